@@ -48,8 +48,10 @@ fn a_write_error_ends_in_a_sentence_and_a_partial_report() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
     let words = ["run", "--rw", "write", "--bs", "64k", "--layout", "never", "--size", "32m"];
+    // Under a time it is not known beforehand how far the writes get.
     let file = mount.path("own");
-    let (ran, report) = measured(&scratch, &[&words[..], &["--target", &file]].concat());
+    let on = ["--target", &file, "--seconds", "20"];
+    let (ran, report) = measured(&scratch, &[&words[..], &on].concat());
     told(&ran, &report, "No space left on device");
     let written = report.number("/phases/0/measurements/0/operations/write/bytes");
     assert!(written >= (7 * MIB) as f64, "what ran before the error is lost: {written} bytes");
@@ -57,19 +59,25 @@ fn a_write_error_ends_in_a_sentence_and_a_partial_report() {
 }
 
 #[test]
-fn a_full_filesystem_during_the_layout_ends_in_a_sentence() {
+fn files_for_which_there_is_no_room_are_refused_before_the_first_byte() {
     let (_alone, scratch) = (alone(), Scratch::new());
-    let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
-    let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
+    let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
     let file = mount.path("own");
-    let words = ["run", "--target", &file, "--size", "256m", "--rw", "randread"];
-    let ran = candor(&[&words[..], &["--seconds", "1"]].concat());
-    assert!(matches!(ran.code, Some(1..=3)), "{:?}: {}", ran.code, ran.err);
-    assert!(!ran.err.contains("panicked"), "{}", ran.err);
-    let sentence = ["No space left", "free", "does not fit"];
-    let all = format!("{}{}", ran.err, ran.out);
-    assert!(sentence.iter().any(|word| all.contains(word)), "{all}");
-    assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
+    for (rw, words) in [
+        ("randread", &["--size", "256m"][..]),
+        ("write", &["--size", "256m"]),
+        ("randwrite", &["--size", "3m", "--files", "4"]),
+    ] {
+        let ran = candor(&[&["run", "--target", &file, "--rw", rw][..], words].concat());
+        assert_eq!(ran.code, Some(3), "{rw}: {}", ran.err);
+        for word in ["MiB are free", &mount.dir, "--size"] {
+            assert!(ran.err.contains(word), "no {word}: {}", ran.err);
+        }
+        assert!(!ran.err.contains("laying out"), "{}", ran.err);
+        assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
+    }
+    let ran = candor(&["check", &mount.dir, "--size", "256m", "--seconds", "2"]);
+    assert!(ran.code == Some(3) && ran.err.contains("are free"), "{:?} {}", ran.code, ran.err);
 }
 
 #[test]
@@ -92,6 +100,7 @@ name = "fits"
 job = [{{ targets = ["small"], work.blocks = {{ mix = "write" }} }}]
 [[phase]]
 name = "fits not"
+stop = {{ time = "20s" }}
 job = [{{ targets = ["large"], work.blocks = {{ mix = "write", size = "64k" }} }}]
 "#,
         mount.dir
@@ -149,13 +158,19 @@ fn what_is_not_there_or_not_usable_gets_a_sentence() {
     let empty = scratch.path("empty");
     fs::write(&empty, "").unwrap();
     let read = |target: &str| candor(&["run", "--target", target, "--rw", "read", "--ops", "9"]);
-    for target in [&nothing, &below, &empty, "/dev/null", "/proc/version"] {
+    let (size, storage) = ("--size", "no storage");
+    for (target, word) in
+        [(nothing.as_str(), size), (&below, size), (&empty, size), ("/dev/null", storage)]
+    {
         let ran = read(target);
-        assert!(matches!(ran.code, Some(1..=3)), "{target}: {:?} {}", ran.code, ran.err);
-        let all = format!("{}{}", ran.err, ran.out);
-        assert!(all.contains(target), "does not name {target}: {all}");
-        assert!(!all.contains("panicked"), "{all}");
+        assert_eq!(ran.code, Some(2), "{target}: {}", ran.err);
+        assert!(ran.err.contains(target) && ran.err.contains(word), "{target}: {}", ran.err);
+        assert!(!ran.err.contains("panicked"), "{}", ran.err);
     }
+    let ran = read("/proc/version");
+    assert!(ran.code == Some(2) && ran.err.contains("is empty"), "{:?} {}", ran.code, ran.err);
+    let ran = candor(&["check", "/dev/zero", "--seconds", "1"]);
+    assert!(ran.code == Some(2) && ran.err.contains("no storage"), "{:?} {}", ran.code, ran.err);
     for command in ["check", "inspect"] {
         let ran = candor(&[command, &nothing]);
         assert!(matches!(ran.code, Some(1 | 2)), "{command}: {:?}", ran.code);
@@ -168,7 +183,7 @@ fn what_is_not_there_or_not_usable_gets_a_sentence() {
 fn what_cut_a_run_short_is_reported_on_stderr_too() {
     let scratch = Scratch::new();
     let words = ["run", "--target", &scratch.path("nothing"), "--rw", "read", "--json", "-"];
-    let ran = candor(&words);
+    let ran = candor(&[&words[..], &["--size", "1m", "--layout", "never"]].concat());
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert!(Report::of(&ran.out).at("/cut_short").is_string());
     // Who reads JSON, or nothing but the exit code, is told why as well.

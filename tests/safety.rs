@@ -138,6 +138,21 @@ fn files_made_are_removed_unless_kept() {
     assert_eq!((code, scratch.entries().len()), (Some(0), 1), "{err}");
 }
 
+#[test]
+fn several_files_are_made_with_their_directory_and_removed_with_it() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let set = scratch.path("set");
+    let made = || fs::read_dir(&set).map(Iterator::count).ok();
+    let words = ["--size", "64k", "--files", "8"];
+    let (code, err) = write(&set, &words);
+    assert_eq!((code, made()), (Some(0), None), "{err}");
+    let (code, err) = write(&set, &[&words[..], &["--keep"]].concat());
+    assert_eq!((code, made()), (Some(0), Some(8)), "{err}");
+    let one = fs::read_dir(&set).unwrap().next().unwrap().unwrap().path();
+    let (code, err) = write(one.to_str().unwrap(), &words);
+    assert!(code == Some(2) && err.contains("8 files need a directory"), "{code:?}: {err}");
+}
+
 /// A run of 30 s on a file of its own, interrupted by these signals after it has begun.
 fn interrupted(scratch: &Scratch, signals: &[Signal]) -> (Running, String) {
     let json = scratch.outside("report.json");

@@ -22,7 +22,7 @@ Exit codes:
   0    it ran; whether to believe it is in the report
   1    it ran into errors, or was cut short
   2    the command line or the plan makes no sense
-  3    refused, because data could have been lost
+  3    refused, because data could have been lost or there is too little room
   4    it ran, and no depth met the plan's latency goal
   5    data that was read is not what was written
   128+ interrupted by the signal of that number; the report covers what ran until then";

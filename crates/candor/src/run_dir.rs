@@ -22,8 +22,8 @@ pub struct RunDir {
 }
 
 impl RunDir {
-    /// Makes the directory. One that exists must be empty or hold nothing but an earlier run:
-    /// nobody's files are overwritten because of a mistyped name.
+    /// Makes the directory. One that exists must be empty: neither an earlier run nor anybody's
+    /// files are overwritten because of a name that was typed before or mistyped.
     pub fn claim(path: &Path) -> Result<RunDir, String> {
         let name = path.display();
         fs::create_dir_all(path).map_err(|error| format!("{name} cannot be made: {error}"))?;
@@ -31,17 +31,19 @@ impl RunDir {
             fs::read_dir(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
         for entry in entries {
             let entry = entry.map_err(|error| format!("{name} cannot be read: {error}"))?;
-            if ![PLAN, JSON, TEXT, PROBE].iter().any(|own| entry.file_name() == *own) {
-                return Err(format!(
-                    "{name} holds {}, which no run of candor left there; give an empty or a new \
-                     directory as --run-dir",
-                    entry.file_name().display()
-                ));
-            }
+            let held = match entry.file_name() {
+                probe if probe == PROBE => continue,
+                own if [PLAN, JSON, TEXT].iter().any(|kept| own == *kept) => {
+                    "an earlier run, which would be lost".to_owned()
+                }
+                other => format!("{}, which no run of candor left there", other.display()),
+            };
+            return Err(format!(
+                "{name} holds {held}; give an empty or a new directory as --run-dir"
+            ));
         }
         let dir = RunDir { path: path.to_owned() };
-        // Whether it can be written to is better known before the run than after it; what an
-        // earlier run left stays until then.
+        // Whether it can be written to is better known before the run than after it.
         dir.write(PROBE, "")?;
         fs::remove_file(dir.path.join(PROBE))
             .map_err(|error| format!("{name} cannot be written: {error}"))?;
@@ -72,13 +74,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_an_empty_and_an_own_directory_are_taken() {
+    fn a_new_and_an_empty_directory_are_taken_and_no_run_is_lost() {
         let top = tempfile::tempdir().unwrap();
         let path = top.path().join("a/b");
-        for _ in 0..2 {
-            let dir = RunDir::claim(&path).unwrap();
-            dir.keep(&Report::default(), "{}", "text").unwrap();
-        }
+        RunDir::claim(&path).unwrap();
+        let dir = RunDir::claim(&path).unwrap();
+        dir.keep(&Report::default(), "{}", "text").unwrap();
+        assert!(RunDir::claim(&path).unwrap_err().contains("holds an earlier run"));
         assert_eq!(fs::read_to_string(path.join(TEXT)).unwrap(), "text");
         assert!(RunDir::claim(top.path()).unwrap_err().contains("holds a,"));
     }

@@ -48,7 +48,7 @@ impl Part {
         let (path, size) = (target.path.clone(), target.size);
         let is_set = match target.kind {
             TargetKind::FileSet => true,
-            TargetKind::Auto => path.is_dir(),
+            TargetKind::Auto => target.files > 1 || path.is_dir(),
             _ => false,
         };
         let origin = match target.kind {

@@ -77,6 +77,11 @@ impl Guard {
                 owned_files::create_parents(path)
                     .map_err(RunError::file("make the directory of", path))?;
                 made = self.files.create(path, target.keep);
+            } else if no_parent && self.makes_directory(target) {
+                self.files
+                    .create_directory(&target.path, target.keep)
+                    .map_err(RunError::file("make the directory", &target.path))?;
+                made = self.files.create(path, target.keep);
             }
             match made {
                 Ok(()) => return Ok(()),
@@ -86,6 +91,15 @@ impl Guard {
         }
         let problems = self.check_path(target, path, destroys, &place(index));
         if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
+    }
+
+    /// True where several files are to be made in a directory that is not there.
+    fn makes_directory(&self, target: &Target) -> bool {
+        let is_free = target.path.symlink_metadata().is_err();
+        target.kind == TargetKind::Auto
+            && target.files > 1
+            && is_free
+            && !self.is_among_devices(&target.path)
     }
 
     /// Removes the files of a target that says so, whoever made them; nothing but files.

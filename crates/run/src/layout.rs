@@ -43,6 +43,18 @@ fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
         && (alone && aligned && from_start)
 }
 
+/// True where the files of a target are laid out before that work.
+pub fn is_laid_out(target: &Target, work: &[Work<'_>]) -> bool {
+    let needed = match target.layout {
+        Layout::Never => false,
+        // Region that is set aside is not there by writing.
+        Layout::Needed => !work.iter().all(makes_all_bytes),
+        Layout::Write | Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
+    };
+    // What is appended lies behind what is there.
+    needed && !target.append && target.kind != TargetKind::Existing
+}
+
 /// Makes and lays out the files of a phase; the jobs that cannot run for lack of them, where jobs
 /// fail alone.
 ///
@@ -91,14 +103,7 @@ struct FileLayout<'a> {
 impl FileLayout<'_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
         let writes = work.iter().find_map(|(job, _)| job.work.destroys());
-        let needed = match target.layout {
-            Layout::Never => false,
-            // Region that is set aside is not there by writing.
-            Layout::Needed => !work.iter().all(makes_all_bytes),
-            Layout::Write | Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
-        };
-        // What is appended lies behind what is there.
-        let needed = needed && !target.append && target.kind != TargetKind::Existing;
+        let needed = is_laid_out(target, work);
         // Whoever may overwrite a file may fill its holes.
         let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
         let wanted = Wanted { fills_holes, ..self.wanted(target) };

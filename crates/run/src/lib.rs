@@ -15,6 +15,7 @@ mod devices;
 mod error;
 mod events;
 mod families;
+mod free_space;
 mod hooks;
 mod inspection;
 mod integrity;
@@ -31,6 +32,7 @@ mod schedulers;
 mod signals;
 mod signature;
 mod submission;
+mod target_check;
 mod tracer;
 
 use candor_plan::Plan;

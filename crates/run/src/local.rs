@@ -29,7 +29,7 @@ use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
-use crate::{families, hooks, layout, memory, precheck, submission};
+use crate::{families, free_space, hooks, layout, memory, precheck, submission, target_check};
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -206,7 +206,10 @@ impl Runner for Local {
     }
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
+        // Phases behind the first may find what others made.
+        plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.guard.admit(&plan.targets, &plan.phases)?;
+        free_space::check(plan, &plan.phases)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,
@@ -226,7 +229,11 @@ impl Runner for Local {
     fn prepare<'a>(&'a mut self, task: &Task<'a>) -> Result<Box<dyn Ready<'a> + 'a>, RunError> {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
+        target_check::check(plan, phase)?;
         self.guard.admit(&plan.targets, slice::from_ref(phase))?;
+        if !follow_up {
+            free_space::check(plan, slice::from_ref(phase))?;
+        }
         let files = PhaseFiles::of(plan, phase);
         let (mut skipped, mut idle) = (Vec::new(), None);
         if !follow_up {

@@ -12,10 +12,14 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// All files to remove, for the handler of the second interrupt.
 static TO_REMOVE: Mutex<Vec<(CString, Identity)>> = Mutex::new(Vec::new());
+
+fn list() -> MutexGuard<'static, Vec<(CString, Identity)>> {
+    TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Names tried for a probe before giving up.
 const PROBES_MAX: u32 = 16;
@@ -35,6 +39,8 @@ pub struct OwnedFiles {
     hasher: RandomState,
     /// Those to remove at the end.
     to_remove: HashMap<PathBuf, Identity>,
+    /// Directories to remove at the end, if nothing else is in them by then.
+    directories: Vec<(PathBuf, Identity)>,
 }
 
 impl OwnedFiles {
@@ -51,7 +57,21 @@ impl OwnedFiles {
         self.made.insert(self.hasher.hash_one((path, identity)));
         if !keep {
             self.to_remove.insert(path.to_owned(), identity);
-            TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner).push((name, identity));
+            list().push((name, identity));
+        }
+        Ok(())
+    }
+
+    /// Makes a directory for files, to be kept or removed at the end.
+    ///
+    /// # Errors
+    /// Something is there already, or the kernel refuses.
+    pub fn create_directory(&mut self, path: &Path, keep: bool) -> io::Result<()> {
+        let name = CString::new(path.as_os_str().as_bytes())?;
+        std::fs::create_dir(path)?;
+        if let (false, Some(identity)) = (keep, identity(path)) {
+            self.directories.push((path.to_owned(), identity));
+            list().push((name, identity));
         }
         Ok(())
     }
@@ -98,8 +118,14 @@ impl OwnedFiles {
             }
             gone.insert(path.into_os_string().into_vec());
         }
-        let mut list = TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner);
-        list.retain(|(name, _)| !gone.contains(name.as_bytes()));
+        for (path, own) in self.directories.drain(..).rev() {
+            if identity(&path) == Some(own) {
+                // Somebody else's file in it keeps it.
+                let _ = std::fs::remove_dir(&path);
+            }
+            gone.insert(path.into_os_string().into_vec());
+        }
+        list().retain(|(name, _)| !gone.contains(name.as_bytes()));
     }
 }
 
@@ -139,14 +165,18 @@ pub fn is_taken(error: &io::Error) -> bool {
 /// removed rather than waiting for ever.
 pub fn remove_from_signal_handler() {
     if let Ok(list) = TO_REMOVE.try_lock() {
-        for (name, identity) in list.iter() {
-            // SAFETY: the path is a valid C string and an all-zero stat is valid; lstat and
-            // unlink may be called from a handler.
+        // A directory stands before its files.
+        for (name, identity) in list.iter().rev() {
+            // SAFETY: the path is a valid C string and an all-zero stat is valid; lstat, unlink
+            // and rmdir may be called from a handler.
             unsafe {
                 let mut found: libc::stat = std::mem::zeroed();
                 let is_there = libc::lstat(name.as_ptr(), &raw mut found) == 0;
                 if is_there && (found.st_dev, found.st_ino) == *identity {
-                    libc::unlink(name.as_ptr());
+                    match found.st_mode & libc::S_IFMT {
+                        libc::S_IFDIR => libc::rmdir(name.as_ptr()),
+                        _ => libc::unlink(name.as_ptr()),
+                    };
                 }
             }
         }
@@ -167,6 +197,22 @@ mod tests {
         assert!(files.contains(&kept) && files.contains(&gone));
         drop(files);
         assert!(kept.exists() && !gone.exists());
+    }
+
+    #[test]
+    fn a_directory_goes_with_its_files_unless_others_use_it() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        for foreign in [false, true] {
+            let set = dir.path().join("set");
+            let mut files = OwnedFiles::default();
+            files.create_directory(&set, false).expect("made");
+            files.create(&set.join("own"), false).expect("made");
+            if foreign {
+                std::fs::write(set.join("thesis"), "words").expect("written");
+            }
+            drop(files);
+            assert_eq!((set.exists(), set.join("thesis").exists()), (foreign, foreign));
+        }
     }
 
     #[test]

@@ -53,7 +53,8 @@ const ORDERS: &[(&str, &str)] = &[
         "run",
         "error families control owned_files signals events claims signature consent hooks \
          schedulers integrity tracer devices precheck inspection align page_cache \
-         device_watch layout memory submission runner phase_snapshots local run",
+         device_watch target_check layout free_space memory submission runner phase_snapshots \
+         local run",
     ),
 ];
 

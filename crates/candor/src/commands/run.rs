@@ -6,6 +6,12 @@ mod options;
 mod settings;
 pub mod suggest;
 
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+use candor_plan::shell::quoted;
 use candor_plan::{Plan, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
 use candor_run::{BlockTraceMode, HostOptions};
@@ -16,7 +22,7 @@ use self::draft::Draft;
 pub use self::options::GROUPS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
-use crate::{commands, exit, parse, screen, stored};
+use crate::{commands, exit, parse, run_dir, screen, stored};
 
 const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 
@@ -180,6 +186,12 @@ enum Unusable {
 fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
     let Some(file) = matches.get_one::<String>("FILE") else { return by_flags(matches, line) };
     let flags = flag::given(options::GROUPS, matches);
+    if let Some(what) = no_plan(file, !flags.is_empty()) {
+        return Err(Unusable::Sentence(format!(
+            "{file} {what}; to work on it, name it as the target: {}",
+            on_target(file, line.words())
+        )));
+    }
     if let Some(first) = flags.first() {
         return Err(Unusable::Sentence(format!(
             "{file} says what to run, and so does --{first}; change {file} with --set KEY=VALUE, \
@@ -196,6 +208,41 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
     }
     let name = if file == "-" { "stdin" } else { file };
     text::read(name, &text).map_err(|(problems, source)| Unusable::Plan(problems, source))
+}
+
+/// What a path is that holds no plan; none where it may hold one. Beside flags that describe a job,
+/// a name for which nothing stands was meant as the target.
+fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
+    let path = Path::new(file);
+    match path.metadata() {
+        _ if file == "-" => None,
+        Err(_) => has_flags.then_some("does not exist, so it is no plan"),
+        Ok(metadata) if metadata.is_dir() => {
+            (!path.join(run_dir::JSON).is_file()).then_some("is a directory, no plan")
+        }
+        Ok(metadata) if metadata.file_type().is_block_device() => {
+            Some("is a block device, no plan")
+        }
+        Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Some("is empty, no plan"),
+        Ok(metadata) => (metadata.is_file() && !is_text(path)).then_some("holds data, no plan"),
+    }
+}
+
+/// True where a file begins like a text: every plan and every report does.
+fn is_text(path: &Path) -> bool {
+    let mut begin = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut begin));
+    // What cannot be read gets its own message.
+    read.is_err() || !begin.contains(&0)
+}
+
+/// The same words, with the file as the target.
+fn on_target(file: &str, words: &[String]) -> String {
+    let mut words = words.to_vec();
+    if let Some(at) = words.iter().position(|word| word == file) {
+        words.insert(at, "--target".to_owned());
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {

@@ -274,17 +274,50 @@ fn nothing_to_run_on() {
 
 #[test]
 fn a_file_and_flags_exclude_each_other() {
-    let matches = command()
-        .try_get_matches_from(["run", "job.toml", "--depth", "4", "--json", "out.json"])
-        .unwrap();
-    let Err(Unusable::Sentence(sentence)) = plan(&matches, &mut CommandLine::new(&[])) else {
-        panic!("both were taken");
-    };
+    let dir = tempfile::tempdir().unwrap();
+    let job = dir.path().join("job.toml").display().to_string();
+    std::fs::write(&job, "version = 2\n").unwrap();
+    let sentence = refused(&["candor", "run", &job, "--depth", "4", "--json", "out.json"]);
     assert_eq!(
         sentence,
-        "job.toml says what to run, and so does --depth; change job.toml with --set KEY=VALUE, or \
-         give flags only"
+        format!(
+            "{job} says what to run, and so does --depth; change {job} with --set KEY=VALUE, or \
+             give flags only"
+        )
     );
+}
+
+/// The sentence with which words that give no plan are refused.
+fn refused(words: &[&str]) -> String {
+    let matches = command().try_get_matches_from(&words[1..]).unwrap();
+    let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    match plan(&matches, &mut CommandLine::new(&words)) {
+        Err(Unusable::Sentence(sentence)) => sentence,
+        _ => panic!("they were taken"),
+    }
+}
+
+#[test]
+fn a_target_in_place_of_a_plan_gets_a_hint() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    std::fs::write(at("data"), [0; 64]).unwrap();
+    std::fs::write(at("empty"), "").unwrap();
+    for (path, what) in [
+        (at("data"), "holds data, no plan"),
+        (at("empty"), "is empty, no plan"),
+        (dir.path().display().to_string(), "is a directory, no plan"),
+        (at("new"), "does not exist, so it is no plan"),
+    ] {
+        let sentence = refused(&["candor", "run", &path, "--rw", "randread"]);
+        assert!(sentence.contains(what), "{sentence}");
+        assert!(
+            sentence.ends_with(&format!(": candor run --target {path} --rw randread")),
+            "{sentence}"
+        );
+    }
+    let missing = refused(&["candor", "run", &at("plan.toml")]);
+    assert!(missing.contains("cannot be read"), "{missing}");
 }
 
 /// The output of `--dry-run` reads back as the same plan.

@@ -28,7 +28,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "files",
         takes: Takes::One("N"),
-        help: "Number of files to make in a directory [default: 1]",
+        help: "Number of files in a directory, which is made if it is not there [default: 1]",
         fields: &["target[0].files"],
         set: |draft, text| put(&mut draft.target.files, number(text)),
     },

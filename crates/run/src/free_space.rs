@@ -1,0 +1,199 @@
+//! Whether files of a plan have room on their filesystems, before the first byte is written.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use candor_engine::names;
+use candor_plan::units::Direction;
+use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind};
+use candor_record::fmt;
+
+use crate::error::RunError;
+use crate::layout::is_laid_out;
+use crate::precheck::{Work, targets};
+
+/// Bytes that files of one filesystem still lack, and the first target there.
+struct Need {
+    bytes: u64,
+    at: PathBuf,
+    place: PlanPath,
+}
+
+/// Lets phases pass whose files have room. Work that is to go on until a filesystem is full needs
+/// none, and jobs that fail alone find out by themselves.
+///
+/// # Errors
+/// [`RunError::Unsafe`] with a problem for each filesystem that has too little.
+pub fn check(plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
+    let needs = needs(plan, phases).into_values();
+    let problems: Vec<Problem> = needs.filter_map(|need| too_little(&need)).collect();
+    if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
+}
+
+/// The needs of some phases by the number of their filesystem.
+fn needs(plan: &Plan, phases: &[Phase]) -> BTreeMap<u64, Need> {
+    // A file of several phases or targets grows once.
+    let mut grown: HashMap<PathBuf, u64> = HashMap::new();
+    let mut needs: BTreeMap<u64, Need> = BTreeMap::new();
+    for phase in phases.iter().filter(|phase| is_bounded(phase)) {
+        for (index, target, work) in targets(plan, phase) {
+            let (Some(first), bytes) = (names::paths(target).next(), growth(phase, target, &work))
+            else {
+                continue;
+            };
+            let Some(at) = existing(&first) else { continue };
+            let Ok(metadata) = at.metadata() else { continue };
+            let known = grown.entry(first).or_default();
+            let more = bytes.saturating_sub(*known);
+            *known += more;
+            let place = PlanPath::root().key("target").index(index).key("path");
+            let new = || Need { bytes: 0, at: at.clone(), place };
+            needs.entry(metadata.dev()).or_insert_with(new).bytes += more;
+        }
+    }
+    needs
+}
+
+fn is_bounded(phase: &Phase) -> bool {
+    let mut stops = phase.jobs.iter().map(|job| job.stop.as_ref().unwrap_or(&phase.stop));
+    phase.on_failure == OnFailure::EndRun && !stops.any(|stop| stop.until_full)
+}
+
+/// Bytes by which a phase would make the files of a target longer.
+fn growth(phase: &Phase, target: &Target, work: &[Work<'_>]) -> u64 {
+    if target.kind == TargetKind::Device || target.path.metadata().is_ok_and(|m| is_device(&m)) {
+        return 0;
+    }
+    let lacks = |named: names::Named| {
+        let present = named.path.metadata().map_or(0, |metadata| metadata.len());
+        let present = if target.append { 0 } else { present };
+        named.size.map_or(0, |size| size.saturating_sub(present))
+    };
+    let lacking = || names::named(target).map(lacks).fold(0, u64::saturating_add);
+    let is_sparse = target.layout == Layout::Sparse;
+    if is_laid_out(target, work) && !is_sparse {
+        return lacking();
+    }
+    let by_jobs = |known: u64, work: &Work<'_>| known.saturating_add(written(phase, target, work));
+    match work.iter().fold(0, by_jobs) {
+        0 => 0,
+        written => written.min(lacking()),
+    }
+}
+
+fn is_device(metadata: &std::fs::Metadata) -> bool {
+    !metadata.is_file() && !metadata.is_dir()
+}
+
+/// Most bytes that a job can write; none where only time bounds what it leaves of a file with
+/// holes.
+fn written(phase: &Phase, target: &Target, (job, blocks): &Work<'_>) -> u64 {
+    if blocks.mix.write == 0 || !blocks.moves_bytes() {
+        return 0;
+    }
+    let Stop { time, bytes, ops, .. } = job.stop.as_ref().unwrap_or(&phase.stop);
+    let whole = matches!(target.layout, Layout::Needed | Layout::Write);
+    let size = blocks.size.of(Direction::Write).max().0;
+    let bounds = [bytes.map(|bytes| bytes.0), ops.map(|ops| ops.saturating_mul(size))];
+    let each = bounds.into_iter().flatten().min();
+    match each {
+        Some(each) => each.saturating_mul(job.workers.into()),
+        None if time.is_some() && !whole => 0,
+        None => u64::MAX,
+    }
+}
+
+/// The path, or the closest directory above it that is there.
+fn existing(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find(|path| path.exists()).map(Path::to_owned)
+}
+
+fn too_little(need: &Need) -> Option<Problem> {
+    let space = rustix::fs::statvfs(&need.at).ok()?;
+    // What is set aside for root is root's.
+    let is_root = rustix::process::geteuid().is_root();
+    let blocks = if is_root { space.f_bfree } else { space.f_bavail };
+    let free = blocks.saturating_mul(space.f_frsize);
+    // Filesystems without a limit tell of no blocks.
+    if space.f_blocks == 0 || need.bytes <= free {
+        return None;
+    }
+    let (bytes, free) = (fmt::size(need.bytes as f64), fmt::size(free as f64));
+    let message = format!(
+        "the plan would write {bytes} of new data below `{}`, and {free} are free there",
+        need.at.display()
+    );
+    let remedy = "give a smaller --size, make room, or write until it is full on purpose \
+                  (`until_full = true` in the phase's `stop`)";
+    Some(Problem::error("free-space", need.place.clone(), message, remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+    use candor_plan::{Blocks, Bytes, Job, Nanos};
+
+    use super::*;
+
+    const PIB: u64 = 1 << 50;
+
+    fn plan(path: &Path, layout: Layout, mix: Mix, stop: Stop) -> Plan {
+        let target =
+            Target { path: path.into(), size: Some(Bytes(PIB)), layout, ..Target::default() };
+        let work = Blocks { mix, ..Blocks::default() }.into();
+        let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];
+        let phases = vec![Phase { jobs, stop, ..Phase::default() }];
+        Plan { targets: vec![target], phases, ..Plan::default() }
+    }
+
+    fn bytes(plan: &Plan) -> u64 {
+        needs(plan, &plan.phases).into_values().map(|need| need.bytes).sum()
+    }
+
+    #[test]
+    fn what_would_be_laid_out_or_written_is_counted_once() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let path = dir.path().join("file");
+        let (all, time) = (Stop::default(), Stop { time: Some(Nanos(1)), ..Stop::default() });
+        let some = Stop { bytes: Some(Bytes(1 << 20)), ..Stop::default() };
+        let full = Stop { until_full: true, ..Stop::default() };
+        for (layout, mix, stop, wanted) in [
+            (Layout::Needed, Mix::READ, &time, PIB),
+            (Layout::Needed, Mix::WRITE, &all, PIB),
+            (Layout::Needed, Mix::WRITE, &some, 1 << 20),
+            (Layout::Needed, Mix::WRITE, &full, 0),
+            (Layout::Allocate, Mix::WRITE, &some, PIB),
+            (Layout::Sparse, Mix::READ, &all, 0),
+            (Layout::Sparse, Mix::WRITE, &all, PIB),
+            (Layout::Sparse, Mix::WRITE, &time, 0),
+            (Layout::Never, Mix::WRITE, &time, 0),
+        ] {
+            let plan = plan(&path, layout, mix, stop.clone());
+            assert_eq!(bytes(&plan), wanted, "{layout:?} {mix:?} {stop:?}");
+        }
+        let mut twice = plan(&path, Layout::Write, Mix::WRITE, all);
+        twice.phases.push(twice.phases[0].clone());
+        twice.targets.push(Target { name: "same".into(), ..twice.targets[0].clone() });
+        twice.phases[0].jobs[0].targets.push("same".into());
+        assert_eq!(bytes(&twice), PIB);
+        let file = std::fs::File::create(&path).expect("made");
+        file.set_len(1 << 20).expect("sized");
+        assert_eq!(bytes(&twice), PIB - (1 << 20), "less what is there");
+    }
+
+    #[test]
+    fn too_little_is_told_with_figures_and_a_remedy() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let mut plan = plan(&dir.path().join("a/b"), Layout::Write, Mix::READ, Stop::default());
+        let refused = check(&plan, &plan.phases).expect_err("a pebibyte");
+        assert_eq!(refused.exit_code(), 3);
+        let sentence = refused.to_string();
+        for word in ["1 PiB", "are free there", "--size"] {
+            assert!(sentence.contains(word), "no {word}: {sentence}");
+        }
+        plan.targets[0].size = Some(Bytes(1));
+        assert!(check(&plan, &plan.phases).is_ok());
+    }
+}

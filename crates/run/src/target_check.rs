@@ -1,0 +1,163 @@
+//! Whether what stands at the paths of targets can take the work of a phase: nothing is opened or
+//! made, and a plan that cannot run is refused as a mistake.
+
+use std::fs::FileType;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::Path;
+
+use candor_engine::names::{self, Named};
+use candor_plan::blocks::Access;
+use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target, TargetKind};
+
+use crate::error::RunError;
+use crate::precheck::{Work, targets};
+
+/// Major numbers of the devices of memory (`null`, `zero`, `random`, …) and of terminals.
+const NO_STORAGE: [u32; 2] = [1, 5];
+
+/// Lets a phase pass whose targets can take its work. Where jobs fail alone, each finds out.
+///
+/// # Errors
+/// [`RunError::BadPlan`]: no storage, files that nobody gave a size, a set that is no directory.
+pub fn check(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
+    if phase.on_failure != OnFailure::EndRun {
+        return Ok(());
+    }
+    let targets = targets(plan, phase).into_iter();
+    let unfit = targets.filter_map(|(index, target, work)| {
+        let place = PlanPath::root().key("target").index(index).key("path");
+        no_storage(target, &place)
+            .or_else(|| no_directory(target, &place))
+            .or_else(|| no_size(target, &work, &place))
+    });
+    let problems: Vec<Problem> = unfit.collect();
+    if problems.is_empty() { Ok(()) } else { Err(RunError::BadPlan(problems)) }
+}
+
+fn no_storage(target: &Target, place: &PlanPath) -> Option<Problem> {
+    let metadata = target.path.metadata().ok()?;
+    let kind = what_kind(metadata.file_type(), metadata.rdev())?;
+    let message = format!("`{}` is {kind}, which is no storage", target.path.display());
+    let remedy = "name a file, a directory or a block device; --engine null moves no bytes";
+    Some(Problem::error("no-storage", place.clone(), message, remedy))
+}
+
+/// Kind of what holds no data.
+fn what_kind(kind: FileType, number: u64) -> Option<&'static str> {
+    if kind.is_char_device() && NO_STORAGE.contains(&rustix::fs::major(number)) {
+        return Some("a character device");
+    }
+    if kind.is_fifo() {
+        return Some("a pipe");
+    }
+    kind.is_socket().then_some("a socket")
+}
+
+/// Several files at a path that is there and is no directory.
+fn no_directory(target: &Target, place: &PlanPath) -> Option<Problem> {
+    let is_other = target.path.metadata().is_ok_and(|metadata| !metadata.is_dir());
+    if target.kind != TargetKind::Auto || target.files < 2 || !is_other {
+        return None;
+    }
+    let (path, files) = (target.path.display(), target.files);
+    let message = format!("{files} files need a directory, and `{path}` is none");
+    let remedy = "name a directory, or a path where nothing is: the directory is made there";
+    Some(Problem::error("files", place.clone(), message, remedy))
+}
+
+/// A file that is missing or empty, of a target without a size.
+fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Problem> {
+    let traced = work.iter().all(|(_, blocks)| matches!(blocks.access, Access::Trace(_)));
+    if traced || target.size.is_some() || target.kind == TargetKind::Existing {
+        return None;
+    }
+    let unsized_file = names::named(target).find(lacks_bytes)?;
+    let path = unsized_file.path.display();
+    let grows = target.layout != Layout::Never || work.iter().any(|(job, _)| writes(job));
+    let (message, remedy) = match unsized_file.path.exists() {
+        false if target.path.is_dir() => (
+            format!("nothing says how large the files in `{}` are to be", target.path.display()),
+            "give --size, such as --size 1g (`size = \"1g\"` at the target)",
+        ),
+        false if grows => (
+            format!("`{path}` does not exist, and nothing says how large to make it"),
+            "give --size, such as --size 1g (`size = \"1g\"` at the target), or name a file",
+        ),
+        false => (format!("`{path}` does not exist"), "name a file that exists"),
+        true => (
+            format!("`{path}` is empty, and nothing says how large to make it"),
+            "give --size, such as --size 1g, and --overwrite to let it grow (`size` and \
+             `overwrite` at the target)",
+        ),
+    };
+    Some(Problem::error("target-size", place.clone(), message, remedy))
+}
+
+fn writes(job: &candor_plan::Job) -> bool {
+    job.work.destroys().is_some()
+}
+
+/// True for a regular file without bytes, or none at all, whose size nobody gave.
+fn lacks_bytes(named: &Named) -> bool {
+    named.size.is_none() && is_missing_or_empty(&named.path)
+}
+
+fn is_missing_or_empty(path: &Path) -> bool {
+    match path.metadata() {
+        Ok(metadata) => metadata.is_file() && metadata.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound && !path.is_symlink(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Mix;
+    use candor_plan::{Blocks, Bytes, Job};
+
+    use super::*;
+
+    /// What one job on that target is refused for; an empty text where it is not.
+    fn refused(target: Target, mix: Mix) -> String {
+        let work = Blocks { mix, ..Blocks::default() }.into();
+        let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];
+        let phase = Phase { jobs, ..Phase::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        check(&plan, &phase).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn files_without_bytes_need_a_size() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let (missing, empty) = (dir.path().join("missing"), dir.path().join("empty"));
+        let full = dir.path().join("full");
+        std::fs::write(&empty, "").expect("written");
+        std::fs::write(&full, [7; 4096]).expect("written");
+        let of = |path: &Path| Target { path: path.into(), ..Target::default() };
+        for (target, word) in [
+            (of(&missing), "does not exist, and nothing says how large"),
+            (of(&empty), "is empty, and nothing says how large"),
+            (of(dir.path()), "how large the files in"),
+            (Target { files: 8, ..of(&missing) }, "does not exist, and nothing"),
+            (Target { files: 8, size: Some(Bytes(1)), ..of(&full) }, "8 files need a directory"),
+        ] {
+            for mix in [Mix::READ, Mix::WRITE] {
+                let sentence = refused(target.clone(), mix);
+                assert!(sentence.contains(word), "{target:?}: {sentence}");
+            }
+            let sized = Target { size: Some(Bytes(4096)), files: 1, ..target };
+            assert_eq!(refused(sized, Mix::READ), "");
+        }
+        assert_eq!(refused(of(&full), Mix::WRITE), "");
+        let nowhere = Target { layout: Layout::Never, ..of(&missing) };
+        assert!(refused(nowhere, Mix::READ).contains("name a file that exists"));
+    }
+
+    #[test]
+    fn devices_of_memory_are_no_storage() {
+        for path in ["/dev/null", "/dev/zero", "/dev/full", "/dev/urandom", "/dev/tty"] {
+            let target = Target { path: path.into(), size: Some(Bytes(4096)), ..Target::default() };
+            let sentence = refused(target, Mix::WRITE);
+            assert!(sentence.contains("no storage"), "{path}: {sentence}");
+        }
+    }
+}
