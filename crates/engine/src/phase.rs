@@ -206,7 +206,7 @@ impl Prepared {
             let _ = sender.send(Message::Ended { job: index, rank, end: Box::new(end) });
         };
         thread::Builder::new()
-            .name(format!("worker-{index}-{rank}"))
+            .name(format!("candor/w{}", self.threads.len()))
             .stack_size(STACK_BYTES)
             .spawn(body)
             .map_err(EngineError::system(format!("start worker {rank}")))

@@ -43,7 +43,11 @@ pub fn consumed<T>(
 ) -> T {
     let (sender, receiver) = mpsc::channel::<Event>();
     thread::scope(|scope| {
-        scope.spawn(move || receiver.iter().for_each(|event| consumer(&event)));
+        scope.spawn(move || {
+            // A name is for people only.
+            let _ = rustix::thread::set_name(c"candor/events");
+            receiver.iter().for_each(|event| consumer(&event));
+        });
         let channels = Channels { control: control.clone(), events: Events(sender) };
         work(&channels)
     })

@@ -30,7 +30,12 @@ impl Failed {
 pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<Failed> {
     thread::scope(|scope| {
         let start = |(at, job, hook): (usize, &'a Job, &'a Hook)| {
-            (at, job, hook, scope.spawn(move || run_one(hook)))
+            let named = move || {
+                // A name is for people only.
+                let _ = rustix::thread::set_name(c"candor/hook");
+                run_one(hook)
+            };
+            (at, job, hook, scope.spawn(named))
         };
         let started: Vec<_> = hooks.map(start).collect();
         let mut failed = Vec::new();

@@ -54,6 +54,8 @@ impl RunTracer {
         let tracer = TraceReader::default();
         let (facts, roots, started) = (facts.clone(), roots.clone(), tracer.clone());
         let start = move || {
+            // A name is for people only.
+            let _ = rustix::thread::set_name(c"candor/trace");
             // Nobody else sets this cell.
             let _ = started.0.set(BlockTracer::start(&facts, budget, &roots));
         };

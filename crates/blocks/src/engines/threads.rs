@@ -99,6 +99,7 @@ impl Threads {
             let (shared, calls) = (engine.shared.clone(), Psync::new(context));
             let what = || format!("start thread {} of {count} for I/O", number + 1);
             let thread = thread::Builder::new()
+                .name(format!("candor/io{number}"))
                 .stack_size(STACK_BYTES)
                 .spawn(move || shared.work(calls))
                 .map_err(|cause| EngineError::system(what())(cause))?;

@@ -35,6 +35,8 @@ pub fn disagreements(each: u32) -> io::Result<(usize, Vec<[Reading; 2]>)> {
         let on = |cpu: &u32| {
             let (cpu, next, together) = (*cpu, &next, &together);
             scope.spawn(move || {
+                // A name is for people only.
+                let _ = rustix::thread::set_name(c"candor/clock");
                 let bound = bind_to_cpu(cpu);
                 let mut readings = Vec::with_capacity(each as usize);
                 together.wait();

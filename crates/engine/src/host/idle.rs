@@ -88,7 +88,7 @@ impl IdleWatch {
     fn spawn(&self, cpu: u32) -> io::Result<Watcher> {
         let calibrated = Arc::new(std::sync::OnceLock::new());
         let (result, stage) = (calibrated.clone(), self.stage.clone());
-        let thread = thread::Builder::new().name(format!("idle-{cpu}")).spawn(move || {
+        let thread = thread::Builder::new().name(format!("candor/idle{cpu}")).spawn(move || {
             let mut page = vec![0; UNIT_BYTES];
             bind_to_cpu(cpu)?;
             let unit = unit_length(&mut page);

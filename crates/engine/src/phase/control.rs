@@ -253,8 +253,13 @@ impl<'a> Control<'a> {
         let clock = self.phase.clock;
         thread::scope(|scope| {
             let start = |job: &Arc<ReadyJob>| {
-                let job = job.clone();
-                job.work.flushes_at_end().then(|| scope.spawn(move || flush(&job, clock)))
+                let (job, flushes) = (job.clone(), job.work.flushes_at_end());
+                let flushing = move || {
+                    // A name is for people only.
+                    let _ = rustix::thread::set_name(c"candor/flush");
+                    flush(&job, clock)
+                };
+                flushes.then(|| scope.spawn(flushing))
             };
             let threads: Vec<_> = self.phase.jobs.iter().map(start).collect();
             let end = |thread: ScopedJoinHandle<'_, Flushed>| thread.join().ok();

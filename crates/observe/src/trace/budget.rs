@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// Name of the thread that traces.
-pub const THREAD_NAME: &str = "block-tracer";
+pub const THREAD_NAME: &str = "candor/trace";
 /// Length of a window before the budget is compared with what its events cost.
 pub const WINDOW: Duration = Duration::from_millis(20);
 /// Longest wait for the completions of requests that began in a window.

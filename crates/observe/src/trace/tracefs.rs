@@ -50,6 +50,8 @@ impl Formats {
         let root = sys.join("kernel/tracing");
         thread::scope(|scope| {
             let reading = scope.spawn(|| {
+                // A name is for people only.
+                let _ = rustix::thread::set_name(c"candor/trace");
                 mount_privately("tracefs", &root)?;
                 Formats::of(&at(&root))
             });

@@ -65,7 +65,7 @@ impl<'a> LocalPhase<'a> {
             let measurements = prepared.run(control.stop_flag(), &mut snapshots);
             Some((measurements, snapshots.host))
         };
-        let thread = thread::Builder::new().name("phase".into()).spawn(body);
+        let thread = thread::Builder::new().name("candor/sample".into()).spawn(body);
         let thread = Some(thread.map_err(|cause| RunError::Thread { cause })?);
         let (task, start) = (*task, Some(start));
         Ok(LocalPhase { local, task, absent_names, start, interims, thread })

@@ -65,7 +65,7 @@ impl Monitor {
             }
         };
         // Without it nobody can ask; the run itself is sound.
-        let thread = thread::Builder::new().name("monitor".into()).spawn(look).ok();
+        let thread = thread::Builder::new().name("candor/monitor".into()).spawn(look).ok();
         Monitor { done, thread }
     }
 }
