@@ -1,10 +1,12 @@
 //! The surface: help, suggestions, exit codes, what goes to stdout and what to stderr, `inspect`.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
     Loop, Mount, Report, Scratch, Zram, alone, candor, candor_reading, fingerprint, measured, skip,
+    spawn,
 };
 
 const MIB: u64 = 1 << 20;
@@ -23,6 +25,13 @@ fn every_command_has_help_with_its_exit_codes() {
     let ran = candor(&["--version"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.starts_with("candor 0."), "{}", ran.out);
+    assert!(ran.out.contains("features:") && ran.out.contains("io_uring"), "{}", ran.out);
+    let scratch = Scratch::new();
+    let script = candor(&["completions", "fish"]);
+    assert!(script.code == Some(0) && script.out.contains("complete -c candor"), "{}", script.err);
+    let ran = candor(&["man", &scratch.path("man1")]);
+    let page = fs::read_to_string(scratch.path("man1/candor-run.1")).unwrap();
+    assert!(ran.code == Some(0) && page.contains("\\-\\-depth"), "{}", ran.err);
 }
 
 #[test]
@@ -376,4 +385,38 @@ fn inspect_reads_no_more_than_its_accounting_probe() {
     let Some(after) = reads(&device) else { return skip("the device does not count") };
     let bytes = after.1 - before.1;
     assert!((1..=128 * 1024).contains(&bytes), "inspect read {bytes} bytes");
+}
+
+#[test]
+fn threads_are_named_after_the_program() {
+    let mut running = spawn(&["run", "--engine", "null", "--workers", "2", "--seconds", "1"]);
+    running.wait_for(", 1 s");
+    let tasks = format!("/proc/{}/task", running.pid());
+    let tasks = fs::read_dir(tasks).unwrap().flatten();
+    let names: Vec<String> =
+        tasks.filter_map(|task| fs::read_to_string(task.path().join("comm")).ok()).collect();
+    assert!(running.wait().code == Some(0));
+    for wanted in ["candor/w0\n", "candor/w1\n", "candor/sample\n", "candor/events\n"] {
+        assert!(names.iter().any(|name| name == wanted), "no {wanted}: {names:?}");
+    }
+    assert!(names.iter().all(|name| name.starts_with("candor")), "{names:?}");
+}
+
+#[test]
+fn several_operations_in_flight_get_an_engine_and_cached_work_a_warning() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.random_file("data", MIB);
+    let words = ["run", "--target", &file, "--rw", "randread", "--ops", "100"];
+    let dry = candor(&[&words[..], &["--depth", "8", "--dry-run"]].concat());
+    assert!(dry.out.contains("# depth 8 and no engine: the engine is"), "{}", dry.out);
+    let (ran, report) = measured(&scratch, &[&words[..], &["--depth", "8"]].concat());
+    let engine = report.words("/plan/phase/0/job/0/work/blocks/engine");
+    assert!(["io_uring", "libaio"].contains(&engine), "{engine}");
+    assert!(report.words("/notes/0/did").contains(engine), "{}", report.told());
+    let cached = "through the page cache, which holds 100 % of it";
+    assert!(ran.err.contains(cached), "{}", ran.err);
+    for silent in ["--direct", "--evict", "--quiet"] {
+        let ran = candor(&[&words[..], &[silent]].concat());
+        assert!(!ran.err.contains(cached), "{silent}: {}", ran.err);
+    }
 }

@@ -153,6 +153,41 @@ fn several_files_are_made_with_their_directory_and_removed_with_it() {
     assert!(code == Some(2) && err.contains("8 files need a directory"), "{code:?}: {err}");
 }
 
+#[test]
+fn a_file_behind_a_mounted_loop_device_is_refused() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
+    let (backing, name) = (device.backing.clone(), device.name().to_owned());
+    let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
+    let before = fingerprint(&backing);
+    let (code, err) = write(&backing, &["--overwrite"]);
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains(&mount.dir) && err.contains(&name), "does not say who holds it: {err}");
+    assert_eq!(fingerprint(&backing), before, "the file was written to");
+    let ran = candor(&["run", "--target", &backing, "--rw", "randread", "--ops", "100"]);
+    assert_eq!(ran.code, Some(0), "reading harms nobody: {}", ran.err);
+}
+
+#[test]
+fn what_a_killed_run_left_is_removed_by_the_next_one() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (set, other) = (scratch.path("set"), scratch.path("other"));
+    let words = ["run", "--size", "1m", "--rw", "randread", "--seconds", "30", "--direct"];
+    let mut killed = spawn(&[&words[..], &["--target", &set, "--files", "3"]].concat());
+    killed.wait_for(", 30 s");
+    let words = ["run", "--size", "1m", "--rw", "randread", "--ops", "9", "--direct"];
+    let next = || candor(&[&words[..], &["--target", &other]].concat());
+    let beside = next();
+    assert!(!beside.err.contains("killed runs"), "its owner lives: {}", beside.err);
+    killed.signal(Signal::KILL);
+    killed.wait();
+    assert_eq!(fs::read_dir(&set).map(Iterator::count).ok(), Some(4), "a mark, three files");
+    let again = candor(&[&words[..], &["--target", &set, "--files", "3"]].concat());
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    assert!(again.err.contains("killed runs") && again.err.contains("set"), "{}", again.err);
+    assert_eq!(scratch.entries(), [""; 0], "{}", again.err);
+}
+
 /// A run of 30 s on a file of its own, interrupted by these signals after it has begun.
 fn interrupted(scratch: &Scratch, signals: &[Signal]) -> (Running, String) {
     let json = scratch.outside("report.json");

@@ -34,4 +34,4 @@ pub use path::files::{file_facts, names_in};
 pub use path::layers::{Access, lies_in_memory};
 pub use path::resolve::device_of_path;
 pub use source::{Bundle, Roots};
-pub use stack::holders::{holders, partitions};
+pub use stack::holders::{LoopFile, holders, loop_files, partitions};

@@ -80,6 +80,11 @@ pub enum Event {
         /// The diagnosis.
         finding: Finding,
     },
+    /// Something to know before a phase is measured.
+    Warned {
+        /// One sentence, with a remedy.
+        sentence: String,
+    },
     /// A difference between what runs and what was asked.
     Noted {
         /// The difference.

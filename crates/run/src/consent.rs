@@ -1,11 +1,12 @@
 //! Whether a plan may do what it would do: checked before a run, and again before each phase.
 
+use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use candor_engine::names::{self, Named, Names};
-use candor_observe::Roots;
+use candor_observe::{LoopFile, Roots};
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
 use candor_plan::{Create, Job, Layout, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
@@ -29,6 +30,8 @@ pub struct Guard {
     force: Vec<String>,
     files: OwnedFiles,
     claims: Claims,
+    /// Files behind loop devices, as of the last phase.
+    loop_files: Vec<LoopFile>,
     roots: Roots,
 }
 
@@ -49,6 +52,7 @@ impl Guard {
     /// # Errors
     /// [`RunError::Unsafe`] with everything that speaks against it.
     pub fn admit(&mut self, targets: &[Target], phases: &[Phase]) -> Result<(), RunError> {
+        self.loop_files = candor_observe::loop_files(&self.roots);
         let all = targets.iter().enumerate();
         let problems: Vec<_> =
             all.flat_map(|(index, target)| self.check_target(phases, index, target)).collect();
@@ -158,7 +162,7 @@ impl Guard {
                 self.claims.take(&path).map_err(|error| match claims::is_busy(&error) {
                     true => {
                         let why = "is in use, perhaps in another container or mount namespace";
-                        RunError::Unsafe(vec![held(&path, &place(index), why, &name)])
+                        RunError::Unsafe(vec![held_by(&path, &place(index), why, &name)])
                     }
                     false => RunError::file("open exclusively", &path)(error),
                 })?;
@@ -243,7 +247,21 @@ impl Guard {
             && target.layout != Layout::Never;
         let changes = destroys.is_some() || grows;
         let is_foreign = changes && !target.overwrite && !self.files.contains(path);
-        is_foreign.then(|| foreign_file(path, place, destroys)).into_iter().collect()
+        let foreign = is_foreign.then(|| foreign_file(path, place, destroys));
+        let held = changes.then(|| self.check_loop(path, &metadata, place)).flatten();
+        foreign.into_iter().chain(held).collect()
+    }
+
+    /// A file whose bytes are a loop device's: whoever uses that one would lose them.
+    fn check_loop(&self, path: &Path, metadata: &Metadata, place: &PlanPath) -> Option<Problem> {
+        let file = (metadata.dev(), metadata.ino());
+        let mut held = self.loop_files.iter().filter(|held| held.file == file);
+        let device = &held.find(|held| !self.forces(&held.device))?.device;
+        let why = match candor_observe::holders(device, &self.roots).as_slice() {
+            [] => format!("is in use as the loop device {device}"),
+            users => format!("is in use as {device}, which is in use by {}", users.join(", ")),
+        };
+        Some(held_by(path, place, &why, device))
     }
 
     /// A name that stands for nothing is made a file, unless it was meant for something else.
@@ -315,7 +333,7 @@ impl Guard {
         } else {
             format!("is {}", signature::membership(path)?)
         };
-        Some(held(path, place, &why, &name))
+        Some(held_by(path, place, &why, &name))
     }
 }
 
@@ -347,7 +365,7 @@ fn place(index: usize) -> PlanPath {
     PlanPath::root().key("target").index(index)
 }
 
-fn held(path: &Path, place: &PlanPath, why: &str, name: &str) -> Problem {
+fn held_by(path: &Path, place: &PlanPath, why: &str, name: &str) -> Problem {
     Problem::error(
         "held-device",
         place.key("path"),

@@ -7,6 +7,7 @@
 //! Commands reach a run through its [`Control`], events leave it through [`Events`].
 
 mod align;
+mod cached_work;
 mod claims;
 mod consent;
 mod control;
@@ -20,6 +21,7 @@ mod hooks;
 mod inspection;
 mod integrity;
 mod layout;
+mod leftovers;
 mod local;
 mod memory;
 mod owned_files;

@@ -2,7 +2,7 @@
 
 mod phase;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
@@ -29,7 +29,10 @@ use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
-use crate::{families, free_space, hooks, layout, memory, precheck, submission, target_check};
+use crate::{
+    cached_work, families, free_space, hooks, layout, leftovers, memory, precheck, submission,
+    target_check,
+};
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
 const IDLE: Duration = Duration::from_millis(500);
@@ -176,6 +179,31 @@ impl Local {
             || targets.all(|(index, ..)| is_device(index))
     }
 
+    /// Says before the clock where the page cache would be measured.
+    fn warn_of_cache(&self, plan: &Plan, phase: &Phase) {
+        if !self.options.at_once {
+            for sentence in cached_work::foreseen(plan, phase, &self.host.facts) {
+                self.channels.events.send(Event::Warned { sentence });
+            }
+        }
+    }
+
+    /// Removes what killed runs left where this one makes files, and says so.
+    fn remove_leftovers(&mut self, plan: &Plan) {
+        let mut directories = BTreeSet::new();
+        for path in plan.targets.iter().map(|target| target.path.as_path()) {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            directories.insert(parent.unwrap_or(Path::new(".")));
+            directories.extend(Some(path).filter(|path| path.is_dir()));
+        }
+        // What is in a directory goes before the directory.
+        for note in directories.into_iter().rev().flat_map(leftovers::remove_in) {
+            let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
+            self.channels.events.send(Event::Warned { sentence });
+            self.notes.push(note);
+        }
+    }
+
     /// Adds to the facts what cannot be observed in the phase that is ready.
     fn note_missing(&mut self, sampler: &mut Sampler, files: &PhaseFiles) {
         let missing = &mut self.host.facts.missing;
@@ -206,6 +234,7 @@ impl Runner for Local {
     }
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
+        self.remove_leftovers(plan);
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.guard.admit(&plan.targets, &plan.phases)?;
@@ -255,6 +284,7 @@ impl Runner for Local {
         let prepared = Prepared::without(&mut self.session, &engine_task, skipped)?;
         if !follow_up {
             self.note_missing(&mut sampler, &files);
+            self.warn_of_cache(plan, phase);
         }
         match self.channels.control.is_stopped() {
             true => Err(RunError::Interrupted),

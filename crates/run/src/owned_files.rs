@@ -2,7 +2,8 @@
 //!
 //! A file is made only where there is nothing, not even a dangling link, and it is remembered
 //! with its device and inode: what stands at its path later is only ever touched or removed if it
-//! is still that file.
+//! is still that file. A directory with files to remove is marked, so that a later run finds what a
+//! kill left.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
@@ -14,12 +15,24 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::leftovers::Mark;
+
 /// All files to remove, for the handler of the second interrupt.
 static TO_REMOVE: Mutex<Vec<(CString, Identity)>> = Mutex::new(Vec::new());
 
 fn list() -> MutexGuard<'static, Vec<(CString, Identity)>> {
     TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// A mark as the handler of the second interrupt removes it.
+fn to_remove(mark: &Mark) -> Option<(CString, Identity)> {
+    let name = CString::new(mark.path().as_os_str().as_bytes()).ok()?;
+    let metadata = mark.metadata().ok()?;
+    Some((name, (metadata.dev(), metadata.ino())))
+}
+
+/// Directories that are marked: each keeps a file open.
+const MARKS_MAX: usize = 64;
 
 /// Names tried for a probe before giving up.
 const PROBES_MAX: u32 = 16;
@@ -41,6 +54,8 @@ pub struct OwnedFiles {
     to_remove: HashMap<PathBuf, Identity>,
     /// Directories to remove at the end, if nothing else is in them by then.
     directories: Vec<(PathBuf, Identity)>,
+    /// Marks by directory; none where one could not be made.
+    marks: HashMap<PathBuf, Option<Mark>>,
 }
 
 impl OwnedFiles {
@@ -58,8 +73,26 @@ impl OwnedFiles {
         if !keep {
             self.to_remove.insert(path.to_owned(), identity);
             list().push((name, identity));
+            self.mark(path);
         }
         Ok(())
+    }
+
+    /// Names a file in the mark of its directory. Without a mark the file is not found after a
+    /// kill, which keeps no run from going on.
+    fn mark(&mut self, path: &Path) {
+        let Some(directory) = path.parent() else { return };
+        let is_empty = directory.as_os_str().is_empty();
+        let directory = if is_empty { Path::new(".") } else { directory };
+        if !self.marks.contains_key(directory) {
+            let room = self.marks.len() < MARKS_MAX;
+            let mark = room.then(|| Mark::create(directory).ok()).flatten();
+            list().extend(mark.as_ref().and_then(to_remove));
+            self.marks.insert(directory.to_owned(), mark);
+        }
+        if let Some(Some(mark)) = self.marks.get(directory) {
+            let _ = mark.add(path);
+        }
     }
 
     /// Makes a directory for files, to be kept or removed at the end.
@@ -72,6 +105,7 @@ impl OwnedFiles {
         if let (false, Some(identity)) = (keep, identity(path)) {
             self.directories.push((path.to_owned(), identity));
             list().push((name, identity));
+            self.mark(path);
         }
         Ok(())
     }
@@ -117,6 +151,10 @@ impl OwnedFiles {
                 let _ = std::fs::remove_file(&path);
             }
             gone.insert(path.into_os_string().into_vec());
+        }
+        for mark in self.marks.drain().filter_map(|(_, mark)| mark) {
+            let _ = std::fs::remove_file(mark.path());
+            gone.insert(mark.path().as_os_str().as_bytes().to_vec());
         }
         for (path, own) in self.directories.drain(..).rev() {
             if identity(&path) == Some(own) {

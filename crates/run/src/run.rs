@@ -28,6 +28,8 @@ pub struct Options {
     /// After a phase that could not show by itself what limited it, run short trials of other work
     /// on its targets: twice the load, the same places once more, one operation at a time.
     pub follow_ups: bool,
+    /// Differences between the plan and what the user asked for, for the report.
+    pub notes: Vec<Note>,
 }
 
 /// The phase to run next.
@@ -92,6 +94,8 @@ impl Run {
         self.channels.events.send(expected::run_started(&plan, expected));
         self.runner.open(&plan)?;
         self.report.plan = plan;
+        let notes = std::mem::take(&mut self.options.notes);
+        self.note(notes);
         self.note(warnings.iter().map(warning_note).collect());
         Ok(())
     }

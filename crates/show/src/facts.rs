@@ -212,8 +212,13 @@ fn accounting(probe: &AccountingProbe) -> String {
         }
         AccountingOutcome::NothingToRead => "the read needed no device, so it proves nothing",
     };
+    // In a directory there is nothing else to read.
+    let written = match probe.path.contains("/.candor-probe-") {
+        true => "; candor wrote a file of 1 MiB there for it and removed it",
+        false => "",
+    };
     if probe.bytes == 0 {
-        return conclusion.to_owned();
+        return format!("{conclusion}{written}");
     }
     let how = if probe.direct { "a direct read" } else { "a buffered read" };
     let counted: Vec<_> =
@@ -222,5 +227,6 @@ fn accounting(probe: &AccountingProbe) -> String {
         true => String::new(),
         false => format!(" (counted: {})", counted.join(", ")),
     };
-    format!("{how} of {} from {}{counted}: {conclusion}", size(probe.bytes), probe.path)
+    let from = if written.is_empty() { probe.path.as_str() } else { "that directory" };
+    format!("{how} of {} from {from}{counted}: {conclusion}{written}", size(probe.bytes))
 }

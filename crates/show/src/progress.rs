@@ -73,6 +73,7 @@ impl Line {
             Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
             Event::PhaseDone { measurements, .. } => self.end(measurements),
             Event::RunDone { .. } => self.clear(),
+            Event::Warned { sentence } => format!("{}candor: {sentence}\n", self.clear()),
             Event::WorkerDone { .. }
             | Event::Interim { .. }
             | Event::Found { .. }

@@ -106,7 +106,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         ..HostOptions::default()
     };
     // The series is a search of its own.
-    let run = candor_run::Options { command: line.words().to_vec(), follow_ups: false };
+    let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
     let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
     let result = candor_run::consumed(&control, progress, |channels| {
         let local = Box::new(Local::new(&host, channels));

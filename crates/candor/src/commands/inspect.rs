@@ -18,8 +18,9 @@ const LONG_ABOUT: &str = "\
 Show what lies under a path: filesystem, devices, links, limits; without a path, a line for each \
 device.
 
-Nothing is measured or changed. One small read is made to see whether the kernel's counters can \
-vouch for this storage; it is the only I/O.
+Nothing is measured. One small read is made to see whether the kernel's counters can vouch for this \
+storage. Of a file or a device it is the only I/O; in a directory a file of 1 MiB is written for it \
+and removed, which the output says.
 
 With --record, everything the kernel answered is kept in a text file, and --replay shows it \
 again on any other host: for those who help from far away, and for tests.";

@@ -2,6 +2,7 @@
 
 mod access;
 mod draft;
+mod engine;
 mod options;
 mod settings;
 pub mod suggest;
@@ -152,19 +153,30 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if !check::can_run(&found) {
         return exit::USAGE;
     }
-    match how.dry_run {
-        true => commands::printed(&text::write(&plan)),
-        false => execute(&plan, &source, how, &line, output),
+    let chosen = engine::chosen(matches, &plan);
+    if how.dry_run {
+        let comments: Vec<_> = chosen.iter().map(engine::Chosen::comment).collect();
+        return commands::printed(&text::write_commented(&plan, &comments));
     }
+    let options = candor_run::Options {
+        command: line.words().to_vec(),
+        follow_ups: !how.no_follow_ups,
+        notes: chosen.iter().map(engine::Chosen::note).collect(),
+    };
+    execute(&plan, &source, how, &options, output)
 }
 
-fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut output: Output) -> u8 {
+fn execute(
+    plan: &Plan,
+    source: &Source,
+    how: How,
+    options: &candor_run::Options,
+    mut output: Output,
+) -> u8 {
     if let Err(sentence) = output.prepare() {
         screen::error(&sentence);
         return exit::USAGE;
     }
-    let options =
-        candor_run::Options { command: line.words().to_vec(), follow_ups: !how.no_follow_ups };
     let host = HostOptions {
         force: how.force.into_iter().collect(),
         block_trace: how.block_trace,
@@ -172,7 +184,7 @@ fn execute(plan: &Plan, source: &Source, how: How, line: &CommandLine, mut outpu
         try_submission: true,
     };
     let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
-    let result = candor_run::execute(plan, (&options, &host), &control, progress);
+    let result = candor_run::execute(plan, (options, &host), &control, progress);
     commands::finish(result, source, &output)
 }
 

@@ -1,5 +1,6 @@
 //! Who else holds a device: mounts, swap, arrays and volumes built on it, loops backed by it.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use crate::path::mounts::{self, Mount};
@@ -83,6 +84,26 @@ fn looped(parts: &[String], roots: &Roots) -> Vec<String> {
     roots.names(&roots.sys.join("class/block")).into_iter().filter(is_backed).collect()
 }
 
+/// A file that a loop device is backed by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoopFile {
+    /// Kernel name of the loop device.
+    pub device: String,
+    /// Number of the filesystem, and the file's inode there.
+    pub file: (u64, u64),
+}
+
+/// Files that loop devices are backed by, from `loop*/loop/backing_file`. Files of other mount
+/// namespaces, and removed ones, have no path here and are not seen.
+pub fn loop_files(roots: &Roots) -> Vec<LoopFile> {
+    let of = |device: String| {
+        let path = roots.text(&roots.block(&device).join("loop/backing_file"))?;
+        let metadata = Path::new(path.trim_end_matches('\n')).metadata().ok()?;
+        metadata.is_file().then(|| LoopFile { device, file: (metadata.dev(), metadata.ino()) })
+    };
+    roots.names(&roots.sys.join("class/block")).into_iter().filter_map(of).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,6 +136,18 @@ mod tests {
         assert_eq!(holders("sda", &fake.roots), ["/mnt/a b", "/data"]);
         assert_eq!(holders("sda1", &fake.roots), ["/mnt/a b"]);
         assert_eq!(holders("sda2", &fake.roots), ["/data"]);
+    }
+
+    #[test]
+    fn files_behind_loop_devices_are_known() {
+        let fake = disk();
+        fake.disk("loop3", "7:3", "virtual/block/loop3");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        let backing = format!("{}\n", file.path().display());
+        fake.write("sys/class/block/loop3/loop/backing_file", &backing);
+        let metadata = file.path().metadata().expect("it is there");
+        let file = (metadata.dev(), metadata.ino());
+        assert_eq!(loop_files(&fake.roots), [LoopFile { device: "loop3".into(), file }]);
     }
 
     #[test]

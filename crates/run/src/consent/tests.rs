@@ -177,6 +177,17 @@ fn a_path_must_be_of_its_kind() {
 }
 
 #[test]
+fn a_file_behind_a_loop_device_needs_force() {
+    let Some(device) = Loop::new("a_file_behind_a_loop_device_needs_force") else { return };
+    let backing = device._backing.path().join("backing");
+    let agreed = Target { overwrite: true, ..target(&backing) };
+    let writes = plan(agreed.clone(), Mix::WRITE);
+    assert_eq!(refused(&mut guard(None), &writes), ["held-device"]);
+    assert_eq!(refused(&mut guard(None), &plan(agreed, Mix::READ)), [""; 0]);
+    assert_eq!(refused(&mut guard(Some(&device.name())), &writes), [""; 0]);
+}
+
+#[test]
 fn a_held_device_needs_force() {
     let Some(device) = Loop::new("a_held_device_needs_force") else { return };
     let plan = plan(Target { overwrite: true, ..target(&device.node) }, Mix::WRITE);

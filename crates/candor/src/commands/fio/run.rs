@@ -39,7 +39,7 @@ fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
     let force = held_targets(lowered);
     // Who calls fio expects the first I/O at once.
     let host = HostOptions { force, at_once: true, ..HostOptions::default() };
-    (Options { command, follow_ups: false }, host)
+    (Options { command, ..Options::default() }, host)
 }
 
 /// Targets that may be written to although they are held, where `allow_mounted_write` says so.

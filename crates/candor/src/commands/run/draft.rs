@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use candor_blocks::engines::uring;
 use candor_plan::blocks::{Access, CallFlags, Engine, Uring};
 use candor_plan::units::{Direction, Mix, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
@@ -18,8 +19,10 @@ pub struct Draft {
     pub phase: Phase,
     /// The job, without its blocks.
     pub job: Job,
-    /// The job's blocks, with the default options of their engine.
+    /// The job's blocks, but for their engine.
     pub blocks: Blocks,
+    /// The engine with its default options, where one was named.
+    pub engine: Option<Engine>,
     /// Options of io_uring, and the first flag that gave one.
     pub uring: Option<(Uring, &'static str)>,
     /// Flags of each call.
@@ -50,7 +53,7 @@ impl Draft {
 
     /// A flag that the engine has no use for.
     pub fn contradicts(&self) -> Option<Problem> {
-        let engine = self.blocks.engine;
+        let engine = self.named_engine();
         let (flag, fitting) = match (&self.uring, self.call_flags) {
             (Some((_, flag)), _) if engine.uring().is_none() => (*flag, "io_uring"),
             (_, Some(_)) if engine.call_flags().is_none() => ("rwf", "pvsync"),
@@ -65,9 +68,21 @@ impl Draft {
         ))
     }
 
+    /// The engine that was named, or that does what flags ask for: psync keeps one operation in
+    /// flight, however many are asked for.
+    fn named_engine(&self) -> Engine {
+        let is_sync = self.blocks.depth <= 1 || self.call_flags.is_some() || self.hipri;
+        match self.engine {
+            Some(engine) => engine,
+            None if is_sync => Engine::Psync,
+            None if uring::is_available() => Engine::IO_URING,
+            None => Engine::LIBAIO,
+        }
+    }
+
     /// The engine with the options that flags gave.
     fn engine(&self) -> Engine {
-        let mut engine = self.blocks.engine;
+        let mut engine = self.named_engine();
         if let (Engine::IoUring(options), Some((given, _))) = (&mut engine, self.uring) {
             *options = given;
         }

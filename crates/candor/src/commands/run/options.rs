@@ -32,7 +32,7 @@ mod tests {
     #[test]
     fn fields_are_keys_of_the_plan() {
         let mut draft = Draft::default();
-        draft.blocks.engine = Engine::IO_URING;
+        draft.engine = Some(Engine::IO_URING);
         let ring = Uring { sqpoll: true, iopoll: true, nop: true, ..Uring::DEFAULT };
         draft.uring = Some((ring, "sqpoll"));
         let text = candor_plan::text::to_json(&draft.plan());

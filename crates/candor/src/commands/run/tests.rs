@@ -242,13 +242,13 @@ fn all_wrong_values_are_reported_at_once() {
 #[test]
 fn the_plan_is_checked_against_the_words() {
     assert_snapshot!(
-        output("--target /data/file --rw randread --bs=4k --depth 32 --seconds 10"),
+        output("--target /data/file --rw randread --bs=4k --engine psync --depth 32"),
         @r#"
     warning[depth-sync]: psync keeps one operation in flight per worker; depth 32 has no effect
-     --> command line:1:54
+     --> command line:1:69
       |
-    1 | candor run --target /data/file --rw randread --bs=4k --depth 32 --seconds 10
-      |                                                      ^^^^^^^^^^
+    1 | candor run --target /data/file --rw randread --bs=4k --engine psync --depth 32
+      |                                                                     ^^^^^^^^^^
       |
       = help: set workers = 32, or engine = "io_uring"
 

@@ -12,11 +12,11 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "engine",
         takes: Takes::One("NAME"),
-        help: "psync, io_uring, libaio, mmap, null or another of the guide [default: psync]",
+        help: "psync, io_uring, libaio, mmap, null, … [default: psync; from depth 2 on io_uring]",
         fields: &["phase[0].job[0].work.blocks.engine"],
         set: |draft, text| {
             let words = Engine::ALL.map(|engine| (engine.name(), engine));
-            put(&mut draft.blocks.engine, one_of(text, &words))
+            put_some(&mut draft.engine, one_of(text, &words))
         },
     },
     Flag {
