@@ -6,7 +6,7 @@ use clap::{ArgMatches, Command};
 
 use crate::commands::tools::{self, Tool};
 use crate::flag::CommandLine;
-use crate::{commands, exit, foreign_words, screen};
+use crate::{commands, exit, foreign_words, screen, version};
 
 const ABOUT: &str = "A storage benchmark that tells you whether to believe it";
 
@@ -17,11 +17,12 @@ candor generates load, watches what the kernel and the hardware really did meanw
 the number means, what limits it, and what to try next. Begin with: candor check DIRECTORY";
 
 /// The command line as a whole.
-fn command() -> Command {
+pub fn command() -> Command {
     Command::new("candor")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
-        .version(env!("CARGO_PKG_VERSION"))
+        .version(version::short())
+        .long_version(version::long())
         .subcommand_required(true)
         .arg_required_else_help(true)
         .max_term_width(100)
@@ -38,6 +39,8 @@ fn command() -> Command {
         .subcommand(commands::fio::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
+        .subcommand(commands::completions::command())
+        .subcommand(commands::man::command())
 }
 
 /// Reads the words, does what they say, gives the exit code.
@@ -86,6 +89,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),
         Some(("options", matches)) => commands::options::main(matches),
+        Some(("completions", matches)) => commands::completions::main(matches),
+        Some(("man", matches)) => commands::man::main(matches),
         // The parser lets no other word through.
         _ => exit::USAGE,
     }

@@ -3,12 +3,14 @@
 pub mod align;
 pub mod cache;
 pub mod check;
+pub mod completions;
 pub mod convert;
 pub mod explain;
 pub mod fio;
 pub mod foreign;
 pub mod inspect;
 pub mod judge;
+pub mod man;
 pub mod options;
 pub mod run;
 pub mod show;

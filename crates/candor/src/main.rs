@@ -16,6 +16,7 @@ mod parse;
 mod run_dir;
 mod screen;
 mod stored;
+mod version;
 
 use std::process::ExitCode;
 

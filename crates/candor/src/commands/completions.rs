@@ -1,0 +1,97 @@
+//! `candor completions SHELL`: completion of commands and flags, as a script for a shell.
+
+use clap::{Arg, ArgMatches, Command};
+use clap_complete::shells::{Bash, Fish, Zsh};
+use clap_complete::{Generator, generate};
+
+use crate::{cli, commands, exit};
+
+/// A shell, and the script for it.
+type Shell = (&'static str, fn() -> String);
+
+/// Shells for which there is a script.
+const SHELLS: [Shell; 3] =
+    [("bash", || script(Bash)), ("zsh", || script(Zsh)), ("fish", || script(Fish))];
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("completions")
+        .about("Print a script that completes commands and flags in a shell")
+        .arg(Arg::new("SHELL").required(true).value_parser(SHELLS.map(|(name, _)| name)))
+        .after_help(
+            "Where the scripts go:\n  \
+             bash: ~/.local/share/bash-completion/completions/candor\n  \
+             zsh:  a directory of $fpath, as _candor\n  \
+             fish: ~/.config/fish/completions/candor.fish",
+        )
+}
+
+/// Prints the script, and gives the exit code.
+pub fn main(matches: &ArgMatches) -> u8 {
+    let given = matches.get_one::<String>("SHELL");
+    match SHELLS.iter().find(|(name, _)| given.is_some_and(|given| given == name)) {
+        Some((_, script)) => commands::printed(&script()),
+        // The parser lets no other word through.
+        None => exit::USAGE,
+    }
+}
+
+fn script(shell: impl Generator) -> String {
+    let mut bytes = Vec::new();
+    generate(shell, &mut cli::command(), "candor", &mut bytes);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process;
+
+    use super::*;
+
+    #[test]
+    fn every_command_and_flag_is_in_every_script() {
+        let command = cli::command();
+        for (shell, script) in SHELLS {
+            let script = script();
+            for sub in command.get_subcommands() {
+                assert!(script.contains(sub.get_name()), "{shell}: no {}", sub.get_name());
+                for long in sub.get_arguments().filter_map(Arg::get_long) {
+                    assert!(script.contains(long), "{shell}: no --{long}");
+                }
+            }
+        }
+    }
+
+    /// Words that bash offers once its shell has read the script.
+    fn offered(words: &[&str]) -> Option<String> {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("candor");
+        std::fs::write(&file, script(Bash)).unwrap();
+        let last = words.len() - 1;
+        let line = format!(
+            "source {}; COMP_WORDS=({}); COMP_CWORD={last}; _candor candor '{}' '{}'; \
+             echo \"${{COMPREPLY[@]}}\"",
+            file.display(),
+            words.join(" "),
+            words[last],
+            words[last - 1]
+        );
+        let output = process::Command::new("bash").args(["--norc", "-c", &line]).output().ok()?;
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        Some(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    #[test]
+    fn bash_completes_commands_flags_and_shells() {
+        for (words, expected) in [
+            (&["candor", "che"][..], "check\n"),
+            (&["candor", "run", "--dep"], "--depth\n"),
+            (&["candor", "completions", "f"], "fish\n"),
+        ] {
+            match offered(words) {
+                Some(offered) => assert_eq!(offered, expected, "{words:?}"),
+                None => return println!("skipped: there is no bash"),
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! `candor man DIR`: a manual page for candor and for each of its commands.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgMatches, Command, value_parser};
+
+use crate::{cli, exit, screen};
+
+const LONG_ABOUT: &str = "\
+Write a manual page for candor and for each of its commands into a directory: candor.1, \
+candor-run.1, … A directory man1 below $MANPATH makes `man candor-run` find them; \
+`man -l DIR/candor-run.1` needs none.";
+
+/// The command line.
+pub fn command() -> Command {
+    let dir = Arg::new("DIR").required(true).value_parser(value_parser!(PathBuf));
+    Command::new("man")
+        .about("Write manual pages into a directory")
+        .long_about(LONG_ABOUT)
+        .arg(dir.help("The directory, which is made if it is not there"))
+        .after_help(exit::HELP)
+}
+
+/// Writes the pages, and gives the exit code.
+pub fn main(matches: &ArgMatches) -> u8 {
+    let dir = matches.get_one::<PathBuf>("DIR").cloned().unwrap_or_default();
+    match write(&dir) {
+        Ok(()) => exit::RAN,
+        Err(cause) => {
+            screen::error(&format!("pages cannot be written to {}: {cause}", dir.display()));
+            exit::TROUBLE
+        }
+    }
+}
+
+fn write(dir: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(dir)?;
+    clap_mangen::generate_to(cli::command().disable_help_subcommand(true), dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_its_flags() {
+        let dir = tempfile::tempdir().unwrap();
+        let pages = dir.path().join("new/man1");
+        write(&pages).unwrap();
+        let page = |name: &str| std::fs::read_to_string(pages.join(name)).unwrap();
+        assert!(page("candor.1").contains(".TH"));
+        let command = cli::command();
+        for sub in command.get_subcommands() {
+            let page = page(&format!("candor-{}.1", sub.get_name()));
+            for long in sub.get_arguments().filter_map(Arg::get_long) {
+                // A hyphen that is no dash of typography has a backslash.
+                let flag = format!("\\-\\-{}", long.replace('-', "\\-"));
+                assert!(page.contains(&flag), "{}: no {flag}", sub.get_name());
+            }
+        }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        assert!(write(file.path()).is_err());
+    }
+}
