@@ -53,7 +53,7 @@ fn guard(force: Option<&str>) -> Guard {
 /// A loop device, detached when dropped.
 struct Loop {
     node: PathBuf,
-    _backing: TempDir,
+    backing: TempDir,
 }
 
 impl Loop {
@@ -68,7 +68,7 @@ impl Loop {
             println!("skipped: {test}: it needs root and loop devices");
             return None;
         };
-        Some(Loop { node: node.trim().into(), _backing: backing })
+        Some(Loop { node: node.trim().into(), backing })
     }
 
     fn name(&self) -> String {
@@ -179,7 +179,7 @@ fn a_path_must_be_of_its_kind() {
 #[test]
 fn a_file_behind_a_loop_device_needs_force() {
     let Some(device) = Loop::new("a_file_behind_a_loop_device_needs_force") else { return };
-    let backing = device._backing.path().join("backing");
+    let backing = device.backing.path().join("backing");
     let agreed = Target { overwrite: true, ..target(&backing) };
     let writes = plan(agreed.clone(), Mix::WRITE);
     assert_eq!(refused(&mut guard(None), &writes), ["held-device"]);

@@ -263,7 +263,8 @@ fn a_device_that_a_series_was_forced_to_write_is_forced_again() {
 #[test]
 fn findings_of_a_report_get_their_commands() {
     let changes = vec![Setting { key: DEPTH.into(), value: "32".into() }];
-    let words = ["candor", "run", "--target", "/data/f", "--rw", "read"].map(str::to_owned);
+    let words = "candor run --target /data/f --rw read --engine io_uring";
+    let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
     let finding: Finding = serde_json::from_value(serde_json::json!({
         "rule": "B4", "title": "", "severity": "explains", "confidence": "likely", "job": null,
         "limits": null, "measures": null, "sentence": "", "evidence": [], "consequences": [],
@@ -277,8 +278,9 @@ fn findings_of_a_report_get_their_commands() {
         ..Judgement::default()
     };
     let plan = read(&words).unwrap();
-    let mut report = Report { command: words.into(), plan, judgement, ..Report::default() };
+    let mut report = Report { command: words, plan, judgement, ..Report::default() };
     complete(&mut report);
     let next = &report.judgement.phases[0].as_ref().unwrap().findings[0].next;
-    assert_eq!(next.as_deref(), Some("candor run --target /data/f --rw read --depth 32"));
+    let wanted = "candor run --target /data/f --rw read --engine io_uring --depth 32";
+    assert_eq!(next.as_deref(), Some(wanted));
 }
