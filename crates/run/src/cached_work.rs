@@ -42,8 +42,8 @@ fn sentence(job: &str, target: &Target, blocks: &Blocks) -> Option<String> {
         let share = cached_share(target).filter(|share| *share >= SHARE_MIN)?;
         let share = fmt::percent(share);
         return Some(format!(
-            "`{job}` reads `{path}` through the page cache, which holds {share} of it: this \
-             measures memory; --direct or --evict (`direct`, `hints.evict`) reach the device"
+            "`{job}` reads `{path}` through the page cache, which holds {share} of it: those reads \
+             come from memory; --direct or --evict (`direct`, `hints.evict`) reach the device"
         ));
     }
     let flushes = blocks.durability != Durability::default();
