@@ -11,6 +11,7 @@ mod cache;
 mod check;
 mod commands;
 mod faults;
+mod figures;
 mod fio;
 mod fio_consumers;
 mod fio_files;

@@ -36,13 +36,13 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
         Err(error) => return fail(&error, source, output),
     };
     run::suggest::complete(&mut report);
-    let delivered = output.deliver(&report);
+    let delivered = output.deliver(&mut report);
     // Also for who reads JSON, or nothing but the exit code.
     if let Some(sentence) = &report.cut_short {
         screen::cut_short(sentence);
     }
     match exit_code(delivered) {
-        exit::RAN => exit::of(&report),
+        exit::RAN => output.exit_code(exit::of(&report), &report),
         code => code,
     }
 }
@@ -62,7 +62,11 @@ fn stored(
         Err(code) => return code,
     };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
-    exit_code(stored::load(file, read).and_then(|report| output.deliver(&report)))
+    let shown = stored::load(file, read).and_then(|mut report| {
+        output.deliver(&mut report)?;
+        Ok(output.exit_code(exit::RAN, &report))
+    });
+    shown.unwrap_or_else(|sentence| exit_code(Err(sentence)))
 }
 
 /// Reads the flags of a command into `draft`, and those that say where results go; tells what of

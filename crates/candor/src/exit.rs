@@ -16,6 +16,9 @@ pub const USAGE: u8 = 2;
 /// Data that was read is not what was written.
 pub const CORRUPT: u8 = 5;
 
+/// The run ended, and the verdict is worse than `--require` takes.
+pub const UNBELIEVED: u8 = 6;
+
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "\
 Exit codes:
@@ -25,6 +28,7 @@ Exit codes:
   3    refused, because data could have been lost or there is too little room
   4    it ran, and no depth met the plan's latency goal
   5    data that was read is not what was written
+  6    it ran, and the verdict is worse than --require takes
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_record::Report;
+use candor_record::{Report, Verdict};
 use candor_show::{Style, csv, json, report};
 
 use crate::flag::{Flag, Group, Takes, put, put_some};
-use crate::parse;
 use crate::run_dir::RunDir;
 use crate::screen::{self, Color};
+use crate::{exit, parse};
 
 /// Where results go.
 #[derive(Debug, Default)]
@@ -23,6 +23,10 @@ pub struct Output {
     pub quiet: bool,
     /// When to use colours.
     pub color: Color,
+    /// Percentiles to quote, ascending, in place of the usual ones.
+    percentiles: Vec<f64>,
+    /// Worst verdict that is a success.
+    require: Option<Verdict>,
 }
 
 const JSON: Flag<Output> = Flag {
@@ -77,12 +81,34 @@ const COLOR: Flag<Output> = Flag {
     },
 };
 
+const PERCENTILES: Flag<Output> = Flag {
+    long: "percentiles",
+    takes: Takes::One("P,…"),
+    help: "Show these percentiles of latency, such as 50,95,99.9 [default: 50,99 and what fits]",
+    fields: &[],
+    set: |output, text| put(&mut output.percentiles, parse::percentiles(text)),
+};
+
+const REQUIRE: Flag<Output> = Flag {
+    long: "require",
+    takes: Takes::One("believable|remarks"),
+    help: "Exit with 6 where the verdict is worse: remarks is \"Believable with remarks\"",
+    fields: &[],
+    set: |output, text| {
+        let words = [("believable", Verdict::Believable), ("remarks", Verdict::WithRemarks)];
+        put_some(&mut output.require, parse::one_of(text, &words))
+    },
+};
+
 /// Options of a command that runs something.
-pub const OF_RUNS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, RUN_DIR, VERBOSE, QUIET, COLOR] }];
+pub const OF_RUNS: &[Group<Output>] = &[Group {
+    title: "Output",
+    flags: &[JSON, CSV, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, COLOR],
+}];
 
 /// Options of a command that shows a stored report.
-pub const OF_REPORTS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, CSV, COLOR] }];
+pub const OF_REPORTS: &[Group<Output>] =
+    &[Group { title: "Output", flags: &[JSON, CSV, PERCENTILES, REQUIRE, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
@@ -107,8 +133,12 @@ impl Output {
         Ok(())
     }
 
-    /// Writes a report to all places that were asked for.
-    pub fn deliver(&self, result: &Report) -> Result<(), String> {
+    /// Writes a report to all places that were asked for, with the percentiles that were asked for.
+    pub fn deliver(&self, result: &mut Report) -> Result<(), String> {
+        if !self.percentiles.is_empty() {
+            result.quote(&self.percentiles);
+        }
+        let result = &*result;
         let json = json::report(result).map_err(|error| error.to_string())?;
         if let Some(dir) = &self.claimed {
             dir.keep(result, &json, &report::text(result, &Style::default()))?;
@@ -130,6 +160,20 @@ impl Output {
             screen::tell(&report::written(dir.as_deref(), file.as_deref()));
         }
         Ok(())
+    }
+
+    /// The exit code of a report that earned `code`: a worse verdict than `--require` takes is told
+    /// and has a code of its own, unless something went wrong.
+    pub fn exit_code(&self, code: u8, report: &Report) -> u8 {
+        let verdict = report.judgement.verdict;
+        let Some(required) = self.require.filter(|required| verdict > *required) else {
+            return code;
+        };
+        let [required, verdict] = [required, verdict].map(Verdict::label);
+        screen::tell(&format!(
+            "candor: required \"{required}\", and the verdict is \"{verdict}\"\n"
+        ));
+        if code == exit::RAN { exit::UNBELIEVED } else { code }
     }
 
     /// Shows a result that is no report: as JSON where `--json` wants it, and as text unless that

@@ -55,6 +55,22 @@ pub fn one_of<T: Clone>(text: &str, words: &[(&str, T)]) -> Result<T, String> {
     })
 }
 
+/// A list of percentiles, such as `50,95,99.9`, ascending and each once.
+pub fn percentiles(text: &str) -> Result<Vec<f64>, String> {
+    let percentile = |text: &str| {
+        let number = decimal(text.trim())?;
+        match number {
+            n if n == 100.0 => Err("p100 is the maximum, which has a column of its own".into()),
+            n if n > 0.0 && n < 100.0 => Ok(n),
+            _ => Err(format!("`{text}` is not a percentile between 0 and 100")),
+        }
+    };
+    let mut all = text.split(',').map(percentile).collect::<Result<Vec<f64>, String>>()?;
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    Ok(all)
+}
+
 /// A list of CPUs, such as `0-3,8`.
 pub fn cpus(text: &str) -> Result<Vec<u32>, String> {
     let cpus = match text.is_empty() {
@@ -95,6 +111,15 @@ mod tests {
             "`alocate` is not known; did you mean allocate?"
         );
         assert_eq!(one_of("x", &words).unwrap_err(), "`x` is none of write, allocate");
+    }
+
+    #[test]
+    fn percentiles_are_ascending_and_below_100() {
+        assert_eq!(percentiles("99.9, 50,95,50"), Ok(vec![50.0, 95.0, 99.9]));
+        for wrong in ["", "50,", "0", "-1", "101", "p50", "nan"] {
+            assert!(percentiles(wrong).is_err(), "{wrong}");
+        }
+        assert!(percentiles("100").unwrap_err().contains("maximum"));
     }
 
     #[test]

@@ -25,16 +25,15 @@ pub fn headline(
     }
     let heaviest = findings.first();
     let sentence = || heaviest.map_or("", |finding| finding.sentence.as_str());
+    let label = verdict.label();
     match verdict {
-        Verdict::Believable => format!("Believable: {}{}.", what(observed), limited(limited_by)),
-        Verdict::WithRemarks => {
-            format!("Believable with remarks: {}; {}.", what(observed), remarks(findings))
-        }
-        Verdict::NotVerifiable => format!("Not verifiable here: {}", sentence()),
+        Verdict::Believable => format!("{label}: {}{}.", what(observed), limited(limited_by)),
+        Verdict::WithRemarks => format!("{label}: {}; {}.", what(observed), remarks(findings)),
+        Verdict::NotVerifiable => format!("{label}: {}", sentence()),
         Verdict::MeasuresElse => {
             let measures = heaviest.and_then(|finding| finding.measures);
             let measures = measures.map_or("not the target".into(), |what| what.to_string());
-            format!("Measures something else ({measures}): {}", sentence())
+            format!("{label} ({measures}): {}", sentence())
         }
         // Said by the blocks that were verified, once all else is known.
         Verdict::Corrupt => String::new(),

@@ -42,7 +42,10 @@ mod testcase;
 #[cfg(test)]
 mod tests;
 
-use candor_record::{Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, Report, Verdict};
+use candor_record::{
+    Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Report, Verdict,
+    summary,
+};
 
 pub use case::Case;
 pub use questions::{Question, questions};
@@ -89,19 +92,26 @@ pub fn judge_again(report: &Report) -> Judgement {
         let of = is_result.then(|| judge(&Case::new(&report.plan, record, earlier, &judged)));
         judged.push(of);
     }
-    conclude(judged, report.cut_short.as_deref())
+    conclude(&report.phases, judged, report.cut_short.as_deref())
 }
 
-/// The judgement on a run whose phases were judged; `cut_short` says why it ended before its time.
-pub fn conclude(phases: Vec<Option<PhaseJudgement>>, cut_short: Option<&str>) -> Judgement {
-    let worst = phases.iter().flatten().max_by_key(|phase| phase.verdict);
-    let verdict = worst.map_or(Verdict::NotVerifiable, |phase| phase.verdict);
-    let headline = match (cut_short, worst) {
+/// The judgement on a run of these phases, which were judged; `cut_short` says why it ended before
+/// its time.
+pub fn conclude(
+    records: &[PhaseRecord],
+    phases: Vec<Option<PhaseJudgement>>,
+    cut_short: Option<&str>,
+) -> Judgement {
+    let results = records.iter().zip(&phases);
+    let results: Vec<_> = results.filter_map(|(record, of)| Some((record, of.as_ref()?))).collect();
+    let worst = results.iter().map(|(_, judged)| judged.verdict).max();
+    let verdict = worst.unwrap_or(Verdict::NotVerifiable);
+    let headline = match (cut_short, &results[..]) {
         // A run may well end for the sake of what is wrong.
-        (_, Some(phase)) if verdict == Verdict::Corrupt => phase.headline.clone(),
-        (Some(why), _) => format!("Cut short: {why}."),
-        (None, Some(phase)) => phase.headline.clone(),
-        (None, None) => "Nothing was measured.".into(),
+        (Some(why), _) if verdict != Verdict::Corrupt => format!("Cut short: {why}."),
+        (_, []) => "Nothing was measured.".into(),
+        (_, [(_, judged)]) => judged.headline.clone(),
+        (_, several) => summary::of_results(several),
     };
     let candor_version = env!("CARGO_PKG_VERSION").into();
     Judgement { judgement_version: JUDGEMENT_VERSION, candor_version, phases, verdict, headline }

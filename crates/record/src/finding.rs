@@ -151,6 +151,17 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The verdict as it opens a report.
+    pub fn label(self) -> &'static str {
+        match self {
+            Verdict::Believable => "Believable",
+            Verdict::WithRemarks => "Believable with remarks",
+            Verdict::NotVerifiable => "Not verifiable here",
+            Verdict::MeasuresElse => "Measures something else",
+            Verdict::Corrupt => "Corrupt data",
+        }
+    }
+
     /// The verdict that a set of findings amounts to. Corruption is seen by verifying, not by a
     /// finding.
     pub fn of(findings: &[Finding]) -> Verdict {

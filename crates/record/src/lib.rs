@@ -27,6 +27,7 @@ mod report;
 pub mod requests;
 mod snapshot;
 mod stored;
+pub mod summary;
 
 pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};

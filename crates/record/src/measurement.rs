@@ -9,10 +9,13 @@ use candor_plan::work::{BlocksOp, Figure, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Log;
 use crate::by_name::Named;
-use crate::{Histogram, Log};
 
+mod latency;
 mod merge;
+
+pub use latency::{Latency, PERCENTILES, samples_needed};
 
 /// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -253,64 +256,6 @@ impl OfPriority {
     /// The priority.
     pub fn priority(&self) -> IoPriority {
         IoPriority { class: self.class, level: self.level, hint: self.hint }
-    }
-}
-
-/// A latency distribution with the figures that people read.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Latency {
-    /// Number of samples.
-    pub count: u64,
-    /// Least, in ns.
-    pub min_ns: u64,
-    /// Mean, in ns.
-    pub mean_ns: f64,
-    /// Standard deviation, in ns.
-    pub stddev_ns: f64,
-    /// Greatest, in ns.
-    pub max_ns: u64,
-    /// (percentile, ns): only those that rest on at least ten samples beyond them.
-    pub percentiles: Vec<(f64, u64)>,
-    /// All of it.
-    pub histogram: Histogram,
-}
-
-/// Percentiles that a report quotes, as far as the number of samples carries them.
-pub const PERCENTILES: [f64; 7] = [1.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
-
-impl Latency {
-    /// The figures of a histogram; none if it is empty.
-    pub fn from_histogram(histogram: Histogram) -> Option<Latency> {
-        // 100 - 99.9 is a little less than 0.1 in floating point; hence the slack.
-        let beyond = |p: f64| histogram.count() as f64 * (100.0 - p) / 100.0 + 1e-6;
-        let enough = |p: f64| p <= 50.0 || beyond(p) >= 10.0;
-        let percentiles = PERCENTILES
-            .into_iter()
-            .filter(|p| enough(*p))
-            .filter_map(|p| Some((p, histogram.quantile(p / 100.0)?.0)))
-            .collect();
-        Some(Latency {
-            count: histogram.count(),
-            min_ns: histogram.min()?.0,
-            mean_ns: histogram.mean_ns()?,
-            stddev_ns: histogram.stddev_ns()?,
-            max_ns: histogram.max()?.0,
-            percentiles,
-            histogram,
-        })
-    }
-
-    /// Adds a distribution to another, exactly.
-    pub fn merge(into: &mut Option<Latency>, other: Option<&Latency>) {
-        let Some(other) = other else { return };
-        let mut sum = into.take().map(|latency| latency.histogram).unwrap_or_default();
-        sum.merge(&other.histogram);
-        *into = Latency::from_histogram(sum);
-    }
-
-    /// The value of a quoted percentile, if it is quoted.
-    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
-        self.percentiles.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns)
     }
 }
 

@@ -37,9 +37,20 @@ pub struct Report {
     pub cut_short: Option<String>,
     /// The user interrupted it.
     pub interrupted: bool,
+    /// Percentiles that were asked for, ascending: tables show them in place of the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub percentiles: Vec<f64>,
 }
 
 impl Report {
+    /// Quotes these percentiles in all measurements, as far as the samples carry them, and has
+    /// tables show them in place of the usual ones.
+    pub fn quote(&mut self, percentiles: &[f64]) {
+        let measured = self.phases.iter_mut().flat_map(|phase| &mut phase.measurements);
+        measured.for_each(|measurement| measurement.quote(percentiles));
+        self.percentiles = percentiles.to_vec();
+    }
+
     /// The phases that are results: all but the steps of a search.
     pub fn results(&self) -> impl DoubleEndedIterator<Item = &PhaseRecord> {
         self.phases.iter().filter(|phase| !phase.search_step)

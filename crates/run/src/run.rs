@@ -182,7 +182,7 @@ impl Run {
             Err(Stopped::Early(sentence)) => Some(sentence),
             Err(Stopped::Done) | Ok(()) => None,
         };
-        let judgement = conclude(self.judged, cut_short.as_deref());
+        let judgement = conclude(&self.report.phases, self.judged, cut_short.as_deref());
         let interrupted = self.channels.control.is_stopped();
         self.channels.events.send(Event::RunDone { verdict: judgement.verdict, interrupted });
         let elapsed_s = self.clock.elapsed().as_secs_f64();
@@ -226,7 +226,8 @@ impl Run {
             let mut report = report.clone();
             report.phases.push(PhaseRecord { measurements, hosts, ..record.clone() });
             let headline = "The run goes on.".into();
-            report.judgement = Judgement { headline, ..conclude(judged.clone(), None) };
+            let concluded = conclude(&report.phases, judged.clone(), None);
+            report.judgement = Judgement { headline, ..concluded };
             report.elapsed_s = self.clock.elapsed().as_secs_f64();
             events.send(Event::Interim { report: Box::new(report) });
         };

@@ -1,9 +1,12 @@
 //! A report as a table for spreadsheets: results, and the samples that they consist of.
 
-use candor_record::{Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, Verdict};
+use candor_record::{
+    Latency, Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, Verdict,
+};
 use serde::Serialize;
 
-use crate::words;
+/// Percentiles that have columns in every table.
+const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 
 /// One line: an operation of a job, over all of its phase or in one interval of it. Absent is what
 /// was not measured.
@@ -42,34 +45,57 @@ struct Row<'a> {
 /// # Errors
 /// None that a report can cause.
 pub fn report(report: &Report) -> Result<String, csv::Error> {
-    let mut table = csv::Writer::from_writer(Vec::new());
+    // Columns of these percentiles follow the fixed ones, so that those keep their places.
+    let further = report.percentiles.iter().copied().filter(|p| !PERCENTILES.contains(p));
+    let further: Vec<f64> = further.collect();
+    let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
+    let names = fixed_names()?.into_iter();
+    let names = names.chain(further.iter().map(|p| format!("latency_p{p}_ns")));
+    table.write_record(names.collect::<Vec<String>>())?;
     for (phase, judged) in report.judged() {
         for measurement in &phase.measurements {
-            rows(phase, measurement, judged.verdict).try_for_each(|row| table.serialize(row))?;
+            for (row, latency) in rows(phase, measurement, judged.verdict) {
+                let of = |p: &f64| latency.and_then(|latency| latency.percentile_ns(*p));
+                table.serialize((row, further.iter().map(of).collect::<Vec<_>>()))?;
+            }
         }
     }
+    text(table)
+}
+
+/// Names of the columns that every table has.
+fn fixed_names() -> Result<Vec<String>, csv::Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.serialize(Row::default())?;
+    let text = text(table)?;
+    Ok(text.lines().next().unwrap_or_default().split(',').map(str::to_owned).collect())
+}
+
+fn text(table: csv::Writer<Vec<u8>>) -> Result<String, csv::Error> {
     let bytes = table.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Rows of a job, with the latencies of which they hold a part.
 fn rows<'a>(
     phase: &'a PhaseRecord,
     measurement: &'a Measurement,
     verdict: Verdict,
-) -> impl Iterator<Item = Row<'a>> {
+) -> impl Iterator<Item = (Row<'a>, Option<&'a Latency>)> {
     let of_job = move || Row {
         phase: &phase.name,
         repeat: phase.repeat + 1,
         job: &measurement.job,
-        verdict: words::verdict(verdict),
+        verdict: verdict.label(),
         ..Row::default()
     };
     let length_s = measurement.elapsed_ns as f64 / 1e9;
     let done = measurement.operations.iter().filter(|stats| stats.ops > 0 || stats.failed > 0);
-    let results = done.map(move |stats| result(stats, length_s, of_job()));
+    let results =
+        done.map(move |stats| (result(stats, length_s, of_job()), stats.latency.as_ref()));
     let samples = measurement.samples.iter().flat_map(move |interval| {
         let done = interval.operations.iter().filter(|op| op.ops > 0);
-        done.map(move |op| sample(interval, op, of_job()))
+        done.map(move |op| (sample(interval, op, of_job()), None))
     });
     results.chain(samples)
 }
@@ -161,5 +187,21 @@ mod tests {
         assert!(lines[4].ends_with(",7,7340032,,,,,,,,,,,,Believable"), "{}", lines[4]);
         let columns = |line: &str| line.replace(name, "").matches(',').count();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
+    }
+
+    #[test]
+    fn percentiles_that_were_asked_for_are_further_columns() {
+        let mut all = sample::report("", sample::series());
+        let before = report(&all).expect("written");
+        all.quote(&[50.0, 75.0, 99.99]);
+        let after = report(&all).expect("written");
+        for (nth, (line, plain)) in after.lines().zip(before.lines()).enumerate() {
+            let further = line.strip_prefix(plain).expect("the other columns stay");
+            match nth {
+                0 => assert_eq!(further, ",latency_p75_ns,latency_p99.99_ns"),
+                // 4000 samples carry no p99.99.
+                _ => assert!(further[1..].trim_end_matches(',').parse::<u64>().is_ok(), "{line}"),
+            }
+        }
     }
 }

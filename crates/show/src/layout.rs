@@ -123,6 +123,11 @@ impl Cell {
     pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Cell { text: text.into(), tone: Some(tone) }
     }
+
+    /// True where a value stands in it.
+    pub fn holds_value(&self) -> bool {
+        !self.text.is_empty() && self.text != "-"
+    }
 }
 
 impl<T: Into<String>> From<T> for Cell {
@@ -140,7 +145,7 @@ pub(crate) enum Align {
 
 /// A table whose columns are as wide as their widest cell.
 pub(crate) struct Table {
-    columns: Vec<(&'static str, Align)>,
+    columns: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
 }
 
@@ -148,8 +153,9 @@ pub(crate) struct Table {
 const GAP: usize = 2;
 
 impl Table {
-    pub fn new(columns: &[(&'static str, Align)]) -> Self {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+    pub fn new<N: AsRef<str>>(columns: &[(N, Align)]) -> Self {
+        let named = |(name, align): &(N, Align)| (name.as_ref().to_owned(), *align);
+        Table { columns: columns.iter().map(named).collect(), rows: Vec::new() }
     }
 
     /// Adds a row; it may be shorter than the table is wide.
@@ -158,7 +164,7 @@ impl Table {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let widest = |(i, (name, _)): (usize, &(&str, Align))| {
+        let widest = |(i, (name, _)): (usize, &(String, Align))| {
             let cells = self.rows.iter().filter_map(|row| row.get(i)).map(|c| width(&c.text));
             cells.max().unwrap_or(0).max(width(name))
         };
@@ -174,7 +180,7 @@ impl Table {
     /// The column names, then the rows, each a line.
     pub fn lines(&self, style: &Style) -> Vec<String> {
         let widths = self.widths();
-        let names = self.columns.iter().map(|(name, _)| Cell::toned(*name, Tone::Dim)).collect();
+        let names = self.columns.iter().map(|(name, _)| Cell::toned(name, Tone::Dim)).collect();
         std::iter::once(&names)
             .chain(&self.rows)
             .map(|row| self.draw(row, &widths, style).trim_end().to_owned())

@@ -14,7 +14,7 @@ mod troubles;
 mod tests;
 
 use candor_record::fmt::column;
-use candor_record::{Report, Verdict};
+use candor_record::{Report, Verdict, summary};
 
 use crate::layout::{Page, wrap};
 use crate::style::{Style, Tone};
@@ -77,7 +77,7 @@ fn verdict_line(report: &Report) -> (String, Tone) {
         return ("Nothing was measured.".to_owned(), Tone::Bad);
     }
     let whole = &report.judgement;
-    let label = words::verdict(whole.verdict);
+    let label = whole.verdict.label();
     // Why a run was cut short stands on a line of its own.
     let headline = match whole.headline.trim() {
         text if text.starts_with("Cut short") => "",
@@ -86,24 +86,12 @@ fn verdict_line(report: &Report) -> (String, Tone) {
     // Often the headline begins with the verdict.
     let about =
         headline.strip_prefix(label).unwrap_or(headline).trim_start_matches([':', '.', ' ']);
-    let verdict = match judged.len() {
-        1 => label.to_owned(),
-        n if whole.verdict == Verdict::Believable => format!("{label}: all {n} results"),
-        n => {
-            let so = judged.iter().filter(|(_, judged)| judged.verdict == whole.verdict).count();
-            format!("{label}: {so} of {n} results")
-        }
-    };
-    let phase = judged.iter().find(|(_, judged)| judged.headline == whole.headline);
     // `(the page cache): …` goes on after what it is about, without a colon of its own.
     let joint = if about.starts_with('(') { "" } else { ":" };
-    let line = match (judged.len(), about.is_empty(), phase) {
-        (_, true, _) => format!("{verdict}."),
-        (1, ..) => format!("{verdict}{joint} {}", ended(about)),
-        (_, _, None) => format!("{verdict}; {}", ended(about)),
-        // One result of many that are alike tells nothing about the others.
-        _ if whole.verdict == Verdict::Believable => format!("{verdict}."),
-        (_, _, Some((phase, _))) => format!("{verdict}. In {}{joint} {}", phase.name, ended(about)),
+    let line = match (judged.len(), about.is_empty()) {
+        (2.., _) => summary::of_results(&judged),
+        (_, true) => format!("{label}."),
+        _ => format!("{label}{joint} {}", ended(about)),
     };
     (line, words::tone(whole.verdict))
 }

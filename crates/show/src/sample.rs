@@ -320,6 +320,7 @@ pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
         judgement,
         cut_short: None,
         interrupted: false,
+        percentiles: vec![],
     }
 }
 

@@ -1,19 +1,8 @@
 //! The words for the values of the record, each in one place.
 
-use candor_record::{Confidence, Ended, Finding, LimitClass, Severity, Verdict};
+use candor_record::{Confidence, Ended, Finding, Limit, LimitClass, Severity, Verdict};
 
 use crate::style::Tone;
-
-/// A verdict as it opens a report.
-pub(crate) fn verdict(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Believable => "Believable",
-        Verdict::WithRemarks => "Believable with remarks",
-        Verdict::NotVerifiable => "Not verifiable here",
-        Verdict::MeasuresElse => "Measures something else",
-        Verdict::Corrupt => "Corrupt data",
-    }
-}
 
 /// A verdict as it stands in a column named "believe".
 pub(crate) fn mark(verdict: Verdict) -> &'static str {
@@ -46,7 +35,11 @@ pub(crate) fn meaning(finding: &Finding) -> String {
     if let Some(what) = &finding.measures {
         text = format!("measures {what}");
     }
-    match &finding.limits {
+    // What was measured instead is also what set its pace.
+    let limit = finding.limits.as_ref().map(Limit::to_string);
+    let limit =
+        limit.filter(|limit| finding.measures.is_none_or(|what| what.to_string() != *limit));
+    match limit {
         Some(what) if finding.severity == Severity::Explains => format!("the limit: {what}"),
         Some(what) => format!("{text}; the limit: {what}"),
         None => text,

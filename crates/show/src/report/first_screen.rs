@@ -18,6 +18,8 @@ const LINES_MAX: usize = 22;
 const ROWS_MAX: usize = 11;
 /// Findings that are told.
 const FINDINGS_MAX: usize = 3;
+/// Lines that the verdict takes.
+const VERDICT_LINES_MAX: usize = 2;
 /// Lines that the sentence of a finding takes.
 const SENTENCE_LINES_MAX: usize = 2;
 /// Lines of latency goals, errors and verification.
@@ -37,7 +39,8 @@ pub fn text(report: &Report, style: &Style) -> String {
     page.blank();
     table.iter().for_each(|line| page.line(line));
     troubles.iter().for_each(|line| page.line(&cut(line, style.columns())));
-    let shown = shown(style, &all, room.saturating_sub(table.len() + 1));
+    let verdict = verdict_line(report).0;
+    let shown = shown(style, &all, &verdict, room.saturating_sub(table.len() + 1));
     page.blank();
     let told = shown.len();
     shown.iter().flatten().for_each(|line| page.line(line));
@@ -49,7 +52,7 @@ pub fn text(report: &Report, style: &Style) -> String {
 fn head(page: &mut Page, report: &Report) {
     let style = *page.style;
     let (line, tone) = verdict_line(report);
-    for line in short(&line, style.columns(), 2) {
+    for line in short(&line, style.columns(), VERDICT_LINES_MAX) {
         page.line(&style.paint(tone, &line));
     }
     let cut_short = match &report.cut_short {
@@ -74,15 +77,15 @@ fn head(page: &mut Page, report: &Report) {
 }
 
 /// The lines of each finding for which there is room, heaviest first.
-fn shown(style: &Style, all: &[&Finding], room: usize) -> Vec<Vec<String>> {
+fn shown(style: &Style, all: &[&Finding], verdict: &str, room: usize) -> Vec<Vec<String>> {
     let (mut shown, mut used) = (Vec::new(), 0);
     let heaviest = &all[..all.len().min(FINDINGS_MAX)];
     for (nth, finding) in heaviest.iter().enumerate() {
-        let sentence = sentence(style, finding);
+        let sentence = sentence(style, finding, verdict);
         let command = command(style, finding);
         // Each that follows needs its sentence at least; a command is never cut.
-        let later: usize =
-            heaviest[nth + 1..].iter().map(|later| self::sentence(style, later).len()).sum();
+        let later = heaviest[nth + 1..].iter();
+        let later: usize = later.map(|later| self::sentence(style, later, verdict).len()).sum();
         let needs = |lines: &[String]| -> usize {
             lines.iter().map(|line| width(line).div_ceil(style.columns())).sum()
         };
@@ -104,9 +107,14 @@ fn shown(style: &Style, all: &[&Finding], room: usize) -> Vec<Vec<String>> {
     shown
 }
 
-/// The finding in a sentence, behind its rule and what it means.
-fn sentence(style: &Style, finding: &Finding) -> Vec<String> {
-    let text = format!("{}: {}", words::meaning(finding), finding.sentence);
+/// The finding in a sentence, behind its rule and what it means. One that the verdict quotes has
+/// its advice instead.
+fn sentence(style: &Style, finding: &Finding, verdict: &str) -> Vec<String> {
+    let whole = wrap(verdict, style.columns()).len() <= VERDICT_LINES_MAX;
+    let text = match whole && verdict.contains(&finding.sentence) {
+        true => fmt::capital(&format!("{}. {}", finding.title, finding.advice)),
+        false => format!("{}: {}", words::meaning(finding), finding.sentence),
+    };
     let lines = short(&text, style.columns() - 4, SENTENCE_LINES_MAX);
     let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };
     lines.iter().enumerate().map(|(nth, line)| format!("{}{line}", lead(nth))).collect()

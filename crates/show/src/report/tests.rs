@@ -20,7 +20,7 @@ fn plain(report: &Report) -> String {
 fn believable() {
     let report = sample::report("every number is the storage's own.", sample::series());
     assert_snapshot!(plain(&report), @"
-    Believable: all 6 results; every number is the storage's own.
+    Believable: all 6 results.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
@@ -38,6 +38,16 @@ fn believable() {
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
+
+    Latency
+                                          mean      p50      p90      p99      max
+      sequential write 1 MiB, depth 8  18.4 ms  16.7 ms  17.2 ms   158 ms   159 ms
+      sequential read 1 MiB, depth 8   17.3 ms  15.7 ms  16.2 ms   149 ms   149 ms
+      random read 4 KiB, depth 1        122 µs   110 µs   114 µs  1.05 ms  1.05 ms
+      random read 4 KiB, depth 32       401 µs   362 µs   375 µs  3.46 ms  3.46 ms
+      random write 4 KiB, depth 1      47.6 µs  42.8 µs  44.8 µs   410 µs   410 µs
+      durable write 4 KiB              55.7 µs  50.4 µs  52.0 µs   480 µs   480 µs
+        flush                          1.74 ms  1.56 ms  1.63 ms  15.0 ms  15.0 ms
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -99,7 +109,8 @@ fn with_remarks() {
     report.judgement.phases[2].as_mut().unwrap().not_evaluated =
         vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
     assert_snapshot!(plain(&report), @"
-    Believable with remarks: 2 of 6 results; large requests were split by the kernel.
+    Believable with remarks: 2 of 6 results: sequential write 1 MiB, depth 8 (C1), sequential read
+    1 MiB, depth 8 (C1); the others are believable.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
@@ -117,6 +128,16 @@ fn with_remarks() {
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
+
+    Latency
+                                          mean      p50      p90      p99      max
+      sequential write 1 MiB, depth 8  18.4 ms  16.7 ms  17.2 ms   158 ms   159 ms
+      sequential read 1 MiB, depth 8   17.3 ms  15.7 ms  16.2 ms   149 ms   149 ms
+      random read 4 KiB, depth 1        122 µs   110 µs   114 µs  1.05 ms  1.05 ms
+      random read 4 KiB, depth 32       401 µs   362 µs   375 µs  3.46 ms  3.46 ms
+      random write 4 KiB, depth 1      47.6 µs  42.8 µs  44.8 µs   410 µs   410 µs
+      durable write 4 KiB              55.7 µs  50.4 µs  52.0 µs   480 µs   480 µs
+        flush                          1.74 ms  1.56 ms  1.63 ms  15.0 ms  15.0 ms
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -171,6 +192,10 @@ fn measures_something_else() {
     re-read 1 MiB  5.18k  5432   5180  189 µs  1.79 ms  600 MB/s  9.05×  no
         measures the page cache; see A1
 
+    Latency
+                       mean     p50     p90      p99      max
+      re-read 1 MiB  209 µs  189 µs  196 µs  1.79 ms  1.80 ms
+
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
@@ -211,6 +236,10 @@ fn not_verifiable() {
                  IOPS  MB/s  MiB/s     p50      p99  believe   why
     phase, read    9k  36.9   35.2  105 µs  1.00 ms  unproven  see A17
 
+    Latency
+                     mean     p50     p90      p99      max
+      phase, read  116 µs  105 µs  109 µs  1.00 ms  1.00 ms
+
     Findings
       A17 title of the rule: not verifiable (certain)
           Linux does not count I/O on this device.
@@ -232,8 +261,8 @@ fn interrupted() {
     phases[1].record.measurements[0].ended = Ended::Interrupted;
     let mut report = sample::report("as far as it went.", phases);
     report.interrupted = true;
-    assert_snapshot!(plain(&report), @r#"
-    Believable: all 2 results; as far as it went.
+    assert_snapshot!(plain(&report), @"
+    Believable: all 2 results.
     Cut short: interrupted; the figures cover what ran until then.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -244,6 +273,11 @@ fn interrupted() {
     sequential read 1 MiB, depth 8    535   561    535  15.7 ms  149 ms  600 MB/s  93 %  yes
         interrupted; limited by the SATA link
 
+    Latency
+                                          mean      p50      p90     p99     max
+      sequential write 1 MiB, depth 8  18.4 ms  16.7 ms  17.2 ms  158 ms  159 ms
+      sequential read 1 MiB, depth 8   17.3 ms  15.7 ms  16.2 ms  149 ms  149 ms
+
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
@@ -253,7 +287,7 @@ fn interrupted() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
     report.cut_short = Some("interrupted by SIGTERM in phase 2 of 6.".into());
     assert!(plain(&report).contains("Cut short: interrupted by SIGTERM in phase 2 of 6.\n"));
 }
@@ -292,8 +326,8 @@ fn out_of_space_and_corrupted() {
     let phases = vec![phase("fill", full), phase("check one", wrong), phase("check two", right)];
     let mut report = sample::report("the figures cover what ran until the error.", phases);
     report.cut_short = Some("/data is full: a write of 64 KiB found no space left.".into());
-    assert_snapshot!(plain(&report), @r#"
-    Believable: all 3 results; the figures cover what ran until the error.
+    assert_snapshot!(plain(&report), @"
+    Believable: all 3 results.
     Cut short: /data is full: a write of 64 KiB found no space left.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
@@ -302,6 +336,12 @@ fn out_of_space_and_corrupted() {
     fill, write       900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes      stopped by an error
     check one, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
     check two, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
+
+    Latency
+                         mean     p50     p90      p99      max
+      fill, write      464 µs  420 µs  436 µs  4.00 ms  4.00 ms
+      check one, read  464 µs  420 µs  436 µs  4.00 ms  4.00 ms
+      check two, read  464 µs  420 µs  436 µs  4.00 ms  4.00 ms
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -321,7 +361,7 @@ fn out_of_space_and_corrupted() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 /// A failed operation on a name has no offset.
@@ -364,8 +404,8 @@ fn a_series_with_one_result_that_is_none() {
     phases[4].judged.follow_ups.push(sample::FLAT.into());
     let report = sample::report(headline, phases);
     assert_snapshot!(plain(&report), @"
-    Measures something else: 1 of 6 results. In sequential read 1 MiB, depth 8 (the page cache): nothing
-    came from sda.
+    Measures something else (the page cache): 1 of 6 results: sequential read 1 MiB, depth 8 (A1); the
+    others are believable.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
@@ -383,6 +423,16 @@ fn a_series_with_one_result_that_is_none() {
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
+
+    Latency
+                                          mean      p50      p90      p99      max
+      sequential write 1 MiB, depth 8  18.4 ms  16.7 ms  17.2 ms   158 ms   159 ms
+      sequential read 1 MiB, depth 8   17.3 ms  15.7 ms  16.2 ms   149 ms   149 ms
+      random read 4 KiB, depth 1        122 µs   110 µs   114 µs  1.05 ms  1.05 ms
+      random read 4 KiB, depth 32       401 µs   362 µs   375 µs  3.46 ms  3.46 ms
+      random write 4 KiB, depth 1      47.6 µs  42.8 µs  44.8 µs   410 µs   410 µs
+      durable write 4 KiB              55.7 µs  50.4 µs  52.0 µs   480 µs   480 µs
+        flush                          1.74 ms  1.56 ms  1.63 ms  15.0 ms  15.0 ms
 
     Short trials, not judged: searching at depth 4: 20k IOPS.
 

@@ -49,26 +49,70 @@ fn a_check_in_order() {
     let text = first_screen(&report, &NARROW);
     assert!(rows(&text) <= ROWS, "{text}");
     assert_snapshot!(text, @"
-    Believable with remarks: 1 of 6 results; large requests were split by the
-    kernel.
+    Believable with remarks: 1 of 6 results: sequential write 1 MiB, depth 8 (C1);
+    the others are believable.
     Read 561 MB/s, write 522 MB/s, random read 91.4k IOPS, latency 110 µs, durable
     640 writes/s.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
 
-                                      IOPS  MB/s      p50      p99  believe
-    sequential write 1 MiB, depth 8    498   522  16.7 ms   158 ms  remarks
-    sequential read 1 MiB, depth 8     535   561  15.7 ms   149 ms  yes
-    random read 4 KiB, depth 1       9.12k  37.4   110 µs  1.05 ms  yes
-    random read 4 KiB, depth 32      91.4k   374   362 µs  3.46 ms  yes
-    random write 4 KiB, depth 1      22.8k  93.4  42.8 µs   410 µs  yes
-    durable write 4 KiB                640  2.62  50.4 µs   480 µs  yes
-      flush                            640        1.56 ms  15.0 ms
+                                      IOPS  MB/s      p50      p99      max  believe
+    sequential write 1 MiB, depth 8    498   522  16.7 ms   158 ms   159 ms  remarks
+    sequential read 1 MiB, depth 8     535   561  15.7 ms   149 ms   149 ms  yes
+    random read 4 KiB, depth 1       9.12k  37.4   110 µs  1.05 ms  1.05 ms  yes
+    random read 4 KiB, depth 32      91.4k   374   362 µs  3.46 ms  3.46 ms  yes
+    random write 4 KiB, depth 1      22.8k  93.4  42.8 µs   410 µs   410 µs  yes
+    durable write 4 KiB                640  2.62  50.4 µs   480 µs   480 µs  yes
+      flush                            640        1.56 ms  15.0 ms  15.0 ms
 
     C1  remark: Each 1 MiB write reached sda in 4 pieces of 256 KiB.
     D1  the limit: the SATA link: 522 MB/s is 87 % of what the link can carry.
 
     Evidence and requests: --verbose; all of it: --json FILE.
     ");
+}
+
+/// The headline quotes A1; its own line goes on from there.
+#[test]
+fn what_was_measured_instead_is_said_once() {
+    let mut read = phase("re-read 1 MiB", measurement(Direction::Read, stats(5e3, 1 << 20, 1000)));
+    let limits = Some(Limit::PageCache);
+    read.judged.findings = vec![Finding { limits, ..sample::page_cache() }];
+    read.judged.verdict = Verdict::MeasuresElse;
+    let sentence = &read.judged.findings[0].sentence;
+    let headline = format!("Measures something else (the page cache): {sentence}");
+    read.judged.headline = headline.clone();
+    let text = first_screen(&sample::report(&headline, vec![read]), &NARROW);
+    let of_rule: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("A1")).collect();
+    assert_eq!(
+        of_rule[..2],
+        [
+            "A1  Reads were served from memory. Bypass the page cache, or evict the file and",
+            "    check that it is gone."
+        ],
+        "{text}"
+    );
+}
+
+/// What was asked for comes first; what does not fit is named.
+#[test]
+fn percentiles_that_were_asked_for_fit_80_columns() {
+    let mut report = series();
+    report.quote(&[50.0, 99.9]);
+    let head = |report: &Report| {
+        let text = first_screen(report, &NARROW);
+        assert!(rows(&text) <= ROWS && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        let line = text.lines().find(|line| line.contains("IOPS  MB/s")).unwrap();
+        (line.split_whitespace().collect::<Vec<_>>().join(" "), text)
+    };
+    let (columns, text) = head(&report);
+    assert_eq!(columns, "IOPS MB/s p50 p99.9 max believe");
+    assert!(text.contains("\np99.9 takes 10,000 operations.\n"), "{text}");
+    report.quote(&[10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 99.0]);
+    let (columns, text) = head(&report);
+    assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 believe");
+    assert!(text.contains("\np90 found no room: --verbose; p95 found no room: --verbose;"), "{text}");
+    let page = plain(&report);
+    assert!(page.contains("mean      p10      p25      p50"), "{page}");
 }
 
 #[test]

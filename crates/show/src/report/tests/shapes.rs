@@ -13,7 +13,7 @@ use crate::style::Style;
 fn believable_on_a_wide_terminal() {
     let report = sample::report("every number is the storage's own.", sample::series());
     assert_snapshot!(text(&report, &Style { color: false, width: 200 }), @"
-    Believable: all 6 results; every number is the storage's own.
+    Believable: all 6 results.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at most
 
                                       IOPS  MB/s  MiB/s      p50      p99   at most   used  believe  why
@@ -24,6 +24,16 @@ fn believable_on_a_wide_terminal() {
     random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes      limited by latency: one request at a time
     durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes      limited by flush latency
       flush                            640               1.56 ms  15.0 ms
+
+    Latency
+                                          mean      p50      p90      p99      max
+      sequential write 1 MiB, depth 8  18.4 ms  16.7 ms  17.2 ms   158 ms   159 ms
+      sequential read 1 MiB, depth 8   17.3 ms  15.7 ms  16.2 ms   149 ms   149 ms
+      random read 4 KiB, depth 1        122 µs   110 µs   114 µs  1.05 ms  1.05 ms
+      random read 4 KiB, depth 32       401 µs   362 µs   375 µs  3.46 ms  3.46 ms
+      random write 4 KiB, depth 1      47.6 µs  42.8 µs  44.8 µs   410 µs   410 µs
+      durable write 4 KiB              55.7 µs  50.4 µs  52.0 µs   480 µs   480 µs
+        flush                          1.74 ms  1.56 ms  1.63 ms  15.0 ms  15.0 ms
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -42,8 +52,8 @@ fn on_a_narrow_terminal() {
     phases[1].record.repeat = 1;
     phases[1].record.name.push_str(", and so on and so forth");
     let report = sample::report("every number is the storage's own.", phases);
-    assert_snapshot!(text(&report, &Style { color: false, width: 40 }), @r#"
-    Believable: all 2 results; every number is the storage's own.
+    assert_snapshot!(text(&report, &Style { color: false, width: 40 }), @"
+    Believable: all 2 results.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0
     Gbps, 600 MB/s at most
 
@@ -52,6 +62,14 @@ fn on_a_narrow_terminal() {
         87 % of the 600 MB/s at most; limited by the SATA link
     sequential read 1 MiB, depth 8, an…   535   561    535  15.7 ms  149 ms  yes
         93 % of the 600 MB/s at most; limited by the SATA link
+
+    Latency
+                                                       mean      p50      p90
+      sequential write 1 MiB, depth 8               18.4 ms  16.7 ms  17.2 ms
+      sequential read 1 MiB, depth 8, and so o… #2  17.3 ms  15.7 ms  16.2 ms
+                                                       p99     max
+      sequential write 1 MiB, depth 8               158 ms  159 ms
+      sequential read 1 MiB, depth 8, and so o… #2  149 ms  149 ms
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
@@ -62,7 +80,7 @@ fn on_a_narrow_terminal() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs,
     Example CPU 7000, 32 GiB memory.
-    "#);
+    ");
 }
 
 /// Several jobs, directions and repeats, a rate, and a phase in which nothing completed.
@@ -82,8 +100,8 @@ fn many_kinds_of_rows() {
     again.record.repeat = 1;
     let nothing = phase("stalled", Measurement { ended: Ended::Stalled, ..Measurement::default() });
     let report = sample::report("so it is.", vec![both, again, nothing]);
-    assert_snapshot!(plain(&report), @r#"
-    Believable: all 3 results; so it is.
+    assert_snapshot!(plain(&report), @"
+    Believable: all 3 results.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
@@ -103,6 +121,19 @@ fn many_kinds_of_rows() {
     stalled                                                                            -
         at most 600 MB/s; stopped because nothing completed any more
 
+    Latency
+                                                       mean      p50      p90      p99      max
+      a phase with a name that is longer than the…
+        users read                                   104 µs  94.7 µs  97.8 µs   897 µs   900 µs
+        users read from intended start               406 µs   367 µs   379 µs  3.49 ms  3.50 ms
+        users write                                  139 µs   125 µs   131 µs  1.20 ms  1.20 ms
+        cleaner trim                                2.32 ms  2.09 ms  2.18 ms  20.0 ms  20.0 ms
+      a phase with a name that is longer than … #2
+        users read                                   104 µs  94.7 µs  97.8 µs   897 µs   900 µs
+        users read from intended start               406 µs   367 µs   379 µs  3.49 ms  3.50 ms
+        users write                                  139 µs   125 µs   131 µs  1.20 ms  1.20 ms
+        cleaner trim                                2.32 ms  2.09 ms  2.18 ms  20.0 ms  20.0 ms
+
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
@@ -112,7 +143,7 @@ fn many_kinds_of_rows() {
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
-    "#);
+    ");
 }
 
 /// Without its colours, a coloured page says the same.

@@ -1,0 +1,137 @@
+//! A latency distribution, and the percentiles that its samples carry.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Measurement, OpStats};
+use crate::Histogram;
+
+/// A latency distribution with the figures that people read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Latency {
+    /// Number of samples.
+    pub count: u64,
+    /// Least, in ns.
+    pub min_ns: u64,
+    /// Mean, in ns.
+    pub mean_ns: f64,
+    /// Standard deviation, in ns.
+    pub stddev_ns: f64,
+    /// Greatest, in ns.
+    pub max_ns: u64,
+    /// (percentile, ns), ascending: the median, and those that rest on at least ten samples beyond
+    /// them.
+    pub percentiles: Vec<(f64, u64)>,
+    /// All of it.
+    pub histogram: Histogram,
+}
+
+/// Percentiles that every report quotes, as far as the number of samples carries them.
+pub const PERCENTILES: [f64; 7] = [1.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+
+/// Samples that have to lie beyond a percentile, towards the nearer end of the distribution.
+const BEYOND: f64 = 10.0;
+
+/// Samples that a percentile takes to be quoted.
+pub fn samples_needed(percentile: f64) -> u64 {
+    if percentile == 50.0 {
+        return 1;
+    }
+    // 100 - 99.9 is a little less than 0.1 in floating point; hence the slack.
+    (BEYOND * 100.0 / percentile.min(100.0 - percentile) - 1e-6).ceil() as u64
+}
+
+impl Latency {
+    /// The figures of a histogram; none if it is empty.
+    pub fn from_histogram(histogram: Histogram) -> Option<Latency> {
+        let mut latency = Latency {
+            count: histogram.count(),
+            min_ns: histogram.min()?.0,
+            mean_ns: histogram.mean_ns()?,
+            stddev_ns: histogram.stddev_ns()?,
+            max_ns: histogram.max()?.0,
+            percentiles: Vec::new(),
+            histogram,
+        };
+        latency.quote(&PERCENTILES);
+        Some(latency)
+    }
+
+    /// Adds a distribution to another, exactly.
+    pub fn merge(into: &mut Option<Latency>, other: Option<&Latency>) {
+        let Some(other) = other else { return };
+        let mut sum = into.take().map(|latency| latency.histogram).unwrap_or_default();
+        sum.merge(&other.histogram);
+        *into = Latency::from_histogram(sum);
+    }
+
+    /// The value of a quoted percentile, if it is quoted.
+    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        self.percentiles.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns)
+    }
+
+    /// Quotes further percentiles, as far as the samples carry them.
+    pub fn quote(&mut self, percentiles: &[f64]) {
+        for p in percentiles.iter().copied() {
+            let is_carried = self.count >= samples_needed(p) && self.percentile_ns(p).is_none();
+            let value = self.histogram.quantile(p / 100.0).filter(|_| is_carried);
+            self.percentiles.extend(value.map(|value| (p, value.0)));
+        }
+        self.percentiles.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    }
+}
+
+impl OpStats {
+    /// Quotes further percentiles of all latencies, as far as the samples carry them.
+    pub fn quote(&mut self, percentiles: &[f64]) {
+        let [all, submission] = [&mut self.latency, &mut self.submission];
+        let [completion, intended] = [&mut self.completion, &mut self.from_intended];
+        let own = [all, submission, completion, intended].into_iter().flatten();
+        let by_priority = self.by_priority.iter_mut();
+        let apart = by_priority.flat_map(|of| [&mut of.latency, &mut of.completion]).flatten();
+        own.chain(apart).for_each(|latency| latency.quote(percentiles));
+    }
+}
+
+impl Measurement {
+    /// Quotes further percentiles of all operations, as far as the samples carry them.
+    pub fn quote(&mut self, percentiles: &[f64]) {
+        let read_back = self.read_back.iter_mut().map(|back| &mut back.reads);
+        let all = self.operations.iter_mut().chain(read_back);
+        all.for_each(|stats| stats.quote(percentiles));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn latency(count: u64) -> Latency {
+        let mut histogram = Histogram::new();
+        (1..=count).for_each(|ns| histogram.record(ns));
+        Latency::from_histogram(histogram).unwrap()
+    }
+
+    #[test]
+    fn a_percentile_takes_ten_samples_beyond_it() {
+        let needed = [0.1, 1.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999].map(samples_needed);
+        assert_eq!(needed, [10_000, 1000, 1, 100, 1000, 10_000, 100_000, 1_000_000]);
+        let quoted = |count: u64| latency(count).percentiles.iter().map(|(p, _)| *p).collect();
+        let [few, some, many]: [Vec<f64>; 3] = [99, 100, 1000].map(quoted);
+        assert_eq!((few, some), (vec![50.0], vec![50.0, 90.0]));
+        assert_eq!(many, [1.0, 50.0, 90.0, 95.0, 99.0]);
+    }
+
+    #[test]
+    fn further_percentiles_are_quoted_once_in_order_and_only_where_carried() {
+        let mut measured = Measurement::default();
+        let op = candor_plan::work::BlocksOp::Read.operation();
+        measured.operation_mut(op).latency = Some(latency(1000));
+        measured.quote(&[75.0, 99.0, 99.95]);
+        let latency = measured.operations[0].latency.clone().unwrap();
+        let quoted: Vec<f64> = latency.percentiles.iter().map(|(p, _)| *p).collect();
+        assert_eq!(quoted, [1.0, 50.0, 75.0, 90.0, 95.0, 99.0]);
+        let ns = latency.percentile_ns(75.0).unwrap();
+        assert!((745..=755).contains(&ns), "{ns}");
+    }
+}

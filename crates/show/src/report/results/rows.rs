@@ -1,0 +1,193 @@
+//! Rows of the table of results: one per operation that a job did, with all of its numbers.
+
+use candor_plan::work::Figure;
+use candor_record::fmt::column;
+use candor_record::{Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
+
+use super::{measured, nearest_ceiling, remark};
+use crate::layout::{Cell, cut, width};
+use crate::style::Tone;
+use crate::words;
+
+/// Longest name of a row; the JSON report has it in full.
+pub(super) const NAME_COLUMNS_MAX: usize = 44;
+/// Room that names keep however narrow the terminal is.
+pub(super) const NAME_COLUMNS_MIN: usize = 12;
+
+/// A column of numbers. They stand in this order, percentiles by their value.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub(super) enum Column {
+    Iops,
+    MbPerS,
+    MibPerS,
+    Mean,
+    Percentile(f64),
+    Max,
+}
+
+impl Column {
+    pub const P50: Column = Column::Percentile(50.0);
+    pub const P99: Column = Column::Percentile(99.0);
+    pub const P99_9: Column = Column::Percentile(99.9);
+
+    /// The head of the column.
+    pub fn name(self) -> String {
+        match self {
+            Column::Iops => "IOPS".into(),
+            Column::MbPerS => "MB/s".into(),
+            Column::MibPerS => "MiB/s".into(),
+            Column::Mean => "mean".into(),
+            Column::Percentile(p) => format!("p{p}"),
+            Column::Max => "max".into(),
+        }
+    }
+}
+
+/// One line of the table, and what is said about it.
+#[derive(Default)]
+pub(super) struct Row {
+    pub name: String,
+    /// Operation that it counts; absent where it only adds to the row above.
+    pub operation: Option<String>,
+    /// Number of latencies; 0 where the row has none.
+    pub samples: u64,
+    numbers: Vec<(Column, Cell)>,
+    /// Set in the first row of a phase.
+    pub phase: Option<About>,
+}
+
+impl Row {
+    /// The number of a column; an empty cell where the row has no such number, and a dash where it
+    /// is not known.
+    pub fn cell(&self, column: Column) -> Cell {
+        let cell_of = |wanted| self.numbers.iter().find(|(known, _)| *known == wanted);
+        match cell_of(column) {
+            Some((_, cell)) => cell.clone(),
+            // Its samples do not carry that percentile.
+            None if column >= Column::Mean && cell_of(Column::Mean).is_some() => Cell::from("-"),
+            None => Cell::default(),
+        }
+    }
+}
+
+/// Facts printed once for a phase.
+pub(super) struct About {
+    /// The ceiling it came nearest to.
+    pub at_most: String,
+    /// Share of that ceiling.
+    pub used: String,
+    pub mark: Cell,
+    /// Limit of the phase or what it measured instead, and the findings that say so.
+    pub remark: String,
+}
+
+impl About {
+    fn of(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
+        let [at_most, used] = nearest_ceiling(judged);
+        let mark = match measured(phase) {
+            true => Cell::toned(words::mark(judged.verdict), words::tone(judged.verdict)),
+            false => Cell::from("-"),
+        };
+        About { at_most, used, mark, remark: remark(report, phase, judged) }
+    }
+}
+
+/// The rows of all phases that were judged.
+pub(super) fn all(report: &Report) -> Vec<Row> {
+    report.judged().flat_map(|(phase, judged)| phase_rows(report, phase, judged)).collect()
+}
+
+/// The rows of a phase: one if it did one kind of thing, else a title and one for each.
+fn phase_rows(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
+    let many_jobs = phase.measurements.len() > 1;
+    let rows: Vec<Row> = phase
+        .measurements
+        .iter()
+        .flat_map(|measurement| job_rows(measurement, many_jobs, judged.verdict))
+        .collect();
+    let mut rows = match rows.iter().filter(|row| row.operation.is_some()).count() {
+        // The first row is the phase; what follows (flushes, intended starts) belongs to it.
+        1 => rows,
+        _ => std::iter::once(Row::default()).chain(rows).collect(),
+    };
+    let first = &mut rows[0];
+    first.name = title(phase, first.operation.as_deref());
+    first.phase = Some(About::of(report, phase, judged));
+    rows
+}
+
+/// The name of a phase, with what tells its only row from others.
+fn title(phase: &PhaseRecord, operation: Option<&str>) -> String {
+    let unnamed = |name: &&str| !phase.name.to_lowercase().contains(*name);
+    let operation = operation.filter(unnamed).map(|name| format!(", {name}"));
+    let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
+    let after = [operation, repeat].into_iter().flatten().collect::<String>();
+    // The end stays: it is what differs.
+    format!("{}{after}", cut(&phase.name, NAME_COLUMNS_MAX - width(&after)))
+}
+
+/// One row per operation that a job did, each followed by what belongs to it.
+fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row> {
+    let prefix = if named { format!("  {} ", measurement.job) } else { "  ".to_owned() };
+    let row = |name: &str, stats: &OpStats, latency: Option<&Latency>| Row {
+        name: format!("{prefix}{name}"),
+        samples: latency.map_or(0, |latency| latency.count),
+        numbers: [rates(stats, verdict), latencies(stats, latency, verdict)].concat(),
+        ..Row::default()
+    };
+    let mut rows = Vec::new();
+    for stats in measurement.work_operations().filter(|op| op.ops > 0 || op.failed > 0) {
+        let operation = Some(stats.name.clone());
+        rows.push(Row { operation, ..row(&stats.name, stats, stats.latency.as_ref()) });
+        if let Some(latency) = &stats.from_intended {
+            let mut late =
+                row(&format!("{} from intended start", stats.name), stats, Some(latency));
+            late.keep(|column| column >= Column::Mean);
+            rows.push(late);
+        }
+    }
+    let flushes = measurement.figure(Figure::Flush);
+    if flushes.ops > 0 {
+        let mut flush = row("flush", &flushes, flushes.latency.as_ref());
+        flush.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
+        rows.push(flush);
+    }
+    rows
+}
+
+impl Row {
+    fn keep(&mut self, wanted: impl Fn(Column) -> bool) {
+        self.numbers.retain(|(column, _)| wanted(*column));
+    }
+}
+
+fn rates(stats: &OpStats, verdict: Verdict) -> Vec<(Column, Cell)> {
+    // A piece of memory is no I/O, and its size is candor's choice.
+    let is_io = stats.figure != Figure::Memory;
+    let bytes_per_s = (stats.bytes > 0).then_some(stats.bytes_per_s);
+    vec![
+        (Column::Iops, cell(is_io.then(|| column::iops(stats.ops_per_s)), verdict)),
+        (Column::MbPerS, cell(bytes_per_s.map(column::mb_per_s), verdict)),
+        (Column::MibPerS, cell(bytes_per_s.map(column::mib_per_s), verdict)),
+    ]
+}
+
+fn latencies(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> Vec<(Column, Cell)> {
+    let latency = latency.filter(|_| stats.figure != Figure::Memory);
+    let time = |ns: Option<u64>| cell(ns.map(column::time), verdict);
+    let quoted = latency.map(|latency| latency.percentiles.as_slice()).unwrap_or_default();
+    let quoted = quoted.iter().map(|(p, ns)| (Column::Percentile(*p), time(Some(*ns))));
+    let mut cells: Vec<_> = quoted.collect();
+    cells.push((Column::Mean, time(latency.map(|latency| latency.mean_ns.round() as u64))));
+    cells.push((Column::Max, time(latency.map(|latency| latency.max_ns))));
+    cells
+}
+
+fn cell(text: Option<String>, verdict: Verdict) -> Cell {
+    match text {
+        None => Cell::from("-"),
+        // A number that measures something else should not look like a result.
+        Some(text) if verdict == Verdict::MeasuresElse => Cell::toned(text, Tone::Dim),
+        Some(text) => Cell::from(text),
+    }
+}

@@ -1,0 +1,61 @@
+//! Figures of every day: percentiles that were asked for, and verdicts that a script requires.
+
+use crate::support::{Report, Scratch, alone, candor};
+
+/// A run that moves no byte, and so needs no device.
+const NULL: [&str; 6] = ["run", "--engine", "null", "--ops", "50000", "--quiet"];
+
+#[test]
+fn percentiles_that_were_asked_for_are_in_table_report_and_csv() {
+    let scratch = Scratch::new();
+    let [json, csv] = ["report.json", "table.csv"].map(|name| scratch.outside(name));
+    let asked = ["--percentiles", "99.9,75,99.999", "--json", &json, "--csv", &csv];
+    let ran = candor(&[&NULL[..], &asked].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let head = ran.out.lines().find(|line| line.contains("IOPS")).expect("a table");
+    for (word, is_there) in [("p75", true), ("p99.9", true), ("p99.999", true), ("p50", false)] {
+        assert_eq!(head.split_whitespace().any(|name| name == word), is_there, "{word}: {head}");
+    }
+    assert!(ran.out.contains("p99.999 takes 1,000,000 operations."), "{}", ran.out);
+    let report = Report::read(&json).expect("a report");
+    assert_eq!(report.violations(), Vec::<String>::new());
+    let quoted = report.list("/phases/0/measurements/0/operations/read/latency/percentiles");
+    let quoted: Vec<f64> = quoted.iter().filter_map(|pair| pair[0].as_f64()).collect();
+    assert_eq!(quoted, [1.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9]);
+    let table = std::fs::read_to_string(&csv).expect("a table");
+    assert!(table.lines().next().is_some_and(|head| head.ends_with(",latency_p99.999_ns")));
+    // A stored report has the whole distribution, and remembers what was asked.
+    let again = candor(&["show", &json]);
+    assert!(again.out.contains("p99.9") && again.out.contains("p75"), "{}", again.out);
+    let other = candor(&["show", &json, "--percentiles", "20,80"]);
+    assert!(other.out.contains("p20") && other.out.contains("p80"), "{}", other.out);
+    let wrong = candor(&[&NULL[..], &["--percentiles", "50,100"]].concat());
+    assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{}", wrong.err);
+}
+
+#[test]
+fn a_script_may_require_a_verdict() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (file, json) = (scratch.path("own"), scratch.outside("report.json"));
+    // The file was written just before, and is read from the page cache.
+    let read = ["run", "--target", &file, "--size", "64m", "--rw", "read", "--bs", "1m", "--quiet"];
+    let ran = candor(&[&read[..], &["--require", "remarks", "--json", &json]].concat());
+    assert_eq!(ran.code, Some(6), "{}", ran.err);
+    let told = "candor: required \"Believable with remarks\", and the verdict is \"Measures";
+    assert!(ran.err.contains(told), "{}", ran.err);
+    assert!(ran.out.contains("IOPS"), "{}", ran.out);
+    for words in [["show", &json], ["judge", &json]] {
+        assert_eq!(candor(&words).code, Some(0));
+        let required = candor(&[&words[..], &["--require", "believable"]].concat());
+        assert_eq!(required.code, Some(6), "{}", required.err);
+    }
+    let text = std::fs::read_to_string(&json).expect("a report");
+    let mild = text.replace("\"verdict\": \"measures_else\"", "\"verdict\": \"with_remarks\"");
+    std::fs::write(&json, mild).expect("a report");
+    for (required, code) in [("believable", 6), ("remarks", 0)] {
+        let shown = candor(&["show", &json, "--require", required]);
+        assert_eq!(shown.code, Some(code), "{required}: {}", shown.err);
+    }
+    let wrong = candor(&[&NULL[..], &["--require", "yes"]].concat());
+    assert_eq!(wrong.code, Some(2), "{}", wrong.err);
+}
