@@ -1,4 +1,4 @@
-//! Figures of every day: percentiles that were asked for, and verdicts that a script requires.
+//! Figures of every day: percentiles, targets apart, repeats, and verdicts that a script requires.
 
 use crate::support::{Report, Scratch, alone, candor};
 
@@ -31,6 +31,81 @@ fn percentiles_that_were_asked_for_are_in_table_report_and_csv() {
     assert!(other.out.contains("p20") && other.out.contains("p80"), "{}", other.out);
     let wrong = candor(&[&NULL[..], &["--percentiles", "50,100"]].concat());
     assert_eq!((wrong.code, wrong.out.as_str()), (Some(2), ""), "{}", wrong.err);
+}
+
+#[test]
+fn targets_are_told_apart() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let [first, second] = ["first", "second"].map(|name| scratch.path(name));
+    let [json, csv] = ["report.json", "table.csv"].map(|name| scratch.outside(name));
+    let words = [
+        "run",
+        "--target",
+        &first,
+        "--target",
+        &second,
+        "--size",
+        "8m",
+        "--rw",
+        "randread",
+        "--per-target",
+        "--quiet",
+        "--json",
+        &json,
+        "--csv",
+        &csv,
+    ];
+    let ran = candor(&words);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    assert_eq!(report.violations(), Vec::<String>::new());
+    let measured = "/phases/0/measurements/0";
+    let ops = |at: usize| {
+        let of = format!("{measured}/per_target/{at}");
+        assert!(report.number(&format!("{of}/operations/read/latency/mean_ns")) > 0.0);
+        report.number(&format!("{of}/operations/read/ops"))
+    };
+    assert_eq!(report.list(&format!("{measured}/per_target")).len(), 2);
+    assert_eq!(report.words(&format!("{measured}/per_target/1/path")), second);
+    assert_eq!(ops(0) + ops(1), report.number(&format!("{measured}/operations/read/ops")));
+    for end in ["/first ", "/second "] {
+        assert!(
+            ran.out.lines().any(|line| line.contains(end) && line.starts_with("  ")),
+            "{}",
+            ran.out
+        );
+    }
+    let table = std::fs::read_to_string(&csv).expect("a table");
+    let rows = table.lines().filter(|line| line.starts_with("target,")).collect::<Vec<_>>();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[1].ends_with(&format!(",{second}")), "{table}");
+}
+
+#[test]
+fn repeats_have_a_mean_with_its_interval() {
+    let scratch = Scratch::new();
+    let json = scratch.outside("report.json");
+    let ran = candor(&[&NULL[..], &["--repeats", "3", "--json", &json]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains(" 3 repeats"), "{}", ran.out);
+    assert!(ran.out.contains("mean of 3 repeats"), "{}", ran.out);
+    let report = Report::read(&json).expect("a report");
+    assert_eq!(report.violations(), Vec::<String>::new());
+    assert_eq!(report.list("/phases").len(), 3);
+    let rate = |nth: usize| {
+        report.number(&format!("/phases/{nth}/measurements/0/operations/read/ops_per_s"))
+    };
+    let figure =
+        |name: &str| report.number(&format!("/judgement/repeats/0/results/0/ops_per_s/{name}"));
+    let all = [rate(0), rate(1), rate(2)];
+    let mean = all.iter().sum::<f64>() / 3.0;
+    assert!((figure("mean") / mean - 1.0).abs() < 1e-9);
+    assert!(all.iter().all(|rate| (figure("min")..=figure("max")).contains(rate)));
+    // t of two degrees of freedom, over the root of three.
+    let half = 4.303 * figure("stddev") / 3f64.sqrt();
+    assert!((figure("interval_95") / half - 1.0).abs() < 1e-9);
+    let again = candor(&["judge", &json]);
+    assert!(again.out.contains("\nRepeats\n"), "{}", again.out);
 }
 
 #[test]

@@ -50,6 +50,7 @@ use crate::engines::{
     vsync::Vsync,
 };
 use crate::known::Known;
+use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
 use crate::stream::region::Region;
@@ -94,6 +95,8 @@ pub struct ReadyBlocks {
     maps: Vec<Arc<Map>>,
     zones: Vec<Arc<zones::Map>>,
     trace: Option<Arc<Trace>>,
+    /// Targets that are counted apart, where they are.
+    targets: Option<Arc<Targets>>,
     /// True where trims are queued like other operations.
     queues_trims: bool,
     shapes: Shapes,
@@ -124,7 +127,11 @@ impl ReadyBlocks {
         let pool = || content::pool(of_headers.unwrap_or(context.seed));
         let flows = context.phase.of::<Flows>();
         let flow = blocks.pace.flow.as_ref().map(|flow| flows.entry(flow.id).or_default().clone());
+        let targets = blocks.measure.per_target.then(|| Targets::new(plan, job, &files));
+        let targets = targets.transpose();
+        let targets = targets.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         let mut ready = ReadyBlocks {
+            targets: targets.map(Arc::new),
             shapes: Shapes::new(files.all().iter().map(OpenFile::extent)),
             job: job.clone(),
             ranks: context.ranks,

@@ -7,7 +7,7 @@ use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Blocks, Durability, Share};
 use candor_plan::rank::HostIndex;
 use candor_plan::units::{Direction, Mix};
-use candor_plan::{Bytes, Job, Nanos, OnFailure, Phase, Plan, Stop, Target};
+use candor_plan::{Bytes, Job, Measure, Nanos, OnFailure, Phase, Plan, Stop, Target, TargetKind};
 use candor_record::{Ended, Measurement};
 
 /// The only family of these tests.
@@ -146,4 +146,69 @@ fn two_hosts_write_as_one_with_all_the_workers() {
         (op.ops, op.bytes, ranks, measured.workers, measured.last_done.bytes)
     };
     assert_eq!(counts(&merged), counts(&whole));
+}
+
+/// Reads of two files, the second twice as long, then one file after the other of a single target.
+#[test]
+fn targets_are_counted_apart_where_planned() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let [short, long] = ["short", "long"].map(|name| dir.path().join(name));
+    std::fs::write(&short, [0; 64 << 10]).expect("written");
+    std::fs::write(&long, [0; 128 << 10]).expect("written");
+    let of = |per_target: bool, workers: u32, ramp_ms: u64| {
+        let measure = Measure { per_target, ..Measure::default() };
+        let job = Job {
+            targets: vec!["short".into(), "long".into()],
+            workers,
+            work: Blocks { measure, ..Blocks::default() }.into(),
+            ..Job::default()
+        };
+        let paths = [("short", short.as_path()), ("long", long.as_path())];
+        let mut plan = plan(&paths, vec![job], OnFailure::EndRun);
+        plan.targets[1].size = Some(Bytes(128 << 10));
+        plan.phases[0].ramp = Nanos(ramp_ms * 1_000_000);
+        run(&plan).remove(0)
+    };
+    assert_eq!(of(false, 1, 0).per_target, []);
+    for (workers, ramp_ms) in [(1, 0), (3, 0), (2, 50)] {
+        let measured = of(true, workers, ramp_ms);
+        let reads = measured.of(Direction::Read);
+        let seen: Vec<_> = measured.per_target.iter().collect();
+        let of =
+            |at: usize| (seen[at].target.as_str(), seen[at].path.as_str(), &seen[at].operations[0]);
+        let ((short_name, short_path, first), (long_name, long_path, second)) = (of(0), of(1));
+        assert_eq!((short_name, long_name, seen.len()), ("short", "long", 2));
+        assert!(short_path.ends_with("/short") && long_path.ends_with("/long"));
+        if ramp_ms == 0 {
+            let workers = u64::from(workers);
+            assert_eq!((first.ops, second.ops), (16 * workers, 32 * workers));
+        }
+        assert_eq!((first.bytes, reads.ops), (first.ops * 4096, first.ops + second.ops));
+        let latencies = [first, second].map(|op| op.latency.as_ref().expect("measured"));
+        let [short_sum, long_sum] = latencies.map(|latency| latency.histogram.sum_ns());
+        let whole = reads.latency.as_ref().expect("measured").histogram.sum_ns();
+        assert_eq!(short_sum + long_sum, whole, "the same latencies, divided");
+        assert!((first.ops_per_s + second.ops_per_s - reads.ops_per_s).abs() < 1.0);
+    }
+}
+
+#[test]
+fn files_of_a_single_target_are_counted_apart_within_a_limit() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let measure = Measure { per_target: true, ..Measure::default() };
+    let work = Blocks { mix: Mix::WRITE, measure, ..Blocks::default() };
+    let job = Job { work: work.into(), ..writer("set") };
+    let mut plan = plan(&[("set", dir.path())], vec![job], OnFailure::EndRun);
+    (plan.targets[0].kind, plan.targets[0].files) = (TargetKind::FileSet, 3);
+    for named in candor_engine::names::named(&plan.targets[0]) {
+        std::fs::write(&named.path, [0; 64 << 10]).expect("written");
+    }
+    let measured = run(&plan).remove(0);
+    let counts: Vec<u64> = measured.per_target.iter().map(|file| file.operations[0].ops).collect();
+    assert_eq!(counts, [16, 16, 16]);
+    assert!(measured.per_target[2].path.contains("set.2"), "{:?}", measured.per_target[2].path);
+    plan.phases[0].jobs[0].workers = 3000;
+    let refused = Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).err();
+    let sentence = refused.expect("too many counts").to_string();
+    assert!(sentence.contains("3 targets counted apart in each of 3000 workers"), "{sentence}");
 }

@@ -393,7 +393,8 @@ pub struct Bank {
 }
 
 impl Bank {
-    fn new(recorded: &Recorded) -> Bank {
+    /// Counters that are all zero.
+    pub fn new(recorded: &Recorded) -> Bank {
         let counters = (0..recorded.table.len()).map(|at| recorded.counters(at)).collect();
         Bank { table: recorded.table, counters }
     }

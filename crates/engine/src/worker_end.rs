@@ -1,6 +1,6 @@
 //! Figures that a worker leaves.
 
-use candor_record::{Depths, Ended, VerifyStats, WorkerStats};
+use candor_record::{Depths, Ended, TargetStats, VerifyStats, WorkerStats};
 
 use crate::clock::Ticks;
 use crate::failures::Failures;
@@ -24,6 +24,8 @@ pub struct WorkerEnd {
     pub depths: Option<Depths>,
     /// Greatest depth that met the latency goal, where there is one.
     pub depth_reached: Option<usize>,
+    /// Work on each target, where it is counted apart.
+    pub per_target: Vec<TargetStats>,
     /// Engine features in use.
     pub features: Vec<String>,
 }

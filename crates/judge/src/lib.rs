@@ -43,8 +43,8 @@ mod testcase;
 mod tests;
 
 use candor_record::{
-    Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Report, Verdict,
-    summary,
+    Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Repeats, Report,
+    Verdict, summary,
 };
 
 pub use case::Case;
@@ -104,6 +104,7 @@ pub fn conclude(
 ) -> Judgement {
     let results = records.iter().zip(&phases);
     let results: Vec<_> = results.filter_map(|(record, of)| Some((record, of.as_ref()?))).collect();
+    let repeats = Repeats::of(&results);
     let worst = results.iter().map(|(_, judged)| judged.verdict).max();
     let verdict = worst.unwrap_or(Verdict::NotVerifiable);
     let headline = match (cut_short, &results[..]) {
@@ -111,10 +112,11 @@ pub fn conclude(
         (Some(why), _) if verdict != Verdict::Corrupt => format!("Cut short: {why}."),
         (_, []) => "Nothing was measured.".into(),
         (_, [(_, judged)]) => judged.headline.clone(),
-        (_, several) => summary::of_results(several),
+        (_, several) => summary::of_results(several, &repeats),
     };
     let candor_version = env!("CARGO_PKG_VERSION").into();
-    Judgement { judgement_version: JUDGEMENT_VERSION, candor_version, phases, verdict, headline }
+    let judgement_version = JUDGEMENT_VERSION;
+    Judgement { judgement_version, candor_version, phases, verdict, headline, repeats }
 }
 
 /// Whether a phase moved data so fast that it matters how fast memory copies.

@@ -15,6 +15,8 @@ pub struct Measure {
     pub submission: bool,
     /// Counts of operations in flight, handed over and taken back at a time.
     pub depths: bool,
+    /// Counts and latencies of each target apart: of each file, where the job has one target.
+    pub per_target: bool,
     /// Log kept while the job runs.
     #[serde(skip_serializing_if = "LogPlan::is_off")]
     pub log: LogPlan,

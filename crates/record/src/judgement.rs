@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Limit, NotEvaluated, Verdict};
+use crate::{Finding, Limit, NotEvaluated, Repeats, Verdict};
 
 /// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
 pub const JUDGEMENT_VERSION: u32 = 2;
@@ -22,6 +22,9 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// The verdict in one line.
     pub headline: String,
+    /// Means and spread of phases that ran several times, in the order of their first results.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeats: Vec<Repeats>,
 }
 
 impl Judgement {

@@ -14,8 +14,10 @@ use crate::by_name::Named;
 
 mod latency;
 mod merge;
+mod per_target;
 
 pub use latency::{Latency, PERCENTILES, samples_needed};
+pub use per_target::{TargetOp, TargetStats};
 
 /// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +43,9 @@ pub struct Measurement {
     pub samples: Vec<Sample>,
     /// Each worker's own figures.
     pub per_worker: Vec<WorkerStats>,
+    /// Work on each target apart, where that was asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_target: Vec<TargetStats>,
     /// Errors, alike ones counted together.
     pub errors: Vec<IoFailure>,
     /// Result of verification, where it was on.

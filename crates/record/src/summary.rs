@@ -1,6 +1,8 @@
 //! The verdict on a run of several results, in a line that names those it concerns.
 
-use crate::{Finding, PhaseJudgement, PhaseRecord, Severity, Verdict};
+use candor_plan::work::Figure;
+
+use crate::{Finding, PhaseJudgement, PhaseRecord, Repeats, Severity, Verdict, fmt};
 
 /// A result with its judgement.
 type Judged<'a> = (&'a PhaseRecord, &'a PhaseJudgement);
@@ -12,25 +14,46 @@ const RULES_MAX: usize = 2;
 
 /// The worst verdict of several results, which results it concerns, and what of the others: none
 /// of them is quoted as if it were all.
-pub fn of_results(results: &[Judged<'_>]) -> String {
+pub fn of_results(results: &[Judged<'_>], repeats: &[Repeats]) -> String {
     let worst = results.iter().map(|(_, judged)| judged.verdict).max().unwrap_or_default();
     let (concerned, others): (Vec<Judged<'_>>, Vec<_>) =
         results.iter().copied().partition(|(_, judged)| judged.verdict == worst);
-    let noun = if are_repeats(results) { "repeats" } else { "results" };
+    let are_repeats = are_repeats(results);
+    let noun = if are_repeats { "repeats" } else { "results" };
     let label = label(worst, &concerned);
+    let mean = mean(repeats).map(|mean| format!(" {mean}.")).unwrap_or_default();
     let of = match others.is_empty() {
-        true => format!("{label}: all {} {noun}{}.", results.len(), rules(worst, &concerned)),
+        true => {
+            format!("{label}: all {} {noun}{}.{mean}", results.len(), rules(worst, &concerned))
+        }
         false => format!(
-            "{label}: {} of {} {noun}: {}; {}.",
+            "{label}: {} of {} {noun}: {}; {}.{mean}",
             concerned.len(),
             results.len(),
-            names(worst, &concerned),
+            names(worst, &concerned, are_repeats),
             of_others(&others)
         ),
     };
     let corrupt = concerned.first().filter(|_| worst == Verdict::Corrupt);
     let what = corrupt.and_then(|(_, judged)| judged.headline.split_once(": "));
     what.map_or(of.clone(), |(_, what)| format!("{of} {what}"))
+}
+
+/// The mean of a run that did one thing again and again, with its interval and its ends.
+fn mean(repeats: &[Repeats]) -> Option<String> {
+    let [repeated] = repeats else { return None };
+    let work: Vec<_> = repeated.results.iter().filter(|of| of.figure.is_work()).collect();
+    let [result] = work[..] else { return None };
+    let rate = result.rate();
+    let interval = fmt::percent(rate.interval_share());
+    if result.figure == Figure::Memory {
+        let [mean, min, max] = [rate.mean, rate.min, rate.max].map(fmt::rate_decimal);
+        return Some(format!("Mean {mean} ± {interval}, from {min} to {max}"));
+    }
+    let bytes = result.bytes_per_s.map(|bytes| format!(" ({})", fmt::rate_decimal(bytes.mean)));
+    let [mean, min, max] = [rate.mean, rate.min, rate.max].map(fmt::count);
+    let bytes = bytes.unwrap_or_default();
+    Some(format!("Mean {mean} {}s/s{bytes} ± {interval}, from {min} to {max}", result.operation))
 }
 
 /// Whether all are one phase, run again and again.
@@ -50,15 +73,17 @@ fn label(verdict: Verdict, concerned: &[Judged<'_>]) -> String {
     }
 }
 
-/// The results, each with the rules that say so.
-fn names(verdict: Verdict, concerned: &[Judged<'_>]) -> String {
+/// The results, each with the rules that say so; repeats go by their numbers.
+fn names(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> String {
     let name = |result: &Judged<'_>| {
         let phase = result.0;
-        let repeat = match phase.repeat {
-            0 => String::new(),
-            repeat => format!(" #{}", repeat + 1),
+        let number = format!("#{}", phase.repeat + 1);
+        let name = match (are_repeats, phase.repeat) {
+            (true, _) => number,
+            (false, 0) => phase.name.clone(),
+            (false, _) => format!("{} {number}", phase.name),
         };
-        format!("{}{repeat}{}", phase.name, rules(verdict, std::slice::from_ref(result)))
+        format!("{name}{}", rules(verdict, std::slice::from_ref(result)))
     };
     let names: Vec<String> = concerned.iter().take(NAMED_MAX).map(name).collect();
     match concerned.len() - names.len() {
@@ -132,7 +157,8 @@ mod tests {
             (record, PhaseJudgement { verdict, findings, ..PhaseJudgement::default() })
         });
         let results: Vec<_> = results.collect();
-        of_results(&results.iter().map(|(record, judged)| (record, judged)).collect::<Vec<_>>())
+        let results: Vec<_> = results.iter().map(|(record, judged)| (record, judged)).collect();
+        of_results(&results, &Repeats::of(&results))
     }
 
     #[test]
@@ -162,8 +188,8 @@ mod tests {
             [("read", 0, 0, &[][..]), ("read", 0, 1, &cached[..]), ("read", 0, 2, &cached[..])];
         assert_eq!(
             line(&repeats),
-            "Measures something else (the page cache): 2 of 3 repeats: read #2 (A1), read #3 (A1); \
-             the other is believable."
+            "Measures something else (the page cache): 2 of 3 repeats: #2 (A1), #3 (A1); the \
+             other is believable."
         );
     }
 }

@@ -1,7 +1,8 @@
 //! A report as a table for spreadsheets: results, and the samples that they consist of.
 
 use candor_record::{
-    Latency, Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, Verdict,
+    Latency, Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, TargetOp, TargetStats,
+    Verdict,
 };
 use serde::Serialize;
 
@@ -12,7 +13,7 @@ const PERCENTILES: [f64; 5] = [50.0, 90.0, 95.0, 99.0, 99.9];
 /// was not measured.
 #[derive(Clone, Copy, Default, Serialize)]
 struct Row<'a> {
-    /// `result` or `sample`.
+    /// `result`, `target` or `sample`.
     row: &'static str,
     phase: &'a str,
     /// Number of the repeat, from 1.
@@ -37,6 +38,8 @@ struct Row<'a> {
     latency_p99_9_ns: Option<u64>,
     latency_max_ns: Option<u64>,
     verdict: &'static str,
+    /// Path of the target, in rows of a target.
+    target: &'a str,
 }
 
 /// The report as comma-separated values, with a line of names first. Phases of a search are not in
@@ -93,16 +96,19 @@ fn rows<'a>(
     let done = measurement.operations.iter().filter(|stats| stats.ops > 0 || stats.failed > 0);
     let results =
         done.map(move |stats| (result(stats, length_s, of_job()), stats.latency.as_ref()));
+    let targets = measurement.per_target.iter().flat_map(move |of| {
+        let done = of.operations.iter().filter(|op| op.ops > 0);
+        done.map(move |op| (on_target(of, op, length_s, of_job()), op.latency.as_ref()))
+    });
     let samples = measurement.samples.iter().flat_map(move |interval| {
         let done = interval.operations.iter().filter(|op| op.ops > 0);
         done.map(move |op| (sample(interval, op, of_job()), None))
     });
-    results.chain(samples)
+    results.chain(targets).chain(samples)
 }
 
 fn result<'a>(stats: &'a OpStats, length_s: f64, of_job: Row<'a>) -> Row<'a> {
-    let latency = stats.latency.as_ref();
-    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p));
+    let of_job = with_latency(stats.latency.as_ref(), of_job);
     Row {
         row: "result",
         operation: &stats.name,
@@ -112,6 +118,28 @@ fn result<'a>(stats: &'a OpStats, length_s: f64, of_job: Row<'a>) -> Row<'a> {
         ops_per_s: Some(stats.ops_per_s),
         bytes_per_s: Some(stats.bytes_per_s),
         failed: Some(stats.failed),
+        ..of_job
+    }
+}
+
+/// A part of a result. Operations that failed are not counted by target.
+fn on_target<'a>(of: &'a TargetStats, op: &'a TargetOp, length_s: f64, of_job: Row<'a>) -> Row<'a> {
+    Row {
+        row: "target",
+        operation: &op.name,
+        length_s,
+        ops: op.ops,
+        bytes: op.bytes,
+        ops_per_s: Some(op.ops_per_s),
+        bytes_per_s: Some(op.bytes_per_s),
+        target: if of.path.is_empty() { &of.target } else { &of.path },
+        ..with_latency(op.latency.as_ref(), of_job)
+    }
+}
+
+fn with_latency<'a>(latency: Option<&Latency>, row: Row<'a>) -> Row<'a> {
+    let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p));
+    Row {
         latency_mean_ns: latency.map(|latency| latency.mean_ns),
         latency_min_ns: latency.map(|latency| latency.min_ns),
         latency_p50_ns: percentile(50.0),
@@ -120,7 +148,7 @@ fn result<'a>(stats: &'a OpStats, length_s: f64, of_job: Row<'a>) -> Row<'a> {
         latency_p99_ns: percentile(99.0),
         latency_p99_9_ns: percentile(99.9),
         latency_max_ns: latency.map(|latency| latency.max_ns),
-        ..of_job
+        ..row
     }
 }
 
@@ -181,10 +209,10 @@ mod tests {
         assert_eq!(
             lines[3],
             format!(
-                "sample,{name},1,job,write,2.0,1.0,496,520093696,,,,2000.0,,1900,,,,,,Believable"
+                "sample,{name},1,job,write,2.0,1.0,496,520093696,,,,2000.0,,1900,,,,,,Believable,"
             )
         );
-        assert!(lines[4].ends_with(",7,7340032,,,,,,,,,,,,Believable"), "{}", lines[4]);
+        assert!(lines[4].ends_with(",7,7340032,,,,,,,,,,,,Believable,"), "{}", lines[4]);
         let columns = |line: &str| line.replace(name, "").matches(',').count();
         assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
     }

@@ -89,7 +89,7 @@ fn verdict_line(report: &Report) -> (String, Tone) {
     // `(the page cache): …` goes on after what it is about, without a colon of its own.
     let joint = if about.starts_with('(') { "" } else { ":" };
     let line = match (judged.len(), about.is_empty()) {
-        (2.., _) => summary::of_results(&judged),
+        (2.., _) => summary::of_results(&judged, &whole.repeats),
         (_, true) => format!("{label}."),
         _ => format!("{label}{joint} {}", ended(about)),
     };

@@ -307,6 +307,7 @@ pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
         phases: phases.into_iter().map(split).collect(),
         verdict,
         headline: headline.into(),
+        repeats: vec![],
     };
     Report {
         report_version: REPORT_VERSION,

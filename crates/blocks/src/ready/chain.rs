@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use candor_engine::family::JobWork;
 use candor_engine::gates::limits::{Limited, Limits};
 use candor_engine::gates::overlap::Serialized;
 use candor_engine::gates::paced::Paced;
@@ -13,6 +14,7 @@ use super::{ReadyBlocks, has_flushes, trims_written, usual_priority};
 use crate::data::content::Content;
 use crate::sources::filled::Filled;
 use crate::sources::ordered::{FlushOrdered, TrimsLast};
+use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
 use crate::sources::read_back::{self, ReadBack};
 use crate::sources::synced::{Synced, syncs};
@@ -62,6 +64,7 @@ impl ReadyBlocks {
             && limits.is_none()
             && priorities.is_none()
             && pacer.is_none()
+            && self.targets.is_none()
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
@@ -98,6 +101,9 @@ impl ReadyBlocks {
         }
         if syncs {
             chain = Box::new(Synced::new(chain, blocks.durability, &self.own_files(rank)));
+        }
+        if let Some(targets) = &self.targets {
+            chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
         Feed::Chain(chain)
     }

@@ -27,6 +27,8 @@ pub struct OpenFile {
     pub is_device: bool,
     /// True where a trim resets a zone.
     pub in_zones: bool,
+    /// Index of its target among those of the job.
+    pub target: u32,
     handle: Option<File>,
     descriptor: RawFd,
     /// Options of the open call, for users that need a descriptor of their own.
@@ -93,6 +95,7 @@ impl OpenFile {
             size,
             is_device: false,
             in_zones: false,
+            target: 0,
             handle: None,
             descriptor: -1,
             opening: Opening::default(),
@@ -150,9 +153,12 @@ impl Files {
     pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
         let mut files = Vec::new();
         let known = plan.targets_by_name();
-        for target in job.targets.iter().filter_map(|name| known.get(name.as_str()).copied()) {
+        let targets = (0..).zip(&job.targets);
+        for (index, name) in targets {
+            let Some(target) = known.get(name.as_str()).copied() else { continue };
             if is_null(target, blocks) {
-                files.extend((0..target.files_named()).map(|_| OpenFile::null(target)));
+                let null = |_| OpenFile { target: index, ..OpenFile::null(target) };
+                files.extend((0..target.files_named()).map(null));
                 continue;
             }
             for named in named(target) {
@@ -160,9 +166,10 @@ impl Files {
                 if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
                     continue;
                 }
-                files.push(file.fit(target, blocks).map_err(|(message, remedy)| {
+                let file = file.fit(target, blocks).map_err(|(message, remedy)| {
                     EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
-                })?);
+                })?;
+                files.push(OpenFile { target: index, ..file });
             }
         }
         if files.is_empty() {
@@ -222,7 +229,9 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     let descriptor = handle.as_raw_fd();
     let path = path.to_owned();
     let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
-    let file = OpenFile { path, base, size, is_device, in_zones, handle, descriptor, opening };
+    let target = 0;
+    let file =
+        OpenFile { path, base, size, is_device, in_zones, target, handle, descriptor, opening };
     Ok(Opened { file, present })
 }
 

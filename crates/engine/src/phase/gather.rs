@@ -48,6 +48,7 @@ pub fn measurement(
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
+    let mut targets = Vec::new();
     let ended = ends.iter().map(|end| end.ended).max().unwrap_or(Ended::Stalled);
     // Depth that all workers reached.
     let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
@@ -58,6 +59,7 @@ pub fn measurement(
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
         failures.merge(end.failures);
+        targets.extend(end.per_target);
         if let Some(found) = end.verify {
             verify.merge(found);
         }
@@ -95,6 +97,7 @@ pub fn measurement(
         ended,
         ..Measurement::default()
     };
+    measurement.add_targets(targets);
     measurement.derive();
     job.work.finish(&mut measurement);
     measurement

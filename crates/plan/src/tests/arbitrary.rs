@@ -386,6 +386,7 @@ impl Arbitrary<'_> {
             measure: Measure {
                 submission: self.yes(),
                 depths: self.yes(),
+                per_target: self.yes(),
                 log: LogPlan {
                     each: self.yes(),
                     window: self.option(Self::nanos),

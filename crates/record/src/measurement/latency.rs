@@ -99,6 +99,9 @@ impl Measurement {
         let read_back = self.read_back.iter_mut().map(|back| &mut back.reads);
         let all = self.operations.iter_mut().chain(read_back);
         all.for_each(|stats| stats.quote(percentiles));
+        let targets = self.per_target.iter_mut().flat_map(|target| &mut target.operations);
+        let of_targets = targets.filter_map(|op| op.latency.as_mut());
+        of_targets.for_each(|latency| latency.quote(percentiles));
     }
 }
 

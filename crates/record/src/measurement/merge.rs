@@ -26,6 +26,7 @@ impl Measurement {
         self.last_done.bytes += next.last_done.bytes;
         (self.first_done, self.steady, self.log) = (None, None, None);
         merge_samples(&mut self.samples, next.samples);
+        self.add_targets(next.per_target);
         next.errors.into_iter().for_each(|failure| failure.add_to(&mut self.errors));
         add(&mut self.verify, next.verify, VerifyStats::merge);
         add(&mut self.read_back, next.read_back, |mine, theirs| mine.add(&theirs));
@@ -47,6 +48,7 @@ impl Measurement {
     pub fn derive(&mut self) {
         let elapsed_ns = self.elapsed_ns;
         self.operations.iter_mut().for_each(|op| op.derive(elapsed_ns));
+        self.derive_targets();
         // A worker that waits for a flush counts as busy, like one that waits for a write.
         let latencies = self.operations.iter().filter_map(|op| op.latency.as_ref());
         let busy_ns: f64 = latencies.map(|latency| latency.histogram.sum_ns() as f64).sum();
@@ -144,7 +146,7 @@ impl OpSample {
 }
 
 /// Adds each entry to the one of the same name.
-fn add_by_name<T: Named>(list: &mut Vec<T>, next: Vec<T>, add: impl Fn(&mut T, &T)) {
+pub(super) fn add_by_name<T: Named>(list: &mut Vec<T>, next: Vec<T>, add: impl Fn(&mut T, &T)) {
     for theirs in next {
         match list.iter_mut().find(|mine| mine.name() == theirs.name()) {
             Some(mine) => add(mine, &theirs),

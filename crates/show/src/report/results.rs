@@ -1,16 +1,15 @@
 //! The table of results, expectation beside measurement.
 
+mod repeats;
 mod rows;
 mod table;
 
 use candor_record::fmt::{self, column};
-use candor_record::{Ceiling, Measurement, PhaseJudgement, PhaseRecord, Report, Severity};
+use candor_record::{Ceiling, Measurement, PhaseJudgement, PhaseRecord, Repeats, Report, Severity};
 
 use crate::layout::Page;
-use crate::style::Tone;
+use crate::style::{Style, Tone};
 use crate::words;
-
-pub(super) use table::brief;
 
 /// The table, and how each ceiling in it comes about.
 pub(super) fn section(page: &mut Page, report: &Report) {
@@ -22,10 +21,29 @@ pub(super) fn section(page: &mut Page, report: &Report) {
         }
         table::latencies(page, report, &rows);
     }
+    repeats::section(page, &report.judgement.repeats);
     search_steps(page, report);
     submissions(page, report);
     follow_ups(page, report);
     ceilings(page, report);
+}
+
+/// The table in so many lines at most, without what is said about its rows. Phases that ran several
+/// times have a row with their means.
+pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
+    let with_mean = |of: &&Repeats| !of.results.is_empty();
+    let means: Vec<Repeats> = report.judgement.repeats.iter().filter(with_mean).cloned().collect();
+    let has_mean = |phase: &PhaseRecord| means.iter().any(|of| of.phase == phase.phase);
+    let mut rows = Vec::new();
+    for (phase, judged) in report.judged().filter(|(phase, _)| !has_mean(phase)) {
+        rows.extend(rows::of_phase(report, phase, judged));
+    }
+    let mut lines = match means.is_empty() {
+        true => Vec::new(),
+        false => repeats::brief(style, &means, lines_max),
+    };
+    lines.extend(table::brief(style, report, rows, lines_max.saturating_sub(lines.len())));
+    lines
 }
 
 /// The steps of a search, in one line: they chose what was measured, and are no results.

@@ -31,6 +31,8 @@ pub struct Draft {
     pub hipri: bool,
     /// The run's seed.
     pub seed: Option<u64>,
+    /// How often it runs.
+    pub repeats: Option<u32>,
     /// Name of the run, given by the user.
     pub name: Option<String>,
 }
@@ -111,10 +113,14 @@ impl Draft {
             ..self.job
         };
         let phase = Phase { name: name.clone(), jobs: vec![job], ..self.phase };
-        let plan = Plan { name, targets, phases: vec![phase], ..Plan::default() };
-        match self.seed {
-            Some(seed) => Plan { seed, ..plan },
-            None => plan,
+        let usual = Plan::default();
+        Plan {
+            name,
+            targets,
+            phases: vec![phase],
+            seed: self.seed.unwrap_or(usual.seed),
+            repeats: self.repeats.unwrap_or(usual.repeats),
+            ..usual
         }
     }
 

@@ -2,7 +2,9 @@
 
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
-use candor_record::{Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
+use candor_record::{
+    Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Report, TargetOp, Verdict,
+};
 
 use super::{measured, nearest_ceiling, remark};
 use crate::layout::{Cell, cut, width};
@@ -13,6 +15,9 @@ use crate::words;
 pub(super) const NAME_COLUMNS_MAX: usize = 44;
 /// Room that names keep however narrow the terminal is.
 pub(super) const NAME_COLUMNS_MIN: usize = 12;
+
+/// Columns that the path of a target takes in its name.
+const PATH_COLUMNS_MAX: usize = 24;
 
 /// A column of numbers. They stand in this order, percentiles by their value.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
@@ -94,11 +99,11 @@ impl About {
 
 /// The rows of all phases that were judged.
 pub(super) fn all(report: &Report) -> Vec<Row> {
-    report.judged().flat_map(|(phase, judged)| phase_rows(report, phase, judged)).collect()
+    report.judged().flat_map(|(phase, judged)| of_phase(report, phase, judged)).collect()
 }
 
 /// The rows of a phase: one if it did one kind of thing, else a title and one for each.
-fn phase_rows(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
+pub(super) fn of_phase(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Row> {
     let many_jobs = phase.measurements.len() > 1;
     let rows: Vec<Row> = phase
         .measurements
@@ -152,7 +157,46 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
         flush.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
         rows.push(flush);
     }
+    rows.extend(target_rows(measurement, &prefix, verdict));
     rows
+}
+
+/// Rows of the targets that were counted apart, each operation with the end of the path.
+fn target_rows<'a>(
+    measurement: &'a Measurement,
+    prefix: &'a str,
+    verdict: Verdict,
+) -> impl Iterator<Item = Row> + 'a {
+    let several = measurement.work_operations().filter(|op| op.ops > 0).count() > 1;
+    let done = |op: &&TargetOp| op.ops > 0 && op.figure.is_work();
+    measurement.per_target.iter().flat_map(move |target| {
+        let named = if target.path.is_empty() { &target.target } else { &target.path };
+        target.operations.iter().filter(done).map(move |op| {
+            let operation = if several { format!(" {}", op.name) } else { String::new() };
+            let stats = OpStats {
+                figure: op.figure,
+                bytes: op.bytes,
+                ops_per_s: op.ops_per_s,
+                bytes_per_s: op.bytes_per_s,
+                ..OpStats::NONE
+            };
+            let latency = op.latency.as_ref();
+            Row {
+                name: format!("{prefix}{}{operation}", end(named, PATH_COLUMNS_MAX)),
+                samples: latency.map_or(0, |latency| latency.count),
+                numbers: [rates(&stats, verdict), latencies(&stats, latency, verdict)].concat(),
+                ..Row::default()
+            }
+        })
+    })
+}
+
+/// The end of a text in at most `columns`, its beginning replaced by `…` where it is longer.
+fn end(text: &str, columns: usize) -> String {
+    match width(text).checked_sub(columns) {
+        None | Some(0) => text.to_owned(),
+        Some(over) => std::iter::once('…').chain(text.chars().skip(over + 1)).collect(),
+    }
 }
 
 impl Row {

@@ -2,7 +2,7 @@
 
 use candor_record::{Report, fmt, samples_needed};
 
-use super::rows::{self, About, Column, NAME_COLUMNS_MAX, NAME_COLUMNS_MIN, Row};
+use super::rows::{About, Column, NAME_COLUMNS_MAX, NAME_COLUMNS_MIN, Row};
 use crate::layout::{Align, Cell, Page, Table, cut, width, wrap};
 use crate::style::Style;
 
@@ -38,14 +38,19 @@ pub(super) fn whole(style: &Style, rows: &[Row]) -> Vec<String> {
 }
 
 /// The table in so many lines at most, without what is said about its rows.
-pub(in super::super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
-    let mut rows = rows::all(report);
+pub(super) fn brief(
+    style: &Style,
+    report: &Report,
+    mut rows: Vec<Row>,
+    lines_max: usize,
+) -> Vec<String> {
     let all = rows.len();
     if all == 0 {
         return Vec::new();
     }
     let columns = fitting(style, &report.percentiles, &rows);
     let unshown = unshown(&report.percentiles, &columns, &rows);
+    let unshown = unshown.map(|text| cut(&text, style.columns()));
     let lines_max = lines_max.saturating_sub(usize::from(unshown.is_some()));
     if all >= lines_max {
         rows.truncate(lines_max.saturating_sub(2));
@@ -85,16 +90,14 @@ fn is_known(rows: &[Row], column: Column) -> bool {
     rows.iter().any(|row| row.cell(column).holds_value())
 }
 
-/// Percentiles that were asked for and do not stand in the table, each with the reason.
+/// Percentiles that were asked for and do not stand in the table, with the reason.
 fn unshown(asked: &[f64], columns: &[Column], rows: &[Row]) -> Option<String> {
-    let of = |p: &f64| {
-        let column = Column::Percentile(*p);
-        match columns.contains(&column) {
-            true => too_few(*p, rows),
-            false => Some(format!("{} found no room: --verbose", column.name())),
-        }
-    };
-    let all: Vec<String> = asked.iter().filter_map(of).collect();
+    let (fit, unfit): (Vec<f64>, Vec<f64>) =
+        asked.iter().partition(|p| columns.contains(&Column::Percentile(**p)));
+    let unfit: Vec<String> = unfit.iter().map(|p| Column::Percentile(*p).name()).collect();
+    let unfit = (!unfit.is_empty()).then(|| format!("No room for {}: --verbose", unfit.join(", ")));
+    let all: Vec<String> =
+        unfit.into_iter().chain(fit.into_iter().filter_map(|p| too_few(p, rows))).collect();
     (!all.is_empty()).then(|| format!("{}.", all.join("; ")))
 }
 

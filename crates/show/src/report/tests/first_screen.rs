@@ -100,7 +100,10 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     report.quote(&[50.0, 99.9]);
     let head = |report: &Report| {
         let text = first_screen(report, &NARROW);
-        assert!(rows(&text) <= ROWS && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(
+            rows(&text) <= ROWS && text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
         let line = text.lines().find(|line| line.contains("IOPS  MB/s")).unwrap();
         (line.split_whitespace().collect::<Vec<_>>().join(" "), text)
     };
@@ -110,7 +113,7 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     report.quote(&[10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 99.0]);
     let (columns, text) = head(&report);
     assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 believe");
-    assert!(text.contains("\np90 found no room: --verbose; p95 found no room: --verbose;"), "{text}");
+    assert!(text.contains("\nNo room for p90, p95, p99: --verbose.\n"), "{text}");
     let page = plain(&report);
     assert!(page.contains("mean      p10      p25      p50"), "{page}");
 }
@@ -131,6 +134,41 @@ fn bandwidth_is_that_of_the_most_bytes_and_any_flush_is_durable() {
     let text = first_screen(&report, &NARROW);
     assert!(text.contains("Read 561 MB/s, random read"), "{text}");
     assert!(text.contains("durable\n640 writes/s") || text.contains("durable 640"), "{text}");
+}
+
+/// Five repeats, one of which was served from the page cache.
+#[test]
+fn repeats_have_one_row() {
+    let repeat = |(nth, iops): (u32, f64)| {
+        let stats = stats(iops, 4096, 100_000 + u64::from(nth) * 1000);
+        let mut read = phase("random read 4 KiB", measurement(Direction::Read, stats));
+        read.record.repeat = nth;
+        read
+    };
+    let rates = [9000.0, 9100.0, 50_000.0, 9200.0, 9300.0];
+    let mut phases: Vec<_> = (0..).zip(rates).map(repeat).collect();
+    phases[2].judged.findings = vec![sample::page_cache()];
+    phases[2].judged.verdict = Verdict::MeasuresElse;
+    let mut report = sample::report("", phases);
+    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    let text = first_screen(&report, &NARROW);
+    assert!(rows(&text) <= ROWS, "{text}");
+    assert_snapshot!(text.lines().take(7).collect::<Vec<_>>().join("\n"), @"
+    Measures something else (the page cache): 1 of 5 repeats: #3 (A1); the others
+    are believable. Mean 9150 reads/s (37.5 MB/s) ± 2.2 %, from 9000 to 9300.
+    /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
+
+    mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      p99  believe
+    random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  1.02 ms  yes
+    ");
+    assert_snapshot!(plain(&report).split("\n\n").nth(3).unwrap(), @"
+    Repeats
+      mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      ±      p99      ±  believe
+      random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  yes
+      ± is half the 95 % interval of the mean (Student's t), for repeats that are independent; least and
+      most are those of the rate.
+      Left out of random read 4 KiB: #3 (believed less than the others, or not ended well).
+    ");
 }
 
 #[test]

@@ -33,6 +33,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, text| put(&mut draft.target.files, number(text)),
     },
     Flag {
+        long: "per-target",
+        takes: Takes::Nothing,
+        help: "Count each target apart too: each file, where there is one target",
+        fields: &["phase[0].job[0].work.blocks.measure.per_target"],
+        set: |draft, _| put(&mut draft.blocks.measure.per_target, Ok(true)),
+    },
+    Flag {
         long: "layout",
         takes: Takes::One("needed|write|allocate|sparse|never"),
         help: "How missing bytes of a file come into being [default: needed]",

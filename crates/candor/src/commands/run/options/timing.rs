@@ -45,6 +45,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, text| put_some(&mut draft.phase.stop.passes, number(text)),
     },
     Flag {
+        long: "repeats",
+        takes: Takes::One("N"),
+        help: "Run it so many times, and report mean, spread and the 95 % interval of the mean",
+        fields: &["repeats"],
+        set: |draft, text| put_some(&mut draft.repeats, number(text)),
+    },
+    Flag {
         long: "continue-on-error",
         takes: Takes::Nothing,
         help: "Go on after an I/O error, counting it",
