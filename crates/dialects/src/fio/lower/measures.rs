@@ -17,6 +17,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, _: &mut Diagnostic
     let histogram = logs.histogram.is_some() && logs.histogram_ms > 0;
     blocks.measure = Measure {
         depths: true,
+        per_target: false,
         submission: hands_over(blocks) && !statistics.reduced,
         log: LogPlan {
             each: over_time && logs.window_ms == 0,
