@@ -255,6 +255,9 @@ fn skewed(
             zones(&to_the_end(list), |percent| Extent::Percent(percent as f64))
         }
         Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
+        Distribution::Sequence(blocks) => {
+            Access::List { blocks: blocks.clone(), advances: from.options.random.stride }
+        }
         Distribution::Uniform => Access::Random,
     }
 }
