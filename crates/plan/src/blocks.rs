@@ -174,6 +174,13 @@ impl Blocks {
         Bytes(align.unwrap_or(self.smallest()).0.max(1))
     }
 
+    /// Unit of writes that are shortened to the rest of a zone; none where none is. Blocks that are
+    /// verified are written whole, and other rests are whole sectors anyway.
+    pub fn short_write_unit(&self) -> Option<u64> {
+        let zones = self.zones.as_ref().filter(|zones| zones.short_writes);
+        zones.map(|_| self.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1)))
+    }
+
     /// End of the last block of a list, behind the start of the range; none without a list.
     pub fn listed_end(&self) -> Option<Bytes> {
         let number = self.access.last_listed()?;

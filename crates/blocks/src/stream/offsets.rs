@@ -452,9 +452,13 @@ impl Offsets {
 
 /// Lengths of operations, per direction.
 fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
+    let write = Sizes::new(&blocks.size.write);
     PerDirection {
         read: Sizes::new(&blocks.size.read),
-        write: Sizes::new(&blocks.size.write),
+        write: match blocks.short_write_unit() {
+            Some(unit) => Sizes::Cut { whole: Box::new(write), unit },
+            None => write,
+        },
         trim: Sizes::new(&blocks.size.trim),
     }
 }

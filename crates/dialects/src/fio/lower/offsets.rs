@@ -207,7 +207,8 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     let options = &from.options.random;
     let lfsr = options.generator == Generator::Lfsr && one_size(blocks);
-    let mapped = !options.no_map && from.options.blocks.align.is_none();
+    let whole = from.options.blocks.align.is_none() && !from.options.zones.write_remainder;
+    let mapped = !options.no_map && whole;
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 

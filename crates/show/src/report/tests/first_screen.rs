@@ -100,7 +100,10 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     report.quote(&[50.0, 99.9]);
     let head = |report: &Report| {
         let text = first_screen(report, &NARROW);
-        assert!(rows(&text) <= ROWS && text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(
+            rows(&text) <= ROWS && text.lines().all(|line| line.chars().count() <= 80),
+            "{text}"
+        );
         let line = text.lines().find(|line| line.contains("IOPS  MB/s")).unwrap();
         (line.split_whitespace().collect::<Vec<_>>().join(" "), text)
     };
@@ -110,7 +113,10 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     report.quote(&[10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 99.0]);
     let (columns, text) = head(&report);
     assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 believe");
-    assert!(text.contains("\np90 found no room: --verbose; p95 found no room: --verbose;"), "{text}");
+    assert!(
+        text.contains("\np90 found no room: --verbose; p95 found no room: --verbose;"),
+        "{text}"
+    );
     let page = plain(&report);
     assert!(page.contains("mean      p10      p25      p50"), "{page}");
 }
