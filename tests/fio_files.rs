@@ -124,6 +124,49 @@ fn each_block_that_differs_has_the_lines_of_fio() {
     assert_eq!(ran.err.matches("verify failed").count(), 1, "{}", ran.err);
 }
 
+/// As many lines as a thousand blocks have, then how many more there are.
+#[test]
+fn many_blocks_that_differ_are_all_told_of() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let path = scratch.path("f");
+    let file = format!("--filename={path}");
+    let words = ["--name=a", file.as_str(), "--size=550k", "--bs=512", "--verify=crc32c"];
+    let common = [&words[..], &["--verify_state_save=0"]].concat();
+    let (wrote, _) = fio(&[&common[..], &["--rw=write", "--do_verify=0"]].concat());
+    assert_eq!(wrote.code, Some(0), "{}", wrote.err);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.chunks_exact_mut(512).for_each(|block| block[300] ^= 1);
+    fs::write(&path, bytes).unwrap();
+    let more = ["--rw=read", "--continue_on_error=verify", "--verify_fatal=0"];
+    let (ran, _) = fio(&[&common[..], &more].concat());
+    assert_eq!((ran.code, ran.err.matches("verify failed").count()), (Some(0), 1024));
+    assert!(ran.err.ends_with("fio: a: 76 more blocks are not what was written\n"), "{}", ran.err);
+}
+
+/// Options that only newer versions of fio have.
+#[test]
+fn options_since_3_33_do_what_they_say() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let [file, trace] = ["f", "trace"].map(|name| scratch.path(name));
+    let (file, log) = (format!("--filename={file}"), format!("--write_iolog={trace}"));
+    let sequence = ["--random_distribution=sequence:2,0,1", "--random_sequence_stride=1"];
+    let words = ["--name=a", &file, &log, "--rw=randread", "--bs=4k", "--size=24k"];
+    let (ran, _) = fio(&[&words[..], &sequence].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let text = fs::read_to_string(&trace).unwrap();
+    let reads = text.lines().filter_map(|line| line.split_once(" read "));
+    let blocks: Vec<u64> = reads
+        .map(|(_, place)| place.split(' ').next().unwrap().parse::<u64>().unwrap() / 4096)
+        .collect();
+    assert_eq!(blocks, [2, 0, 1, 5, 3, 4]);
+    let words = ["--name=a", &file, "--rw=write", "--size=1m", "--ramp_size=256k"];
+    let ways = ["--ioengine=libaio", "--libaio_vectored=1", "--direct=1", "--thinkcycles=1000"];
+    let (ran, json) = fio(&[&words[..], &ways].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    // The ramp uses up nothing of the size.
+    assert_eq!(json["jobs"][0]["write"]["io_bytes"], 1 << 20);
+}
+
 #[test]
 fn a_pattern_file_is_used_whole() {
     let (_alone, scratch) = (alone(), Scratch::new());

@@ -47,6 +47,22 @@ fn states_are_read_across() {
     read_what_was_written(true, true, &["--rw=randwrite"], "--rw=randread");
 }
 
+/// Of 21 writes with a sync after each eighth, 16 were synced; all of them where the end syncs too.
+#[test]
+fn a_state_holds_what_was_synced_where_that_is_the_policy() {
+    let part = ["--rw=write", "--number_ios=21", "--do_verify=0", "--fsync=8"];
+    let read_of = |more: &[&str]| {
+        let scratch = Scratch::new();
+        assert_eq!(run(true, &scratch, &[&part, more].concat()).0, Some(0));
+        let (code, json) = run(true, &scratch, &["--rw=read", "--verify_state_load=1"]);
+        assert_eq!(code, Some(0));
+        json["jobs"][0]["read"]["total_ios"].clone()
+    };
+    assert_eq!(read_of(&["--verify_policy=completed"]), 21);
+    assert_eq!(read_of(&["--verify_policy=fsynced"]), 16);
+    assert_eq!(read_of(&["--verify_policy=fsynced", "--end_fsync=1"]), 21);
+}
+
 #[test]
 fn offsets_that_another_program_drew_are_refused() {
     if !std::path::Path::new(PEER).exists() {

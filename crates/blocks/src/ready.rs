@@ -20,12 +20,14 @@ use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace};
+use candor_plan::blocks::{
+    Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace, Think,
+};
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
-use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Stop};
+use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Nanos, Stop};
 use candor_record::EngineUsed;
 
 use self::chain::Feed;
@@ -316,6 +318,15 @@ impl ReadyBlocks {
                 );
                 return Err((message, "set a larger size, or smaller operations"));
             }
+            let end = self.blocks.listed_end().map_or(0, |end| end.0);
+            if end > region.length() {
+                let (path, length) = (open.path.display(), Bytes(region.length()));
+                let message = format!(
+                    "the list names a block that ends at {}, and `{path}` has {length}",
+                    Bytes(end)
+                );
+                return Err((message, "name lower blocks, or set a larger size"));
+            }
         }
         Ok(())
     }
@@ -496,12 +507,22 @@ impl ReadyBlocks {
     fn pacer(&self, rank: u32) -> Option<Pacer> {
         let (blocks, workers) = (&self.blocks, self.job.workers);
         let random = Random::new(self.seed, 0x7061_6365 ^ self.ranks.rank(rank) << 32);
-        let pacer = Pacer::new(&blocks.pace, blocks.mix, rank, workers, random);
+        let pace = Pace { think: self.rest(), ..blocks.pace.clone() };
+        let pacer = Pacer::new(&pace, blocks.mix, rank, workers, random);
         let timed = self.trace.as_ref().is_some_and(|trace| trace.is_timed());
         match self.cursor(rank) {
             Some(cursor) if timed => Some(Pacer::following(pacer, Box::new(cursor))),
             _ => pacer,
         }
+    }
+
+    /// The rests of the work, their cycles as time of this host.
+    fn rest(&self) -> Option<Think> {
+        let think = self.blocks.pace.think?;
+        if think.spin_cycles == 0 {
+            return Some(think);
+        }
+        Some(think.with_cycles_as(Nanos(self.clock.cycles_ns(think.spin_cycles))))
     }
 
     /// Pages for buffers of that many bytes.
@@ -606,7 +627,7 @@ impl ReadyBlocks {
             Engine::Sync => run_calls!(Seeking::new(context)?),
             Engine::Vsync => run!(Vsync::new(context)?),
             Engine::Pvsync(options) => run_calls!(Pvsync::new(context, options)),
-            Engine::Libaio(_) => run!(Libaio::new(context, blocks)?),
+            Engine::Libaio(options) => run!(Libaio::new(context, blocks, options)?),
             Engine::Threads => run!(Threads::new(context)?),
             Engine::IoUring(_) => run!(Uring::new(context, blocks)?),
             Engine::Mmap(_) => run_calls!(Mmap::new(context, blocks)?),
@@ -685,7 +706,7 @@ impl JobWork for ReadyBlocks {
     /// Gaps of a Poisson process rarely exceed thirty times their mean.
     fn pause_ns_max(&self) -> u64 {
         let pace = &self.blocks.pace;
-        let think = pace.think.map_or(0, |think| think.time.0);
+        let think = self.rest().map_or(0, |think| think.time.0);
         let gap = longest_gap_ns(pace, &self.blocks, self.job.workers).saturating_mul(30);
         let of_trace = self.trace.as_ref().map_or(0, |trace| trace.longest_gap_ns());
         think.saturating_add(gap).saturating_add(of_trace)

@@ -4,15 +4,17 @@ mod small;
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
+use candor_engine::clock::Clock;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Engine, Floor, Flow, LatencyGoal, Pace, Think, ThinkCount,
 };
 use candor_plan::units::{Direction, Mix, PerDirection};
 use candor_plan::{
-    Bytes, BytesPerSec, Job, Measure, Nanos, OnDone, OnFailure, Phase, Plan, Steady, SteadyFigure,
-    SteadyFit, Stop, Target, Tolerated,
+    Bytes, BytesPerSec, Job, Measure, Nanos, OnDone, OnFailure, OpsPerSec, Phase, Plan, RampAmount,
+    Steady, SteadyFigure, SteadyFit, Stop, Target, Tolerated,
 };
 use candor_record::{Ended, Measurement};
 
@@ -191,6 +193,47 @@ fn rests_are_counted_by_issue_or_by_completion_and_may_spin_first() {
     }
     let cpu = |m: &Measurement| m.per_worker[0].cpu_user_ns + m.per_worker[0].cpu_system_ns;
     assert!(cpu(&spun) > 2 * cpu(&slept), "{} and {}", cpu(&spun), cpu(&slept));
+}
+
+#[test]
+fn rests_may_be_cycles_of_the_cpu() {
+    const CYCLES: u64 = 20_000_000;
+    let rests = |spin_cycles| {
+        let think = Think { spin_cycles, ..Think::after_each(Nanos(MS)) };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        run(null(pace), Stop { ops: Some(5), ..Stop::default() })
+    };
+    let (with, without) = (rests(CYCLES), rests(0));
+    // The work ends with its fifth operation, behind four rests.
+    let least_ns = 4 * (Clock::calibrated().cycles_ns(CYCLES) + MS);
+    assert!(with.elapsed_ns * 100 >= least_ns * 99, "{} ns of {least_ns}", with.elapsed_ns);
+    let cpu = |m: &Measurement| m.per_worker[0].cpu_user_ns + m.per_worker[0].cpu_system_ns;
+    let burnt_ns = cpu(&with).saturating_sub(cpu(&without));
+    assert!(burnt_ns > least_ns / 2, "{burnt_ns} ns of {least_ns}");
+    assert_eq!(with.ops_done(), 5);
+}
+
+#[test]
+fn a_ramp_may_end_by_an_amount() {
+    let run = |together| {
+        let file = file();
+        let at = |rate| null(Pace { ops: Some(OpsPerSec(rate)), ..Pace::default() });
+        let ops = |ops| Stop { ops: Some(ops), ..Stop::default() };
+        // 512 KiB are 128 operations: 64 ms of the fast job, 256 ms of the slow one.
+        let amount = RampAmount { bytes: Bytes(512 << 10), together };
+        let jobs = vec![job("fast", at(2000), ops(80)), job("slow", at(500), ops(20))];
+        let begun = Instant::now();
+        let phase = Phase { jobs, ramp_amount: Some(amount), ..Phase::default() };
+        let measured = run_phase(file.path(), phase);
+        let counted: Vec<u64> = measured.iter().map(Measurement::ops_done).collect();
+        assert_eq!(counted, [80, 20], "together {together}");
+        // 19 gaps of the slow job lie between its 20 operations, and as many of the ramp do not.
+        assert!(measured[1].elapsed_ns < 250 * MS, "{}", measured[1].elapsed_ns);
+        begun.elapsed()
+    };
+    let (each, together) = (run(false), run(true));
+    assert!(each >= Duration::from_millis(250), "{each:?}");
+    assert!(together < each, "{together:?} and {each:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use candor_engine::Session;
 use candor_plan::blocks::{
     Access, Blocks, CallFlags, Durability, Engine, IoPriority, Libaio, Mmap, PriorityClass,
-    PriorityShare, RangeSync, Uring,
+    PriorityShare, RangeSync, ReadBack, Uring, Verify,
 };
 use candor_plan::units::{Direction, Mix};
 use candor_plan::work::Figure;
@@ -65,7 +65,10 @@ fn io_uring_with_every_option() {
 fn libaio_carries_flags_and_priorities() {
     let priority = IoPriority { class: PriorityClass::Idle, level: 0, hint: 0 };
     let blocks = Blocks {
-        engine: Engine::Libaio(Libaio { flags: CallFlags { dsync: true, ..CallFlags::NONE } }),
+        engine: Engine::Libaio(Libaio {
+            flags: CallFlags { dsync: true, ..CallFlags::NONE },
+            ..Libaio::DEFAULT
+        }),
         depth: 8,
         direct: true,
         mix: Mix::WRITE,
@@ -73,6 +76,25 @@ fn libaio_carries_flags_and_priorities() {
         ..Blocks::default()
     };
     assert!(whole_pass(blocks).engine.features.contains(&"rwf-dsync".to_owned()));
+}
+
+/// What vectors carried is what was written, which a kernel that took them for buffers would not
+/// have stored.
+#[test]
+fn libaio_names_buffers_by_vectors() {
+    let verify = Verify { read_back: Some(ReadBack::default()), ..Verify::default() };
+    let blocks = Blocks {
+        engine: Engine::Libaio(Libaio { vectored: true, ..Libaio::DEFAULT }),
+        depth: 8,
+        direct: true,
+        mix: Mix::WRITE,
+        verify: Some(verify),
+        ..Blocks::default()
+    };
+    let measured = whole_pass(blocks);
+    assert!(measured.engine.features.contains(&"vectored".to_owned()), "{:?}", measured.engine);
+    let checked = measured.verify.as_ref().expect("blocks were verified");
+    assert!(checked.blocks > 0 && checked.mismatches() == 0, "{checked:?}");
 }
 
 #[test]

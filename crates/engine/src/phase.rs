@@ -21,7 +21,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
 use candor_plan::rank::HostIndex;
-use candor_plan::{OnFailure, Phase, Plan};
+use candor_plan::{OnFailure, Phase, Plan, RampAmount};
 use candor_record::{JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
@@ -116,6 +116,7 @@ pub struct Prepared {
     pub(crate) messages: Receiver<Message>,
     pub(crate) clock: Clock,
     pub(crate) ramp_ns: u64,
+    pub(crate) ramp_amount: Option<RampAmount>,
     pub(crate) interval_ns: u64,
     pub(crate) on_failure: OnFailure,
     /// Workers that could not be prepared, of jobs that fail alone: index in `jobs`, error.
@@ -164,6 +165,7 @@ impl Prepared {
             messages,
             clock: session.clock(),
             ramp_ns: phase.ramp.0,
+            ramp_amount: phase.ramp_amount,
             interval_ns: phase.interval.0,
             on_failure: phase.on_failure,
             broken: Vec::new(),
@@ -278,12 +280,20 @@ impl Prepared {
     /// Sets the times of a job whose delay begins at that tick.
     pub(crate) fn schedule(&self, job: &ReadyJob, from: Ticks) {
         let started = from + self.clock.ticks(job.job.delay.0);
-        let count_from = started + self.clock.ticks(self.ramp_ns);
+        let count_from = match self.ramp_amount {
+            Some(_) => NOT_YET,
+            None => started + self.clock.ticks(self.ramp_ns),
+        };
+        self.count(job, count_from);
+        // Stored last: a thread that sees this value sees the others too.
+        job.shared.started.store(started, Release);
+    }
+
+    /// Sets the tick from which a job's operations count, and with it the end of its time.
+    pub(crate) fn count(&self, job: &ReadyJob, count_from: Ticks) {
         let time = job.stop.time.map_or(Ticks(u64::MAX / 4), |time| self.clock.ticks(time.0));
         job.shared.count_from.store(count_from, Relaxed);
         job.shared.deadline.store(count_from + time, Relaxed);
-        // Stored last: a thread that sees this value sees the others too.
-        job.shared.started.store(started, Release);
     }
 }
 

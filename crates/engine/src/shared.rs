@@ -1,6 +1,7 @@
 //! State that the workers of a job share with the control plane.
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::clock::{AtomicTicks, Ticks};
@@ -24,7 +25,8 @@ pub struct Shared {
 }
 
 /// Commands to the workers, in one word that their loops read in every turn. The lowest bit ends
-/// the workers. The other bits count the requests for interim results.
+/// the workers. The other bits count the requests for interim results, and the end of a ramp that
+/// ends by an amount.
 #[derive(Default)]
 pub struct CommandWord(AtomicU32);
 
@@ -45,6 +47,11 @@ impl CommandWord {
     /// Requests interim results of all workers.
     pub fn request_interim(&self) {
         self.0.fetch_add(CommandWord::INTERIM, Relaxed);
+    }
+
+    /// Tells workers in a ramp that operations count from a tick which was set before.
+    pub fn count(&self) {
+        self.0.fetch_add(CommandWord::INTERIM, Release);
     }
 
     /// Present word. A worker that finds it changed has a command to carry out.

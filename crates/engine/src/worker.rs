@@ -14,6 +14,7 @@ mod end;
 mod gated;
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
+use std::sync::atomic::fence;
 
 use candor_plan::Measure;
 use candor_record::{Depths, Ended};
@@ -185,7 +186,8 @@ impl<S: Source> Worker<S> {
         }
         self.mark = shared.count_from.load(Relaxed);
         self.turn.started = shared.started.load(Relaxed);
-        self.turn.last_completion = self.mark;
+        // The end of a ramp that ends by an amount is not known yet.
+        self.turn.last_completion = if self.mark < NOT_YET { self.mark } else { clock.now() };
         if clock.now() >= self.mark {
             self.begin_counting();
         }
@@ -240,6 +242,11 @@ impl<S: Source> Worker<S> {
         let (before, command) = (present.command, self.seat.shared.command.word());
         if CommandWord::ends(command) {
             self.drain(Ended::Interrupted);
+        }
+        if !self.counting {
+            // A ramp may have ended, whose end was set before the command.
+            fence(Acquire);
+            self.mark = self.seat.shared.count_from.load(Relaxed);
         }
         if self.counting && CommandWord::requests_interim(before, command) {
             let interim = self.figures(present.live, self.seat.clock.now(), features());

@@ -76,6 +76,16 @@ pub enum Access {
         /// Length of the band, in percent of the range.
         length_percent: f64,
     },
+    /// Blocks in the order of a list, over and over. Block n begins n times the alignment behind
+    /// the start of the range.
+    List {
+        /// Numbers of the blocks, from 0.
+        blocks: Vec<u64>,
+        /// Each time through, the list begins as many blocks further on as it has entries; a pass
+        /// ends with the first block that lies behind the end of the range.
+        #[serde(default)]
+        advances: bool,
+    },
     /// From a file of lines `op offset size [file [time]]`, in order, starting over at the end; see
     /// [`crate::trace`].
     Trace(TraceFile),
@@ -121,8 +131,17 @@ impl Access {
                 | Access::Backward
                 | Access::Holes { .. }
                 | Access::Permutation
+                | Access::List { advances: true, .. }
                 | Access::Trace(_)
         )
+    }
+
+    /// The greatest number of a list of blocks.
+    pub fn last_listed(&self) -> Option<u64> {
+        match self {
+            Access::List { blocks, .. } => blocks.iter().copied().max(),
+            _ => None,
+        }
     }
 }
 

@@ -174,6 +174,23 @@ impl Blocks {
         Bytes(align.unwrap_or(self.smallest()).0.max(1))
     }
 
+    /// Unit of writes that are shortened to the rest of a zone; none where none is. Blocks that are
+    /// verified are written whole, and other rests are whole sectors anyway.
+    pub fn short_write_unit(&self) -> Option<u64> {
+        let zones = self.zones.as_ref().filter(|zones| zones.short_writes);
+        zones.map(|_| self.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1)))
+    }
+
+    /// End of the last block of a list, behind the start of the range; none without a list.
+    pub fn listed_end(&self) -> Option<Bytes> {
+        let number = self.access.last_listed()?;
+        let used = self.size.iter().filter(|(op, _)| self.mix.of(*op) > 0);
+        let end = |(op, size): (Direction, &SizeSpec)| {
+            number.saturating_mul(self.alignment(op).0).saturating_add(size.min().0)
+        };
+        used.map(end).max().map(Bytes)
+    }
+
     /// Alignment of parts of a range: the coarsest of any direction that occurs.
     pub fn alignment_max(&self) -> Bytes {
         let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);

@@ -23,7 +23,7 @@ mod zones;
 
 use std::collections::HashMap;
 
-use crate::{Blocks, Job, Phase, Plan, PlanPath, Problem, Severity, Target, Work};
+use crate::{Blocks, Job, OnFailure, Phase, Plan, PlanPath, Problem, Severity, Target, Work};
 
 pub use limits::*;
 
@@ -32,7 +32,8 @@ pub fn check(plan: &Plan) -> Vec<Problem> {
     let mut out = Found::default();
     whole::check(plan, &mut out);
     targets::check(plan, &mut out);
-    let known = Known { plan, targets: plan.targets_by_name() };
+    let jobs = plan.phases.iter().map(|phase| phase.jobs.len()).sum();
+    let known = Known { plan, targets: plan.targets_by_name(), jobs };
     for (i, phase) in plan.phases.iter().enumerate() {
         let at = PlanPath::root().key("phase").index(i);
         check_phase(&known, phase, &at, &mut out);
@@ -49,6 +50,8 @@ pub fn can_run(problems: &[Problem]) -> bool {
 struct Known<'p> {
     plan: &'p Plan,
     targets: HashMap<&'p str, &'p Target>,
+    /// Number of jobs of all phases.
+    jobs: usize,
 }
 
 fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found) {
@@ -57,18 +60,20 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found)
     for (i, job) in phase.jobs.iter().enumerate() {
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
-        check_job(known, job, &at, out);
+        let alone = phase.on_failure == OnFailure::EndJob && known.jobs > 1;
+        check_job(known, job, alone, &at, out);
     }
 }
 
-fn check_job(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
+/// `alone` is true where the failure of the job keeps no other from running.
+fn check_job(known: &Known<'_>, job: &Job, alone: bool, at: &PlanPath, out: &mut Found) {
     jobs::check(known, job, at, out);
     if let Some(own) = &job.stop {
         stop::check(own, &at.key("stop"), out);
     }
     let at = at.key("work").key(job.work.name());
     match &job.work {
-        Work::Blocks(blocks) => check_blocks(known, job, blocks, at, out),
+        Work::Blocks(blocks) => check_blocks(known, (job, alone), blocks, at, out),
         Work::Entries(entries) => entries::check_job(entries, &at, out),
         Work::Program(program) => program::check(program, &at, out),
         Work::Burn(burn) => program::check_burn(burn, &at, out),
@@ -76,10 +81,16 @@ fn check_job(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     }
 }
 
-fn check_blocks(known: &Known<'_>, job: &Job, blocks: &Blocks, at: PlanPath, out: &mut Found) {
+fn check_blocks(
+    known: &Known<'_>,
+    (job, alone): (&Job, bool),
+    blocks: &Blocks,
+    at: PlanPath,
+    out: &mut Found,
+) {
     let targets = job.targets.iter();
     let targets = targets.filter_map(|name| known.targets.get(name.as_str()).copied());
-    let view = View { job, blocks, targets: targets.collect(), at };
+    let view = View { job, alone, blocks, targets: targets.collect(), at };
     sizes::check(&view, out);
     access::check(&view, out);
     zones::check(&view, out);
@@ -92,6 +103,8 @@ fn check_blocks(known: &Known<'_>, job: &Job, blocks: &Blocks, at: PlanPath, out
 /// The blocks of a job with what surrounds them.
 struct View<'p> {
     job: &'p Job,
+    /// Its failure keeps no other job from running.
+    alone: bool,
     blocks: &'p Blocks,
     /// The job's targets, as far as they exist.
     targets: Vec<&'p Target>,

@@ -353,14 +353,17 @@ impl Pvsync {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Libaio {
+    /// Operations name their buffers by vectors (`preadv`, `pwritev`).
+    #[serde(skip_serializing_if = "is_false")]
+    pub vectored: bool,
     /// Flags of each call.
     #[serde(skip_serializing_if = "is_default")]
     pub flags: CallFlags,
 }
 
 impl Libaio {
-    /// No flag.
-    pub const DEFAULT: Libaio = Libaio { flags: CallFlags::NONE };
+    /// Neither vectors nor flags.
+    pub const DEFAULT: Libaio = Libaio { vectored: false, flags: CallFlags::NONE };
 }
 
 /// Flags of each call (`RWF_…`).

@@ -45,8 +45,8 @@ pub use file_name::FileName;
 pub use measure::{LogPlan, Measure};
 pub use memory::{Memory, MemoryAccess};
 pub use model::{
-    Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, Sharing, Steady,
-    SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
+    Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, RampAmount, Sharing,
+    Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
 };
 pub use nearest::nearest;
 pub use problem::{PlanPath, Problem, Severity, Source};

@@ -67,6 +67,9 @@ pub struct Phase {
     pub stop: Stop,
     /// Time at the start that is run and not counted.
     pub ramp: Nanos,
+    /// Amount at the start that is moved and not counted, instead of that time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ramp_amount: Option<RampAmount>,
     /// Wait before the phase starts.
     pub delay: Nanos,
     /// Length of the intervals whose counts are kept.
@@ -80,12 +83,30 @@ pub struct Phase {
     pub jobs: Vec<Job>,
 }
 
+impl Phase {
+    /// True where something is run before operations count.
+    pub fn has_ramp(&self) -> bool {
+        self.ramp > Nanos(0) || self.ramp_amount.is_some()
+    }
+}
+
+/// A ramp that ends once so much was moved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RampAmount {
+    /// Bytes of each job that moves any.
+    pub bytes: Bytes,
+    /// The bytes are those of all jobs of the phase together.
+    pub together: bool,
+}
+
 impl Default for Phase {
     fn default() -> Self {
         Phase {
             name: "phase".into(),
             stop: Stop::default(),
             ramp: Nanos(0),
+            ramp_amount: None,
             delay: Nanos(0),
             interval: Nanos::from_secs(1),
             repeats: 1,

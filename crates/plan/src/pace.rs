@@ -85,6 +85,13 @@ pub struct Think {
     /// Burn the CPU for the first part of the rest.
     #[serde(default)]
     pub spin_first: Nanos,
+    /// CPU cycles to burn before that part, beside `time`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spin_cycles: u64,
+}
+
+fn is_zero(cycles: &u64) -> bool {
+    *cycles == 0
 }
 
 fn one() -> u32 {
@@ -101,6 +108,19 @@ impl Think {
             count: ThinkCount::Issued,
             spin: false,
             spin_first: Nanos(0),
+            spin_cycles: 0,
+        }
+    }
+
+    /// The same rest in time alone, where its cycles take so long.
+    #[must_use]
+    pub fn with_cycles_as(self, time: Nanos) -> Think {
+        let longer = |part: Nanos| Nanos(part.0.saturating_add(time.0));
+        Think {
+            time: longer(self.time),
+            spin_first: longer(self.spin_first),
+            spin_cycles: 0,
+            ..self
         }
     }
 }

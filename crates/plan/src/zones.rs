@@ -34,6 +34,10 @@ pub struct Zones {
     pub open_max_per_worker: Option<u32>,
     /// Reads go wherever they are drawn, also where nothing was written.
     pub read_unwritten: bool,
+    /// A write that the rest of its zone is too short for is shortened to it. Else that rest stays
+    /// unwritten, and the zone is finished.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub short_writes: bool,
     /// Resets beside those that full zones need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<ZoneReset>,

@@ -545,8 +545,8 @@ pub struct VerifyStats {
     pub last_writes: Option<LastWrites>,
 }
 
-/// Mismatches kept with all details.
-pub const MISMATCHES_KEPT: usize = 16;
+/// Mismatches kept with all details: other tools have a line for each, which scripts count.
+pub const MISMATCHES_KEPT: usize = 1024;
 
 impl VerifyStats {
     /// Adds findings of another worker.
@@ -562,6 +562,8 @@ impl VerifyStats {
             sum.issued += last.issued;
             sum.files = sum.files.max(last.files);
             sum.finished.extend(last.finished);
+            sum.synced_issued += last.synced_issued;
+            sum.synced.extend(last.synced);
         }
         let room = MISMATCHES_KEPT.saturating_sub(self.first.len());
         self.first.extend(found.first.into_iter().take(room));
@@ -583,6 +585,12 @@ pub struct LastWrites {
     pub files: u32,
     /// The writes that finished last, of each file as many as were asked for, the latest first.
     pub finished: Vec<FinishedWrite>,
+    /// Writes that were issued before the last sync of each file; 0 where one was never synced.
+    #[serde(default)]
+    pub synced_issued: u64,
+    /// The writes that finished last before that sync.
+    #[serde(default)]
+    pub synced: Vec<FinishedWrite>,
 }
 
 /// A write that finished.

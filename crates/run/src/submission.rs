@@ -33,7 +33,13 @@ pub fn tried(
     let mut pass = |one_at_a_time: bool| {
         let name = format!("{}: submission", phase.name);
         let stop_at = Stop { time: Some(PASS), ..Stop::default() };
-        let mut trial = Phase { name, ramp: Nanos(0), stop: stop_at, ..with(phase, one_at_a_time) };
+        let mut trial = Phase {
+            name,
+            ramp: Nanos(0),
+            ramp_amount: None,
+            stop: stop_at,
+            ..with(phase, one_at_a_time)
+        };
         trial.jobs[0].stop = None;
         let task = Task { plan, phase: &trial, index: None, repeat: 0, host: HostIndex::ALONE };
         let measured = Prepared::new(session, &task).ok()?.run(stop, &mut ()).pop()?;

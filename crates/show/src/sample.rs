@@ -528,6 +528,8 @@ fn full_measurement() -> Measurement {
                 read_length: Bytes(65536),
             }],
             last_writes: Some(LastWrites {
+                synced_issued: 0,
+                synced: Vec::new(),
                 issued: 1000,
                 files: 1,
                 finished: vec![FinishedWrite { file: 0, offset: 61440 }],

@@ -13,6 +13,7 @@ use candor_engine::clock::{Clock, Ticks};
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
 use candor_plan::Blocks;
+use candor_plan::blocks::Libaio as Options;
 use candor_plan::work::BlocksOp;
 
 use super::flags::CallFlags;
@@ -23,6 +24,8 @@ use candor_engine::EngineError;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
+const IOCB_CMD_PREADV: u16 = 7;
+const IOCB_CMD_PWRITEV: u16 = 8;
 /// Flag of a control block with an I/O priority of its own.
 const IOCB_FLAG_IOPRIO: u32 = 1 << 1;
 /// Magic number of a completion ring with the layout below.
@@ -56,6 +59,8 @@ pub struct Libaio {
     files: Arc<Files>,
     clock: Clock,
     blocks: Box<[libc::iocb]>,
+    /// Vector of each operation's buffer; empty where operations name their buffers themselves.
+    vectors: Box<[libc::iovec]>,
     /// Control blocks to submit, in order; filled from the front.
     pending: Box<[*mut libc::iocb]>,
     pending_count: usize,
@@ -74,7 +79,11 @@ impl Libaio {
     ///
     /// # Errors
     /// The kernel's, for instance when `/proc/sys/fs/aio-max-nr` is reached.
-    pub fn new(from: &Context<'_>, blocks: &Blocks) -> Result<Libaio, EngineError> {
+    pub fn new(
+        from: &Context<'_>,
+        blocks: &Blocks,
+        options: Options,
+    ) -> Result<Libaio, EngineError> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the call writes one number to a variable that outlives it.
         let result = unsafe { libc::syscall(libc::SYS_io_setup, from.depth, &raw mut context) };
@@ -84,6 +93,8 @@ impl Libaio {
         }
         // SAFETY: an all-zero iocb is valid (it is a struct of integers).
         let blank: libc::iocb = unsafe { mem::zeroed() };
+        let vector = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+        let vectors = if options.vectored { from.depth } else { 0 };
         let event = Event { data: 0, object: 0, result: 0, result2: 0 };
         // SAFETY: the kernel maps the ring's header at the address it returned as the context.
         let user_ring = unsafe { (*(context as *const Ring)).magic } == RING_MAGIC;
@@ -92,13 +103,14 @@ impl Libaio {
             files: from.files.clone(),
             clock: from.clock,
             blocks: vec![blank; from.depth].into(),
+            vectors: vec![vector; vectors].into(),
             pending: vec![ptr::null_mut(); from.depth].into(),
             pending_count: 0,
             in_kernel: 0,
             blocking: Vec::with_capacity(from.depth),
             events: vec![event; from.depth].into(),
             user_ring,
-            flags: CallFlags::new(blocks.engine.call_flags().unwrap_or_default()),
+            flags: CallFlags::new(options.flags),
             priorities: !blocks.priorities.is_empty(),
         })
     }
@@ -208,9 +220,19 @@ impl Libaio {
         block.aio_buf = slot.buffer.host() as u64;
         block.aio_nbytes = slot.length;
         block.aio_offset = slot.offset as i64;
+        if let Some(vector) = self.vectors.get_mut(index as usize) {
+            (vector.iov_base, vector.iov_len) = (slot.buffer.host().cast(), slot.length as usize);
+            block.aio_lio_opcode = vectored(opcode);
+            (block.aio_buf, block.aio_nbytes) = (ptr::from_mut(vector) as u64, 1);
+        }
         self.pending[self.pending_count] = block;
         self.pending_count += 1;
     }
+}
+
+/// The command that names its buffer by a vector.
+fn vectored(command: u16) -> u16 {
+    if command == IOCB_CMD_PREAD { IOCB_CMD_PREADV } else { IOCB_CMD_PWRITEV }
 }
 
 impl Io for Libaio {
@@ -249,7 +271,8 @@ impl Io for Libaio {
 
     fn features(&self) -> Vec<String> {
         let reap = self.user_ring.then(|| "user-space-reap".to_owned());
-        reap.into_iter().chain(self.flags.names.clone()).collect()
+        let vectored = (!self.vectors.is_empty()).then(|| "vectored".to_owned());
+        reap.into_iter().chain(vectored).chain(self.flags.names.clone()).collect()
     }
 }
 

@@ -279,13 +279,14 @@ impl Offsets {
             return spot;
         }
         match class.pattern {
-            Pattern::Once => self.once(index, op, stretch, random),
+            Pattern::Once | Pattern::Listed(_) => self.counted(index, op, stretch, random),
             Pattern::Mapped => self.by_map(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
         }
     }
 
-    fn once(
+    /// A position that follows from how many were given.
+    fn counted(
         &mut self,
         index: usize,
         op: Direction,
@@ -295,9 +296,13 @@ impl Offsets {
         let (length, step, positions) = self.drawn(index, op, at, random)?;
         let key = mix(mix(self.seed, self.pass ^ at.key << 32), u64::from(self.file(index)));
         let kept = if self.in_step { 0 } else { index };
+        let class = &self.classes[self.shapes.index(self.file(index))];
         let state = &mut self.state[kept];
         let before = *state;
-        let number = pattern::once(state, positions, key)?;
+        let number = match &class.pattern {
+            Pattern::Listed(list) => list.next(state, positions)?,
+            _ => pattern::once(state, positions, key)?,
+        };
         if self.in_step && index + 1 < self.own.len() {
             *state = before;
         }
@@ -447,9 +452,13 @@ impl Offsets {
 
 /// Lengths of operations, per direction.
 fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
+    let write = Sizes::new(&blocks.size.write);
     PerDirection {
         read: Sizes::new(&blocks.size.read),
-        write: Sizes::new(&blocks.size.write),
+        write: match blocks.short_write_unit() {
+            Some(unit) => Sizes::Cut { whole: Box::new(write), unit },
+            None => write,
+        },
         trim: Sizes::new(&blocks.size.trim),
     }
 }

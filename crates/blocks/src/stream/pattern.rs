@@ -54,6 +54,26 @@ pub enum Pattern {
     Normal(Normal),
     /// Uniform within bands that are drawn by weight, per direction.
     Bands(PerDirection<Bands>),
+    /// Blocks of a list. State: the number of blocks given.
+    Listed(Listed),
+}
+
+/// Blocks in the order of a list, over and over.
+pub struct Listed {
+    blocks: Box<[u64]>,
+    /// Number of blocks by which the list moves on each time through.
+    advance: u64,
+}
+
+impl Listed {
+    /// Next block of `positions`; none where it lies behind them.
+    pub fn next(&self, given: &mut u64, positions: u64) -> Option<u64> {
+        let entries = self.blocks.len().max(1) as u64;
+        let entry = *self.blocks.get((*given % entries) as usize)?;
+        let block = entry.checked_add((*given / entries).checked_mul(self.advance)?)?;
+        *given += u64::from(block < positions);
+        (block < positions).then_some(block)
+    }
 }
 
 /// Ranks of popularity, scattered over positions.
@@ -131,6 +151,10 @@ impl Pattern {
                     trim: bands(Direction::Trim),
                 })
             }
+            Access::List { blocks, advances } => {
+                let advance = if *advances { blocks.len() as u64 } else { 0 };
+                Pattern::Listed(Listed { blocks: blocks.clone().into(), advance })
+            }
             Access::HotBand { hit_percent, start_percent, length_percent } => Pattern::Bands(
                 PerDirection::all(Bands::hot(*hit_percent, *start_percent, *length_percent)),
             ),
@@ -147,7 +171,7 @@ impl Pattern {
 
     /// True where each file needs a state.
     pub fn has_state(&self) -> bool {
-        self.is_sequential() || matches!(self, Pattern::Once)
+        self.is_sequential() || matches!(self, Pattern::Once | Pattern::Listed(_))
     }
 
     /// Position of the next operation of a sequential pattern; none when the stretch is used up.

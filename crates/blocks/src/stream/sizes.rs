@@ -21,6 +21,13 @@ pub enum Sizes {
     },
     /// A table of lengths, one entry per percent.
     Weighted(Box<[u32; 100]>),
+    /// Lengths that are cut to the room where it is shorter, in multiples of a unit.
+    Cut {
+        /// Lengths where there is room.
+        whole: Box<Sizes>,
+        /// Unit of shorter ones.
+        unit: u64,
+    },
 }
 
 /// Length in 32 bits: on Linux one operation moves at most 2 GiB less a page.
@@ -59,7 +66,11 @@ impl Sizes {
             return (u64::from(*length) <= room).then_some(*length);
         }
         let length = self.pick(random);
-        if u64::from(length) <= room { Some(length) } else { self.fit_again(room, random) }
+        match self {
+            _ if u64::from(length) <= room => Some(length),
+            Sizes::Cut { unit, .. } => Some((room / unit * unit) as u32).filter(|left| *left > 0),
+            _ => self.fit_again(room, random),
+        }
     }
 
     /// Draws again until a length fits, so that the others keep their proportions.
@@ -77,6 +88,7 @@ impl Sizes {
             Sizes::Fixed(length) => *length,
             Sizes::Stepped { low, .. } => *low,
             Sizes::Weighted(table) => table.iter().copied().min().unwrap_or(1),
+            Sizes::Cut { whole, .. } => whole.least(),
         }
     }
 
@@ -89,6 +101,7 @@ impl Sizes {
                 low + step * random.below(u64::from(*steps)) as u32
             }
             Sizes::Weighted(table) => table[random.below(100) as usize],
+            Sizes::Cut { whole, .. } => whole.pick(random),
         }
     }
 }

@@ -63,6 +63,21 @@ pub struct StateFile {
     pub path: PathBuf,
     /// Writes that may have been under way when the job was cut short.
     pub depth: u32,
+    /// Which writes it holds.
+    pub holds: SavedWrites,
+}
+
+/// Writes that a saved state holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SavedWrites {
+    /// All that completed.
+    #[default]
+    Completed,
+    /// Those that completed before a sync of their file that succeeded.
+    Synced {
+        /// All files are synced at the end.
+        at_end: bool,
+    },
 }
 
 /// fio's count for a file of which only the name is touched: as much as if it were read.

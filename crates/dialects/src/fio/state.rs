@@ -11,7 +11,7 @@ use candor_plan::Bytes;
 use candor_plan::blocks::{Finished, Written};
 use candor_record::{LastWrites, Measurement, Report};
 
-use super::job::{FioJob, StateFile};
+use super::job::{FioJob, SavedWrites, StateFile};
 
 const VERSION: u64 = 3;
 const HEAD_BYTES: usize = 24;
@@ -37,14 +37,26 @@ pub fn files<'a>(
 ) -> impl Iterator<Item = (&'a Path, Vec<u8>)> + 'a {
     jobs.iter().filter_map(|job| {
         let file = job.state.as_ref()?;
-        let last = measured(report, job)?.verify.as_ref()?.last_writes.as_ref()?;
-        Some((file.path.as_path(), encoded(job, file, last)))
+        let measured = measured(report, job)?;
+        let last = measured.verify.as_ref()?.last_writes.as_ref()?;
+        Some((file.path.as_path(), encoded(job, file, &held(last, file.holds, measured))))
     })
 }
 
 fn measured<'a>(report: &'a Report, job: &FioJob) -> Option<&'a Measurement> {
     let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
     phases.filter_map(|phase| phase.measurements.get(job.job)).next_back()
+}
+
+/// The writes that a state holds. The final sync succeeded where nothing but operations failed.
+fn held(last: &LastWrites, holds: SavedWrites, measured: &Measurement) -> LastWrites {
+    let flushed = || measured.errors.iter().all(|failure| failure.op.is_some());
+    match holds {
+        SavedWrites::Synced { at_end } if !(at_end && flushed()) => {
+            LastWrites { issued: last.synced_issued, finished: last.synced.clone(), ..last.clone() }
+        }
+        _ => last.clone(),
+    }
 }
 
 fn encoded(job: &FioJob, file: &StateFile, last: &LastWrites) -> Vec<u8> {
@@ -126,7 +138,7 @@ fn crc32c(bytes: &[u8]) -> u32 {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use candor_record::FinishedWrite;
+    use candor_record::{FinishedWrite, IoFailure};
     use proptest::prelude::*;
 
     use super::*;
@@ -136,7 +148,11 @@ pub(super) mod tests {
         let file = StateFile { depth: 4, ..StateFile::default() };
         let write = |(file, offset): &(u32, u64)| FinishedWrite { file: *file, offset: *offset };
         let finished = finished.iter().map(write).collect();
-        encoded(&job, &file, &LastWrites { issued: 16, files: 1, finished })
+        encoded(
+            &job,
+            &file,
+            &LastWrites { issued: 16, files: 1, finished, ..LastWrites::default() },
+        )
     }
 
     #[test]
@@ -150,6 +166,34 @@ pub(super) mod tests {
         assert_eq!(places, [(0, 61440), (1, 4096)]);
         assert_eq!(path(Some("d"), "a/b", 3), Path::new("d/local-a.b-3-verify.state"));
         assert_eq!(path(None, "a", 0), Path::new("local-a-0-verify.state"));
+    }
+
+    #[test]
+    fn a_state_may_hold_what_was_synced_alone() {
+        let write = |offset| FinishedWrite { file: 0, offset };
+        let last = LastWrites {
+            issued: 9,
+            files: 1,
+            finished: vec![write(8)],
+            synced_issued: 4,
+            synced: vec![write(3)],
+        };
+        let mut measured = Measurement::default();
+        let issued = |holds, measured: &Measurement| held(&last, holds, measured).issued;
+        assert_eq!(issued(SavedWrites::Completed, &measured), 9);
+        let synced = held(&last, SavedWrites::Synced { at_end: false }, &measured);
+        assert_eq!((synced.issued, &synced.finished[..]), (4, &[write(3)][..]));
+        let at_end = SavedWrites::Synced { at_end: true };
+        assert_eq!(issued(at_end, &measured), 9);
+        measured.errors.push(IoFailure {
+            op: None,
+            path: "f".into(),
+            offset: 0,
+            errno: 5,
+            message: "Input/output error".into(),
+            count: 1,
+        });
+        assert_eq!(issued(at_end, &measured), 4);
     }
 
     #[test]

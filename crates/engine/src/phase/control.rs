@@ -6,11 +6,11 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{OnDone, OnFailure};
+use candor_plan::{OnDone, OnFailure, RampAmount};
 use candor_record::{Ended, JobSample, Measurement, Sample};
 
 use crate::clock::{Clock, Ticks};
-use crate::counters::Live;
+use crate::counters::{Live, Totals};
 use crate::failures::Failures;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
@@ -23,6 +23,8 @@ use crate::shared::Message;
 const STALL: Duration = Duration::from_secs(60);
 /// Time that workers may take to end after the command.
 const GRACE: Duration = Duration::from_secs(20);
+/// Interval between two looks at how much was moved, in a ramp that ends by an amount.
+const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
 /// Longest interval between two checks of the user's stop flag.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -41,7 +43,8 @@ pub struct Control<'a> {
     release: Ticks,
     released_unix_ns: u64,
     monitors: Vec<JobMonitor>,
-    counting: bool,
+    /// Time from the release at which operations began to count; none in the ramp.
+    counting_from_ns: Option<u64>,
     next_sample_ns: u64,
     /// True where nothing completed for too long.
     pub stalled: bool,
@@ -61,8 +64,11 @@ impl<'a> Control<'a> {
         }
         Control {
             monitors,
-            counting: false,
-            next_sample_ns: phase.interval_ns.min(phase.ramp_ns.max(1)),
+            counting_from_ns: None,
+            next_sample_ns: match phase.ramp_amount {
+                Some(_) => phase.interval_ns,
+                None => phase.interval_ns.min(phase.ramp_ns.max(1)),
+            },
             stalled: false,
             interrupted: false,
             released_unix_ns: (unix_ns as u64).saturating_sub(since_ns),
@@ -115,6 +121,9 @@ impl<'a> Control<'a> {
                 }
             }
         }
+        if self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some() {
+            self.begin_to_count();
+        }
         self.sample(watch);
     }
 
@@ -135,7 +144,9 @@ impl<'a> Control<'a> {
         let next_ns = self.monitors.iter().filter_map(ns).min().unwrap_or(u64::MAX);
         let next_ns = next_ns.min(self.next_sample_ns);
         let to_next = next_ns.saturating_sub(self.since_release_ns());
-        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), CHECK_INTERVAL)
+        let looks = self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some();
+        let longest = if looks { AMOUNT_INTERVAL } else { CHECK_INTERVAL };
+        Duration::from_nanos(to_next).clamp(Duration::from_micros(50), longest)
     }
 
     /// Starts jobs that wait for others, once those have ended.
@@ -190,23 +201,65 @@ impl<'a> Control<'a> {
     /// Handles all that is due: the end of the ramp, a sample.
     fn tick(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
-        let ramp_ns = self.phase.ramp_ns;
-        if !self.counting && now_ns >= ramp_ns {
-            self.sample(watch);
-            self.counting = true;
-            for monitor in self.monitors.iter_mut().filter(|monitor| monitor.from.is_some()) {
-                monitor.sampling.count_from(monitor.job.job.delay.0 + ramp_ns);
-            }
-            self.next_sample_ns = ramp_ns + self.phase.interval_ns;
-            if ramp_ns > 0 {
-                watch.counting();
-            }
+        if let Some(from_ns) = self.ramp_end_ns(now_ns) {
+            self.end_ramp(from_ns, watch);
         } else if now_ns >= self.next_sample_ns {
             self.sample(watch);
             self.next_sample_ns += self.phase.interval_ns;
         }
         for monitor in &mut self.monitors {
             monitor.tick(&self.phase.clock);
+        }
+    }
+
+    /// Time at which the ramp ended, where that was since the last look.
+    fn ramp_end_ns(&self, now_ns: u64) -> Option<u64> {
+        let (none, ramp_ns) = (self.counting_from_ns.is_none(), self.phase.ramp_ns);
+        match self.phase.ramp_amount {
+            Some(amount) => (none && self.has_moved(amount)).then_some(now_ns),
+            None => (none && now_ns >= ramp_ns).then_some(ramp_ns),
+        }
+    }
+
+    fn end_ramp(&mut self, from_ns: u64, watch: &mut dyn Watch) {
+        self.sample(watch);
+        self.counting_from_ns = Some(from_ns);
+        let by_time = self.phase.ramp_amount.is_none();
+        if !by_time {
+            self.begin_to_count();
+        }
+        for monitor in self.monitors.iter_mut().filter(|monitor| monitor.from.is_some()) {
+            // By time, each job has its ramp behind its delay.
+            let delay_ns = if by_time { monitor.job.job.delay.0 } else { 0 };
+            monitor.sampling.count_from(delay_ns + from_ns);
+        }
+        self.next_sample_ns = from_ns + self.phase.interval_ns;
+        if from_ns > 0 {
+            watch.counting();
+        }
+    }
+
+    /// True once the jobs have moved the amount that ends the ramp. A job that has ended, or moves
+    /// no bytes, is not waited for.
+    fn has_moved(&self, amount: RampAmount) -> bool {
+        let moved = |monitor: &JobMonitor| {
+            let totals = Totals::of(monitor.job.live.iter(), false);
+            totals.work().bytes
+        };
+        if amount.together {
+            let sum = self.monitors.iter().map(moved).fold(0, u64::saturating_add);
+            return sum >= amount.bytes.0 || self.monitors.iter().all(|monitor| !monitor.moves());
+        }
+        let reached = |monitor: &JobMonitor| !monitor.moves() || moved(monitor) >= amount.bytes.0;
+        self.monitors.iter().all(reached)
+    }
+
+    /// Lets the operations of all jobs count from now on.
+    fn begin_to_count(&self) {
+        let now = self.phase.clock.now();
+        for job in &self.phase.jobs {
+            self.phase.count(job, now);
+            job.shared.command.count();
         }
     }
 
@@ -228,7 +281,7 @@ impl<'a> Control<'a> {
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
         let mut taken: Vec<(usize, Sample)> = Vec::new();
-        let zero_ns = self.counting.then_some(self.phase.ramp_ns);
+        let zero_ns = self.counting_from_ns;
         let (at, short_ns) = ((self.release, now_ns), self.phase.interval_ns / 10);
         for (index, monitor) in self.monitors.iter_mut().enumerate() {
             let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
@@ -241,9 +294,9 @@ impl<'a> Control<'a> {
         };
         let samples: Vec<JobSample> = taken.iter().map(named).collect();
         if !samples.is_empty() {
-            watch.sampled(samples, !self.counting);
+            watch.sampled(samples, zero_ns.is_none());
         }
-        for (index, sample) in taken.into_iter().filter(|_| self.counting) {
+        for (index, sample) in taken.into_iter().filter(|_| zero_ns.is_some()) {
             self.monitors[index].sampling.keep(sample);
         }
     }

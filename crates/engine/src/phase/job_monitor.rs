@@ -76,6 +76,12 @@ impl JobMonitor {
         due.filter(|_| self.left > 0 && self.called_off.is_none())
     }
 
+    /// True for a job at work that moves bytes.
+    pub fn moves(&self) -> bool {
+        let operations = self.job.recorded.operations();
+        self.left > 0 && operations.iter().any(|(_, operation)| operation.moves_bytes)
+    }
+
     /// Handles all that is due; the job may be called off, or fail.
     pub fn tick(&mut self, clock: &Clock) {
         let (now, zero) = (clock.now(), self.zero());

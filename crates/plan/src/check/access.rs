@@ -1,7 +1,7 @@
 //! Mix and order of offsets.
 
 use super::sizes::{at_most, check_spec, distinct};
-use super::{Found, OPERATION_MAX, View, WEIGHTS_MAX};
+use super::{Found, LISTED_MAX, OPERATION_MAX, View, WEIGHTS_MAX};
 use crate::blocks::{Access, FileOrder, Zone};
 use crate::units::{Direction, Extent};
 use crate::{Bytes, PlanPath};
@@ -59,6 +59,7 @@ fn order(view: &View<'_>, out: &mut Found) {
             let band = [*hit_percent, *start_percent, *length_percent];
             hot_band(band, &at.key("hot_band"), out);
         }
+        Access::List { blocks, .. } => list(blocks, at.key("list").key("blocks"), out),
         Access::Trace(trace) => trace_file(&trace.file, at.key("trace").key("file"), out),
     }
 }
@@ -254,6 +255,13 @@ fn hot_band([hit, start, length]: [f64; 3], at: &PlanPath, out: &mut Found) {
     if start + length > 100.0 && start <= 100.0 && length <= 100.0 {
         let message = format!("the hot band ends at {} % of the range", start + length);
         out.error("hot-band", at.clone(), message, "let start and length add up to 100 at most");
+    }
+}
+
+fn list(blocks: &[u64], place: PlanPath, out: &mut Found) {
+    if blocks.is_empty() || blocks.len() > LISTED_MAX {
+        let message = format!("the list has {} blocks, not 1 to {LISTED_MAX}", blocks.len());
+        out.error("list", place, message, "name some blocks, or follow a trace");
     }
 }
 

@@ -38,6 +38,9 @@ pub const TARGET_MAX: Bytes = Bytes(i64::MAX as u64);
 /// Most sizes with weights, and most zones.
 pub const WEIGHTS_MAX: usize = 256;
 
+/// Most blocks of a list.
+pub const LISTED_MAX: usize = 65_536;
+
 /// Most segments.
 pub const SEGMENTS_MAX: u32 = 1 << 30;
 

@@ -124,7 +124,20 @@ fn operations(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) 
             "operations of {needed} do not fit into the {length} that are used of target {}",
             target.name
         );
-        out.error("size-target", view.key("size"), message, "use smaller sizes or a larger target");
+        let (place, remedy) = (view.key("size"), "use smaller sizes or a larger target");
+        match view.alone {
+            // The host says so again, and ends that job.
+            true => out.warning("size-target", place, message, remedy),
+            false => out.error("size-target", place, message, remedy),
+        }
+    } else if let Some(end) = view.blocks.listed_end().filter(|end| *end > length) {
+        let number = view.blocks.access.last_listed().unwrap_or(0);
+        let message = format!(
+            "block {number} of the list ends at {end}, but {length} are used of target {}",
+            target.name
+        );
+        let place = view.key("access").key("list").key("blocks");
+        out.error("list", place, message, "name lower blocks, or use a larger target");
     }
 }
 

@@ -53,7 +53,7 @@ fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
         let message = "think.every is 0: after how many operations is the rest?";
         out.error("think", at.key("every"), message, "set every = 1");
     }
-    if think.time == Nanos(0) {
+    if think.time == Nanos(0) && think.spin_cycles == 0 {
         let message = "think.time is 0, so there is no rest";
         out.warning("think", at.key("time"), message, "give a time, or remove think");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TARGETS_MAX, TIME_MAX, WORKERS_MAX};
-use crate::{Nanos, PLAN_VERSION, Phase, Plan, PlanPath};
+use crate::{Bytes, Nanos, PLAN_VERSION, Phase, Plan, PlanPath, RampAmount};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
     let root = PlanPath::root();
@@ -33,6 +33,9 @@ pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {
         let message = format!("the interval is {}, shorter than {INTERVAL_MIN}", phase.interval);
         out.error("interval", at.key("interval"), message, "set interval = \"1s\"");
     }
+    if let Some(amount) = phase.ramp_amount {
+        ramp_amount(phase, amount, at, out);
+    }
     parts("no-jobs", phase.jobs.len(), at, "job", out);
     let names = phase.jobs.iter().map(|job| job.name.as_str());
     duplicates(names, &at.key("job"), "job", out);
@@ -43,6 +46,21 @@ pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {
         let message =
             format!("phase {} has {workers} workers in all, more than {WORKERS_MAX}", phase.name);
         out.error("workers", at.clone(), message, "use fewer workers and more depth");
+    }
+}
+
+fn ramp_amount(phase: &Phase, amount: RampAmount, at: &PlanPath, out: &mut Found) {
+    let at = at.key("ramp_amount");
+    if amount.bytes == Bytes(0) {
+        out.error("ramp", at.key("bytes"), "the ramp is 0 bytes", "give an amount, or remove it");
+    }
+    if phase.ramp > Nanos(0) {
+        let message = "a ramp ends by time or by an amount, and both are set";
+        out.error("ramp", at.clone(), message, "remove one of the two");
+    }
+    if let Some(job) = phase.jobs.iter().find(|job| !job.after.is_empty()) {
+        let message = format!("job {} waits for others, which end after the ramp", job.name);
+        out.error("ramp", at, message, "set ramp instead, or let it begin with the others");
     }
 }
 

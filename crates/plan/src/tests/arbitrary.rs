@@ -151,6 +151,7 @@ impl Arbitrary<'_> {
             name: self.text(),
             stop: self.stop(),
             ramp: self.nanos(),
+            ramp_amount: self.option(|d| RampAmount { bytes: d.bytes(), together: d.yes() }),
             delay: self.nanos(),
             interval: self.nanos(),
             repeats: self.count(),
@@ -245,7 +246,9 @@ impl Arbitrary<'_> {
                 hipri_percent: self.option(Self::byte),
                 flags: self.call_flags(),
             }),
-            Engine::Libaio(_) => Engine::Libaio(Libaio { flags: self.call_flags() }),
+            Engine::Libaio(_) => {
+                Engine::Libaio(Libaio { vectored: self.yes(), flags: self.call_flags() })
+            }
             Engine::IoUring(_) => Engine::IoUring(self.uring()),
             Engine::Mmap(_) => Engine::Mmap(Mmap { drop: self.yes() }),
             other => other,
@@ -272,7 +275,7 @@ impl Arbitrary<'_> {
     }
 
     fn access(&mut self) -> Access {
-        match self.byte() % 12 {
+        match self.byte() % 13 {
             0 => Access::Sequential,
             1 => Access::Backward,
             2 => Access::Holes { hole: self.bytes() },
@@ -294,6 +297,7 @@ impl Arbitrary<'_> {
                 start_percent: self.float(),
                 length_percent: self.float(),
             },
+            11 => Access::List { blocks: self.list(Self::number), advances: self.yes() },
             _ => Access::Trace(TraceFile::named(self.text())),
         }
     }
@@ -329,6 +333,7 @@ impl Arbitrary<'_> {
             open_max: self.option(Self::count),
             open_max_per_worker: self.option(Self::count),
             read_unwritten: self.yes(),
+            short_writes: self.yes(),
             reset: self.option(|d| ZoneReset { above_percent: d.float(), every: d.count() }),
         }
     }
@@ -542,6 +547,7 @@ impl Arbitrary<'_> {
                 count: d.pick(&[ThinkCount::Issued, ThinkCount::Completed]),
                 spin: d.yes(),
                 spin_first: d.nanos(),
+                spin_cycles: d.number(),
             }),
             think_shifts: self.yes(),
             floor: self.option(|d| Floor { cycle: d.nanos(), ..Floor::default() }),

@@ -87,8 +87,14 @@ impl Run {
             // Each load and each repeat of it makes random choices of its own.
             change => format!("{}: {change:?} {}", phase.name, record.follow_ups.len()),
         };
-        let changed =
-            Phase { name, jobs: vec![job], ramp: Nanos(0), delay: Nanos(0), ..phase.clone() };
+        let changed = Phase {
+            name,
+            jobs: vec![job],
+            ramp: Nanos(0),
+            ramp_amount: None,
+            delay: Nanos(0),
+            ..phase.clone()
+        };
         let few = changed.jobs[0].workers <= WORKERS_MAX.max(phase.jobs[0].workers);
         let can = few && super::sensible(&super::alone(self.plan(), &changed)).is_ok();
         can.then_some(changed)

@@ -160,6 +160,10 @@ impl Verifier {
             BlocksOp::Write if whole => Left::Written,
             BlocksOp::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
             BlocksOp::Write | BlocksOp::Trim => Left::Unsure,
+            BlocksOp::Fsync | BlocksOp::Fdatasync if matches!(outcome, Outcome::Done(_)) => {
+                self.trail.synced(slot.handle);
+                return true;
+            }
             BlocksOp::Read if whole && (self.plan.reads || slot.reads_back()) => {
                 return self.check(slot, files);
             }

@@ -11,6 +11,9 @@ pub struct Trail {
     /// Ring of the offsets of the last completed writes of each file, and the index of the next
     /// entry.
     last: Box<[(Vec<u64>, usize)]>,
+    /// Writes issued before the last sync of each file, and the offsets of those that finished
+    /// last, the latest first.
+    synced: Box<[(u64, Vec<u64>)]>,
     most: usize,
     issued: u64,
     written: Option<Written>,
@@ -25,6 +28,7 @@ impl Trail {
         let count = if most > 0 { files } else { 0 };
         Trail {
             last: (0..count).map(|_| of_file()).collect(),
+            synced: vec![(0, Vec::new()); count].into(),
             most,
             issued: 0,
             written: plan.written.clone(),
@@ -47,6 +51,21 @@ impl Trail {
         *next = (*next + 1) % self.most;
     }
 
+    /// Notes that a file was synced, with no write under way.
+    pub fn synced(&mut self, file: u32) {
+        let file = file as usize;
+        if file < self.last.len() {
+            let offsets = self.latest_first(file).collect();
+            self.synced[file] = (self.issued, offsets);
+        }
+    }
+
+    /// Offsets of the last completed writes of a file.
+    fn latest_first(&self, file: usize) -> impl Iterator<Item = u64> + '_ {
+        let (offsets, next) = &self.last[file];
+        offsets[..*next].iter().rev().chain(offsets[*next..].iter().rev()).copied()
+    }
+
     /// True if a read lies beyond all completed writes; otherwise counts the read.
     pub fn ends_before(&mut self, slot: &Slot) -> bool {
         let Some(written) = &self.written else { return false };
@@ -57,14 +76,20 @@ impl Trail {
 
     /// Last completed writes, where they are to be reported.
     pub fn last_writes(&self) -> Option<LastWrites> {
-        let mut finished = Vec::new();
-        for (file, (offsets, next)) in self.last.iter().enumerate() {
-            let latest_first = offsets[..*next].iter().rev().chain(offsets[*next..].iter().rev());
-            let write = |offset: &u64| FinishedWrite { file: file as u32, offset: *offset };
-            finished.extend(latest_first.map(write));
-        }
-        let files = self.last.len() as u32;
-        (self.most > 0).then_some(LastWrites { issued: self.issued, files, finished })
+        let write = |file: usize| move |offset| FinishedWrite { file: file as u32, offset };
+        let files = 0..self.last.len();
+        let finished = files.clone().flat_map(|file| self.latest_first(file).map(write(file)));
+        let synced = files.flat_map(|file| self.synced[file].1.iter().copied().map(write(file)));
+        // What was written to a file before its last sync ends where the first of all syncs was;
+        // a file without writes needs none.
+        let written = self.synced.iter().zip(&self.last).filter(|(_, last)| !last.0.is_empty());
+        (self.most > 0).then(|| LastWrites {
+            issued: self.issued,
+            files: self.last.len() as u32,
+            finished: finished.collect(),
+            synced_issued: written.map(|((issued, _), _)| *issued).min().unwrap_or(0),
+            synced: synced.collect(),
+        })
     }
 }
 
@@ -91,6 +116,27 @@ mod tests {
         let found: Vec<_> = sum.finished.iter().map(|write| (write.file, write.offset)).collect();
         assert_eq!((sum.issued, sum.files), (6, 2));
         assert_eq!(found, [(0, 5), (0, 4), (0, 3), (1, 9)]);
+    }
+
+    #[test]
+    fn writes_before_the_last_sync_of_each_file_are_known() {
+        let mut trail = Trail::new(&Plan { last_writes: 2, ..Plan::default() }, 3);
+        let write = |trail: &mut Trail, file, offset| {
+            trail.issued();
+            trail.finished(&slot(file, offset));
+        };
+        (1..=3).for_each(|offset| write(&mut trail, 0, offset));
+        trail.synced(0);
+        assert_eq!(trail.last_writes().map(|last| last.synced_issued), Some(3));
+        write(&mut trail, 1, 9);
+        let unsynced = trail.last_writes().expect("reported");
+        assert_eq!((unsynced.issued, unsynced.synced_issued), (4, 0));
+        trail.synced(1);
+        write(&mut trail, 0, 4);
+        let last = trail.last_writes().expect("reported");
+        let synced: Vec<_> = last.synced.iter().map(|write| (write.file, write.offset)).collect();
+        assert_eq!((last.issued, last.synced_issued), (5, 3));
+        assert_eq!(synced, [(0, 3), (0, 2), (1, 9)]);
     }
 
     #[test]

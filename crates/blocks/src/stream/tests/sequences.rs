@@ -60,6 +60,30 @@ fn holes_and_steps_back() {
     assert_eq!(places(&back(4), 64, bytes(64)), [0; 16]);
 }
 
+/// Numbers of blocks of a list, over a file of ten.
+fn listed(blocks: &[u64], advances: bool, budget: Budget) -> Vec<u64> {
+    let list = with(Access::List { blocks: blocks.to_vec(), advances });
+    places(&list, 40, budget).into_iter().map(|at| at / 4).collect()
+}
+
+#[test]
+fn a_list_of_blocks_is_followed_over_and_over() {
+    assert_eq!(listed(&[2, 0, 1], false, bytes(7 * 4)), [2, 0, 1, 2, 0, 1, 2]);
+    assert_eq!(listed(&[9], false, bytes(3 * 4)), [9, 9, 9]);
+    // Two files take turns, each with its own place in the list.
+    let list = with(Access::List { blocks: vec![1, 0], advances: false });
+    let both = [(0, 4), (1, 4), (0, 0), (1, 0), (0, 4), (1, 4)];
+    assert_eq!(offsets_of(&list, &[40, 40], bytes(6 * 4)), both);
+}
+
+#[test]
+fn a_list_that_advances_ends_a_pass_behind_the_end() {
+    let first = [2, 0, 1, 5, 3, 4, 8, 6, 7];
+    assert_eq!(listed(&[2, 0, 1], true, passes(1, 0)), first);
+    assert_eq!(listed(&[2, 0, 1], true, passes(2, 0)), first.repeat(2));
+    assert_eq!(listed(&[0, 4], true, bytes(5 * 4)), [0, 4, 2, 6, 4]);
+}
+
 #[test]
 fn passes_end_by_bytes_or_by_what_there_is() {
     let blocks = Blocks::default();

@@ -86,7 +86,7 @@ impl ZoneCursor {
         let least = |op: Direction| blocks.size.of(op).min().0.max(1);
         let least = PerDirection {
             read: least(Direction::Read),
-            write: least(Direction::Write),
+            write: blocks.short_write_unit().unwrap_or_else(|| least(Direction::Write)),
             trim: least(Direction::Trim),
         };
         Some(ZoneCursor {

@@ -112,6 +112,32 @@ fn sequential_writes_fill_what_zones_hold() {
 }
 
 #[test]
+fn short_writes_fill_the_rest_of_a_zone() {
+    let files = files(3);
+    let zones = Zones { short_writes: true, ..plan() };
+    for (access, seed) in [(Access::Sequential, 1), (Access::Random, 2)] {
+        let map = map(&files, &zones);
+        let blocks = blocks(access.clone(), Mix::WRITE, 6 << 10, zones.clone());
+        let mut worker = Worker::new(&blocks, &files, &map, seed);
+        let mut lengths = [[0; 3]; 3];
+        let mut writes = [0; 3];
+        while worker.cursor.resets() == 0 {
+            let (admission, slot) = worker.next();
+            assert_eq!(admission, Admission::Admitted);
+            let zone = (slot.offset / LENGTH) as usize;
+            if worker.cursor.resets() == 0 {
+                lengths[zone][writes[zone]] = slot.length >> 10;
+                writes[zone] += 1;
+            }
+            worker.complete();
+        }
+        let full = lengths.iter().filter(|zone| **zone == [6, 6, 4]).count();
+        let all = if access == Access::Sequential { 3 } else { 1 };
+        assert!(full >= all, "{access:?}: {lengths:?}");
+    }
+}
+
+#[test]
 fn what_does_not_fit_resets_the_zone_again() {
     let files = files(3);
     let map = map(&files, &plan());

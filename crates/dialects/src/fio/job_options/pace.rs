@@ -56,12 +56,21 @@ pub struct Think {
     pub time: Nanos,
     /// `thinktime_spin`.
     pub spin: Nanos,
+    /// `thinkcycles`.
+    pub cycles: u64,
     /// `thinktime_blocks`.
     pub blocks: u64,
     /// `thinktime_blocks_type`.
     pub blocks_type: ThinkBlocks,
     /// `thinktime_iotime`.
     pub io_time: Nanos,
+}
+
+impl Think {
+    /// The job rests.
+    pub fn rests(&self) -> bool {
+        self.time > Nanos(0) || self.cycles > 0
+    }
 }
 
 /// Latency goals.

@@ -58,6 +58,8 @@ pub struct Runtime {
     pub loops: u64,
     /// `numjobs`.
     pub clones: u64,
+    /// `ramp_size`; 0 is none.
+    pub ramp_bytes: u64,
     /// `ramp_time`.
     pub ramp: Nanos,
     /// `startdelay`, from and to.

@@ -37,6 +37,15 @@ pub struct Buffers {
 }
 
 choices! {
+    /// `verify_policy`: which writes a saved state holds.
+    pub enum VerifyPolicy {
+        #[default]
+        Completed = "all that completed": "completed",
+        Fsynced = "those that completed before a sync that succeeded": "fsynced",
+    }
+}
+
+choices! {
     /// `verify`: what stands in the header of each block.
     pub enum Method {
         #[default]
@@ -81,6 +90,8 @@ pub struct Verify {
     pub pattern_interval: u64,
     /// `verify_fatal`.
     pub fatal: bool,
+    /// `verify_policy`.
+    pub policy: VerifyPolicy,
     /// `verify_dump`.
     pub dump: bool,
     /// `verify_async_cpus`.

@@ -154,6 +154,8 @@ pub enum Distribution {
     Zoned(PerDirection<Vec<(u64, u64)>>),
     /// Shares of accesses (percent) on numbers of bytes, per direction.
     ZonedAbsolute(PerDirection<Vec<(u64, u64)>>),
+    /// Blocks in this order, by their numbers.
+    Sequence(Vec<u64>),
 }
 
 /// Random offsets.
@@ -169,6 +171,8 @@ pub struct Random {
     pub generator: Generator,
     /// `random_distribution`.
     pub distribution: Distribution,
+    /// `random_sequence_stride`: a sequence goes on behind itself.
+    pub stride: bool,
     /// `percentage_random`.
     pub percent: PerDirection<u64>,
 }

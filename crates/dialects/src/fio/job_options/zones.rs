@@ -28,6 +28,8 @@ pub struct Zones {
     pub skip: Amount,
     /// `read_beyond_wp`.
     pub read_beyond: bool,
+    /// `write_zone_remainder`.
+    pub write_remainder: bool,
     /// `max_open_zones`.
     pub open: u64,
     /// `job_max_open_zones`.

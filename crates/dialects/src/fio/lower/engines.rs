@@ -144,6 +144,9 @@ fn flags(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics
     if let Engine::IoUring(options) = &mut blocks.engine {
         *options = uring(given);
     }
+    if let Engine::Libaio(options) = &mut blocks.engine {
+        options.vectored = given.vectored;
+    }
     if let Some(flags) = blocks.engine.call_flags_mut().filter(|_| name != "pvsync") {
         flags.nowait = given.nowait;
         flags.dontcache = given.uncached;

@@ -66,13 +66,43 @@ pub(super) fn lower(
         blocks.range.length = Some(Extent::Percent(f64::from(percent)));
     }
     zones::fit(from, &files, blocks, diagnostics);
-    let mut target = |file: &File, nth| target(from, file, length(nth), start, blocks, diagnostics);
+    let used = match &files.paths {
+        Paths::Listed(_) => holding(from, &files, &length, (start, blocks), diagnostics),
+        Paths::Numbered(..) => Vec::new(),
+    };
+    let mut target =
+        |file: &File, nth| target(from, plan, file, length(nth), start, blocks, diagnostics);
     match &files.paths {
-        Paths::Listed(_) => {
-            sets(files.iter().zip(0..).map(|(file, nth)| target(&file, nth)).collect())
-        }
+        Paths::Listed(_) => sets(used.iter().map(|(file, nth)| target(file, *nth)).collect()),
         Paths::Numbered(name, _) => numbered(name, &files, &length, target),
     }
+}
+
+/// The files of a list that hold an operation, with their numbers: of several files fio leaves out
+/// the others. All of them where none does, which ends the job.
+fn holding(
+    from: &Instance<'_>,
+    files: &Files<'_>,
+    length: &dyn Fn(u64) -> Option<u64>,
+    (start, blocks): (Extent, &Blocks),
+    diagnostics: &mut Diagnostics,
+) -> Vec<(File, u64)> {
+    let used = blocks.size.iter().filter(|(op, _)| blocks.mix.of(*op) > 0);
+    let needed = used.map(|(_, size)| size.min().0).max().unwrap_or(0);
+    let holds = |(file, nth): &(File, u64)| {
+        let rest = |bytes: u64| bytes.saturating_sub(start.of(Bytes(bytes)).0);
+        length(*nth).or(file.found.bytes().map(rest)).is_none_or(|bytes| bytes >= needed)
+    };
+    let all = || files.iter().zip(0..);
+    let (kept, out): (Vec<_>, Vec<_>) = all().partition(holds);
+    if kept.is_empty() || out.is_empty() {
+        return all().collect();
+    }
+    let names: Vec<_> = out.iter().map(|(file, _)| file.path.display().to_string()).collect();
+    let did =
+        format!("left out, because they hold less than {}: {}", Bytes(needed), names.join(", "));
+    diagnostics.note(from, "bs", &did, "fio skips files that hold no operation");
+    kept
 }
 
 /// Numbered files that are alike, as one target.
@@ -386,6 +416,7 @@ pub(super) fn share(whole: u64, percent: u32) -> u64 {
 
 fn target(
     from: &Instance<'_>,
+    plan: &Plan,
     file: &File,
     length: Option<u64>,
     start: Extent,
@@ -424,7 +455,11 @@ fn target(
         path: file.path.clone(),
         kind: kind(from, file, diagnostics),
         size,
-        layout: if made { layout(from, blocks) } else { Layout::Never },
+        layout: match made {
+            true if reads_beyond(from, plan, file, (size, blocks), diagnostics) => Layout::Sparse,
+            true => layout(from, blocks),
+            false => Layout::Never,
+        },
         create: if made { Create::Parents } else { Create::Nothing },
         append: appends(from),
         keep: true,
@@ -501,13 +536,27 @@ fn fills(from: &Instance<'_>) -> bool {
     from.options.area.fill_device && from.options.rw.direction.writes()
 }
 
-/// Jobs that read and write, without layout: fio's engines that queue take the end of a file for a
-/// read that is done, so that reads before any write do not fail; holes do not either.
-fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
+/// True for a job that reads a file which is made on opening, and may find nothing there. fio's
+/// engines that queue take the end of a file for a read that is done, so that reads before any
+/// write do not fail; holes do not either. The others fail, unless another job makes the file.
+fn reads_beyond(
+    from: &Instance<'_>,
+    plan: &Plan,
+    file: &File,
+    (size, blocks): (Option<Bytes>, &Blocks),
+    diagnostics: &mut Diagnostics,
+) -> bool {
     let direction = &from.options.rw.direction;
-    let making = &from.options.making;
-    let mixed = direction.reads() && direction.writes();
-    mixed && making.on_open && making.allowed && blocks.engine.is_async() && !appends(from)
+    let (making, queues) = (&from.options.making, blocks.engine.is_async());
+    if !direction.reads() || !making.on_open || !making.allowed || appends(from) {
+        return false;
+    }
+    let beyond = queues || made_before(plan, &file.path).is_some();
+    if beyond && !direction.writes() && file.found.bytes().map(Bytes) < size {
+        let why = "the file is made on opening, and fio takes its end for a read that is done";
+        diagnostics.note(from, "create_on_open", "what nobody has written reads as zeros", why);
+    }
+    beyond
 }
 
 /// Blocks that are read must have been written; those that are only written need their space at
@@ -515,9 +564,6 @@ fn reads_beyond(from: &Instance<'_>, blocks: &Blocks) -> bool {
 fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     let options = from.options;
     let making = &options.making;
-    if reads_beyond(from, blocks) {
-        return Layout::Sparse;
-    }
     if making.on_open
         || !making.allowed
         || appends(from)

@@ -207,7 +207,8 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     let options = &from.options.random;
     let lfsr = options.generator == Generator::Lfsr && one_size(blocks);
-    let mapped = !options.no_map && from.options.blocks.align.is_none();
+    let whole = from.options.blocks.align.is_none() && !from.options.zones.write_remainder;
+    let mapped = !options.no_map && whole;
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 
@@ -255,6 +256,9 @@ fn skewed(
             zones(&to_the_end(list), |percent| Extent::Percent(percent as f64))
         }
         Distribution::ZonedAbsolute(list) => zones(list, |bytes| Extent::Bytes(Bytes(bytes))),
+        Distribution::Sequence(blocks) => {
+            Access::List { blocks: blocks.clone(), advances: from.options.random.stride }
+        }
         Distribution::Uniform => Access::Random,
     }
 }

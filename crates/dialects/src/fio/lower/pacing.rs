@@ -15,7 +15,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     let options = &from.options.rate;
     let mut pace = Pace {
         think: think(from),
-        think_shifts: options.ignore_think && from.options.think.time > Nanos(0),
+        think_shifts: options.ignore_think && from.options.think.rests(),
         floor: floor(from),
         flow: flow(from),
         goal: goal(from, diagnostics),
@@ -98,7 +98,7 @@ fn goal(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<LatencyGoa
 
 fn think(from: &Instance<'_>) -> Option<Think> {
     let options = &from.options.think;
-    if options.time == Nanos(0) {
+    if !options.rests() {
         return None;
     }
     let by_time = options.io_time > Nanos(0);
@@ -109,7 +109,7 @@ fn think(from: &Instance<'_>) -> Option<Think> {
         false if by_time => u32::MAX,
         false => 1,
     };
-    let spin = options.spin >= options.time;
+    let spin = options.spin >= options.time && options.time > Nanos(0);
     Some(Think {
         time: options.time,
         every,
@@ -120,5 +120,6 @@ fn think(from: &Instance<'_>) -> Option<Think> {
         },
         spin,
         spin_first: if spin { Nanos(0) } else { options.spin },
+        spin_cycles: options.cycles,
     })
 }

@@ -249,12 +249,9 @@ pub(super) fn distribution(s: &mut JobOptions, text: &str, units: Units) -> Done
             let size = |part: &str| values::bytes(part, units).map(|read| read.value);
             Distribution::ZonedAbsolute(zones(text, rest, size)?)
         }
-        "sequence" => {
-            let message = "blocks in an order that is listed, as in fio 3.42, are not built";
-            return Err(Refused::whole(text, message.to_owned(), "replay them with read_iolog"));
-        }
+        "sequence" => Distribution::Sequence(sequence(text, rest)?),
         _ => {
-            let words = ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs"];
+            let words = ["random", "zipf", "pareto", "normal", "zoned", "zoned_abs", "sequence"];
             let near =
                 candor_plan::nearest(name, words).map(|near| format!("did you mean {near}?"));
             let remedy = near.unwrap_or_else(|| format!("it takes {}", words.join(", ")));
@@ -262,6 +259,22 @@ pub(super) fn distribution(s: &mut JobOptions, text: &str, units: Units) -> Done
         }
     };
     Ok(None)
+}
+
+/// Numbers of blocks, with commas between.
+fn sequence(text: &str, rest: Option<&str>) -> Result<Vec<u64>, Refused> {
+    const MOST: usize = 64;
+    let remedy = "write sequence:2,0,1, for example";
+    let wrong = |message: String| Refused::whole(text, message, remedy);
+    let rest = rest.ok_or_else(|| wrong(format!("`{text}` names no blocks")))?;
+    let number = |word: &str| {
+        word.trim().parse().map_err(|_| wrong(format!("`{word}` is no number of a block")))
+    };
+    let blocks = rest.split(',').map(number).collect::<Result<Vec<u64>, _>>()?;
+    match blocks.len() {
+        1..=MOST => Ok(blocks),
+        many => Err(wrong(format!("{many} blocks are more than {MOST}"))),
+    }
 }
 
 fn percent(text: &str) -> Result<u64, Refused> {

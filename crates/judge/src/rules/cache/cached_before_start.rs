@@ -51,7 +51,7 @@ fn reads_buffered(setup: &SetupFacts) -> bool {
 /// is left to say; else this is the reason that A1 has. After a ramp the cache shows what the ramp
 /// has read.
 fn after(observed: &Observed) -> Outcome {
-    if observed.phase.ramp.0 > 0 || coverage::of_reads(observed).is_full() {
+    if observed.phase.has_ramp() || coverage::of_reads(observed).is_full() {
         return Outcome::Nothing;
     }
     before(&observed.setup)

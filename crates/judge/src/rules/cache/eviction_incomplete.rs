@@ -66,7 +66,7 @@ fn before(setup: &SetupFacts) -> Outcome {
 }
 
 fn after(observed: &Observed) -> Outcome {
-    if observed.phase.ramp.0 > 0 && observed.jobs.iter().any(evicts) {
+    if observed.phase.has_ramp() && observed.jobs.iter().any(evicts) {
         return Outcome::lacks("the cache before the ramp: after it, it holds what the ramp read");
     }
     before(&observed.setup)

@@ -131,7 +131,7 @@ fn errors_name_the_key_the_rule_and_the_remedy() {
     phase[0].mix=raed
       value: mix: `raed` is not read, write or trim -> write read, write or trim, or shares that add up to 100, such as read:70,write:30
     phase[0].work.blocks.engine.mmap.x=1
-      unknown-key: unknown key `work` -> known here: name, stop, ramp, delay, interval, repeats, on_failure, job
+      unknown-key: unknown key `work` -> known here: name, stop, ramp, ramp_amount, delay, interval, repeats, on_failure, job
     phase[1].job[0].work.blocks.engine.mmap={}
       phase[1].job[0].work.blocks.engine.mmap = null
     version=99

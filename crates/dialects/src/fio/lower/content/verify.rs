@@ -7,8 +7,8 @@ use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, V
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
-use crate::fio::job::StateFile;
-use crate::fio::job_options::{self, ContinueOn, Method};
+use crate::fio::job::{SavedWrites, StateFile};
+use crate::fio::job_options::{self, ContinueOn, Method, VerifyPolicy};
 use crate::fio::lower::content::patterns;
 use crate::fio::lower::instance::Instance;
 use crate::fio::state;
@@ -89,6 +89,13 @@ pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
     saves.then(|| StateFile {
         path: state::path(from.aux_path, from.name, from.number),
         depth: u32::try_from(from.options.issue.depth).unwrap_or(u32::MAX).max(1),
+        holds: match options.policy {
+            VerifyPolicy::Completed => SavedWrites::Completed,
+            VerifyPolicy::Fsynced => {
+                let sync = &from.options.durability;
+                SavedWrites::Synced { at_end: sync.at_end || sync.on_close }
+            }
+        },
     })
 }
 

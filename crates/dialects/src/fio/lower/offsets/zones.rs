@@ -85,6 +85,7 @@ pub(in crate::fio::lower) fn lower(
         open_max,
         open_max_per_worker: own,
         read_unwritten: options.read_beyond,
+        short_writes: options.write_remainder,
         reset,
     })
 }

@@ -1,6 +1,6 @@
 //! When jobs start and end.
 
-use candor_plan::{Job, Nanos, Plan, Steady, SteadyFigure, SteadyFit, Stop};
+use candor_plan::{Bytes, Job, Nanos, Plan, RampAmount, Steady, SteadyFigure, SteadyFit, Stop};
 
 use crate::fio::ast::Section;
 use crate::fio::job_options::{JobOptions, SteadyOf};
@@ -8,8 +8,8 @@ use crate::fio::lower::groups::Groups;
 use crate::fio::lower::instance::{Instance, mixed};
 use crate::fio::lower::pacing::errors;
 use crate::fio::options;
-use crate::kit::Diagnostics;
 use crate::kit::Texts;
+use crate::kit::{Diagnostic, Diagnostics};
 
 pub(in crate::fio::lower) fn lower(
     from: &Instance<'_>,
@@ -95,6 +95,7 @@ pub(in crate::fio::lower) fn ramps(
         let phase = &mut plan.phases[seat.phase];
         phase.ramp = phase.ramp.max(options.runtime.ramp);
     }
+    amounts(sections, groups, texts, plan, diagnostics);
     for (nth, (_, options)) in sections.iter().enumerate() {
         let Some(seat) = groups.seat(nth) else { continue };
         let ramp = plan.phases[seat.phase].ramp;
@@ -108,6 +109,50 @@ pub(in crate::fio::lower) fn ramps(
                 &did,
                 why,
             ));
+        }
+    }
+}
+
+/// An amount ends the ramp of a phase: the greatest one of its jobs. Jobs that are reported
+/// together move it together.
+fn amounts(
+    sections: &[(&Section, JobOptions)],
+    groups: &Groups,
+    texts: &Texts,
+    plan: &mut Plan,
+    diagnostics: &mut Diagnostics,
+) {
+    let seats = || {
+        sections
+            .iter()
+            .enumerate()
+            .filter_map(|(nth, (_, options))| Some((groups.seat(nth)?, options)))
+    };
+    for (index, phase) in plan.phases.iter_mut().enumerate() {
+        let within = || seats().filter(|(seat, _)| seat.phase == index);
+        let most = within().map(|(_, options)| options.runtime.ramp_bytes).max().unwrap_or(0);
+        if most == 0 {
+            continue;
+        }
+        let first = within().map(|(seat, _)| seat.group).next();
+        let one_group = within().all(|(seat, _)| Some(seat.group) == first);
+        let grouped = within().any(|(_, options)| options.statistics.group);
+        let together = grouped && one_group;
+        phase.ramp_amount = Some(RampAmount { bytes: Bytes(most), together });
+        for (_, options) in within() {
+            let of_time = options.runtime.ramp > Nanos(0);
+            let differs = options.runtime.ramp_bytes != most || (grouped && !one_group);
+            if let Some(at) = options.given.at("ramp_size").filter(|_| of_time) {
+                let message = "a ramp ends by time or by an amount, and ramp_time is set too";
+                let diagnostic = Diagnostic::new(at, "ramp", "ramp_size", message);
+                diagnostics.push(diagnostic.remedy("remove one of the two"));
+            } else if differs {
+                let of = if together { "all jobs have" } else { "each job has" };
+                let did = format!("nothing counts until {of} moved {}", Bytes(most));
+                let why = "jobs that run together have one ramp, the greatest";
+                let (given, name) = (&options.given, "ramp_size");
+                diagnostics.add_note(options::TABLE.note(given, texts, name, &did, why));
+            }
         }
     }
 }

@@ -148,6 +148,46 @@ fn how_files_come_and_go() {
 }
 
 #[test]
+fn a_file_that_another_job_makes_may_be_read_when_it_is_opened() {
+    let of = |jobs: &str| lowered(&format!("[global]\nfilename=n\ncreate_on_open=1\n{jobs}"));
+    let layouts =
+        |jobs: &str| of(jobs).plan.targets.iter().map(|target| target.layout).collect::<Vec<_>>();
+    assert_eq!(layouts("[r]\nsize=1m\nrw=read\n"), [Layout::Never]);
+    let both = "[w]\nsize=1m\nrw=write\n[r]\nsize=1m\nrw=read\n";
+    assert_eq!(layouts(both), [Layout::Never, Layout::Sparse]);
+    let queue = of("[r]\nsize=1m\nrw=read\nioengine=libaio\n");
+    assert_eq!(queue.plan.targets[0].layout, Layout::Sparse);
+    assert!(
+        queue.notes.iter().any(|note| note.did.contains("reads as zeros")),
+        "{:?}",
+        queue.notes
+    );
+}
+
+#[test]
+fn files_that_hold_no_operation_are_left_out_unless_all_are() {
+    let host = || some_host().with("small", Found::File(64 << 10)).with("tiny", Found::File(1));
+    let of = |names: &str| {
+        let text = format!("[a]\nfilename={names}\nbs=128k\nrw=read\n");
+        lowered_on(&text, &host()).expect("lowered")
+    };
+    let some = of("small:/tmp/full:tiny");
+    let paths: Vec<_> = some.plan.targets.iter().map(|target| target.path.to_str()).collect();
+    assert_eq!(paths, [Some("/tmp/full")]);
+    let [note] = &some.notes[..] else { panic!("{:?}", some.notes) };
+    assert_eq!(note.did, "left out, because they hold less than 128KiB: small, tiny");
+    assert_eq!(of("small:tiny").plan.targets[0].members.len(), 2);
+}
+
+/// Beside other jobs, one whose files hold no operation fails alone, when it begins.
+#[test]
+fn a_job_of_small_files_leaves_others_alone() {
+    let small = "[a]\nsize=256k\nnrfiles=4\nbs=128k\nrw=write\n";
+    assert!(diagnostics(small)[0].contains("do not fit into the 64KiB"));
+    assert_eq!(lowered(&format!("{small}[b]\nsize=64k\nrw=write\n")).plan.phases[0].jobs.len(), 2);
+}
+
+#[test]
 fn a_file_of_no_size_fails_when_its_job_begins() {
     let target = targets("[a]\nfilename=/tmp/none\nrw=read\n").remove(0);
     assert_eq!((target.size, target.create, target.layout), (None, Create::Nothing, Layout::Never));

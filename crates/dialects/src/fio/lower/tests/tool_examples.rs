@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Access, Fill, OpenSync, Position, Range, StayAt, Zone};
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
-use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, Stop, TargetKind};
+use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, RampAmount, Stop, TargetKind};
 
 use super::{blocks, diagnostics, job, k, lowered};
 
@@ -431,7 +431,37 @@ fn files_that_are_named_again_are_added() {
 }
 
 #[test]
-fn a_listed_order_is_refused_by_name() {
-    let text = "[a]\nsize=1m\nrw=randread\nrandom_distribution=sequence:0,2,1\n";
-    assert!(diagnostics(text)[0].contains("in an order that is listed"), "{:?}", diagnostics(text));
+fn a_listed_order_has_up_to_64_blocks() {
+    let of =
+        |list: &str| format!("[a]\nsize=1m\nrw=randread\nrandom_distribution=sequence:{list}\n");
+    let many = (0..65).map(|nth| nth.to_string()).collect::<Vec<_>>().join(",");
+    for (list, why) in [("", "is no number"), ("1,x", "`x` is no"), (&*many, "65 blocks are more")]
+    {
+        let found = diagnostics(&of(list));
+        assert!(found[0].contains(why), "{list}: {found:?}");
+    }
+    // The last of 256 blocks is number 255.
+    assert!(diagnostics(&of("256"))[0].contains("block 256 of the list ends at"));
+    let lowered = lowered(&of("255,0"));
+    let list = |advances| Access::List { blocks: vec![255, 0], advances };
+    assert_eq!(blocks(&lowered, 0, 0).access, list(false));
+}
+
+#[test]
+fn an_amount_ends_a_ramp_of_a_job_or_of_its_group() {
+    let amount = |text: &str| lowered(text).plan.phases[0].ramp_amount;
+    let of = |bytes: Bytes, together| Some(RampAmount { bytes, together });
+    let job = "size=1m\nrw=read\nnumjobs=2\nramp_size=64k";
+    assert_eq!(amount(&format!("[a]\n{job}\n")), of(k(64), false));
+    assert_eq!(amount(&format!("[a]\n{job}\ngroup_reporting\n")), of(k(64), true));
+    assert_eq!(amount("[a]\nsize=1m\nrw=read\n"), None);
+    let both = diagnostics(&format!("[a]\n{job}\nramp_time=1\n"));
+    assert!(both[0].contains("by time or by an amount"), "{both:?}");
+    let two = lowered(&format!("[a]\n{job}\n[b]\n{job}\nramp_size=1m\n"));
+    assert_eq!(two.plan.phases[0].ramp_amount, of(k(1024), false));
+    assert!(
+        two.notes.iter().any(|note| note.did.contains("each job has moved 1MiB")),
+        "{:?}",
+        two.notes
+    );
 }

@@ -1,4 +1,4 @@
-use candor_plan::blocks::{ZoneReset, Zones};
+use candor_plan::blocks::{Access, ZoneReset, Zones};
 use candor_plan::units::Extent;
 
 use super::*;
@@ -26,7 +26,7 @@ fn refused(text: &str, part: &str) {
 fn zones_are_lowered() {
     let all = "rw=randwrite\nzonecapacity=48k\nzoneskip=2z\nmax_open_zones=4\n\
                job_max_open_zones=2\nread_beyond_wp=1\nzone_reset_threshold=0.5\n\
-               zone_reset_frequency=0.1\n";
+               zone_reset_frequency=0.1\nwrite_zone_remainder=1\n";
     let zones = Zones {
         length: Some(Bytes(64 << 10)),
         capacity: Some(Bytes(48 << 10)),
@@ -34,9 +34,12 @@ fn zones_are_lowered() {
         open_max: Some(4),
         open_max_per_worker: Some(2),
         read_unwritten: true,
+        short_writes: true,
         reset: Some(ZoneReset { above_percent: 50.0, every: 10 }),
     };
     assert_eq!(blocks(all).zones, Some(zones));
+    // Blocks that are cut come twice.
+    assert_eq!(blocks(all).access, Access::Random);
 }
 
 #[test]

@@ -25,5 +25,5 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "the first size is of ordered operations, the second of random ones")
         .under("bs").default("0").exact("blocks.size, blocks.jump_size", "1"),
     bare("num_range", Kind::Int(0, 256), "ranges in one trim")
-        .default("1").refused("2", "one trim gives back one range here"),
+        .default("1").refused("2", "only commands of io_uring_cmd have several ranges"),
 ];

@@ -30,7 +30,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     bare("userspace_reap", Kind::Flag, "take completions without a system call")
         .of(&["libaio"]).idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
-        .of(&["libaio"]).default("0").refused("1", "calls of libaio have one buffer each"),
+        .of(&["libaio"]).default("0").exact("blocks.engine.libaio.vectored", "1"),
     row("cmdprio_percentage", Kind::Ints(0, 100), |s, v| v.ints(&mut s.engine.priorities.percent),
         "percent of operations with a priority of their own")
         .of(PRIORITIES).default("0").exact("blocks.priorities", "20"),

@@ -3,7 +3,7 @@
 use crate::fio::job_options::{RateProcess, ThinkBlocks};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::values::TimeUnit::{Micros, Seconds};
-use crate::kit::{bare, row};
+use crate::kit::row;
 
 const MANY: u64 = u32::MAX as u64;
 
@@ -41,20 +41,20 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
         "part of the rest that burns the CPU")
         .under("thinktime").when(|s| s.think.time.0 > 0).default("0")
         .exact("blocks.pace.think.spin", "1ms"),
-    bare("thinkcycles", Kind::Int(0, MANY), "cycles of the CPU burnt between operations")
-        .under("thinktime").default("0")
-        .refused("1000", "resting for a number of cycles is not built"),
+    row("thinkcycles", Kind::Int(0, MANY), |s, v| s.think.cycles = v.int(),
+        "cycles of the CPU burnt between operations, beside thinktime")
+        .under("thinktime").default("0").exact("blocks.pace.think.spin_cycles", "1000"),
     row("thinktime_blocks", Kind::Int(0, MANY), |s, v| s.think.blocks = v.int(),
         "operations between two rests")
-        .under("thinktime").when(|s| s.think.time.0 > 0).default("1")
+        .under("thinktime").when(|s| s.think.rests()).default("1")
         .exact("blocks.pace.think.every", "8"),
     row("thinktime_blocks_type", Kind::Choice(ThinkBlocks::CHOICES),
         |s, v| s.think.blocks_type = v.of(ThinkBlocks::ALL), "which operations count for that")
-        .under("thinktime").when(|s| s.think.time.0 > 0).default("complete")
+        .under("thinktime").when(|s| s.think.rests()).default("complete")
         .exact("blocks.pace.think.count", "issue"),
     row("thinktime_iotime", Kind::Time(Seconds), |s, v| s.think.io_time = v.time(),
         "time between two rests")
-        .under("thinktime").when(|s| s.think.time.0 > 0).default("0")
+        .under("thinktime").when(|s| s.think.rests()).default("0")
         .exact("blocks.pace.think.every_time", "1s"),
 ];
 

@@ -1,6 +1,6 @@
 //! Random offsets.
 
-use crate::fio::job_options::Generator;
+use crate::fio::job_options::{Distribution, Generator};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::kit::{bare, row};
@@ -13,6 +13,7 @@ const DISTRIBUTIONS: &[crate::fio::job_options::Choice] = &[
     own::word("normal", "normal:DEVIATION[:CENTER], in percent"),
     own::word("zoned", "zoned:ACCESSES/SIZE[:…], both in percent"),
     own::word("zoned_abs", "zoned_abs:ACCESSES/BYTES[:…]"),
+    own::word("sequence", "sequence:BLOCK[,BLOCK…], numbers of blocks in their order"),
 ];
 
 #[rustfmt::skip]
@@ -44,9 +45,11 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     bare("random_distribution", Kind::Own("DISTRIBUTION[:…]", DISTRIBUTIONS, own::distribution),
         "how accesses are spread")
         .default("random").exact("blocks.access", "zipf:1.2"),
-    bare("random_sequence_stride", Kind::Bool, "the listed order goes on behind itself")
+    row("random_sequence_stride", Kind::Bool, |s, v| s.random.stride = v.bool(),
+        "each time through, a sequence begins as many blocks further on as it has")
         .under("random_distribution").default("0")
-        .refused("1", "blocks in an order that is listed are not built"),
+        .when(|s| matches!(s.random.distribution, Distribution::Sequence(_)))
+        .exact("blocks.access.list.advances", "1"),
     row("percentage_random", Kind::Ints(0, 100), |s, v| v.ints(&mut s.random.percent),
         "percent of a random workload that is random; the rest goes on in order")
         .default("100").exact("blocks.stay", "30"),

@@ -33,8 +33,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("ramp_time", Kind::Time(Seconds), |s, v| s.runtime.ramp = v.time(),
         "run that long before anything counts")
         .exact("phase.ramp", "2s"),
-    bare("ramp_size", Kind::Size(1), "move that much before anything counts")
-        .refused("1m", "a ramp has a time here, not an amount"),
+    row("ramp_size", Kind::Size(1), |s, v| s.runtime.ramp_bytes = v.int(),
+        "move that much before anything counts; with group_reporting, all of the group together")
+        .exact("phase.ramp_amount", "1m"),
     bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from")
         .idle("clock_gettime",
             "candor takes the best clock of the host and says which in its report"),

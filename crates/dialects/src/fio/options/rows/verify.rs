@@ -1,6 +1,6 @@
 //! Verification, and trims with it.
 
-use crate::fio::job_options::{JobOptions, Method};
+use crate::fio::job_options::{JobOptions, Method, VerifyPolicy};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::kit::{bare, row};
@@ -77,10 +77,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("verify_header_seed", Kind::Bool, |s, v| s.verify.header_seed = v.bool(),
         "check the seed in the header")
         .under("verify").when(verifying).default("1").exact("blocks.verify.generations", "0"),
-    bare("verify_policy", Kind::Text,
-        "which jobs check what (a name newer than the manual at hand)")
-        .under("verify").when(verifying)
-        .refused("any", "its meaning is newer than the manual that candor was built after"),
+    row("verify_policy", Kind::Choice(VerifyPolicy::CHOICES),
+        |s, v| s.verify.policy = v.of(VerifyPolicy::ALL), "which writes a saved state holds")
+        .under("verify").when(verifying).default("completed").exact("output", "fsynced"),
     row("trim_percentage", Kind::Int(0, 100), |s, v| s.verify.trim_percent = v.int(),
         "percent of written blocks to trim before they are checked")
         .under("verify").when(verifying).default("0").exact("blocks.verify.read_back.trims", "10"),

@@ -47,8 +47,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     bare("recover_zbd_write_error", Kind::Bool,
         "after a write error, go on where the device's pointer is")
         .default("0").refused("1", NEWER),
-    bare("write_zone_remainder", Kind::Bool, "fill the rest of a zone that no block fits into")
-        .default("0").refused("1", NEWER),
+    row("write_zone_remainder", Kind::Bool, |s, v| s.zones.write_remainder = v.bool(),
+        "fill the rest of a zone that no block fits into; blocks may come twice")
+        .default("0").exact("blocks.zones.short_writes", "1"),
 ];
 
 #[rustfmt::skip]

@@ -110,6 +110,7 @@ const SURROUNDINGS: &[(&str, &[&str])] = &[
         "rw=randread",
         &["ba", "randrepeat", "allrandrepeat", "randseed", "norandommap", "softrandommap"],
     ),
+    ("rw=randread random_distribution=sequence:2,0,1", &["random_sequence_stride"]),
     ("rw=randread norandommap", &["random_generator", "random_distribution", "percentage_random"]),
     ("rw=randread:4", &["rw_sequencer"]),
     ("rw=randrw", &["rwmixread", "rwmixwrite"]),
