@@ -67,6 +67,12 @@ impl PhaseJudgement {
         self.limited_by.as_ref().map(Limit::to_string)
     }
 
+    /// A rule found something, be it as the consequence of another one.
+    pub fn tells(&self, rule: &str) -> bool {
+        let follows = |finding: &Finding| finding.consequences.iter().any(|c| c.rule == rule);
+        self.findings.iter().any(|finding| finding.rule == rule || follows(finding))
+    }
+
     /// The finding of a rule.
     pub fn finding(&self, rule: &str) -> Option<&Finding> {
         self.findings.iter().find(|finding| finding.rule == rule)

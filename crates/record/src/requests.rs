@@ -31,20 +31,44 @@ impl RequestStats {
         self.requests.iter().find(|of| of.device == device && of.direction == direction)
     }
 
+    /// The requests of one device and direction by those who issued them.
+    pub fn issued(&self, of: &Requests) -> Issued {
+        let mut issued = Issued::default();
+        for issuer in &of.issuers {
+            let part = match issuer {
+                own if own.pid == self.own_pid => &mut issued.own,
+                kernel if kernel.is_kernel() => &mut issued.kernel,
+                _ => &mut issued.others,
+            };
+            part.count += issuer.count;
+            part.bytes += issuer.bytes;
+        }
+        issued
+    }
+
+    /// A process other than the one that traced, and no thread of the kernel.
+    pub fn is_other(&self, issuer: &Issuer) -> bool {
+        issuer.pid != self.own_pid && !issuer.is_kernel()
+    }
+
     /// The process that moved most bytes on some devices, the one that traced and the kernel's own
     /// threads apart: these act for others.
     pub fn largest_other(&self, devices: &[&str]) -> Option<&Issuer> {
         let on_these = self.requests.iter().filter(|of| devices.contains(&of.device.as_str()));
         let issuers = on_these.flat_map(|of| &of.issuers);
-        let others = issuers.filter(|issuer| issuer.pid != self.own_pid && !issuer.is_kernel());
-        others.max_by_key(|issuer| issuer.bytes)
+        issuers.filter(|issuer| self.is_other(issuer)).max_by_key(|issuer| issuer.bytes)
     }
 
     /// Those that carried traffic to speak of: at least a twentieth of the bytes of the device and
-    /// direction with most.
+    /// direction with most, or of those with most of our own bytes.
     pub fn main(&self) -> impl Iterator<Item = &Requests> {
+        let own = |of: &Requests| self.issued(of).own.bytes;
         let most = self.requests.iter().map(|of| of.bytes).max().unwrap_or(0);
-        self.requests.iter().filter(move |of| of.bytes > 0 && of.bytes >= most / 20)
+        let most_own = self.requests.iter().map(own).max().unwrap_or(0);
+        self.requests.iter().filter(move |of| {
+            let ours = own(of);
+            of.bytes > 0 && (of.bytes >= most / 20 || ours > 0 && ours >= most_own / 20)
+        })
     }
 
     /// The same with what the kernel's own counters say of the same time.
@@ -132,6 +156,51 @@ pub struct AlignmentReport {
     pub untraced: Option<Missing>,
     /// Facts about what lies under the paths.
     pub facts: Facts,
+}
+
+/// Requests by those who issued them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Issued {
+    /// Those of the process that traced, and ran the load if there was one.
+    pub own: IssuedPart,
+    /// Those of the kernel's own threads, which act for any process.
+    pub kernel: IssuedPart,
+    /// Those of other processes.
+    pub others: IssuedPart,
+}
+
+/// A part of the requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IssuedPart {
+    /// Requests.
+    pub count: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl IssuedPart {
+    /// Mean size in bytes; 0 where there is none.
+    pub fn size_mean_bytes(self) -> u64 {
+        self.bytes.checked_div(self.count).unwrap_or(0)
+    }
+}
+
+/// From this share of the requests on, those of others shape the histograms of all.
+const OTHERS_SHAPE: f64 = 0.05;
+
+impl Issued {
+    /// Other processes issued enough requests to shape the histograms, which do not tell issuers
+    /// apart.
+    pub fn shaped_by_others(self) -> bool {
+        let all = self.own.count + self.kernel.count + self.others.count;
+        share_of(self.others.count, all) > OTHERS_SHAPE
+    }
+
+    /// Threads of the kernel issued so many that nobody knows whose the shapes are.
+    pub fn shaped_by_kernel(self) -> bool {
+        let all = self.own.count + self.kernel.count + self.others.count;
+        all == 0 || share_of(self.kernel.count, all) > OTHERS_SHAPE
+    }
 }
 
 /// A direction of requests, as the kernel's own statistics divide them.
@@ -383,6 +452,33 @@ pub fn percentile(steps: &[(u64, u64)], share: f64) -> Option<u64> {
     })
 }
 
+/// A step of a histogram of latencies: a latency in it is at least `from_ns`, and below `below_ns`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LatencyStep {
+    /// Its beginning.
+    pub from_ns: u64,
+    /// Beginning of the next one.
+    pub below_ns: u64,
+}
+
+impl LatencyStep {
+    /// The step of four per power of two that begins there.
+    fn at(from_ns: u64) -> LatencyStep {
+        let width_ns = from_ns.checked_ilog2().map_or(1, |power| (1_u64 << power) / 4).max(1);
+        LatencyStep { from_ns, below_ns: from_ns.saturating_add(width_ns) }
+    }
+
+    /// The latency in the middle of it.
+    pub fn middle_ns(self) -> u64 {
+        self.from_ns.midpoint(self.below_ns)
+    }
+}
+
+/// The step that a percentile of latencies falls into; no tracer knows them closer.
+pub fn latency_percentile(steps: &[(u64, u64)], share: f64) -> Option<LatencyStep> {
+    percentile(steps, share).map(LatencyStep::at)
+}
+
 /// The share of a count, from 0 to 1; 0 of nothing.
 pub fn share_of(part: u64, all: u64) -> f64 {
     if all == 0 { 0.0 } else { part as f64 / all as f64 }
@@ -476,5 +572,36 @@ mod tests {
         assert_eq!(percentile(&[(10, 949)], 0.99), None);
         assert_eq!(percentile(&[(10, 1000)], 0.99), Some(10));
         assert_eq!(percentile(&[(10, 1000)], 0.999), None);
+    }
+
+    #[test]
+    fn a_percentile_of_latencies_is_as_wide_as_its_step() {
+        let step = |from_ns| {
+            let step = latency_percentile(&[(from_ns, 1)], 0.5).unwrap();
+            (step.from_ns, step.below_ns, step.middle_ns())
+        };
+        assert_eq!(step(131_072), (131_072, 163_840, 147_456));
+        assert_eq!(step(81_920), (81_920, 98_304, 90_112));
+        assert_eq!([step(0), step(3)], [(0, 1, 0), (3, 4, 3)]);
+        assert_eq!(latency_percentile(&[], 0.5), None);
+    }
+
+    #[test]
+    fn requests_are_told_apart_by_who_issued_them() {
+        let issuer = |pid, command: &str, count| Issuer {
+            pid,
+            command: command.into(),
+            count,
+            bytes: count * 4096,
+        };
+        let stats = RequestStats { own_pid: 7, ..RequestStats::default() };
+        let of = |issuers| stats.issued(&Requests { issuers, ..Requests::default() });
+        let all =
+            of(vec![issuer(7, "candor", 90), issuer(9, "dd", 5), issuer(4, "kworker/0:1", 2)]);
+        assert_eq!((all.own.count, all.kernel.count, all.others.size_mean_bytes()), (90, 2, 4096));
+        assert!(all.shaped_by_others() && !all.shaped_by_kernel());
+        assert!(!of(vec![issuer(7, "candor", 96), issuer(9, "dd", 4)]).shaped_by_others());
+        assert!(of(vec![issuer(4, "kworker/0:1", 9)]).shaped_by_kernel());
+        assert!(of(Vec::new()).shaped_by_kernel(), "nobody is known");
     }
 }

@@ -1,10 +1,13 @@
 //! Traced block requests: sizes, offsets, order, latencies and issuers.
 
-use candor_record::Report;
 use candor_record::facts::Missing;
-use candor_record::fmt::column::{share, size, time};
+use candor_record::fmt::column::{share, size, time_between};
 use candor_record::fmt::{counted, exact};
-use candor_record::requests::{AlignmentReport, RequestStats, Requests, percentile, share_of};
+use candor_record::requests::{
+    AlignmentReport, IssuedPart, LatencyStep, RequestStats, Requests, latency_percentile,
+    percentile, share_of,
+};
+use candor_record::{PhaseRecord, Report};
 
 use crate::layout::{Page, width};
 use crate::style::Style;
@@ -63,30 +66,77 @@ fn lost(trace: &RequestStats) -> String {
 
 /// The same of each phase in a line for each device and direction with traffic to speak of.
 pub(crate) fn brief(page: &mut Page, report: &Report) {
-    let traced = report.results().filter_map(|p| Some((&p.name, p.host().requests.as_ref()?)));
-    let traced: Vec<_> = traced.collect();
-    let lines: Vec<_> =
-        traced.iter().flat_map(|(name, trace)| trace.main().map(move |of| (*name, of))).collect();
-    if lines.is_empty() {
+    let is_traced = |record: &&PhaseRecord| record.host().requests.is_some();
+    if !report.results().any(|record| is_traced(&record)) {
         return;
     }
     page.heading("Requests that reached the devices");
-    let wide = lines.iter().map(|(name, _)| width(name)).max().unwrap_or(0);
+    let results = report.phases.iter().enumerate().filter(|(_, record)| !record.search_step);
+    let phases: Vec<(&str, Vec<String>)> = results
+        .map(|(index, record)| {
+            let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
+            (record.name.as_str(), lines(record, others))
+        })
+        .collect();
+    let told = || phases.iter().filter(|(_, lines)| !lines.is_empty());
+    let wide = told().map(|(name, _)| width(name)).max().unwrap_or(0);
     let mut last = "";
-    for (name, of) in lines {
-        let shown = if name == last { "" } else { name.as_str() };
+    for (name, line) in told().flat_map(|(name, lines)| lines.iter().map(move |line| (*name, line)))
+    {
+        let shown = if name == last { "" } else { name };
         last = name;
-        page.paragraph(&format!("  {shown:<wide$}  "), &in_a_line(of));
+        page.paragraph(&format!("  {shown:<wide$}  "), line);
+    }
+    let untold = phases.iter().filter(|(_, lines)| lines.is_empty());
+    let untold: Vec<&str> = untold.map(|(name, _)| *name).collect();
+    if !untold.is_empty() {
+        page.aside("  ", &format!("No request was traced in {}.", untold.join(", ")));
     }
 }
 
-fn in_a_line(of: &Requests) -> String {
+/// The traced requests of a phase; `others` used its devices.
+fn lines(record: &PhaseRecord, others: bool) -> Vec<String> {
+    let Some(trace) = &record.host().requests else { return Vec::new() };
+    trace.main().flat_map(|of| told_apart(trace, of, others)).collect()
+}
+
+/// One line, or one for ours and one for those of others where these are many: sizes, places and
+/// latencies are known of all together only.
+fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> {
+    let issued = trace.issued(of);
+    let lead = |whose: &str| {
+        let traced = of.traced_share().map(|part| format!(" ({} traced)", share(part)));
+        let (device, direction) = (&of.device, of.direction.name());
+        format!("{device} {direction}{whose}{}: ", traced.unwrap_or_default())
+    };
+    if issued.shaped_by_others() {
+        let who = of.issuers.iter().find(|who| trace.is_other(who));
+        let who =
+            who.map_or(String::new(), |who| format!(", most by {} ({})", who.command, who.pid));
+        let parts = [
+            (" by candor", issued.own, ""),
+            (" by threads of the kernel", issued.kernel, ""),
+            (" by others", issued.others, who.as_str()),
+        ];
+        let parts = parts.into_iter().filter(|(_, part, _)| part.count > 0);
+        let line = |(whose, part, who): (&str, IssuedPart, &str)| {
+            format!("{}{}{who}", lead(whose), amount(part.count, part.size_mean_bytes()))
+        };
+        return parts.map(line).collect();
+    }
+    if others && issued.shaped_by_kernel() {
+        let all = amount(of.count, of.size_mean_bytes());
+        return vec![format!("{}{all}, some of them those of others (F10)", lead(""))];
+    }
     let mut parts = shape(of);
     parts.extend(pieces(of));
     parts.extend(latency(&of.latency_ns));
-    let traced = of.traced_share().map(|part| format!(" ({} traced)", share(part)));
-    let (device, direction) = (&of.device, of.direction.name());
-    format!("{device} {direction}{}: {}", traced.unwrap_or_default(), parts.join("; "))
+    vec![format!("{}{}", lead(""), parts.join("; "))]
+}
+
+/// `5,190 requests, 1 MiB on average`.
+fn amount(count: u64, size_mean_bytes: u64) -> String {
+    format!("{}, {} on average", counted(count, "request"), size(size_mean_bytes))
 }
 
 /// The traced requests of one direction, in a few lines of text.
@@ -214,7 +264,10 @@ fn pieces(of: &Requests) -> Vec<String> {
 }
 
 fn latency(steps: &[(u64, u64)]) -> Option<String> {
-    let at = |(name, share)| percentile(steps, share).map(|ns| format!("{name} {}", time(ns)));
+    let at = |(name, share)| {
+        let LatencyStep { from_ns, below_ns } = latency_percentile(steps, share)?;
+        Some(format!("{name} {}", time_between(from_ns, below_ns)))
+    };
     let parts: Vec<String> =
         [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)].into_iter().filter_map(at).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
@@ -231,6 +284,9 @@ fn issuers(of: &Requests) -> String {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::HostRecord;
+    use candor_record::requests::Issuer;
+
     use super::*;
     use crate::sample;
 
@@ -252,16 +308,86 @@ mod tests {
           order     1.0 % sequential, half of the others 1 GiB away or more
           pieces    4,000 cuts through I/O too large for the device, 1.2 pieces each; 50,000 joined while
                     waiting, 1.2 in a request
-          latency   p50 81.9 µs, p99 164 µs, p99.9 164 µs
-          of these  p50 65.5 µs, p99 65.5 µs, p99.9 65.5 µs in the device
+          latency   p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs
+          of these  p50 65.5–81.9 µs, p99 65.5–81.9 µs, p99.9 65.5–81.9 µs in the device
           flags     sync 100 %
           issued by candor (4711) 100 %
 
         sdb flush: 1 request
-          latency   p50 2.10 ms
+          latency   p50 2.10–2.62 ms
 
         Traced by BPF on raw tracepoints.
         ");
+    }
+
+    fn issuer(pid: u32, command: &str, count: u64) -> Issuer {
+        Issuer { pid, command: command.into(), count, bytes: count * 4096 }
+    }
+
+    /// Lines on a phase whose requests were issued by these.
+    fn issued_by(issuers: Vec<Issuer>, others: bool) -> Vec<String> {
+        let mut trace = sample::requests();
+        trace.requests[0].issuers = issuers;
+        let hosts = vec![HostRecord { requests: Some(trace), ..HostRecord::default() }];
+        lines(&PhaseRecord { hosts, ..PhaseRecord::default() }, others)
+    }
+
+    #[test]
+    fn requests_of_others_have_a_line_of_their_own() {
+        let own = || issuer(4711, "candor", 5_000);
+        let alone = issued_by(vec![own(), issuer(9, "dd", 200)], true);
+        assert!(alone.len() == 1 && alone[0].contains("4 KiB 100 %; on 4 KiB"), "{alone:?}");
+        let threads = issuer(4, "kworker/0:1", 40);
+        let beside =
+            issued_by(vec![issuer(9, "dd", 14_000), own(), issuer(8, "cp", 960), threads], true);
+        assert_eq!(
+            beside,
+            [
+                "sdb read by candor (10 % traced): 5,000 requests, 4 KiB on average",
+                "sdb read by threads of the kernel (10 % traced): 40 requests, 4 KiB on average",
+                "sdb read by others (10 % traced): 14,960 requests, 4 KiB on average, most by dd (9)",
+            ]
+        );
+    }
+
+    #[test]
+    fn shapes_of_requests_that_may_be_those_of_others_are_not_claimed() {
+        let threads = || vec![issuer(4, "kworker/0:1", 20_000)];
+        let line = "sdb read (10 % traced): 20,000 requests, 4 KiB on average, some of them those of \
+                    others (F10)";
+        assert_eq!(issued_by(threads(), true), [line]);
+        assert_eq!(issued_by(Vec::new(), true), [line], "nobody is known");
+        assert!(issued_by(threads(), false)[0].contains("4 KiB 100 %; on 4 KiB"));
+    }
+
+    #[test]
+    fn phases_without_a_traced_request_are_named() {
+        let mut report = sample::report("", vec![]);
+        let named = |name: &str, requests| PhaseRecord {
+            name: name.into(),
+            hosts: vec![HostRecord { requests, ..HostRecord::default() }],
+            ..PhaseRecord::default()
+        };
+        let told = |report: &Report| {
+            let style = Style::default();
+            let mut page = Page::new(&style);
+            brief(&mut page, report);
+            page.finish()
+        };
+        report.phases = vec![named("cached", Some(RequestStats::default())), named("off", None)];
+        assert!(
+            told(&report).ends_with("No request was traced in cached, off.\n"),
+            "{}",
+            told(&report)
+        );
+        report.phases.push(named("read", Some(sample::requests())));
+        assert!(
+            told(&report).contains("  read  sdb read (10 % traced): 4 KiB 100 %"),
+            "{}",
+            told(&report)
+        );
+        report.phases = vec![named("off", None)];
+        assert_eq!(told(&report).trim(), "");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Activity of devices: the screen and the lines of `candor watch`.
 
 use candor_record::fmt::column::{iops, mb_per_s, rate, share, size, time};
-use candor_record::requests::{Requests, percentile};
+use candor_record::requests::{Requests, latency_percentile};
 use candor_record::{Activity, Ceiling, Traffic, Watched};
 
 use crate::layout::{Align, Cell, Page, Table};
@@ -92,7 +92,7 @@ fn table(devices: &[&Activity], elapsed_s: f64) -> Table {
 }
 
 fn p99(of: &Requests) -> Option<String> {
-    percentile(&of.latency_ns, 0.99).map(time)
+    latency_percentile(&of.latency_ns, 0.99).map(|step| format!("≈{}", time(step.middle_ns())))
 }
 
 fn traffic(way: &Traffic, elapsed_s: f64) -> [String; 4] {
@@ -188,19 +188,19 @@ mod tests {
     fn a_look_has_a_line_for_each_device_and_what_lies_behind_it() {
         insta::assert_snapshot!(text(&watched(), "12:00:00", false, &Style::default()), @r"
         12:00:00
-        device  op     per s  MB/s   size     await     p99  queue   busy
-        sdb     read   12.3k  50.6  4 KiB    105 µs  164 µs    1.3  100 %
-                flush      2     -      -   2.10 ms       -
-        zram0   write    500  50.6  4 KiB  <2.00 µs       -    0.0    0 %
+        device  op     per s  MB/s   size     await      p99  queue   busy
+        sdb     read   12.3k  50.6  4 KiB    105 µs  ≈180 µs    1.3  100 %
+                flush      2     -      -   2.10 ms        -
+        zram0   write    500  50.6  4 KiB  <2.00 µs        -    0.0    0 %
 
         sdb: never idle, which is not full, 1.3 of 32 places in its queue taken
           ceiling  SATA link 600 MB/s, 8.4 % of it used (6 Gbit/s × 8/10)
           merged   25 % of the reads
-          read     p50 81.9 µs, p99 164 µs, p99.9 164 µs; 4 KiB 100 %; on 4 KiB 100 %, 512 B behind 4 KiB
-                   <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the device's optimal size; 3
-                   of 20,000 of a length that is no multiple of 4 KiB; 1.0 % sequential; by candor (4711)
-                   100 %; 10 % of requests traced
-          flush    p50 2.10 ms
+          read     p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs; 4 KiB 100 %; on 4 KiB 100 %, 512 B
+                   behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the device's
+                   optimal size; 3 of 20,000 of a length that is no multiple of 4 KiB; 1.0 % sequential; by
+                   candor (4711) 100 %; 10 % of requests traced
+          flush    p50 2.10–2.62 ms
         zram0:
           merged   25 % of the writes
         ");

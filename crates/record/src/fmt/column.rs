@@ -48,6 +48,15 @@ pub fn time(ns: u64) -> String {
     }
 }
 
+/// A time that is known to lie between two: `131–164 µs`, `983 µs–1.18 ms`.
+pub fn time_between(from_ns: u64, below_ns: u64) -> String {
+    let (from, below) = (time(from_ns), time(below_ns));
+    match (from.split_once(' '), below.split_once(' ')) {
+        (Some((number, unit)), Some((_, same))) if unit == same => format!("{number}–{below}"),
+        _ => format!("{from}–{below}"),
+    }
+}
+
 /// A share: `90 %`, `6.2 %`, and from twice on as a factor: `9.05×`.
 pub fn share(part: f64) -> String {
     match part {
@@ -92,6 +101,16 @@ mod tests {
     fn times() {
         let printed = [850, 1_000, 105_320, 1_240_000, 99_970_000, 3_100_000_000].map(time);
         assert_eq!(printed, ["850 ns", "1.00 µs", "105 µs", "1.24 ms", "100 ms", "3.10 s"]);
+    }
+
+    #[test]
+    fn times_between_two() {
+        assert_eq!(time_between(131_072, 163_840), "131–164 µs");
+        assert_eq!(time_between(983_040, 1_048_576), "983 µs–1.05 ms");
+        assert_eq!(time_between(896, 1024), "896 ns–1.02 µs");
+        assert_eq!(time_between(939_524_096, 1_073_741_824), "940 ms–1.07 s");
+        assert_eq!(time_between(1_073_741_824, 1_342_177_280), "1.07–1.34 s");
+        assert_eq!(time_between(0, 1), "0–1 ns");
     }
 
     #[test]

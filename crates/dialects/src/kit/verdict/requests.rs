@@ -1,32 +1,48 @@
 //! Block requests that a tool's I/O became, where they were traced.
 
 use candor_record::Report;
-use candor_record::requests::{RequestStats, Requests, percentile, share_of};
+use candor_record::requests::{Issued, Requests, latency_percentile, share_of};
 
 use crate::kit::Object;
 
 /// Sizes that are told by themselves in text.
 const SIZES_MAX: usize = 3;
 
-/// Those with traffic to speak of, with the names of their phases.
-fn traced(report: &Report) -> impl Iterator<Item = (&str, &Requests)> {
-    let judged = report.results();
-    judged.flat_map(|phase| {
-        let trace = phase.host().requests.iter().flat_map(RequestStats::main);
-        trace.map(|of| (phase.name.as_str(), of))
-    })
+/// Traced requests of a phase.
+struct Traced<'a> {
+    phase: &'a str,
+    of: &'a Requests,
+    issued: Issued,
+    /// Others may have shaped them: sizes and places are not ours alone.
+    mixed: bool,
+}
+
+/// Those with traffic to speak of.
+fn traced(report: &Report) -> Vec<Traced<'_>> {
+    let mut all = Vec::new();
+    for (index, record) in report.phases.iter().enumerate().filter(|(_, r)| !r.search_step) {
+        let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
+        if let Some(trace) = &record.host().requests {
+            all.extend(trace.main().map(|of| {
+                let issued = trace.issued(of);
+                let mixed = issued.shaped_by_others() || others && issued.shaped_by_kernel();
+                Traced { phase: &record.name, of, issued, mixed }
+            }));
+        }
+    }
+    all
 }
 
 /// The key `requests` beside the verdict.
 pub(super) fn trees(report: &Report) -> Vec<Object> {
-    let tree = |(phase, of): (&str, &Requests)| {
+    let tree = |Traced { phase, of, issued, .. }: Traced| {
         let sizes = of.sizes().into_iter();
         let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
         let aligned = of.starts_in_4k.iter().filter(|(off, _)| *off == 0).map(|(_, n)| n);
         let mut latency = Object::default();
         for (name, share) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
-            if let Some(ns) = percentile(&of.latency_ns, share) {
-                latency.put(name, ns);
+            if let Some(step) = latency_percentile(&of.latency_ns, share) {
+                latency.put(name, vec![step.from_ns, step.below_ns]);
             }
         }
         Object::default()
@@ -36,21 +52,32 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
             .with("counted", of.counted.unwrap_or(of.count))
             .with("traced", of.count)
             .with("bytes", of.bytes)
+            .with("by_candor", issued.own.count)
+            .with("by_kernel", issued.kernel.count)
+            .with("by_others", issued.others.count)
             .with("sizes", sizes)
             .with("start_on_4k", aligned.sum::<u64>())
             .with("sequential", of.sequential)
             .with("latency_ns", latency)
     };
-    traced(report).map(tree).collect()
+    traced(report).into_iter().map(tree).collect()
 }
 
 /// A line for each device and direction of a phase.
 pub(super) fn text(report: &Report) -> String {
     let several = report.results().count() > 1;
-    let line = |(phase, of): (&str, &Requests)| {
+    let line = |Traced { phase, of, issued, mixed }: Traced| {
         let phase = if several { format!("{phase}: ") } else { String::new() };
         let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
-        let (device, direction) = (&of.device, of.direction.name());
+        let lead = format!("  {phase}{} {} requests", of.device, of.direction.name());
+        let lead = format!("{lead}{}", part.unwrap_or_default());
+        if mixed {
+            let Issued { own, kernel, others } = issued;
+            return format!(
+                "{lead}: {} by candor, {} by threads of the kernel, {} by others\n",
+                own.count, kernel.count, others.count
+            );
+        }
         let mut sizes = of.sizes();
         sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let shown = sizes.iter().take(SIZES_MAX).map(|(bytes, count)| {
@@ -65,10 +92,9 @@ pub(super) fn text(report: &Report) -> String {
                 format!("{} begin off 4 KiB", percent(share_of(off.sum(), of.count)))
             }
         };
-        let part = part.unwrap_or_default();
-        format!("  {phase}{device} {direction} requests{part}: {shown}; {place}\n")
+        format!("{lead}: {shown}; {place}\n")
     };
-    traced(report).map(line).collect()
+    traced(report).into_iter().map(line).collect()
 }
 
 fn size(bytes: u64) -> String {
@@ -87,7 +113,7 @@ fn percent(share: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::requests::RequestOp;
+    use candor_record::requests::{Issuer, RequestOp, RequestStats};
     use candor_record::{HostRecord, PhaseRecord};
 
     use super::*;
@@ -126,7 +152,21 @@ mod tests {
         assert_eq!(get(&tree, "counted"), Some(Tree::Int(16)));
         assert_eq!(get(&tree, "start_on_4k"), Some(Tree::Int(3)));
         let Some(Tree::Object(latency)) = get(&tree, "latency_ns") else { panic!("{tree:?}") };
-        assert_eq!(get(&latency, "p50"), Some(Tree::Int(65_536)));
+        assert_eq!(get(&latency, "p50"), Some(vec![65_536_u64, 81_920].into()));
+    }
+
+    #[test]
+    fn shapes_of_others_are_not_told_as_ours() {
+        let issuer = |pid, count| Issuer { pid, count, ..Issuer::default() };
+        let beside = report(Requests {
+            bytes: 4096,
+            count: 40,
+            sizes_log2: vec![(4096, 40)],
+            issuers: vec![issuer(9, 30), issuer(0, 10)],
+            ..Requests::default()
+        });
+        let line = "  sda read requests: 10 by candor, 0 by threads of the kernel, 30 by others\n";
+        assert_eq!(text(&beside), line);
     }
 
     #[test]
