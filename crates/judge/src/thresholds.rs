@@ -479,12 +479,12 @@ thresholds! {
     BUFFERED_WRITE_S = 15.0, [G1],
         "seconds of buffered writing, least", "evidence book G1",
         "three of the kernel's flush intervals of 5 s";
-    /// Spread of the per-second rates that is shown.
-    SPREAD = 0.10, [G2],
+    /// Spread of the rates of seconds, or of repeats, that is shown.
+    SPREAD = 0.10, [G2 G16],
         "coefficient of variation, shown", "evidence book G2",
         "quiet machines stay below 5 %, shared ones reach 10";
-    /// Spread of the per-second rates that deserves a remark.
-    SPREAD_WIDE = 0.25, [G2],
+    /// Spread of the rates of seconds, or of repeats, that deserves a remark.
+    SPREAD_WIDE = 0.25, [G2 G16],
         "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";
     /// Seconds needed for a spread.

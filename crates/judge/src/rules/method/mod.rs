@@ -7,6 +7,7 @@ mod coordinated_omission;
 mod early_finishers;
 mod few_samples;
 mod other_work_timed;
+mod repeats_vary;
 mod same_blocks_again;
 mod seconds_vary;
 mod too_short;
@@ -31,4 +32,5 @@ pub const RULES: &[Rule] = &[
     busy_not_full::RULE,
     access_times::RULE,
     alike_blocks::RULE,
+    repeats_vary::RULE,
 ];
