@@ -178,8 +178,20 @@ fn extra_a_loop_on_a_cached_file_is_reported() {
     let Some(device) = Loop::new(&scratch, 64 * MIB, &["--direct-io=off"]) else { return };
     fingerprint(&device.backing);
     let report = second(&scratch, &device.node, "--rw randread --direct");
-    report.denies("A13");
+    let finding = report.denies("A13");
+    assert_eq!(finding["measures"], "loop_page_cache", "{finding}");
     assert!(report.finding("A1").is_none(), "{}", report.told());
+}
+
+#[test]
+fn a_loop_over_holes_is_no_page_cache() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    for how in ["--direct-io=off", "--direct-io=on"] {
+        let Some(device) = Loop::over_holes(&scratch, 64 * MIB, &[how]) else { return };
+        let report = second(&scratch, &device.node, "--rw randread --direct");
+        let finding = report.denies("A13");
+        assert_eq!(finding["measures"], "loop_holes", "{how}: {finding}");
+    }
 }
 
 #[test]

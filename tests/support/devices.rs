@@ -48,15 +48,20 @@ impl Loop {
         Loop::on(backing, options)
     }
 
-    /// One of this many bytes that were never written.
+    /// One of this many bytes that were never written; it bypasses the page cache.
     pub fn blank(scratch: &Scratch, bytes: u64) -> Option<Loop> {
+        Loop::over_holes(scratch, bytes, &["--direct-io=on"])
+    }
+
+    /// One of this many bytes that were never written, with these options of `losetup`.
+    pub fn over_holes(scratch: &Scratch, bytes: u64, options: &[&str]) -> Option<Loop> {
         if !root() {
             return None;
         }
         let backing = scratch.outside("backing");
         let file = fs::File::create(&backing).expect("a scratch file");
         file.set_len(bytes).expect("a sparse file");
-        Loop::on(backing, &["--direct-io=on"])
+        Loop::on(backing, options)
     }
 
     fn on(backing: String, options: &[&str]) -> Option<Loop> {

@@ -73,13 +73,13 @@ pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<
 
 /// The share of what lower devices moved that other processes caused, where nearly all requests
 /// were traced: a sample of them, or a burst in the idle moment before, is too coarse to take from
-/// what was counted.
-pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
+/// what was counted. Absent where they were not told apart.
+pub fn share_below(observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> Option<f64> {
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
     let whole = |of: &Requests| of.traced_share().is_none_or(|share| share >= TRACED_MOST.value);
     let counts = |of: &Requests| of.direction == direction && whole(of);
     let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
-    seen_of(observed, devices, counts, other).unwrap_or(0.0)
+    seen_of(observed, devices, counts, other)
 }
 
 /// The bytes of others that passed the devices on top, and those at the bottom, in the idle moment,

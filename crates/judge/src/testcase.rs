@@ -123,6 +123,7 @@ impl TestCase {
                 file: Fact::new("/data/image".into(), "/sys/block/loop0/loop/backing_file"),
                 direct: Some(Fact::new(direct, "/sys/block/loop0/loop/dio")),
                 filesystem: Some("ext4".into()),
+                ..LoopBacking::default()
             }),
             ..DeviceFacts::default()
         };

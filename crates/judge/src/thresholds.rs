@@ -86,7 +86,7 @@ thresholds! {
         "share of files resident after eviction", "evidence book A6",
         "any page left is reported; up to 1 % cannot move the result by more than that";
     /// Mapped share of a file below which reads hit holes.
-    MAPPED = 0.99, [A8 B18 F8],
+    MAPPED = 0.99, [A8 A13 B18 F8],
         "share of the file that is mapped, least", "evidence book A8",
         "headers of sparse formats aside, a data file has no holes";
     /// Share of holes or unwritten extents that decides on its own.
@@ -94,13 +94,17 @@ thresholds! {
         "share of holes or unwritten bytes that decides alone", "evidence book A8, A9",
         "the same 5 % as for coverage, where coverage is not known";
     /// Share of holes from which reads of a file are mostly reads of holes.
-    HOLES_MOST = 0.5, [A8],
+    HOLES_MOST = 0.5, [A8 A13],
         "share of holes, most of the file", "judge",
         "with a tenth of holes nine tenths of the reads are the device's";
     /// Share of bytes that the disk under a loop device must have moved.
     LEAF_COVERAGE = 0.95, [A13],
         "share of bytes seen below a loop device", "evidence book A13",
         "with direct-io=0 re-reads ran at 1.4-3 GB/s while the disk did 0.6 GB/s";
+    /// Share of a loop's bytes from which what memory gave is a remark.
+    LOOP_NEARLY = 0.9, [A13],
+        "share of bytes seen below a loop device, for a remark", "judge",
+        "a tenth from memory makes a rate a ninth higher at most";
     /// Submission share of a latency that makes an asynchronous engine synchronous.
     SUBMIT_SHARE = 0.9, [B2],
         "share of latency spent submitting", "evidence book B2",

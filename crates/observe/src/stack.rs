@@ -11,17 +11,18 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
 use candor_record::facts::{
-    ArrayFacts, DeviceFacts, DeviceKind, Fact, LoopBacking, Mapping, Remote, ScsiFacts,
+    ArrayFacts, DeviceFacts, DeviceKind, Fact, FileFacts, LoopBacking, Mapping, Remote, ScsiFacts,
 };
 
 use crate::net;
+use crate::path::files;
 use crate::path::layers::{self, Access};
 use crate::path::mounts;
 use crate::path::resolve::device_of_path;
 use crate::source::Roots;
 use crate::source::missing::MissingFacts;
 use crate::source::node::{Node, is_numbered};
-use crate::source::parse::{flag, positive, sectors, words};
+use crate::source::parse::{flag, number, positive, sectors, words};
 use crate::source::stat::FileType;
 use crate::stack::holders::holders;
 use crate::stack::mapper::Table;
@@ -189,7 +190,15 @@ fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
         file: node.fact("loop/backing_file", words)?,
         direct: node.fact("loop/dio", flag),
         filesystem: backing_path(node).and_then(|path| filesystem_kind(&path, roots)),
+        stored: backing_path(node).and_then(|path| stored(&path, roots)),
+        offset_bytes: node.fact("loop/offset", number),
     })
+}
+
+/// Facts of a backing file; absent for a device.
+fn stored(file: &Path, roots: &Roots) -> Option<FileFacts> {
+    let is_file = roots.stat(file)?.file_type == FileType::File;
+    files::facts(file, roots).filter(|_| is_file)
 }
 
 /// Type of the filesystem that holds a file; absent for a device node, whose bytes are not in

@@ -459,7 +459,7 @@ pub struct QueueFacts {
 }
 
 /// Backing file of a loop device.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopBacking {
     /// The backing file.
     pub file: Fact<String>,
@@ -470,6 +470,13 @@ pub struct LoopBacking {
 }
 
 impl Default for Fact<String> {
+    /// Length, blocks and extents of the backing file; absent where its path leads to none, and
+    /// for a device.
+    #[serde(default)]
+    pub stored: Option<FileFacts>,
+    /// Place of the loop's first byte in the backing file.
+    #[serde(default)]
+    pub offset_bytes: Option<Fact<u64>>,
     fn default() -> Self {
         Fact::new(String::new(), "")
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub use state::{
-    ArrayState, CacheHits, CpuThrottled, ErrorCount, InterfaceBytes, MountBytes, State,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, InterfaceBytes, LoopFile, MountBytes, State,
     Temperature, ZramPages,
 };
 

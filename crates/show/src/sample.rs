@@ -370,6 +370,8 @@ pub(crate) fn full() -> Report {
         file: Fact::new("/srv/image".into(), "loop/backing_file"),
         direct: Some(Fact { privileged: true, ..Fact::new(false, "loop/dio") }),
         filesystem: Some("xfs".into()),
+        stored: Some(facts.targets[0].files[0].clone()),
+        offset_bytes: Some(Fact::new(512, "loop/offset")),
     });
     facts.devices.push(below::device());
     facts.targets[0].remote = Some(below::remote("NFS"));

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
-    ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InterfaceBytes, MountBytes, State,
-    Temperature, ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InterfaceBytes, LoopFile, MountBytes,
+    State, Temperature, ZramPages,
 };
 
+use crate::cache;
 use crate::net;
 use crate::source::Roots;
 use crate::source::attributes::text;
@@ -37,6 +38,8 @@ pub(crate) struct Watch {
     quota: Option<PathBuf>,
     /// `/proc`, where a target lies on ext4.
     threads: Option<PathBuf>,
+    /// Files behind loop devices.
+    loop_files: Vec<(String, PathBuf)>,
     proc: PathBuf,
 }
 
@@ -84,6 +87,7 @@ impl Watch {
                 .as_ref()
                 .map(|quota| Path::new(&quota.from).with_file_name("cpu.stat")),
             threads: on("ext4").then(|| roots.proc.clone()),
+            loop_files: facts.devices.iter().filter_map(loop_file).collect(),
             proc: roots.proc.clone(),
         }
     }
@@ -100,6 +104,7 @@ impl Watch {
             zram: self.zram.iter().filter_map(|(name, file)| zram(name, file)).collect(),
             caches: self.caches(),
             cpu_throttled: self.quota.as_deref().and_then(|file| cpu_throttled(&text(file)?)),
+            loop_files: self.loop_files.iter().filter_map(|(name, at)| pages(name, at)).collect(),
             ext4_lazy_init: self.threads.as_deref().and_then(lazy_init),
         }
     }
@@ -122,6 +127,16 @@ impl Watch {
     fn tcp_retransmits(&self) -> Option<u64> {
         (!self.interfaces.is_empty()).then(|| retransmits(&text(&self.proc.join("net/snmp"))?))?
     }
+}
+
+/// The file behind a loop device, where its path leads to one.
+fn loop_file(device: &DeviceFacts) -> Option<(String, PathBuf)> {
+    let file = device.loop_backing.as_ref()?.stored.as_ref()?;
+    Some((device.name.clone(), PathBuf::from(&file.path)))
+}
+
+fn pages(device: &str, file: &Path) -> Option<LoopFile> {
+    Some(LoopFile { device: device.to_owned(), cache: cache::look(file).ok()? })
 }
 
 /// Counters of a CPU quota: version 2 counts in microseconds, version 1 in nanoseconds.

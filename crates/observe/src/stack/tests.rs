@@ -206,7 +206,12 @@ fn loop_on_disk(dio: &str) -> (Fake, PathBuf) {
     fake.mount("8:0", &fake.path("data"), "ext4", "/dev/sda", "rw");
     fake.disk("loop7", "7:7", "virtual/block/loop7");
     let backing = format!("{}\n", image.display());
-    let files = [("loop/backing_file", backing.as_str()), ("loop/dio", dio), ("mq/0/x", "")];
+    let files = [
+        ("loop/backing_file", backing.as_str()),
+        ("loop/dio", dio),
+        ("loop/offset", "1536\n"),
+        ("mq/0/x", ""),
+    ];
     fake.write_all("sys/class/block/loop7", &files);
     (fake, image)
 }
@@ -222,6 +227,8 @@ fn a_loop_on_a_filesystem() {
         assert_eq!(backing.file.value, image.display().to_string());
         assert_eq!(value(&backing.direct), Some(direct));
         assert_eq!(backing.filesystem.as_deref(), Some("ext4"));
+        assert_eq!(value(&backing.offset_bytes), Some(1536));
+        assert_eq!(backing.stored.as_ref().map(|file| file.size_bytes), Some(1));
     }
 }
 

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::CacheState;
+
 /// State of what lies under the targets. What cannot be read is absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct State {
@@ -26,6 +28,9 @@ pub struct State {
     /// Times at which the CPU quota of the control group held its threads back.
     #[serde(default)]
     pub cpu_throttled: Option<CpuThrottled>,
+    /// Pages of the files behind loop devices in the page cache.
+    #[serde(default)]
+    pub loop_files: Vec<LoopFile>,
     /// ext4 is initialising inode tables in the background (thread `ext4lazyinit`).
     pub ext4_lazy_init: Option<bool>,
 }
@@ -123,6 +128,15 @@ pub struct ZramPages {
     pub stored_bytes: u64,
     /// Of these, pages filled with one repeated word, which need no memory.
     pub same_filled_bytes: u64,
+}
+
+/// Pages of the file behind a loop device in the page cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoopFile {
+    /// Kernel name of the loop device.
+    pub device: String,
+    /// Pages of its backing file.
+    pub cache: CacheState,
 }
 
 /// Answers of a cache below the page cache.

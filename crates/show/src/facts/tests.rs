@@ -58,6 +58,7 @@ fn an_array_of_devices() {
         file: Fact::new("/srv/image".into(), "loop/backing_file"),
         direct: Some(Fact::new(false, "loop/dio")),
         filesystem: Some("xfs".into()),
+        ..LoopBacking::default()
     });
     let mut array = device("md0", DeviceKind::Md, &["loop0", "sdb"]);
     array.queue.chunk_bytes = Some(Fact::new(65536, "queue/chunk_sectors"));

@@ -107,6 +107,7 @@ pub(crate) fn state() -> State {
         zram: vec![ZramPages::default()],
         caches: vec![CacheHits::default()],
         cpu_throttled: Some(CpuThrottled::default()),
+        loop_files: vec![LoopFile::default()],
         ext4_lazy_init: Some(false),
     }
 }

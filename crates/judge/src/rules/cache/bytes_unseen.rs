@@ -8,6 +8,7 @@ use crate::builder::FindingBuilder;
 use crate::evidence::{self, Seen, Unseen};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::cache::loop_over_page_cache;
 use crate::stage::Stage;
 
 pub const RULE: Rule = Rule {
@@ -28,8 +29,13 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    evidence::unseen(observed)
-        .map_or(Outcome::Nothing, |unseen| Outcome::one(finding(observed, &unseen)))
+    match evidence::unseen(observed) {
+        // The small rest that a loop device gave from memory is remarked by A13.
+        Some(unseen) if !loop_over_page_cache::explains_rest(observed) => {
+            Outcome::one(finding(observed, &unseen))
+        }
+        _ => Outcome::Nothing,
+    }
 }
 
 fn finding(observed: &Observed, unseen: &Unseen) -> Finding {

@@ -1,9 +1,9 @@
 //! A13: loop devices and the cache of their backing file.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{DeviceFacts, LoopBacking, value};
+use candor_record::facts::{DeviceFacts, LoopBacking, PathKind, TargetFacts, value};
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
+use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity, Snapshot};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
@@ -13,7 +13,9 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, COVERAGE_MEMORY, LEAF_COVERAGE, WRITTEN_OUT};
+use crate::thresholds::{
+    BYTES_MIN, COVERAGE_MEMORY, HOLES_MOST, LEAF_COVERAGE, LOOP_NEARLY, MAPPED, WRITTEN_OUT,
+};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,9 +24,12 @@ pub const RULE: Rule = Rule {
         explanation: "A loop device reads and writes a file, by default through the page cache of \
             that file: direct I/O on the loop is then still answered from memory, and the loop's \
             own counters count it all. candor looks whether the loop bypasses the cache \
-            (loop/dio) and compares its bytes with those of the disk below. If the disk moved \
-            them it is a remark; if not, the number is that of memory. Set up the loop with \
-            losetup --direct-io=on, on a file that was fully written.",
+            (loop/dio), how much of the file is in the cache and how much has data at all \
+            (FIEMAP), and compares its bytes with those that the disk below moved for it; bytes \
+            of others count where they can be told apart, else the result is not verifiable. If \
+            the disk moved nine tenths of them it is a remark; if not, the number is that of \
+            memory, or a mix. Set up the loop with losetup --direct-io=on, on a file that was \
+            fully written.",
     },
     stage: Stage::LowerCache,
     limit: Some(LimitClass::Memory),
@@ -52,34 +57,110 @@ fn before(setup: &SetupFacts) -> Outcome {
 fn after(observed: &Observed) -> Outcome {
     let mut found = Vec::new();
     for (device, backing) in loops(&observed.setup) {
-        let Some(direct) = value(&backing.direct) else {
+        let Some(direct) = value(&backing.direct).copied() else {
             return Outcome::lacks(format!("whether {} bypasses the page cache", device.name));
         };
-        match (direct, below(observed, device, *direct)) {
-            (false, share) => found.push(buffered(observed, device, backing, share)),
-            (true, Some((Direction::Read, share))) if share < LEAF_COVERAGE.value => {
-                found.push(unwritten(observed, device, backing, share));
-            }
-            (true, _) => {}
-        }
+        let on = Loop { device, backing, direct };
+        found.extend(match below(observed, &on) {
+            Some(below) if below.share < below.least() => missed(observed, &on, &below),
+            Some(below) if below.is_unsure => Some(unsure(observed, &on)),
+            _ if !direct => Some(buffered(observed, &on)),
+            _ => None,
+        });
     }
     found.into()
 }
 
-/// Of what the loop moved in the main direction, the share that the disks below moved.
-fn below(observed: &Observed, device: &DeviceFacts, direct: bool) -> Option<(Direction, f64)> {
+/// A loop device gave a small part of the bytes from memory, which is remarked.
+pub fn explains_rest(observed: &Observed) -> bool {
+    loops(&observed.setup).into_iter().any(|(device, backing)| {
+        let Some(direct) = value(&backing.direct).copied() else { return false };
+        let on = Loop { device, backing, direct };
+        let small = |below: &Below| (LOOP_NEARLY.value..below.least()).contains(&below.share);
+        below(observed, &on).filter(small).and_then(|below| missed(observed, &on, &below)).is_some()
+    })
+}
+
+/// A loop device.
+struct Loop<'a> {
+    device: &'a DeviceFacts,
+    backing: &'a LoopBacking,
+    direct: bool,
+}
+
+/// Bytes that a loop moved in the main direction, and what the disks below moved for it.
+struct Below {
+    op: Direction,
+    /// Share of them that the disks below moved.
+    share: f64,
+    /// All of the backing file was in the page cache all the time.
+    is_cached: bool,
+    /// Others used the disks, and nobody knows what of their bytes was whose.
+    is_unsure: bool,
+    /// Share of the backing file that has no data on the disks; absent where that is not known.
+    empty: Option<f64>,
+}
+
+impl Below {
+    fn least(&self) -> f64 {
+        if self.op == Direction::Write { WRITTEN_OUT.value } else { LEAF_COVERAGE.value }
+    }
+
+    /// Parts without data are why the disks moved so little.
+    fn is_empty(&self) -> bool {
+        let empty = self.empty.filter(|_| self.op == Direction::Read);
+        empty.is_some_and(|empty| empty >= 0.5 * (1.0 - self.share))
+    }
+}
+
+fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let op = observed.main_op();
     let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
-    let upper = observed.flow_of(&device.name)?;
-    let leaves = leaves(observed, device);
+    let upper = observed.flow_of(&on.device.name)?.side(op).bytes;
+    let leaves = leaves(observed, on.device);
     let counted = leaves.iter().all(|leaf| value(&leaf.counts_io) != Some(&false));
     let lower = Flow::between(&leaves, &observed.host.before, end).filter(|_| counted)?;
-    // What others did on the disk is none of the loop's; one that bypasses the cache does its own.
-    let others = if direct { 0.0 } else { foreign::share_below(observed, &leaves, op) };
-    let own = 1.0 - others;
-    let (upper, lower) = (upper.side(op).bytes, own * lower.side(op).bytes);
+    let empty = empty(observed, on);
+    // A loop that bypasses the cache asks the disk for all that its file holds.
+    let may_miss = !on.direct || empty.is_none_or(|empty| empty > 1.0 - MAPPED.value);
+    let others = foreign::share_below(observed, &leaves, op);
+    let lower = (1.0 - others.unwrap_or(0.0)) * lower.side(op).bytes;
+    let is_cached = op == Direction::Read && is_cached(observed, on);
     let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
-    (upper >= BYTES_MIN.value).then_some((op, share))
+    let share = if is_cached { 0.0 } else { share };
+    let may_hide = !on.direct || empty.is_some();
+    let is_unsure = may_hide && others.is_none() && foreign::matters(observed);
+    (may_miss && upper >= BYTES_MIN.value).then_some(Below {
+        op,
+        share,
+        is_cached,
+        is_unsure,
+        empty,
+    })
+}
+
+/// The share of a backing file that has no data on the disks. Where a filesystem lies on the loop,
+/// the parts of its own files are not known.
+fn empty(observed: &Observed, on: &Loop) -> Option<f64> {
+    let is_raw = |target: &TargetFacts| target.kind == PathKind::Device;
+    let file = on.backing.stored.as_ref()?;
+    let extents = value(&file.extents)?;
+    let held = extents.mapped_bytes.saturating_sub(extents.unwritten_bytes) as f64;
+    let known = observed.targets().into_iter().all(is_raw) && !observed.written_before();
+    (known && file.size_bytes > 0).then(|| (1.0 - ratio(held, file.size_bytes as f64)).max(0.0))
+}
+
+/// All of the backing file was in the page cache before the phase and after it.
+fn is_cached(observed: &Observed, on: &Loop) -> bool {
+    let all = |snapshot: &Snapshot| {
+        let files = &snapshot.state.loop_files;
+        let file = files.iter().find(|file| file.device == on.device.name)?;
+        let (size, resident) = (file.cache.size_bytes as f64, file.cache.resident_bytes as f64);
+        Some(size > 0.0 && resident >= LEAF_COVERAGE.value * size)
+    };
+    !on.direct
+        && all(&observed.host.before) == Some(true)
+        && all(&observed.host.after) == Some(true)
 }
 
 fn leaves<'a>(observed: &Observed<'a>, device: &DeviceFacts) -> Vec<&'a DeviceFacts> {
@@ -88,62 +169,73 @@ fn leaves<'a>(observed: &Observed<'a>, device: &DeviceFacts) -> Vec<&'a DeviceFa
     below.filter(ends).collect()
 }
 
-fn buffered(
-    observed: &Observed,
-    device: &DeviceFacts,
-    backing: &LoopBacking,
-    share: Option<(Direction, f64)>,
-) -> Finding {
-    let names: Vec<_> = leaves(observed, device).iter().map(|leaf| leaf.name.as_str()).collect();
-    let least = |op| if op == Direction::Write { WRITTEN_OUT.value } else { LEAF_COVERAGE.value };
-    let file = &backing.file.value;
-    let (severity, sentence) = match share {
-        Some((op, share)) if share < least(op) => (
-            Severity::MeasuresElse,
-            format!(
-                "{} is backed by the cached file {file}: {} moved only {} of its bytes, the rest \
-                 is memory.",
-                device.name,
-                names.join(", "),
-                fmt::percent(share)
-            ),
-        ),
-        _ => (
-            Severity::Remark,
-            format!("{} is backed by {file} through the page cache.", device.name),
-        ),
-    };
-    let draft = draft(&observed.setup, device, backing, severity, sentence);
-    match severity {
-        Severity::MeasuresElse if share.is_some_and(|(_, s)| s >= COVERAGE_MEMORY.value) => {
-            draft.measures(MeasuredInstead::PageCacheAndDevice)
-        }
-        Severity::MeasuresElse => {
-            draft.measures(MeasuredInstead::LoopPageCache).limits(Limit::LoopPageCache)
-        }
-        _ => draft,
-    }
-    .done()
+fn names(observed: &Observed, device: &DeviceFacts) -> String {
+    let leaves = leaves(observed, device);
+    leaves.iter().map(|leaf| leaf.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn unwritten(
-    observed: &Observed,
-    device: &DeviceFacts,
-    backing: &LoopBacking,
-    share: f64,
-) -> Finding {
+fn buffered(observed: &Observed, on: &Loop) -> Finding {
+    let file = &on.backing.file.value;
+    let sentence = format!("{} is backed by {file} through the page cache.", on.device.name);
+    draft(&observed.setup, on.device, on.backing, Severity::Remark, sentence).done()
+}
+
+fn unsure(observed: &Observed, on: &Loop) -> Finding {
+    let disks = names(observed, on.device);
     let sentence = format!(
-        "The disk below {} moved only {} of its bytes: {} has holes or was never fully written.",
-        device.name,
-        fmt::percent(share),
-        backing.file.value
+        "Others used {disks} meanwhile: nobody knows how many of the bytes of {} it moved.",
+        on.device.name
     );
-    draft(&observed.setup, device, backing, Severity::MeasuresElse, sentence)
-        .confidence(Confidence::Likely)
-        .measures(MeasuredInstead::LoopHoles)
-        .limits(Limit::LoopHoles)
-        .advice("Write the backing file once with random data.", None)
-        .done()
+    draft(&observed.setup, on.device, on.backing, Severity::NotVerifiable, sentence).done()
+}
+
+/// The disks moved less than the loop did.
+fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
+    let (disks, file) = (names(observed, on.device), &on.backing.file.value);
+    let name = &on.device.name;
+    let moved = format!("{disks} moved only {} of the bytes of {name}", fmt::percent(below.share));
+    let empty = below.empty.unwrap_or(0.0);
+    let why = match (below.is_empty(), on.direct) {
+        (true, _) => format!("{} of {file} are holes or were never written", fmt::percent(empty)),
+        (false, true) if below.empty.is_some() => return None,
+        (false, true) => format!("{file} has holes or was never fully written"),
+        (false, false) => format!("the rest is memory, where {file} is cached"),
+    };
+    let (least, mix, all) = match below.is_empty() || on.direct {
+        true => (
+            1.0 - HOLES_MOST.value,
+            MeasuredInstead::MemoryAndDevice,
+            (MeasuredInstead::LoopHoles, Limit::LoopHoles),
+        ),
+        false => (
+            COVERAGE_MEMORY.value,
+            MeasuredInstead::PageCacheAndDevice,
+            (MeasuredInstead::LoopPageCache, Limit::LoopPageCache),
+        ),
+    };
+    let severity = match below.share >= LOOP_NEARLY.value {
+        true => Severity::Remark,
+        false => Severity::MeasuresElse,
+    };
+    let sentence = match below.is_cached && !below.is_empty() {
+        true => format!("All of {file} was in the page cache: {name} was answered from memory."),
+        false => format!("{moved}: {why}."),
+    };
+    let draft = draft(&observed.setup, on.device, on.backing, severity, sentence);
+    let draft = match on.direct && !below.is_empty() {
+        true => draft.confidence(Confidence::Likely),
+        false => draft,
+    };
+    let draft = match below.is_empty() || on.direct {
+        true => draft.advice("Write the backing file once with random data.", None),
+        false => draft,
+    };
+    let draft = match severity {
+        Severity::MeasuresElse if below.share >= least => draft.measures(mix),
+        Severity::MeasuresElse => draft.measures(all.0).limits(all.1),
+        _ => draft,
+    };
+    Some(draft.done())
 }
 
 fn draft(
@@ -173,10 +265,12 @@ fn draft(
 
 #[cfg(test)]
 mod tests {
+    use candor_record::facts::{Extents, Fact, FileFacts};
     use candor_record::requests::{Issuer, RequestStats, Requests};
+    use candor_record::{CacheState, IdleWindow, LoopFile, Verdict};
 
     use super::*;
-    use crate::testcase::{TestCase, fact, moved};
+    use crate::testcase::{MIB, TestCase, fact, moved};
 
     #[test]
     fn a_cached_backing_file_is_memory() {
@@ -200,7 +294,7 @@ mod tests {
             case.after_disk(moved(Direction::Read, 100, (bytes as f64 * share) as u64));
             case.found(&RULE)[0].measures
         };
-        assert_eq!(of(0.9), Some(MeasuredInstead::PageCacheAndDevice));
+        assert_eq!(of(0.8), Some(MeasuredInstead::PageCacheAndDevice));
         assert_eq!(of(0.01), Some(MeasuredInstead::LoopPageCache));
     }
 
@@ -214,6 +308,92 @@ mod tests {
             Requests { device: "vda".into(), bytes, issuers: vec![who], ..Requests::default() };
         case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+    }
+
+    /// Reads of a loop over a file of which so many percent have data, where the disk moved this
+    /// share of the bytes.
+    fn reads(direct: bool, held_percent: u64, share: f64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(direct);
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        case.after_disk(moved(Direction::Read, 100, (bytes as f64 * share) as u64));
+        let extents = Extents { mapped_bytes: held_percent * MIB, ..Extents::default() };
+        let file = FileFacts {
+            size_bytes: 100 * MIB,
+            extents: Some(Fact::new(extents, "FIEMAP of /data/image")),
+            ..FileFacts::default()
+        };
+        case.host.facts.devices[0].loop_backing.as_mut().unwrap().stored = Some(file);
+        case
+    }
+
+    /// The severity, and the object measured instead.
+    fn told(case: &TestCase) -> Option<(Severity, Option<MeasuredInstead>)> {
+        case.found(&RULE).first().map(|finding| (finding.severity, finding.measures))
+    }
+
+    #[test]
+    fn a_file_that_was_cached_is_memory_whatever_the_disk_did_meanwhile() {
+        let mut case = reads(false, 100, 1.5);
+        assert_eq!(told(&case), Some((Severity::Remark, None)));
+        let cached = |percent: u64| LoopFile {
+            device: "loop0".into(),
+            cache: CacheState {
+                size_bytes: 100 * MIB,
+                resident_bytes: percent * MIB,
+                ..CacheState::default()
+            },
+        };
+        case.host.before.state.loop_files = vec![cached(20)];
+        case.host.after.state.loop_files = vec![cached(100)];
+        assert_eq!(told(&case), Some((Severity::Remark, None)), "it came from the disk");
+        case.host.before.state.loop_files = vec![cached(100)];
+        let memory = Some((Severity::MeasuresElse, Some(MeasuredInstead::LoopPageCache)));
+        assert_eq!(told(&case), memory);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "All of /data/image was in the page cache: loop0 was answered from memory."
+        );
+    }
+
+    #[test]
+    fn nine_tenths_from_the_disk_are_remarked() {
+        for (direct, held) in [(false, 100), (true, 91)] {
+            let case = reads(direct, held, 0.91);
+            assert_eq!(told(&case), Some((Severity::Remark, None)), "{direct}");
+            let judged = case.judge();
+            assert_eq!(judged.verdict, Verdict::WithRemarks, "{:?}", judged.findings);
+        }
+    }
+
+    #[test]
+    fn holes_are_no_page_cache_and_some_of_them_a_mix() {
+        for direct in [false, true] {
+            let holes = Some((Severity::MeasuresElse, Some(MeasuredInstead::LoopHoles)));
+            assert_eq!(told(&reads(direct, 0, 0.0)), holes, "{direct}");
+            let mix = Some((Severity::MeasuresElse, Some(MeasuredInstead::MemoryAndDevice)));
+            assert_eq!(told(&reads(direct, 70, 0.7)), mix, "{direct}");
+        }
+        let sentence = &reads(true, 30, 0.3).found(&RULE)[0].sentence;
+        assert_eq!(
+            sentence,
+            "vda moved only 31 % of the bytes of loop0: 70 % of /data/image are holes or were never \
+             written."
+        );
+        assert_eq!(told(&reads(true, 100, 0.3)), None, "no part of the file explains it");
+    }
+
+    #[test]
+    fn beside_others_nobody_knows_unless_they_were_told_apart() {
+        let mut case = reads(false, 100, 1.2);
+        let mut idle =
+            IdleWindow { before: case.host.before.clone(), after: case.host.before.clone() };
+        idle.after.at_ns += 1_000_000_000;
+        idle.after.devices[1].1 = moved(Direction::Read, 100, 8 * MIB);
+        case.host.idle = Some(idle);
+        assert_eq!(told(&case), Some((Severity::NotVerifiable, None)));
+        let seen = Requests { device: "vda".into(), bytes: 9 * MIB, ..Requests::default() };
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        assert_ne!(told(&case), Some((Severity::NotVerifiable, None)));
     }
 
     #[test]
