@@ -181,6 +181,9 @@ pub struct VmStat {
     pub writeback_bytes: u64,
     /// Above this the kernel throttles writers.
     pub dirty_threshold_bytes: u64,
+    /// Pages that were made dirty since boot, each time anew.
+    #[serde(default)]
+    pub dirtied_bytes: Option<u64>,
 }
 
 /// CPU time in ns since boot.

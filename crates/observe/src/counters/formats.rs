@@ -58,6 +58,7 @@ pub(crate) fn vmstat(text: &str, page_bytes: u64) -> Option<VmStat> {
         dirty_bytes: bytes("nr_dirty")?,
         writeback_bytes: bytes("nr_writeback")?,
         dirty_threshold_bytes: bytes("nr_dirty_threshold")?,
+        dirtied_bytes: bytes("nr_dirtied"),
     })
 }
 

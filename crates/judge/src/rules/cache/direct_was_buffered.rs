@@ -1,7 +1,8 @@
 //! A5: direct I/O that went through the page cache.
 
 use candor_plan::units::Direction;
-use candor_record::facts::DirectIo;
+use candor_record::facts::{DirectIo, TargetFacts};
+use candor_record::fmt::ratio;
 use candor_record::{
     Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity, Snapshot,
 };
@@ -20,9 +21,10 @@ pub const RULE: Rule = Rule {
         title: "direct I/O was not direct",
         explanation: "Some filesystems accept O_DIRECT and use the page cache all the same: ext4 \
             with data=journal, btrfs on compressed files or for writes with checksums, anything \
-            in memory. Two things tell: the filesystem itself (statx: both alignments zero), and \
+            in memory. Three things tell: the filesystem itself (statx: both alignments zero), \
             pages of the files that appear in the cache during a phase in which all I/O was \
-            direct. If the bytes reached the device nevertheless it is a remark, otherwise the \
+            direct, and on btrfs pages that were made dirty, as many as were written (nr_dirtied \
+            of /proc/vmstat, less what the host dirtied in the idle moment before). If the bytes reached the device nevertheless it is a remark, otherwise the \
             number is that of memory. Use another filesystem or mount option, or the raw device.",
     },
     stage: Stage::Detour,
@@ -51,16 +53,44 @@ fn after(observed: &Observed) -> Outcome {
     if !observed.jobs.iter().any(|job| job.blocks.direct) {
         return Outcome::Nothing;
     }
-    let growth = growth(observed);
+    let pages = growth(observed).map(Pages::Grown).or_else(|| dirtied(observed).map(Pages::Dirty));
     let refused = refused(&observed.setup);
-    match growth {
+    match pages {
         None if !refused && nobody_says(observed) => {
             Outcome::lacks("statx alignments of the files, or their pages in the cache")
         }
-        Some(_) => Outcome::one(finding(observed, growth)),
-        None if refused => Outcome::one(finding(observed, None)),
-        None => Outcome::Nothing,
+        None if !refused => Outcome::Nothing,
+        _ => Outcome::one(finding(observed, pages)),
     }
+}
+
+/// Bytes of pages that direct I/O does not need.
+enum Pages {
+    /// Files have so many more in the cache.
+    Grown(f64),
+    /// So many were made dirty.
+    Dirty(f64),
+}
+
+/// Bytes of pages that were made dirty by writes that were to be direct, on btrfs, which copies
+/// them into the cache for their checksums and writes them from there. The kernel counts pages of
+/// all processes: what the host dirtied in the idle moment before is left out.
+pub fn dirtied(observed: &Observed) -> Option<f64> {
+    let between = |from: &Snapshot, to: &Snapshot| {
+        let count = |snapshot: &Snapshot| snapshot.vmstat?.dirtied_bytes;
+        Some(count(to)?.checked_sub(count(from)?)? as f64)
+    };
+    let others = observed.host.idle.as_ref().and_then(|idle| {
+        let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
+        Some(ratio(between(&idle.before, &idle.after)?, seconds) * observed.window_s())
+    });
+    let dirtied = between(&observed.host.before, &observed.host.after)? - others.unwrap_or(0.0);
+    let on_btrfs = |target: &&TargetFacts| target.holding().is_some_and(|on| on.kind == "btrfs");
+    let targets = observed.targets_of(|job| job.does(Direction::Write));
+    let all_here = !targets.is_empty() && targets.iter().all(on_btrfs);
+    let each = all_here && observed.all_direct();
+    let share = observed.share_seen(Direction::Write, dirtied.max(0.0))?;
+    (each && share >= WRITTEN_OUT.value).then_some(dirtied)
 }
 
 /// Neither the filesystem nor the cache could be asked.
@@ -99,16 +129,24 @@ fn by_others(observed: &Observed) -> f64 {
     read + top.write.bytes + (after.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0)
 }
 
-fn finding(observed: &Observed, growth: Option<f64>) -> Finding {
+fn finding(observed: &Observed, pages: Option<Pages>) -> Finding {
     let else_where = missed_the_device(observed);
     let severity = if else_where { Severity::MeasuresElse } else { Severity::Remark };
     let tail = if else_where { "; the number is that of memory" } else { "" };
+    let what = if matches!(pages, Some(Pages::Dirty(_))) { "writes to " } else { "" };
     let sentence = format!(
-        "The filesystem accepted O_DIRECT for {} but went through the page cache{tail}.",
+        "The filesystem accepted O_DIRECT for {what}{} but went through the page cache{tail}.",
         observed.target_paths()
     );
-    let grown = growth.map(|bytes| {
-        ("cached during the phase".into(), Quantity::bytes(bytes), "cachestat or mincore".into())
+    let grown = pages.map(|pages| match pages {
+        Pages::Grown(bytes) => (
+            "cached during the phase".into(),
+            Quantity::bytes(bytes),
+            "cachestat or mincore".into(),
+        ),
+        Pages::Dirty(bytes) => {
+            ("pages made dirty".into(), Quantity::bytes(bytes), "/proc/vmstat nr_dirtied".into())
+        }
     });
     let draft = draft(&observed.setup, severity, sentence).evidence_if(grown);
     if else_where {
@@ -146,6 +184,8 @@ fn draft(setup: &SetupFacts, severity: Severity, sentence: String) -> FindingBui
 
 #[cfg(test)]
 mod tests {
+    use candor_record::{IdleWindow, VmStat};
+
     use super::*;
     use crate::testcase::{MIB, TestCase};
 
@@ -174,6 +214,34 @@ mod tests {
         assert_eq!(read.found(&RULE), [], "another process read them from the disk");
         written.host.after.cache.as_mut().unwrap().dirty_bytes = Some(64 * MIB);
         assert_eq!(written.found(&RULE), [], "another process wrote them");
+    }
+
+    /// Direct writes to btrfs during which so many bytes of pages were made dirty for each of ours.
+    fn dirtying(filesystem: &str, share: f64) -> TestCase {
+        let mut case = TestCase::direct_write();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = filesystem.into();
+        let bytes = case.measured().of(Direction::Write).bytes as f64 * share;
+        let dirtied = |bytes| VmStat { dirtied_bytes: Some(bytes), ..VmStat::default() };
+        case.host.before.vmstat = Some(dirtied(1 << 40));
+        case.host.after.vmstat = Some(dirtied((1 << 40) + bytes as u64));
+        case
+    }
+
+    /// Linux 6.18: 1.01 to 1.3 pages for each that was written, 0.12 without checksums.
+    #[test]
+    fn pages_that_each_write_makes_dirty_give_btrfs_away() {
+        let found = dirtying("btrfs", 1.01).found(&RULE);
+        assert!(found[0].sentence.contains("O_DIRECT for writes to /data/file but went through"));
+        assert_eq!(found[0].severity, Severity::Remark, "the device had them all");
+        assert_eq!(dirtying("btrfs", 0.12).found(&RULE), [], "without checksums");
+        assert_eq!(dirtying("ext4", 1.3).found(&RULE), [], "pages of others");
+        let mut beside = dirtying("btrfs", 1.01);
+        let mut idle =
+            IdleWindow { before: beside.host.before.clone(), after: beside.host.before.clone() };
+        idle.after.at_ns += 1_000_000_000;
+        idle.after.vmstat.as_mut().unwrap().dirtied_bytes = Some((1 << 40) + 40 * MIB);
+        beside.host.idle = Some(idle);
+        assert_eq!(beside.found(&RULE), [], "others do so all the time");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod bytes_unseen;
 mod cached_before_start;
 mod compressed_data;
-mod direct_was_buffered;
+pub mod direct_was_buffered;
 mod eviction_incomplete;
 mod files_fit_in_memory;
 mod io_not_counted;

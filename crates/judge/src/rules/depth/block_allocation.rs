@@ -11,6 +11,7 @@ use crate::builder::FindingBuilder;
 use crate::follow_ups::{self, Beside};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::cache::direct_was_buffered;
 use crate::stage::Stage;
 use crate::thresholds::{
     ALLOCATION_SURE, BYTES_MIN, MAPPED, NEARLY_BUSY, ONE_AT_A_TIME, QUEUE_SEEN, THREAD_BUSY,
@@ -44,6 +45,7 @@ fn after(observed: &Observed) -> Outcome {
     if !direct
         || !many
         || observed.written_before()
+        || direct_was_buffered::dirtied(observed).is_some()
         || observed.app(Direction::Write).bytes < BYTES_MIN.value
     {
         return Outcome::Nothing;
