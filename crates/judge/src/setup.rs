@@ -192,6 +192,11 @@ impl<'a> SetupFacts<'a> {
         targets.iter().flat_map(|target| target.files.iter()).collect()
     }
 
+    /// Bytes of a page of memory.
+    pub fn page_bytes(&self) -> u64 {
+        if self.facts.host.page_bytes == 0 { 4096 } else { self.facts.host.page_bytes }
+    }
+
     /// Some job goes in that direction.
     pub fn does(&self, op: Direction) -> bool {
         self.jobs.iter().any(|job| job.does(op))

@@ -256,6 +256,9 @@ pub struct Extents {
     pub unwritten_bytes: u64,
     /// Of these, stored encoded (compressed).
     pub encoded_bytes: u64,
+    /// Of these, stored where an earlier part of the file is (reflinks within it).
+    #[serde(default)]
+    pub repeated_bytes: u64,
 }
 
 /// Requirements of direct I/O on a file or device, from `statx`.
@@ -467,9 +470,6 @@ pub struct LoopBacking {
     pub direct: Option<Fact<bool>>,
     /// Type of the filesystem of the backing file.
     pub filesystem: Option<String>,
-}
-
-impl Default for Fact<String> {
     /// Length, blocks and extents of the backing file; absent where its path leads to none, and
     /// for a device.
     #[serde(default)]
@@ -477,6 +477,9 @@ impl Default for Fact<String> {
     /// Place of the loop's first byte in the backing file.
     #[serde(default)]
     pub offset_bytes: Option<Fact<u64>>,
+}
+
+impl Default for Fact<String> {
     fn default() -> Self {
         Fact::new(String::new(), "")
     }

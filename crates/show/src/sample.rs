@@ -264,7 +264,7 @@ fn target() -> TargetFacts {
             size_bytes: 1 << 30,
             allocated_bytes: 1 << 30,
             extents: Some(Fact::new(
-                Extents { count: 8, mapped_bytes: 1 << 30, unwritten_bytes: 0, encoded_bytes: 0 },
+                Extents { count: 8, mapped_bytes: 1 << 30, ..Extents::default() },
                 "FIEMAP",
             )),
             direct: DirectIo::Aligned { memory: 512, offset: 4096 },

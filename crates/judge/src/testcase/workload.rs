@@ -239,8 +239,7 @@ fn facts() -> Facts {
 
 fn target_facts() -> TargetFacts {
     let size_bytes = 1024 * MIB;
-    let extents =
-        Extents { count: 8, mapped_bytes: size_bytes, unwritten_bytes: 0, encoded_bytes: 0 };
+    let extents = Extents { count: 8, mapped_bytes: size_bytes, ..Extents::default() };
     TargetFacts {
         target: "target".into(),
         path: "/data/file".into(),

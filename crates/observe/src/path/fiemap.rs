@@ -23,6 +23,9 @@ const INLINE: u32 = 0x200;
 /// Extent that is allocated but was never written; reading it needs no device.
 const UNWRITTEN: u32 = 0x800;
 
+/// Extent that others share its place with, of this file or another.
+const SHARED: u32 = 0x2000;
+
 /// Extents asked for at once: 28 KiB of memory.
 const BATCH: usize = 512;
 
@@ -62,6 +65,8 @@ struct Request {
 pub(crate) struct Extent {
     /// Bytes of the file that it covers.
     pub(crate) bytes: Range<u64>,
+    /// Its first byte on the device, where it has one.
+    physical: u64,
     flags: u32,
 }
 
@@ -100,7 +105,8 @@ pub(crate) fn extents(file: &File) -> io::Result<Vec<Extent>> {
 }
 
 fn extent(raw: &RawExtent) -> Extent {
-    Extent { bytes: raw.logical..raw.logical.saturating_add(raw.length), flags: raw.flags }
+    let bytes = raw.logical..raw.logical.saturating_add(raw.length);
+    Extent { bytes, physical: raw.physical, flags: raw.flags }
 }
 
 fn batch(file: &File, start: u64) -> io::Result<Vec<RawExtent>> {
@@ -129,7 +135,22 @@ pub(crate) fn sums(extents: &[Extent], size: u64) -> Extents {
         mapped_bytes: bytes(0),
         unwritten_bytes: bytes(UNWRITTEN),
         encoded_bytes: bytes(ENCODED),
+        repeated_bytes: repeated(within(), size),
     }
+}
+
+/// Bytes of extents that lie where others of them do.
+fn repeated<'a>(extents: impl Iterator<Item = &'a Extent>, size: u64) -> u64 {
+    let shared = extents.filter(|extent| extent.flags & SHARED != 0 && extent.is_plainly_stored());
+    let place = |extent: &Extent| (extent.physical, extent.clipped_length(size));
+    let mut places: Vec<(u64, u64)> = shared.map(place).collect();
+    places.sort_unstable();
+    let (mut end, mut again) = (0, 0);
+    for (start, length) in places {
+        again += end.min(start.saturating_add(length)).saturating_sub(start);
+        end = end.max(start.saturating_add(length));
+    }
+    again
 }
 
 #[cfg(test)]
@@ -145,10 +166,25 @@ mod tests {
 
     #[test]
     fn sums_end_with_the_file() {
-        let extent = |bytes, flags| Extent { bytes, flags };
+        let extent = |bytes, flags| Extent { bytes, physical: 0, flags };
         let extents = [extent(0..4096, 0), extent(8192..16384, UNWRITTEN), extent(20000..30000, 0)];
         let sums = sums(&extents, 10_000);
         assert_eq!((sums.count, sums.mapped_bytes, sums.unwritten_bytes), (2, 5904, 1808));
         assert!(extents[0].is_plainly_stored() && !extents[1].is_plainly_stored());
+    }
+
+    #[test]
+    fn places_that_a_file_shares_with_itself_repeat() {
+        let extent =
+            |start, physical, flags| Extent { bytes: start..start + 4096, physical, flags };
+        let file = [
+            extent(0, 1 << 20, SHARED),
+            extent(4096, 1 << 20, SHARED),
+            extent(8192, (1 << 20) + 1024, SHARED),
+            extent(12_288, 1 << 21, SHARED),
+            extent(16_384, 1 << 22, 0),
+        ];
+        assert_eq!(sums(&file, 20_480).repeated_bytes, 4096 + 3072);
+        assert_eq!(sums(&file[3..], 20_480).repeated_bytes, 0, "shared with another file");
     }
 }

@@ -82,10 +82,14 @@ fn extents(path: &Path, size: u64, roots: &Roots) -> Option<Fact<Extents>> {
     let sums = roots.numbers(Ask::Extents, path, || {
         let file = open(path).ok()?;
         let sums = fiemap::sums(&fiemap::extents(&file).ok()?, size);
-        Some([sums.count, sums.mapped_bytes, sums.unwritten_bytes, sums.encoded_bytes])
-    });
-    let [count, mapped_bytes, unwritten_bytes, encoded_bytes] = sums?;
-    let extents = Extents { count, mapped_bytes, unwritten_bytes, encoded_bytes };
+        let [count, mapped, unwritten] = [sums.count, sums.mapped_bytes, sums.unwritten_bytes];
+        Some(vec![count, mapped, unwritten, sums.encoded_bytes, sums.repeated_bytes])
+    })?;
+    // Hosts that were recorded earlier told four numbers.
+    let (&[count, mapped_bytes, unwritten_bytes, encoded_bytes], rest) =
+        sums.split_first_chunk()?;
+    let repeated_bytes = rest.first().copied().unwrap_or(0);
+    let extents = Extents { count, mapped_bytes, unwritten_bytes, encoded_bytes, repeated_bytes };
     Some(Fact::new(extents, format!("FIEMAP of {}", path.display())))
 }
 

@@ -113,10 +113,11 @@ impl Mount {
 
 /// Blocks of the filesystem at a path, those free for everybody, and their bytes.
 fn space(path: &Path, roots: &Roots) -> Option<[u64; 3]> {
-    roots.numbers(Ask::Space, path, || {
+    let numbers = roots.numbers(Ask::Space, path, || {
         let space = rustix::fs::statvfs(path).ok()?;
-        Some([space.f_blocks, space.f_bavail, space.f_frsize])
-    })
+        Some(vec![space.f_blocks, space.f_bavail, space.f_frsize])
+    });
+    numbers?.try_into().ok()
 }
 
 /// Path of the mount table.

@@ -92,16 +92,18 @@ impl Roots {
     }
 
     /// An answer that is several numbers.
-    pub(crate) fn numbers<const N: usize>(
+    pub(crate) fn numbers(
         &self,
         ask: Ask,
         about: &Path,
-        live: impl FnOnce() -> Option<[u64; N]>,
-    ) -> Option<[u64; N]> {
-        let text =
-            self.ask(ask, about, || Some(live()?.map(|number| number.to_string()).join(" ")))?;
-        let numbers: Option<Vec<u64>> = text.split(' ').map(|word| word.parse().ok()).collect();
-        numbers?.try_into().ok()
+        live: impl FnOnce() -> Option<Vec<u64>>,
+    ) -> Option<Vec<u64>> {
+        let words = |numbers: Vec<u64>| {
+            let words: Vec<String> = numbers.iter().map(u64::to_string).collect();
+            words.join(" ")
+        };
+        let text = self.ask(ask, about, || live().map(words))?;
+        text.split(' ').map(|word| word.parse().ok()).collect()
     }
 
     fn holds(&self, ask: Ask, path: &Path, live: impl FnOnce() -> bool) -> bool {

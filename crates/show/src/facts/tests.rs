@@ -118,6 +118,7 @@ fn memory_and_a_remote_filesystem() {
                     mapped_bytes: 1 << 19,
                     unwritten_bytes: 4096,
                     encoded_bytes: 4096,
+                    ..Extents::default()
                 },
                 "FIEMAP",
             )),

@@ -2,7 +2,7 @@
 
 use candor_plan::Bytes;
 use candor_plan::units::Direction;
-use candor_record::facts::PathKind;
+use candor_record::facts::{FileFacts, PathKind, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
@@ -20,7 +20,8 @@ pub const RULE: Rule = Rule {
         explanation: "A small range that is read many times over invites every cache below Linux: \
             the drive's own memory, a controller's, that of the host under a virtual machine. None \
             of them shows in the counters of this kernel. candor divides the length of what was \
-            read from by the bytes that were read; below a fifth it says so. Read from a range \
+            read from, less the parts of a file that share their place with others of it \
+            (reflinks), by the bytes that were read; below a fifth it says so. Read from a range \
             that no cache below can hold.",
     },
     stage: Stage::Storage,
@@ -53,13 +54,19 @@ fn range(observed: &Observed, ran: &Ran) -> Option<f64> {
         let device = observed.facts.device(&target.device.as_ref()?.value);
         let sizes: Vec<u64> = match target.kind {
             PathKind::Device => vec![device?.size_bytes],
-            _ => target.files.iter().map(|file| file.size_bytes).collect(),
+            _ => target.files.iter().map(stored).collect(),
         };
         let length = ran.blocks.range.length;
         let part = |size: u64| length.map_or(size, |part| part.of(Bytes(size)).0.min(size));
         sum += sizes.into_iter().map(|size| part(size) as f64).sum::<f64>();
     }
     (sum > 0.0).then_some(sum)
+}
+
+/// Bytes of a file that lie in places of their own.
+fn stored(file: &FileFacts) -> u64 {
+    let repeated = value(&file.extents).map_or(0, |extents| extents.repeated_bytes);
+    file.size_bytes.saturating_sub(repeated)
 }
 
 fn finding(ran: &Ran, read: f64, range: f64) -> Finding {
@@ -103,6 +110,16 @@ mod tests {
         assert_eq!(case.found(&RULE), []);
         case.blocks().range.length = Some(candor_plan::units::Extent::Bytes(Bytes(64 * MIB)));
         assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn parts_of_a_file_that_share_a_place_are_read_again_and_again() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.file().size_bytes = 4096 * MIB;
+        assert_eq!(case.found(&RULE), []);
+        case.file().extents.as_mut().unwrap().value.repeated_bytes = 4032 * MIB;
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("2.29 GiB were read from 64 MiB"), "{sentence}");
     }
 
     #[test]

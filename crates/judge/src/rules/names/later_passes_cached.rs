@@ -1,5 +1,6 @@
 //! H5: later passes over the same data came from memory.
 
+use candor_plan::blocks::Access;
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
@@ -60,7 +61,8 @@ struct Passes {
 }
 
 /// Passes within the phase: the files were not cached at its start, and what was fetched is about
-/// their size, although they were read more often.
+/// their size and still cached at its end, although they were read more often. Skewed accesses make
+/// no passes, and what left the cache meanwhile (in a small control group) was fetched more often.
 fn within(observed: &Observed, fetched: f64) -> Option<Passes> {
     let cache = observed.host.before.cache?;
     let (size, cached) = (cache.size_bytes as f64, cache.resident_bytes as f64);
@@ -69,7 +71,18 @@ fn within(observed: &Observed, fetched: f64) -> Option<Passes> {
     let cold = cached <= CACHED_AT_START.value * size;
     let once = fetched >= READ_ONCE.value * size && fetched <= size / COVERAGE_FULL.value;
     let enough = size >= BYTES_MIN.value && count >= PASSES.value;
-    (whole && cold && once && enough).then_some(Passes { size, count, fetched })
+    let kept =
+        observed.host.after.cache.is_none_or(|cache| {
+            cache.resident_bytes as f64 >= COVERAGE_FULL.value * fetched.min(size)
+        });
+    let even = observed.ran.iter().all(|ran| is_even(&ran.blocks.access));
+    (whole && cold && once && enough && kept && even).then_some(Passes { size, count, fetched })
+}
+
+/// Each block is read about as often as any other.
+fn is_even(access: &Access) -> bool {
+    use Access::*;
+    !matches!(access, Zipf { .. } | Pareto { .. } | Normal { .. } | Zoned { .. } | HotBand { .. })
 }
 
 /// An earlier phase over the same data that fetched what it read, where this one did not.
@@ -175,7 +188,7 @@ fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
-    use candor_plan::blocks::{Access, Engine};
+    use candor_plan::blocks::Engine;
 
     /// Sequential buffered reads of a file of 1 GiB, so many bytes of them from storage.
     fn reading(gib: u64, fetched_mib: u64) -> TestCase {
@@ -189,6 +202,7 @@ mod tests {
         let mut case = workload.case();
         case.blocks().access = Access::Sequential;
         case.process_read(fetched_mib * MIB);
+        case.host.after.cache.as_mut().unwrap().resident_bytes = fetched_mib * MIB;
         case
     }
 
@@ -209,6 +223,18 @@ mod tests {
              pass came from memory: 315 MB/s (300 MiB/s) until then, 472 MB/s (450 MiB/s) after it."
         );
         assert_eq!(judgement.limited_by, found.limits);
+    }
+
+    #[test]
+    fn hot_blocks_are_no_passes_nor_is_what_did_not_stay_in_the_cache() {
+        let mut zipf = reading(4, 1024);
+        zipf.blocks().access = Access::Zipf { theta: 1.2, center_percent: None };
+        assert_eq!(zipf.found(&RULE), []);
+        let mut small = reading(2, 1000);
+        small.blocks().access = Access::Random;
+        assert_eq!(small.found(&RULE).len(), 1);
+        small.host.after.cache.as_mut().unwrap().resident_bytes = 500 * MIB;
+        assert_eq!(small.found(&RULE), [], "half of it was fetched twice");
     }
 
     #[test]

@@ -176,10 +176,7 @@ fn limits(observed: &Observed, device: &DeviceFacts) -> Vec<Bound> {
 fn segments(observed: &Observed, count: f64) -> Option<Bound> {
     let is_huge = |feature: &String| feature == EngineUsed::HUGE_PAGES;
     let huge = observed.ran.iter().all(|ran| ran.measured.engine.features.iter().any(is_huge));
-    let page_bytes = match observed.facts.host.page_bytes {
-        0 => 4096.0,
-        bytes => bytes as f64,
-    };
+    let page_bytes = observed.page_bytes() as f64;
     let name = format!("max_segments = {} pages of {}", fmt::number(count), fmt::size(page_bytes));
     // Pages of the cache are the kernel's, not those of a buffer.
     let by = if observed.all_direct() { By::Pages } else { By::Queue };

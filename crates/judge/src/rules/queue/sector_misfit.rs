@@ -20,8 +20,9 @@ pub const RULE: Rule = Rule {
         explanation: "Many devices accept 512 bytes and work in sectors of 4096. Smaller or \
             misaligned reads fetch whole sectors and throw the rest away; smaller writes must \
             read the sector first, change it and write it back. Buffered I/O is not concerned, \
-            the page cache rounds it. Use sizes and offsets that are multiples of the physical \
-            sector.",
+            the page cache rounds it. A loop device that begins in the middle of a sector of its \
+            file (losetup --offset) shifts every operation by as much. Use sizes and offsets that \
+            are multiples of the physical sector.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -36,14 +37,41 @@ fn before(setup: &SetupFacts) -> Outcome {
     let physical = physical(setup);
     let sector = physical.unwrap_or(USUAL_BYTES);
     let misfits: Vec<_> = setup.jobs.iter().filter_map(|job| misfit(job, sector)).collect();
-    match (misfits.is_empty(), physical) {
-        (true, _) => Outcome::Nothing,
-        (false, None) => Outcome::lacks("the physical sector size of the device"),
-        (false, Some(sector)) => {
-            let found = misfits.into_iter().map(|(job, what)| finding(setup, job, &what, sector));
-            found.collect::<Vec<_>>().into()
+    let mut found = shifted(setup);
+    match physical {
+        None if !misfits.is_empty() && found.is_empty() => {
+            return Outcome::lacks("the physical sector size of the device");
+        }
+        None => {}
+        Some(sector) => {
+            let misfits = misfits.into_iter();
+            found.extend(misfits.map(|(job, what)| finding(setup, job, &what, sector)));
         }
     }
+    found.into()
+}
+
+/// Loop devices that begin in the middle of a sector of the disk below, or of a page where they go
+/// through the cache.
+fn shifted(setup: &SetupFacts) -> Vec<Finding> {
+    let Some(job) = setup.jobs.iter().find(|job| job.blocks.direct) else { return Vec::new() };
+    let of = |device: &DeviceFacts| {
+        let backing = device.loop_backing.as_ref()?;
+        let offset = backing.offset_bytes.as_ref()?;
+        let below = setup.chain(&device.name).into_iter().filter(|below| below.name != device.name);
+        let sector = below.filter_map(|below| value(&below.queue.physical_block_bytes)).max()?;
+        let page = if value(&backing.direct) == Some(&true) { 0 } else { setup.page_bytes() };
+        let unit = page.max(*sector);
+        (unit > 0 && offset.value % unit > 0).then(|| {
+            let (at, unit_text) = (fmt::size(offset.value as f64), fmt::size(unit as f64));
+            let what = format!("I/O to {}, which begins {at} into its file,", device.name);
+            draft(setup, job, &what, unit)
+                .evidence("offset in the file", Quantity::bytes(offset.value as f64), &*offset.from)
+                .advice(format!("Set up the loop at a multiple of {unit_text} of its file."), None)
+                .done()
+        })
+    };
+    setup.devices().into_iter().filter_map(of).collect()
 }
 
 fn after(observed: &Observed) -> Outcome {
@@ -88,22 +116,28 @@ fn sizes(spec: &SizeSpec) -> Vec<Bytes> {
     }
 }
 
-fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Finding {
+/// The finding without its advice.
+fn draft(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> FindingBuilder {
     let sector_text = fmt::size(sector as f64);
     let writes = job.does(Direction::Write);
     let cost = if writes { "writes need read-modify-write" } else { "reads fetch more than asked" };
-    let sentence = format!("{what} on {sector_text} sectors: {cost}.");
-    let largest =
-        job.blocks.size.of(if writes { Direction::Write } else { Direction::Read }).max().0;
-    let rounded = largest.max(1).checked_next_multiple_of(sector).unwrap_or(sector);
-    let command = Command::of(setup.plan, job);
-    let from = setup.tops().into_iter().find_map(|d| d.queue.physical_block_bytes.as_ref());
-    FindingBuilder::new("C4", Severity::Remark, sentence)
+    let from = setup.leaves().into_iter().find_map(|d| d.queue.physical_block_bytes.as_ref());
+    FindingBuilder::new("C4", Severity::Remark, format!("{what} on {sector_text} sectors: {cost}."))
         .job(&job.job.name)
         .confidence(Confidence::Likely)
         .evidence_if(from.map(|fact| {
             ("physical sector".into(), Quantity::bytes(sector as f64), fact.from.clone())
         }))
+}
+
+fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Finding {
+    let sector_text = fmt::size(sector as f64);
+    let writes = job.does(Direction::Write);
+    let largest =
+        job.blocks.size.of(if writes { Direction::Write } else { Direction::Read }).max().0;
+    let rounded = largest.max(1).checked_next_multiple_of(sector).unwrap_or(sector);
+    let command = Command::of(setup.plan, job);
+    draft(setup, job, what, sector)
         .advice(
             format!("Use sizes and offsets that are multiples of {sector_text}."),
             command.map(|command| command.bs(rounded)),
@@ -114,7 +148,7 @@ fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Findin
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{TestCase, proposes};
+    use crate::testcase::{TestCase, fact, proposes};
 
     #[test]
     fn half_a_kilobyte_on_4k_sectors_is_remarked() {
@@ -139,6 +173,31 @@ mod tests {
         let mut case = TestCase::direct(512, 1, 1, 16_000.0);
         case.blocks().direct = false;
         assert_eq!(case.found(&RULE), []);
+    }
+
+    #[test]
+    fn a_loop_that_begins_off_a_sector_shifts_every_operation() {
+        let mut case = TestCase::direct(4096, 1, 1, 16_000.0).on_loop(true);
+        let offset = |case: &mut TestCase, bytes| {
+            let backing = case.host.facts.devices[0].loop_backing.as_mut().unwrap();
+            backing.offset_bytes = fact(bytes);
+        };
+        case.disk().queue.physical_block_bytes = fact(4096);
+        offset(&mut case, 512);
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "I/O to loop0, which begins 512 bytes into its file, on 4 KiB sectors: reads fetch more \
+             than asked."
+        );
+        offset(&mut case, 1 << 20);
+        assert_eq!(case.found(&RULE), []);
+        offset(&mut case, 512);
+        case.disk().queue.physical_block_bytes = fact(512);
+        assert_eq!(case.found(&RULE), [], "512 bytes are a sector there");
+        let backing = case.host.facts.devices[0].loop_backing.as_mut().unwrap();
+        backing.direct = fact(false);
+        assert_eq!(case.found(&RULE).len(), 1, "and half a page through the cache");
     }
 
     #[test]
