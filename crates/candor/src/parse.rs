@@ -60,7 +60,7 @@ pub fn percentiles(text: &str) -> Result<Vec<f64>, String> {
     let percentile = |text: &str| {
         let number = decimal(text.trim())?;
         match number {
-            n if n == 100.0 => Err("p100 is the maximum, which has a column of its own".into()),
+            100.0 => Err("p100 is the maximum, which has a column of its own".into()),
             n if n > 0.0 && n < 100.0 => Ok(n),
             _ => Err(format!("`{text}` is not a percentile between 0 and 100")),
         }

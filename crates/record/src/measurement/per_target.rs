@@ -55,7 +55,7 @@ impl Named for TargetOp {
 }
 
 impl TargetOp {
-    /// What was counted of that row of a work's table.
+    /// Counts of that row of a work's table.
     pub fn of(operation: &Operation, ops: u64, bytes: u64, latency: Histogram) -> TargetOp {
         TargetOp {
             name: operation.name.into(),
@@ -93,7 +93,11 @@ impl Measurement {
             };
             match self.per_target.iter_mut().find(same) {
                 Some(mine) => {
-                    super::merge::add_by_name(&mut mine.operations, other.operations, TargetOp::add)
+                    super::merge::add_by_name(
+                        &mut mine.operations,
+                        other.operations,
+                        TargetOp::add,
+                    );
                 }
                 None => self.per_target.push(other),
             }

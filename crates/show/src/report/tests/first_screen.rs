@@ -93,7 +93,7 @@ fn what_was_measured_instead_is_said_once() {
     );
 }
 
-/// What was asked for comes first; what does not fit is named.
+/// Percentiles that were asked for come first; those that do not fit are named.
 #[test]
 fn percentiles_that_were_asked_for_fit_80_columns() {
     let mut report = series();
