@@ -103,7 +103,7 @@ fn check_blocks(
 /// The blocks of a job with what surrounds them.
 struct View<'p> {
     job: &'p Job,
-    /// Its failure keeps no other job from running.
+    /// True where the failure of the job keeps no other from running.
     alone: bool,
     blocks: &'p Blocks,
     /// The job's targets, as far as they exist.
