@@ -222,8 +222,8 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
     text::read(name, &text).map_err(|(problems, source)| Unusable::Plan(problems, source))
 }
 
-/// What a path is that holds no plan; none where it may hold one. Beside flags that describe a job,
-/// a name for which nothing stands was meant as the target.
+/// The kind of a path that holds no plan; none where it may hold one. Beside flags that describe a
+/// job, a name for which nothing stands was meant as the target.
 fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
     let path = Path::new(file);
     match path.metadata() {
