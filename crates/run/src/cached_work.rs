@@ -13,8 +13,8 @@ const FILES_MAX: usize = 32;
 /// From this share of a target in the page cache on, most reads come from there.
 const SHARE_MIN: f64 = 0.5;
 
-/// A sentence for each job of a phase that will mostly meet the page cache. Targets in memory are
-/// left out: no way leads from there to a device.
+/// A sentence for each target of a phase that will mostly meet the page cache. Targets in memory
+/// are left out: no way leads from there to a device.
 pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
     let in_memory = |index: usize| {
         let filesystem = facts.targets.get(index).and_then(|target| target.filesystem.as_ref());
@@ -25,13 +25,13 @@ pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
         if in_memory(index) {
             continue;
         }
-        let of_job = |(job, blocks): &Work<'_>| sentence(&job.name, target, blocks);
+        let of_job = |(_, blocks): &Work<'_>| sentence(&phase.name, target, blocks);
         sentences.extend(work.iter().find_map(of_job));
     }
     sentences
 }
 
-fn sentence(job: &str, target: &Target, blocks: &Blocks) -> Option<String> {
+fn sentence(phase: &str, target: &Target, blocks: &Blocks) -> Option<String> {
     if blocks.direct || !blocks.moves_bytes() {
         return None;
     }
@@ -42,15 +42,15 @@ fn sentence(job: &str, target: &Target, blocks: &Blocks) -> Option<String> {
         let share = cached_share(target).filter(|share| *share >= SHARE_MIN)?;
         let share = fmt::percent(share);
         return Some(format!(
-            "`{job}` reads `{path}` through the page cache, which holds {share} of it: those reads \
-             come from memory; --direct or --evict (`direct`, `hints.evict`) reach the device"
+            "`{phase}` reads `{path}` through the page cache, which holds {share} of it: those \
+             reads come from memory; --direct or --evict (`direct`, `hints.evict`) reach the device"
         ));
     }
     let flushes = blocks.durability != Durability::default();
     (blocks.mix.read == 0 && blocks.mix.write > 0 && !flushes).then(|| {
         format!(
-            "`{job}` writes `{path}` into the page cache and flushes nothing: this measures memory \
-             until the kernel writes back; --direct or --fsync-end (`direct`, \
+            "`{phase}` writes `{path}` into the page cache and flushes nothing: this measures \
+             memory until the kernel writes back; --direct or --fsync-end (`direct`, \
              `durability.fsync_at_end`) count the device"
         )
     })

@@ -186,7 +186,7 @@ fn read(directory: &Path, record: &[u8]) -> Option<(PathBuf, Birth)> {
     is_plain.then(|| (directory.join(name), Birth { inode, at_ns }))
 }
 
-/// What a killed run left.
+/// Files that a killed run left.
 #[derive(Debug, Default)]
 struct Left {
     removed: Vec<PathBuf>,

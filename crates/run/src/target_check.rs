@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// What one job on that target is refused for; an empty text where it is not.
+    /// The sentence that refuses one job on that target; an empty text where none does.
     fn refused(target: Target, mix: Mix) -> String {
         let work = Blocks { mix, ..Blocks::default() }.into();
         let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];

@@ -51,10 +51,10 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "error families control leftovers owned_files signals events claims signature consent hooks \
-         schedulers integrity tracer devices precheck inspection align page_cache \
-         device_watch target_check cached_work layout free_space memory submission runner phase_snapshots \
-         local run",
+        "error families control leftovers owned_files signals events claims signature consent \
+         hooks schedulers integrity tracer devices precheck inspection align page_cache \
+         device_watch target_check cached_work layout free_space memory submission runner \
+         phase_snapshots local run",
     ),
 ];
 

@@ -222,8 +222,8 @@ fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), 
     text::read(name, &text).map_err(|(problems, source)| Unusable::Plan(problems, source))
 }
 
-/// What a path is that holds no plan; none where it may hold one. Beside flags that describe a job,
-/// a name for which nothing stands was meant as the target.
+/// The kind of a path that holds no plan; none where it may hold one. Beside flags that describe a
+/// job, a name for which nothing stands was meant as the target.
 fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
     let path = Path::new(file);
     match path.metadata() {
@@ -235,9 +235,26 @@ fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
         Ok(metadata) if metadata.file_type().is_block_device() => {
             Some("is a block device, no plan")
         }
+        Ok(metadata) if metadata.file_type().is_char_device() => {
+            has_flags.then_some("is a character device, no plan")
+        }
         Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Some("is empty, no plan"),
-        Ok(metadata) => (metadata.is_file() && !is_text(path)).then_some("holds data, no plan"),
+        Ok(metadata) if metadata.is_file() => {
+            let may_be_plan = is_text(path) && (!has_flags || has_form(file));
+            (!may_be_plan).then_some("holds data, no plan")
+        }
+        Ok(_) => None,
     }
+}
+
+/// True for a text in the form of a plan or of a report, whatever it says.
+fn has_form(file: &str) -> bool {
+    let Ok(text) = stored::text(file, REPORT_BYTES_MAX) else { return false };
+    let is_toml = || match text::read(file, &text) {
+        Ok(_) => true,
+        Err((problems, _)) => problems.iter().all(|problem| problem.rule != "syntax"),
+    };
+    text.trim_start().starts_with('{') || is_toml()
 }
 
 /// True where a file begins like a text: every plan and every report does.

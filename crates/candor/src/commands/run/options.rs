@@ -31,10 +31,9 @@ mod tests {
     /// The places that rows claim to set are places of a plan.
     #[test]
     fn fields_are_keys_of_the_plan() {
-        let mut draft = Draft::default();
-        draft.engine = Some(Engine::IO_URING);
         let ring = Uring { sqpoll: true, iopoll: true, nop: true, ..Uring::DEFAULT };
-        draft.uring = Some((ring, "sqpoll"));
+        let (engine, uring) = (Some(Engine::IO_URING), Some((ring, "sqpoll")));
+        let draft = Draft { engine, uring, ..Draft::default() };
         let text = candor_plan::text::to_json(&draft.plan());
         for flag in GROUPS.iter().flat_map(|group| group.flags) {
             assert!(!flag.fields.is_empty(), "{} sets nothing", flag.long);

@@ -303,9 +303,12 @@ fn a_target_in_place_of_a_plan_gets_a_hint() {
     let at = |name: &str| dir.path().join(name).display().to_string();
     std::fs::write(at("data"), [0; 64]).unwrap();
     std::fs::write(at("empty"), "").unwrap();
+    std::fs::write(at("table"), "one,two\n1,2\n").unwrap();
     for (path, what) in [
         (at("data"), "holds data, no plan"),
         (at("empty"), "is empty, no plan"),
+        (at("table"), "holds data, no plan"),
+        ("/dev/null".to_owned(), "is a character device, no plan"),
         (dir.path().display().to_string(), "is a directory, no plan"),
         (at("new"), "does not exist, so it is no plan"),
     ] {
