@@ -78,8 +78,8 @@ fn libaio_carries_flags_and_priorities() {
     assert!(whole_pass(blocks).engine.features.contains(&"rwf-dsync".to_owned()));
 }
 
-/// What vectors carried is what was written, which a kernel that took them for buffers would not
-/// have stored.
+/// Blocks that vectors carried are stored as they were written, which they would not be by a kernel
+/// that took the vectors for the buffers.
 #[test]
 fn libaio_names_buffers_by_vectors() {
     let verify = Verify { read_back: Some(ReadBack::default()), ..Verify::default() };
