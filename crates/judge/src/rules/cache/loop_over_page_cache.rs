@@ -6,7 +6,6 @@ use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::command::Command;
 use crate::flow::Flow;
 use crate::foreign;
 use crate::observed::Observed;
@@ -44,7 +43,7 @@ fn before(setup: &SetupFacts) -> Outcome {
             "{} goes through the page cache of {}; direct I/O on it is not direct.",
             device.name, backing.file.value
         );
-        draft(setup, device, backing, Severity::Remark, sentence).done()
+        draft(device, backing, Severity::Remark, sentence).done()
     });
     found.collect::<Vec<_>>().into()
 }
@@ -58,7 +57,7 @@ fn after(observed: &Observed) -> Outcome {
         match (direct, below(observed, device, *direct)) {
             (false, share) => found.push(buffered(observed, device, backing, share)),
             (true, Some((Direction::Read, share))) if share < LEAF_COVERAGE.value => {
-                found.push(unwritten(observed, device, backing, share));
+                found.push(unwritten(device, backing, share));
             }
             (true, _) => {}
         }
@@ -113,7 +112,7 @@ fn buffered(
             format!("{} is backed by {file} through the page cache.", device.name),
         ),
     };
-    let draft = draft(&observed.setup, device, backing, severity, sentence);
+    let draft = draft(device, backing, severity, sentence);
     match severity {
         Severity::MeasuresElse if share.is_some_and(|(_, s)| s >= COVERAGE_MEMORY.value) => {
             draft.measures(MeasuredInstead::PageCacheAndDevice)
@@ -126,19 +125,14 @@ fn buffered(
     .done()
 }
 
-fn unwritten(
-    observed: &Observed,
-    device: &DeviceFacts,
-    backing: &LoopBacking,
-    share: f64,
-) -> Finding {
+fn unwritten(device: &DeviceFacts, backing: &LoopBacking, share: f64) -> Finding {
     let sentence = format!(
         "The disk below {} moved only {} of its bytes: {} has holes or was never fully written.",
         device.name,
         fmt::percent(share),
         backing.file.value
     );
-    draft(&observed.setup, device, backing, Severity::MeasuresElse, sentence)
+    draft(device, backing, Severity::MeasuresElse, sentence)
         .confidence(Confidence::Likely)
         .measures(MeasuredInstead::LoopHoles)
         .limits(Limit::LoopHoles)
@@ -147,7 +141,6 @@ fn unwritten(
 }
 
 fn draft(
-    setup: &SetupFacts,
     device: &DeviceFacts,
     backing: &LoopBacking,
     severity: Severity,
@@ -157,7 +150,6 @@ fn draft(
         let value = if direct.value { "1" } else { "0" };
         (format!("loop/dio of {}", device.name), value, direct.from.clone())
     });
-    let command = setup.jobs.first().and_then(|job| Command::of(setup.plan, job));
     FindingBuilder::new("A13", severity, sentence)
         .evidence("backing file", backing.file.value.clone(), backing.file.from.clone())
         .evidence_if(dio)
@@ -167,7 +159,8 @@ fn draft(
                  run again.",
                 device.name
             ),
-            command.map(Command::direct),
+            // No run changes how the loop reads its file.
+            None,
         )
 }
 
