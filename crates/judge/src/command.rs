@@ -41,6 +41,12 @@ impl<'a> Command<'a> {
         self.block("hints.evict", "true", is_so)
     }
 
+    /// Drop the pages of each file whenever a pass over it begins.
+    pub fn invalidate(self) -> Command<'a> {
+        let is_so = self.blocks().hints.invalidate;
+        self.block("hints.invalidate", "true", is_so)
+    }
+
     /// Many operations in flight: by io_uring where the engine has no more than one, and with
     /// direct I/O, which that needs.
     pub fn deep(mut self, depth: u32) -> Command<'a> {

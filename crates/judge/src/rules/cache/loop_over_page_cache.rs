@@ -6,7 +6,6 @@ use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Severity, Snapshot};
 
 use crate::builder::FindingBuilder;
-use crate::command::Command;
 use crate::flow::Flow;
 use crate::foreign;
 use crate::observed::Observed;
@@ -49,7 +48,7 @@ fn before(setup: &SetupFacts) -> Outcome {
             "{} goes through the page cache of {}; direct I/O on it is not direct.",
             device.name, backing.file.value
         );
-        draft(setup, device, backing, Severity::Remark, sentence).done()
+        draft(device, backing, Severity::Remark, sentence).done()
     });
     found.collect::<Vec<_>>().into()
 }
@@ -177,7 +176,7 @@ fn names(observed: &Observed, device: &DeviceFacts) -> String {
 fn buffered(observed: &Observed, on: &Loop) -> Finding {
     let file = &on.backing.file.value;
     let sentence = format!("{} is backed by {file} through the page cache.", on.device.name);
-    draft(&observed.setup, on.device, on.backing, Severity::Remark, sentence).done()
+    draft(on.device, on.backing, Severity::Remark, sentence).done()
 }
 
 fn unsure(observed: &Observed, on: &Loop) -> Finding {
@@ -186,7 +185,7 @@ fn unsure(observed: &Observed, on: &Loop) -> Finding {
         "Others used {disks} meanwhile: nobody knows how many of the bytes of {} it moved.",
         on.device.name
     );
-    draft(&observed.setup, on.device, on.backing, Severity::NotVerifiable, sentence).done()
+    draft(on.device, on.backing, Severity::NotVerifiable, sentence).done()
 }
 
 /// The disks moved less than the loop did.
@@ -221,7 +220,7 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         true => format!("All of {file} was in the page cache: {name} was answered from memory."),
         false => format!("{moved}: {why}."),
     };
-    let draft = draft(&observed.setup, on.device, on.backing, severity, sentence);
+    let draft = draft(on.device, on.backing, severity, sentence);
     let draft = match on.direct && !below.is_empty() {
         true => draft.confidence(Confidence::Likely),
         false => draft,
@@ -239,7 +238,6 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
 }
 
 fn draft(
-    setup: &SetupFacts,
     device: &DeviceFacts,
     backing: &LoopBacking,
     severity: Severity,
@@ -249,7 +247,6 @@ fn draft(
         let value = if direct.value { "1" } else { "0" };
         (format!("loop/dio of {}", device.name), value, direct.from.clone())
     });
-    let command = setup.jobs.first().and_then(|job| Command::of(setup.plan, job));
     FindingBuilder::new("A13", severity, sentence)
         .evidence("backing file", backing.file.value.clone(), backing.file.from.clone())
         .evidence_if(dio)
@@ -259,7 +256,8 @@ fn draft(
                  run again.",
                 device.name
             ),
-            command.map(Command::direct),
+            // No run changes how the loop reads its file.
+            None,
         )
 }
 

@@ -224,8 +224,11 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         observed.device_names()
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
-    // What was overwritten in memory is gone before any flush.
-    let once = |cache: CacheState| progress.written <= cache.size_bytes as f64;
+    // What is overwritten in memory is gone before any flush, and time lets a faster run go on.
+    let by_time = |ran: &Ran| ran.job.stop.as_ref().unwrap_or(&ran.phase.stop).time.is_some();
+    let once = |cache: CacheState| {
+        progress.written <= cache.size_bytes as f64 && !writers.iter().any(by_time)
+    };
     let (advice, command) = match observed.host.after.cache.is_some_and(once) {
         true => (
             "Flush at the end, which gives the rate to media as well, or write directly.",
@@ -278,6 +281,7 @@ fn after_flush(observed: &Observed) -> Option<(String, Quantity, String)> {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::Stop;
     use candor_record::VmStat;
 
     use super::*;
@@ -296,6 +300,8 @@ mod tests {
         let mut once = TestCase::buffered_write();
         let bytes = once.record.measurements[0].of(Direction::Write).bytes;
         once.host.after.cache.as_mut().unwrap().size_bytes = bytes;
+        assert!(proposes(&once.found(&RULE)[0], "blocks.direct=true"), "time may let it go on");
+        once.plan.phases[0].stop = Stop { passes: Some(1), ..Stop::default() };
         assert!(proposes(&once.found(&RULE)[0], "durability.fsync_at_end=true"));
     }
 

@@ -123,7 +123,14 @@ fn within_phase(observed: &Observed, passes: &Passes) -> Finding {
         fmt::number(passes.count),
         fmt::size(passes.fetched)
     );
-    draft(observed, sentence)
+    let in_order = observed.ran.iter().all(|ran| !ran.blocks.access.is_random());
+    let command = command(observed);
+    let (advice, command) = match in_order {
+        true => ("drop the pages as each pass begins", command.map(Command::invalidate)),
+        false => ("read directly", command.map(Command::direct)),
+    };
+    draft(sentence)
+        .advice(format!("{LARGE}, or {advice}."), command)
         .evidence("bytes read", Quantity::bytes(observed.app(Direction::Read).bytes), "candor")
         .evidence(
             "bytes fetched from storage",
@@ -166,28 +173,33 @@ fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {
         fmt::rate(rate(first)),
         observed.device_names()
     );
-    draft(observed, sentence)
+    draft(sentence)
+        .advice(
+            format!("{LARGE}, or evict the files before each pass."),
+            command(observed).map(Command::evict),
+        )
         .evidence("first pass", Quantity::bytes_per_s(rate(first)), "candor")
         .evidence("this pass", now, "candor")
         .done()
 }
 
-fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
-    let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
+const LARGE: &str = "Read data of five times the memory";
+
+fn command<'a>(observed: &Observed<'a>) -> Option<Command<'a>> {
+    observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned))
+}
+
+fn draft(sentence: String) -> FindingBuilder {
     FindingBuilder::new("H5", Severity::MeasuresElse, sentence)
         .confidence(Confidence::Certain)
         .measures(MeasuredInstead::LaterPasses)
         .limits(Limit::LaterPasses)
-        .advice(
-            "Read data of five times the memory, or evict the files before each pass.",
-            command.map(Command::evict),
-        )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase, Workload};
+    use crate::testcase::{MIB, TestCase, Workload, proposes};
     use candor_plan::blocks::Engine;
 
     /// Sequential buffered reads of a file of 1 GiB, so many bytes of them from storage.
@@ -223,6 +235,9 @@ mod tests {
              pass came from memory: 315 MB/s (300 MiB/s) until then, 472 MB/s (450 MiB/s) after it."
         );
         assert_eq!(judgement.limited_by, found.limits);
+        assert!(proposes(found, "hints.invalidate=true"), "the files were cold before: {found:?}");
+        case.blocks().access = Access::Random;
+        assert!(proposes(&case.found(&RULE)[0], "blocks.direct=true"), "no pass begins");
     }
 
     #[test]
@@ -244,6 +259,7 @@ mod tests {
         case.earlier[0].name = "epoch".into();
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("Phase epoch read the same data from storage"), "{sentence}");
+        assert!(proposes(&case.found(&RULE)[0], "hints.evict=true"));
         case.earlier = vec![reading(1, 10).recorded()];
         assert_eq!(case.found(&RULE), [], "the one before was memory, too");
     }
