@@ -255,3 +255,26 @@ fn phases_and_repeats_run_in_order() {
         assert_eq!(jobs[1]["per_worker"].as_array().unwrap().len(), 2);
     }
 }
+
+#[test]
+fn a_list_of_depths_is_one_table_with_a_knee() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let json = scratch.path("sweep.json");
+    let words = "--rw randread --engine io_uring --direct --size 16m --depth 1,4 --seconds 0.3";
+    let (target, words) = (scratch.path("file"), words.split(' '));
+    let mut all = vec!["run", "--target", &target, "--json", &json];
+    all.extend(words);
+    let ran = candor(&all);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("2 runs, one after another, about 1 s of load."), "{}", ran.err);
+    // One file, laid out once.
+    assert_eq!(ran.err.matches("laying out").count(), 1, "{}", ran.err);
+    assert!(ran.out.contains("depth  "), "{}", ran.out);
+    assert!(ran.out.contains("gain"), "{}", ran.out);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    let sweep = &report["judgement"]["sweep"];
+    assert_eq!(sweep["keys"], serde_json::json!(["depth"]));
+    assert_eq!(sweep["rows"].as_array().map(Vec::len), Some(2));
+    let sentence = sweep["knees"][0]["sentence"].as_str().unwrap_or_default();
+    assert!(!sentence.is_empty() && ran.out.contains(&sentence[..30]), "{sentence}: {}", ran.out);
+}

@@ -7,7 +7,7 @@ mod follow_ups;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_judge::{Case, conclude, judge};
+use candor_judge::{Case, conclude, judge, sweep};
 use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
@@ -182,7 +182,9 @@ impl Run {
             Err(Stopped::Early(sentence)) => Some(sentence),
             Err(Stopped::Done) | Ok(()) => None,
         };
+        let sweep = sweep(&self.report.plan, &self.report.phases, &self.judged);
         let judgement = conclude(&self.report.phases, self.judged, cut_short.as_deref());
+        let judgement = Judgement { sweep, ..judgement };
         let interrupted = self.channels.control.is_stopped();
         self.channels.events.send(Event::RunDone { verdict: judgement.verdict, interrupted });
         let elapsed_s = self.clock.elapsed().as_secs_f64();

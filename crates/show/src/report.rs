@@ -8,6 +8,7 @@ mod findings;
 mod first_screen;
 mod key_numbers;
 mod results;
+mod sweep;
 mod troubles;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
     results::section(&mut page, report);
+    sweep::section(&mut page, report);
     troubles::section(&mut page, report);
     requests::brief(&mut page, report);
     findings::section(&mut page, report);

@@ -44,7 +44,8 @@ const ORDERS: &[(&str, &str)] = &[
         "judge",
         "thresholds activity align integrity series stage case setup command flow observed \
          foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
-         trials more_load rule rules causes questions limit job_limits headline preflight",
+         trials more_load rule rules causes questions limit job_limits headline preflight \
+         sweep",
     ),
     ("explore", "saturate check"),
     ("judge::rules", "depth array cache condition link method names queue"),

@@ -3,6 +3,7 @@
 mod access;
 mod draft;
 mod engine;
+mod lists;
 mod options;
 mod settings;
 pub mod suggest;
@@ -153,6 +154,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if !check::can_run(&found) {
         return exit::USAGE;
     }
+    if !output.quiet {
+        screen::tell(&lists::announcement(&plan));
+    }
     let chosen = engine::chosen(matches, &plan);
     if how.dry_run {
         let comments: Vec<_> = chosen.iter().map(engine::Chosen::comment).collect();
@@ -275,10 +279,15 @@ fn on_target(file: &str, words: &[String]) -> String {
 }
 
 fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
+    let lists = flag::lists_refused(options::GROUPS, matches, line);
+    if !lists.is_empty() {
+        return Err(Unusable::Plan(lists, line.source.clone()));
+    }
     let mut draft = Draft::default();
     let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
     problems.extend(draft.lacks());
     problems.extend(draft.contradicts());
+    problems.extend(lists::problems(&draft.lists, &flag::given(options::GROUPS, matches)));
     let source = line.source.clone();
     match problems.is_empty() {
         true => Ok((draft.plan(), source)),

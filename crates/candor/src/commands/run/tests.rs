@@ -330,3 +330,68 @@ fn a_printed_plan_reads_back() {
     let (plan, _) = text::read("plan.toml", &printed).unwrap();
     assert_eq!(text::write(&plan), printed);
 }
+
+#[test]
+fn a_list_is_a_phase_for_each_value() {
+    assert_snapshot!(
+        output("--target /data/file --rw randread --engine io_uring --direct --size 1g --seconds 10 \
+              --depth 1,16"),
+        @""
+    );
+}
+
+/// Names of the phases of a command line.
+fn phases(words: &str) -> Vec<String> {
+    let (plan, _) = text::read("plan.toml", &output(words)).unwrap();
+    plan.phases.into_iter().map(|phase| phase.name).collect()
+}
+
+#[test]
+fn two_lists_are_a_product() {
+    let words = "--engine null --rw randread,write --workers 1,8";
+    let names = [
+        "random read, 1 worker",
+        "random read, 8 workers",
+        "sequential write, 1 worker",
+        "sequential write, 8 workers",
+    ];
+    assert_eq!(phases(words), names);
+    assert!(output(words).contains("name = \"4 KiB, by rw and workers\""), "{}", output(words));
+    assert_eq!(phases("--engine null --bs 4k,4k-64k"), ["4 KiB", "4KiB-64KiB"]);
+    assert_eq!(phases("--engine null --bs 4k:60,64k:40"), ["sequential read 4KiB:60,64KiB:40"]);
+}
+
+#[test]
+fn lists_that_cannot_be_run_are_refused() {
+    for (words, sentence) in [
+        (
+            "--engine null --bs 4k,8k --depth 1,2 --workers 1,2",
+            "--bs, --depth, --workers are lists; at most 2 may be",
+        ),
+        ("--engine null --rw read,write --mix read:70,write:30", "and --mix would set the same"),
+        ("--engine psync --target /data/file --depth 1,2", "psync has one operation in flight"),
+        ("--engine null --depth 1,2,1", "`1,2,1` has 1 twice"),
+        ("--engine null --depth 1,", "`` is not a whole number"),
+        (
+            "--engine null --seconds 1,2",
+            "`1,2` is a list, and --seconds takes one value; lists are for --rw, --bs, --depth, \
+             --workers",
+        ),
+        ("--engine null,psync", "`null,psync` is a list, and --engine takes one value"),
+    ] {
+        assert!(output(words).contains(sentence), "{words}: {}", output(words));
+    }
+}
+
+#[test]
+fn several_runs_are_announced() {
+    let told = |words: &str| {
+        let (plan, _) = text::read("plan.toml", &output(words)).unwrap();
+        lists::announcement(&plan)
+    };
+    let words = "--engine null --depth 1,2,4 --seconds 20 --ramp 5s";
+    assert_eq!(told(words), "3 runs, one after another, about 1 min 15 s of load.\n");
+    let words = "--engine null --depth 1,2";
+    assert_eq!(told(words), "2 runs, one after another, each as long as its pass takes.\n");
+    assert_eq!(told("--engine null --seconds 20"), "");
+}
