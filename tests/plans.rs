@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Scratch, alone, candor, candor_reading, measured};
+use crate::support::{Mount, Scratch, alone, candor, candor_reading, measured};
 
 /// Line, column and a word of the message of each mistake.
 const MISTAKES: [(u32, u32, &str); 8] = [
@@ -277,4 +277,30 @@ fn a_list_of_depths_is_one_table_with_a_knee() {
     assert_eq!(sweep["rows"].as_array().map(Vec::len), Some(2));
     let sentence = sweep["knees"][0]["sentence"].as_str().unwrap_or_default();
     assert!(!sentence.is_empty() && ran.out.contains(&sentence[..30]), "{sentence}: {}", ran.out);
+}
+
+#[test]
+fn writing_until_full_ends_where_nothing_more_fits_and_shares_are_of_what_is_free() {
+    let scratch = Scratch::new();
+    let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
+    let json = scratch.path("full.json");
+    let run = |words: &str| {
+        let mut all = vec!["run", "--target", &mount.dir, "--json", &json, "--rw", "write"];
+        all.extend(words.split(' '));
+        let ran = candor(&all);
+        let text = std::fs::read_to_string(&json).unwrap_or_default();
+        (ran, serde_json::from_str::<Value>(&text).unwrap_or_default())
+    };
+    let (ran, report) = run("--bs 64k --until-full");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(report["phases"][0]["measurements"][0]["ended"], "full");
+    let written = report["phases"][0]["measurements"][0]["operations"]["write"]["bytes"].as_u64();
+    assert!(written > Some(7 << 20) && written <= Some(8 << 20), "{written:?}");
+    assert!(ran.out.contains("no space was left after"), "{}", ran.out);
+    let (ran, report) = run("--bs 64k --size 50%");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let size = report["plan"]["target"][0]["size"].as_str().unwrap_or_default();
+    assert!(["4MiB", "3MiB"].contains(&size), "{size}");
+    let (ran, _) = run("--bs 64k --size 101%");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
 }

@@ -33,6 +33,7 @@ mod runner;
 mod schedulers;
 mod signals;
 mod signature;
+mod sizes;
 mod submission;
 mod target_check;
 mod tracer;

@@ -4,6 +4,7 @@
 //! beside what it could do, what do I need to know, what was not as I asked, what could not be
 //! seen. Everything else is in the JSON report.
 
+mod filled;
 mod findings;
 mod first_screen;
 mod key_numbers;
@@ -29,6 +30,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     head(&mut page, report);
     results::section(&mut page, report);
     sweep::section(&mut page, report);
+    filled::section(&mut page, report);
     troubles::section(&mut page, report);
     requests::brief(&mut page, report);
     findings::section(&mut page, report);

@@ -54,7 +54,7 @@ const ORDERS: &[(&str, &str)] = &[
         "run",
         "error families control leftovers owned_files signals events claims signature consent \
          hooks schedulers integrity tracer devices precheck inspection align page_cache \
-         device_watch target_check cached_work layout free_space memory submission runner \
+         device_watch target_check cached_work layout free_space memory submission runner sizes \
          phase_snapshots local run",
     ),
 ];

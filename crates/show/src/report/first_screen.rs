@@ -6,7 +6,7 @@
 use candor_record::{Finding, Report, fmt};
 
 use super::key_numbers::key_numbers;
-use super::{ended, findings, results, sweep, troubles, verdict_line};
+use super::{ended, filled, findings, results, sweep, troubles, verdict_line};
 use crate::describe;
 use crate::layout::{Page, cut, width, wrap};
 use crate::style::{Style, Tone};
@@ -31,7 +31,8 @@ const TROUBLES_MAX: usize = 3;
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
-    let told = results::goals(report).into_iter().chain(troubles::lines(report));
+    let told = results::goals(report).into_iter().chain(filled::lines(report));
+    let told = told.chain(troubles::lines(report));
     let troubles: Vec<String> = told.take(TROUBLES_MAX).collect();
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
