@@ -304,3 +304,27 @@ fn writing_until_full_ends_where_nothing_more_fits_and_shares_are_of_what_is_fre
     let (ran, _) = run("--bs 64k --size 101%");
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
+
+#[test]
+fn shipped_plans_are_printed_with_their_comments_and_run() {
+    let scratch = Scratch::new();
+    let directory = scratch.dir();
+    for name in ["database", "vm", "backup", "log", "web", "analytics"] {
+        let words = ["run", "--like", name, "--target", &directory, "--size", "64m", "--dry-run"];
+        let ran = candor(&[&words[..], &["--quiet"]].concat());
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+        assert!(ran.out.starts_with("# ") && ran.out.contains("64MiB"), "{name}: {}", ran.out);
+        let again = candor_reading(&["run", "-", "--dry-run", "--quiet"], &ran.out);
+        let plain: Vec<&str> = ran.out.lines().filter(|line| !line.starts_with('#')).collect();
+        let trimmed = |text: &str| text.trim().to_owned();
+        assert_eq!(trimmed(&again.out), trimmed(&plain.join("\n")), "{name}: {}", again.err);
+    }
+    let words =
+        ["run", "--like", "log", "--target", &directory, "--size", "8m", "--seconds", "0.3"];
+    let ran = candor(&[&words[..], &["--quiet"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("append"), "{}", ran.out);
+    let ran = candor(&[&words[..], &["--bs", "8k"]].concat());
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--set KEY=VALUE"), "{}", ran.err);
+}

@@ -167,7 +167,8 @@ impl Draft {
         Phase { name, jobs: vec![job], ..self.phase.clone() }
     }
 
-    fn targets(&self) -> Vec<Target> {
+    /// The targets: one for each path.
+    pub fn targets(&self) -> Vec<Target> {
         if self.paths.is_empty() {
             let size = self.target.size.or(Some(NULL_SIZE));
             return vec![Target { kind: TargetKind::Null, size, ..self.target.clone() }];

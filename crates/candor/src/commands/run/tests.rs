@@ -291,7 +291,7 @@ fn a_file_and_flags_exclude_each_other() {
 fn refused(words: &[&str]) -> String {
     let matches = command().try_get_matches_from(&words[1..]).unwrap();
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    match plan(&matches, &mut CommandLine::new(&words)) {
+    match plan(None, &matches, &mut CommandLine::new(&words)) {
         Err(Unusable::Sentence(sentence)) => sentence,
         _ => panic!("they were taken"),
     }
