@@ -47,7 +47,7 @@ pub use control::{Command, Control};
 pub use device_watch::{DeviceSelection, DeviceWatch};
 pub use error::RunError;
 pub use events::{Channels, Events, consumed};
-pub use inspection::{inspect, record, replay};
+pub use inspection::{inspect, list_devices, record, replay};
 pub use local::{HostOptions, Local};
 pub use page_cache::cached;
 pub use run::{Options, Run, Step, Stopped};
