@@ -328,3 +328,29 @@ fn shipped_plans_are_printed_with_their_comments_and_run() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("--set KEY=VALUE"), "{}", ran.err);
 }
+
+/// Commands of a page's shell blocks, whose lines a backslash joins.
+fn commands(page: &str) -> Vec<String> {
+    let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect(&path);
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let lines = |(block, _): (&str, &str)| -> Vec<String> {
+        block.replace("\\\n", " ").lines().map(str::to_owned).collect()
+    };
+    blocks.flat_map(lines).collect()
+}
+
+/// Every run that the guide and the recipes describe by flags is a plan that makes sense.
+#[test]
+fn commands_of_the_guide_pass_a_dry_run() {
+    let all = [commands("guide.md"), commands("recipes.md")].concat();
+    let runs = all.iter().filter_map(|line| line.strip_prefix("candor run --"));
+    let runs: Vec<&str> = runs.collect();
+    assert!(runs.len() > 15, "{runs:?}");
+    for words in runs {
+        let line = format!("run --{words} --dry-run");
+        let ran = candor(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "candor {line}: {}", ran.err);
+        assert!(!ran.err.contains("warning"), "candor {line}: {}", ran.err);
+    }
+}
