@@ -68,7 +68,7 @@ fn is_filled(plan: &Plan, target: &Target) -> bool {
     by && !has_size && can_grow
 }
 
-/// What stands at a target's path, or the nearest directory in which it is to be made.
+/// The object at a target's path, or the nearest directory in which it is to be made.
 fn place(
     target: &Target,
     survey: &dyn Fn(&Path) -> Result<Survey, RunError>,

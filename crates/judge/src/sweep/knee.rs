@@ -88,7 +88,7 @@ fn shown(
     (value, sentence)
 }
 
-/// What an operation took there and at the greatest value.
+/// Mean latency there and at the greatest value.
 fn latencies(least: &Point, last: &Point) -> String {
     match (least.row.latency_ns_mean, last.row.latency_ns_mean) {
         (Some(here), Some(there)) => format!(

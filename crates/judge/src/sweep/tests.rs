@@ -130,8 +130,8 @@ fn larger_blocks_are_weighed_by_bandwidth() {
     assert_eq!(sweep.rows[1].values, ["64 KiB"]);
     assert_eq!(
         sweep.knees[0].sentence,
-        "The knee is 64 KiB blocks: 524 MB/s, the least tried within 5 % of the best (535 MB/s with \
-         1 MiB blocks); an operation took 125 µs there, 1.96 ms with 1 MiB blocks."
+        "The knee is 64 KiB blocks: 524 MB/s, the least tried within 5 % of the best (535 MB/s \
+         with 1 MiB blocks); an operation took 125 µs there, 1.96 ms with 1 MiB blocks."
     );
 }
 

@@ -18,7 +18,7 @@ pub const PLANS: [(&str, &str); 6] = [
 ];
 
 /// Flags that may stand beside a shipped plan: where, how much, how long.
-const BESIDE: [&str; 11] = [
+const BESIDE: [&str; 12] = [
     "target",
     "size",
     "files",
@@ -29,6 +29,7 @@ const BESIDE: [&str; 11] = [
     "seconds",
     "time",
     "ramp",
+    "repeats",
     "seed",
 ];
 
@@ -63,6 +64,7 @@ pub fn plan(
         phase.jobs.iter_mut().for_each(|job| job.targets.clone_from(&names));
     }
     plan.name = draft.name.unwrap_or(plan.name);
+    plan.repeats = draft.repeats.unwrap_or(plan.repeats);
     plan.seed = draft.seed.unwrap_or(plan.seed);
     Ok(plan)
 }

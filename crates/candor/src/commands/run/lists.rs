@@ -50,7 +50,7 @@ impl Value {
 pub struct List {
     /// Name of the flag.
     pub flag: &'static str,
-    /// Its values, as given.
+    /// Values, as given.
     pub values: Vec<Value>,
 }
 

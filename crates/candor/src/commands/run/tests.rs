@@ -200,7 +200,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                ^^^^^^^^^^^^
       |
-      = help: --rw WORD: read, write, trim, rw (half and half); at random: randread, randwrite, …
+      = help: --rw WORD[,WORD…]: read, write, trim, rw (half and half); at random: randread, …; a list runs each
 
     error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
      --> command line:1:45
@@ -208,7 +208,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                             ^^^^^^^
       |
-      = help: --bs SIZE: Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]
+      = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]
 
     error[value]: `many` is not a whole number, or is too large
      --> command line:1:53
@@ -216,7 +216,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                                     ^^^^^^^^^^^^
       |
-      = help: --depth N: Operations in flight per worker [default: 1]
+      = help: --depth N[,N…]: Operations in flight per worker; a list runs each in turn [default: 1]
 
     error[value]: `zipf` has 0 values behind its name, not 1
      --> command line:1:66
@@ -334,9 +334,44 @@ fn a_printed_plan_reads_back() {
 #[test]
 fn a_list_is_a_phase_for_each_value() {
     assert_snapshot!(
-        output("--target /data/file --rw randread --engine io_uring --direct --size 1g --seconds 10 \
-              --depth 1,16"),
-        @""
+        output("--target /data/file --rw randread --engine io_uring --direct --size 1g \
+              --depth 1,16 --seconds 10"),
+        @r#"
+    version = 2
+    name = "random read 4 KiB, by depth"
+
+    [[target]]
+    name = "target"
+    path = "/data/file"
+    size = "1GiB"
+
+    [[phase]]
+    name = "depth 1"
+    stop = { time = "10s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.work.blocks]
+    access = "random"
+    engine = "io_uring"
+    direct = true
+
+    [[phase]]
+    name = "depth 16"
+    stop = { time = "10s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.work.blocks]
+    access = "random"
+    depth = 16
+    engine = "io_uring"
+    direct = true
+    "#
     );
 }
 

@@ -33,7 +33,8 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "bs",
         takes: Takes::One("SIZE[,SIZE…]"),
-        help: "Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]",
+        help: "Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each \
+               [default: 4k]",
         fields: &["phase[0].job[0].work.blocks.size"],
         set: |draft, text| draft.take("bs", text, |text| Ok(Value::Size(unit(text)?))),
     },

@@ -21,7 +21,8 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "size",
         takes: Takes::One("SIZE"),
-        help: "Bytes used of each file or of the device, or 90% of it or of what is free [default: all]",
+        help: "Bytes used of each file or of the device, or 90% of it or of what is free \
+               [default: all]",
         fields: &["target[0].size", "target[0].size_percent"],
         set: |draft, text| match text.ends_with('%') {
             true => put_some(&mut draft.target.size_percent, percent(text)),
