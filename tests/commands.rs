@@ -420,3 +420,15 @@ fn several_operations_in_flight_get_an_engine_and_cached_work_a_warning() {
         assert!(!ran.err.contains(cached), "{silent}: {}", ran.err);
     }
 }
+
+#[test]
+fn devices_of_the_host_have_a_line_each() {
+    let ran = candor(&["devices"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.starts_with("device"), "{}", ran.out);
+    let json = candor(&["devices", "--all", "--json", "-"]);
+    let facts: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
+    let targets = facts["targets"].as_array().map_or(0, Vec::len);
+    // Devices that cannot hold anything are among all of them only.
+    assert!(ran.out.lines().count() - 1 <= targets, "{}: {targets}", ran.out);
+}

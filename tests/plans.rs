@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Scratch, alone, candor, candor_reading, measured};
+use crate::support::{Mount, Scratch, alone, candor, candor_reading, measured};
 
 /// Line, column and a word of the message of each mistake.
 const MISTAKES: [(u32, u32, &str); 8] = [
@@ -253,5 +253,104 @@ fn phases_and_repeats_run_in_order() {
         assert_eq!(jobs[0]["operations"]["read"]["ops"], 256, "phase {i}");
         assert_eq!(jobs[1]["workers"], 2);
         assert_eq!(jobs[1]["per_worker"].as_array().unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn a_list_of_depths_is_one_table_with_a_knee() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let json = scratch.path("sweep.json");
+    let words = "--rw randread --engine io_uring --direct --size 16m --depth 1,4 --seconds 0.3";
+    let (target, words) = (scratch.path("file"), words.split(' '));
+    let mut all = vec!["run", "--target", &target, "--json", &json];
+    all.extend(words);
+    let ran = candor(&all);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("2 runs, one after another, about 1 s of load."), "{}", ran.err);
+    // One file, laid out once.
+    assert_eq!(ran.err.matches("laying out").count(), 1, "{}", ran.err);
+    assert!(ran.out.contains("depth  "), "{}", ran.out);
+    assert!(ran.out.contains("gain"), "{}", ran.out);
+    let report: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    let sweep = &report["judgement"]["sweep"];
+    assert_eq!(sweep["keys"], serde_json::json!(["depth"]));
+    assert_eq!(sweep["rows"].as_array().map(Vec::len), Some(2));
+    let sentence = sweep["knees"][0]["sentence"].as_str().unwrap_or_default();
+    assert!(!sentence.is_empty() && ran.out.contains(&sentence[..30]), "{sentence}: {}", ran.out);
+}
+
+#[test]
+fn writing_until_full_ends_where_nothing_more_fits_and_shares_are_of_what_is_free() {
+    let scratch = Scratch::new();
+    let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
+    let json = scratch.path("full.json");
+    let run = |words: &str| {
+        let mut all = vec!["run", "--target", &mount.dir, "--json", &json, "--rw", "write"];
+        all.extend(words.split(' '));
+        let ran = candor(&all);
+        let text = std::fs::read_to_string(&json).unwrap_or_default();
+        (ran, serde_json::from_str::<Value>(&text).unwrap_or_default())
+    };
+    let (ran, report) = run("--bs 64k --until-full");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(report["phases"][0]["measurements"][0]["ended"], "full");
+    let written = report["phases"][0]["measurements"][0]["operations"]["write"]["bytes"].as_u64();
+    assert!(written > Some(7 << 20) && written <= Some(8 << 20), "{written:?}");
+    assert!(ran.out.contains("no space was left after"), "{}", ran.out);
+    let (ran, report) = run("--bs 64k --size 50%");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let size = report["plan"]["target"][0]["size"].as_str().unwrap_or_default();
+    assert!(["4MiB", "3MiB"].contains(&size), "{size}");
+    let (ran, _) = run("--bs 64k --size 101%");
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+}
+
+#[test]
+fn shipped_plans_are_printed_with_their_comments_and_run() {
+    let scratch = Scratch::new();
+    let directory = scratch.dir();
+    for name in ["database", "vm", "backup", "log", "web", "analytics"] {
+        let words = ["run", "--like", name, "--target", &directory, "--size", "64m", "--dry-run"];
+        let ran = candor(&[&words[..], &["--quiet"]].concat());
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+        assert!(ran.out.starts_with("# ") && ran.out.contains("64MiB"), "{name}: {}", ran.out);
+        let again = candor_reading(&["run", "-", "--dry-run", "--quiet"], &ran.out);
+        let plain: Vec<&str> = ran.out.lines().filter(|line| !line.starts_with('#')).collect();
+        let trimmed = |text: &str| text.trim().to_owned();
+        assert_eq!(trimmed(&again.out), trimmed(&plain.join("\n")), "{name}: {}", again.err);
+    }
+    let words =
+        ["run", "--like", "log", "--target", &directory, "--size", "8m", "--seconds", "0.3"];
+    let ran = candor(&[&words[..], &["--quiet"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("append"), "{}", ran.out);
+    let ran = candor(&[&words[..], &["--bs", "8k"]].concat());
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.err.contains("--set KEY=VALUE"), "{}", ran.err);
+}
+
+/// Commands of a page's shell blocks, whose lines a backslash joins.
+fn commands(page: &str) -> Vec<String> {
+    let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).expect(&path);
+    let blocks = text.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let lines = |(block, _): (&str, &str)| -> Vec<String> {
+        block.replace("\\\n", " ").lines().map(str::to_owned).collect()
+    };
+    blocks.flat_map(lines).collect()
+}
+
+/// Every run that the guide and the recipes describe by flags is a plan that makes sense.
+#[test]
+fn commands_of_the_guide_pass_a_dry_run() {
+    let all = [commands("guide.md"), commands("recipes.md")].concat();
+    let runs = all.iter().filter_map(|line| line.strip_prefix("candor run --"));
+    let runs: Vec<&str> = runs.collect();
+    assert!(runs.len() > 15, "{runs:?}");
+    for words in runs {
+        let line = format!("run --{words} --dry-run");
+        let ran = candor(&line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "candor {line}: {}", ran.err);
+        assert!(!ran.err.contains("warning"), "candor {line}: {}", ran.err);
     }
 }

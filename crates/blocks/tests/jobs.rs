@@ -101,7 +101,7 @@ fn no_space_left_is_an_end_where_planned() {
     let stop = Some(Stop { until_full: true, ..Stop::default() });
     let full = Job { stop, ..writer("full") };
     let all = run(&plan(&[("full", Path::new(FULL))], vec![full], OnFailure::EndRun));
-    assert_eq!(ends(&all), [Ended::Done]);
+    assert_eq!(ends(&all), [Ended::Full]);
     assert!(all[0].errors.is_empty() && all[0].of(Direction::Write).failed == 0, "{all:?}");
 }
 

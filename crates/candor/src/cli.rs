@@ -30,6 +30,7 @@ pub fn command() -> Command {
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::inspect::command())
+        .subcommand(commands::devices::command())
         .subcommand(commands::show::command())
         .subcommand(commands::judge::command())
         .subcommand(commands::explain::command())
@@ -81,6 +82,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
+        Some(("devices", matches)) => commands::devices::main(matches, line),
         Some(("show", matches)) => commands::show::main(matches, line),
         Some(("judge", matches)) => commands::judge::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),

@@ -94,17 +94,55 @@ pub fn apply<T>(
         for (nth, value) in values(flag, matches).iter().enumerate() {
             let place = line.point(flag.long, nth, flag.fields);
             if let Err(message) = (flag.set)(into, value) {
-                let remedy = match flag.takes {
-                    Takes::Nothing => format!("--{}", flag.long),
-                    Takes::One(name) | Takes::Many(name) => format!("--{} {name}", flag.long),
-                    Takes::Maybe(name) => format!("--{}[={name}]", flag.long),
-                };
-                let remedy = format!("{remedy}: {}", flag.help);
-                problems.push(Problem::error("value", place, message, remedy));
+                problems.push(Problem::error("value", place, message, flag.remedy()));
             }
         }
     }
     problems
+}
+
+/// Lists of good values where only one is taken.
+pub fn lists_refused<T: Default>(
+    groups: &[Group<T>],
+    matches: &ArgMatches,
+    line: &mut CommandLine,
+) -> Vec<Problem> {
+    let all = || groups.iter().flat_map(|group| group.flags);
+    let takers: Vec<String> =
+        all().filter(|flag| flag.takes_list()).map(|flag| format!("--{}", flag.long)).collect();
+    let takers = takers.join(", ");
+    let mut problems = Vec::new();
+    for flag in all().filter(|flag| !flag.takes_list()) {
+        for (nth, value) in values(flag, matches).iter().enumerate() {
+            let takes = |value: &str| (flag.set)(&mut T::default(), value).is_ok();
+            if value.contains(',') && !takes(value) && value.split(',').all(takes) {
+                let place = line.point(flag.long, nth, flag.fields);
+                let message = format!(
+                    "`{value}` is a list, and --{} takes one value; lists are for {takers}",
+                    flag.long
+                );
+                problems.push(Problem::error("value", place, message, flag.remedy()));
+            }
+        }
+    }
+    problems
+}
+
+impl<T> Flag<T> {
+    /// Whether its value may be a list of values, each of which is run.
+    fn takes_list(&self) -> bool {
+        matches!(self.takes, Takes::One(name) if name.contains("[,"))
+    }
+
+    /// The form of the option and its purpose.
+    fn remedy(&self) -> String {
+        let form = match self.takes {
+            Takes::Nothing => format!("--{}", self.long),
+            Takes::One(name) | Takes::Many(name) => format!("--{} {name}", self.long),
+            Takes::Maybe(name) => format!("--{}[={name}]", self.long),
+        };
+        format!("{form}: {}", self.help)
+    }
 }
 
 fn values<T>(flag: &Flag<T>, matches: &ArgMatches) -> Vec<String> {

@@ -282,7 +282,7 @@ impl<S: Source> Worker<S> {
         };
         let (errno, tolerance) = (failure.errno(), &self.seat.tolerance);
         if tolerance.ends_work(errno) {
-            return self.drain(Ended::Done);
+            return self.drain(Ended::Full);
         }
         let goes_on = tolerance.takes(slot.op.row(self.seat.table()).figure, errno);
         counters.did_fail();

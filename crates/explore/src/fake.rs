@@ -129,6 +129,7 @@ impl Runner for Fake {
             length_bytes: self.length_bytes,
             takes_direct: true,
             engine: Engine::IO_URING,
+            space: None,
         })
     }
 

@@ -34,6 +34,7 @@ mod series;
 mod setup;
 mod shared;
 mod stage;
+mod sweep;
 pub mod thresholds;
 mod trials;
 
@@ -50,6 +51,7 @@ use candor_record::{
 pub use case::Case;
 pub use questions::{Question, questions};
 pub use rule::RuleText;
+pub use sweep::sweep;
 
 use observed::Observed;
 
@@ -92,11 +94,12 @@ pub fn judge_again(report: &Report) -> Judgement {
         let of = is_result.then(|| judge(&Case::new(&report.plan, record, earlier, &judged)));
         judged.push(of);
     }
-    conclude(&report.phases, judged, report.cut_short.as_deref())
+    let sweep = sweep(&report.plan, &report.phases, &judged);
+    Judgement { sweep, ..conclude(&report.phases, judged, report.cut_short.as_deref()) }
 }
 
-/// The judgement on a run of these phases, which were judged; `cut_short` says why it ended before
-/// its time.
+/// The judgement on a run of these phases, which were judged, without its [`sweep`]; `cut_short`
+/// says why it ended before its time.
 pub fn conclude(
     records: &[PhaseRecord],
     phases: Vec<Option<PhaseJudgement>>,
@@ -116,7 +119,7 @@ pub fn conclude(
     };
     let candor_version = env!("CARGO_PKG_VERSION").into();
     let judgement_version = JUDGEMENT_VERSION;
-    Judgement { judgement_version, candor_version, phases, verdict, headline, repeats }
+    Judgement { judgement_version, candor_version, phases, verdict, headline, repeats, sweep: None }
 }
 
 /// Whether a phase moved data so fast that it matters how fast memory copies.

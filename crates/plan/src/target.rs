@@ -19,6 +19,10 @@ pub struct Target {
     pub kind: TargetKind,
     /// Bytes used of each file or of the device; absent means its present size.
     pub size: Option<Bytes>,
+    /// The same as a share, in whole percent: of the device or of a file that is there; of files to
+    /// make, of what is free on their filesystem when the run begins, for all of them together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_percent: Option<u8>,
     /// Number of files, for a file set whose files are numbered.
     pub files: u32,
     /// Name of each numbered file; absent means `candor.<target>.{number}`.
@@ -55,6 +59,7 @@ impl Default for Target {
             path: PathBuf::new(),
             kind: TargetKind::Auto,
             size: None,
+            size_percent: None,
             files: 1,
             file_name: None,
             first_file: 0,

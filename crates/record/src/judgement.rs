@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Limit, NotEvaluated, Repeats, Verdict};
+use crate::{Finding, Limit, NotEvaluated, Repeats, Sweep, Verdict};
 
 /// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
 pub const JUDGEMENT_VERSION: u32 = 2;
@@ -25,6 +25,9 @@ pub struct Judgement {
     /// Means and spread of phases that ran several times, in the order of their first results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeats>,
+    /// The phases beside each other, where they differ in one or two settings only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sweep: Option<Sweep>,
 }
 
 impl Judgement {

@@ -29,6 +29,7 @@ pub mod requests;
 mod snapshot;
 mod stored;
 pub mod summary;
+mod sweep;
 
 pub use activity::{Activity, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};
@@ -50,3 +51,4 @@ pub use repeats::{RepeatedOp, Repeats, Spread};
 pub use report::*;
 pub use snapshot::*;
 pub use stored::{REPORT_BYTES_MAX, read, read_unjudged};
+pub use sweep::{Knee, Sweep, SweepKey, SweepRow};

@@ -686,6 +686,8 @@ pub enum Ended {
     Time,
     /// The job had become steady.
     Steady,
+    /// Nothing more could be stored, which was where it was to end.
+    Full,
     /// The user interrupted it.
     Interrupted,
     /// Nothing completed for longer than the watchdog waits.
@@ -697,7 +699,7 @@ pub enum Ended {
 impl Ended {
     /// True where it did all that it was to do.
     pub fn is_sound(self) -> bool {
-        matches!(self, Ended::Done | Ended::Time | Ended::Steady)
+        matches!(self, Ended::Done | Ended::Time | Ended::Steady | Ended::Full)
     }
 }
 

@@ -45,15 +45,19 @@ pub fn all(roots: &Roots) -> Vec<(String, PathBuf)> {
     names(roots).iter().map(|name| node(name, roots)).collect()
 }
 
+/// Devices of the host, partitions aside.
+pub fn whole(roots: &Roots) -> Vec<String> {
+    let disks = diskstats(roots).unwrap_or_default().into_iter();
+    disks.filter(|disk| disk.partition_of.is_none()).map(|disk| disk.name).collect()
+}
+
 /// Devices of the host that can hold anything, partitions aside.
 pub fn names(roots: &Roots) -> Vec<String> {
     let has_size = |name: &String| {
         let size = std::fs::read_to_string(roots.sys.join("class/block").join(name).join("size"));
         size.is_ok_and(|size| size.trim() != "0") && node(name, roots).1.exists()
     };
-    let disks = diskstats(roots).unwrap_or_default().into_iter();
-    let whole = disks.filter(|disk| disk.partition_of.is_none()).map(|disk| disk.name);
-    whole.filter(has_size).collect()
+    whole(roots).into_iter().filter(has_size).collect()
 }
 
 /// A device and its node.

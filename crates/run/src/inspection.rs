@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_observe::{Bundle, Roots};
 use candor_record::Facts;
+use candor_record::facts::{DeviceFacts, DeviceKind, value};
 
 use crate::error::RunError;
 use crate::{devices, precheck};
@@ -16,6 +17,22 @@ use crate::{devices, precheck};
 pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
     let roots = Roots::default();
     Ok(inspect_by(&targets(paths, &roots)?, &roots))
+}
+
+/// Facts of the devices of this host, without reading from any; with `all` also of RAM disks, and
+/// of those that have no size.
+pub fn list_devices(all: bool) -> Facts {
+    let roots = Roots::default();
+    let names = if all { devices::whole(&roots) } else { devices::names(&roots) };
+    let targets: Vec<_> = names.iter().map(|name| devices::node(name, &roots)).collect();
+    let mut facts = candor_observe::inspect(&targets, &roots);
+    let is_memory = |device: &&DeviceFacts| device.kind == DeviceKind::Brd;
+    let memory = facts.devices.iter().filter(is_memory).map(|device| device.name.clone());
+    let memory: Vec<String> = if all { Vec::new() } else { memory.collect() };
+    facts
+        .targets
+        .retain(|target| value(&target.device).is_none_or(|device| !memory.contains(device)));
+    facts
 }
 
 /// As [`inspect`], with all that the kernel answered, for [`replay`]; of all devices of the host

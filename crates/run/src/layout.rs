@@ -103,7 +103,13 @@ struct FileLayout<'a> {
 impl FileLayout<'_> {
     fn target(&mut self, index: usize, target: &Target, work: &[Work<'_>]) -> Result<(), RunError> {
         let writes = work.iter().find_map(|(job, _)| job.work.destroys());
-        let needed = is_laid_out(target, work);
+        // What is written until nothing fits is not there beforehand.
+        let fills = |(job, _): &Work| {
+            let stop = job.stop.as_ref().unwrap_or(&self.phase.stop);
+            stop.until_full && job.work.destroys().is_some()
+        };
+        let is_filled = target.layout == Layout::Needed && work.iter().any(fills);
+        let needed = is_laid_out(target, work) && !is_filled;
         // Whoever may overwrite a file may fill its holes.
         let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
         let wanted = Wanted { fills_holes, ..self.wanted(target) };

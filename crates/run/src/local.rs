@@ -5,7 +5,7 @@ mod phase;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::slice;
 use std::thread;
@@ -26,7 +26,7 @@ use crate::events::Channels;
 use crate::owned_files::OwnedFiles;
 use crate::phase_snapshots::wait_until;
 use crate::precheck::PhaseFiles;
-use crate::runner::{Ready, Runner, Survey, Task};
+use crate::runner::{Ready, Runner, Space, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
 use crate::{
@@ -215,6 +215,15 @@ impl Local {
     }
 }
 
+/// Space of the filesystem on which a path stands.
+fn space(path: &Path) -> Option<Space> {
+    let filesystem = path.metadata().ok()?.dev();
+    let space = rustix::fs::statvfs(path).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
+    let (total_bytes, available_bytes) = (bytes(space.f_blocks), bytes(space.f_bavail));
+    Some(Space { filesystem, total_bytes, available_bytes })
+}
+
 impl Runner for Local {
     fn survey(&self, path: &Path) -> Result<Survey, RunError> {
         let path = path.canonicalize().map_err(RunError::file("find", path))?;
@@ -229,6 +238,7 @@ impl Runner for Local {
                 true => Engine::IO_URING,
                 false => Engine::LIBAIO,
             },
+            space: space(&path),
             path,
         })
     }

@@ -7,7 +7,7 @@ mod follow_ups;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_judge::{Case, conclude, judge};
+use candor_judge::{Case, conclude, judge, sweep};
 use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
@@ -17,6 +17,7 @@ use crate::error::RunError;
 use crate::events::Channels;
 use crate::integrity;
 use crate::runner::{Collected, Runner, Survey, Task};
+use crate::sizes;
 
 pub use self::ends::Stopped;
 
@@ -81,16 +82,22 @@ impl Run {
         self.runner.survey(path)
     }
 
-    /// Checks the plan and the consent it needs, and has hosts and targets inspected. A series
+    /// Checks the plan and the consent it needs, gives targets their sizes in bytes, and has hosts
+    /// and targets inspected. A series
     /// says how many phases and how much time it expects, since its plan does not.
     ///
     /// # Errors
     /// The plan is refused.
-    pub fn open(&mut self, plan: Plan, expected: Option<(usize, Nanos)>) -> Result<(), RunError> {
+    pub fn open(
+        &mut self,
+        mut plan: Plan,
+        expected: Option<(usize, Nanos)>,
+    ) -> Result<(), RunError> {
         let warnings = match plan.phases.is_empty() {
             true => Vec::new(),
             false => sensible(&plan)?,
         };
+        sizes::settle(&mut plan, &|path| self.runner.survey(path))?;
         self.channels.events.send(expected::run_started(&plan, expected));
         self.runner.open(&plan)?;
         self.report.plan = plan;
@@ -182,7 +189,9 @@ impl Run {
             Err(Stopped::Early(sentence)) => Some(sentence),
             Err(Stopped::Done) | Ok(()) => None,
         };
+        let sweep = sweep(&self.report.plan, &self.report.phases, &self.judged);
         let judgement = conclude(&self.report.phases, self.judged, cut_short.as_deref());
+        let judgement = Judgement { sweep, ..judgement };
         let interrupted = self.channels.control.is_stopped();
         self.channels.events.send(Event::RunDone { verdict: judgement.verdict, interrupted });
         let elapsed_s = self.clock.elapsed().as_secs_f64();

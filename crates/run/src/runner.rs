@@ -86,6 +86,31 @@ pub struct Survey {
     pub takes_direct: bool,
     /// The best asynchronous engine of the host.
     pub engine: Engine,
+    /// Space of the filesystem on which it stands; absent where the kernel does not tell it.
+    pub space: Option<Space>,
+}
+
+/// Space of a filesystem.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Space {
+    /// A number that tells filesystems apart.
+    pub filesystem: u64,
+    /// All of it.
+    pub total_bytes: u64,
+    /// Free for this user.
+    pub available_bytes: u64,
+}
+
+impl Survey {
+    /// Length of what holds bytes already.
+    pub fn whole(&self) -> Option<u64> {
+        self.length_bytes.filter(|length| *length > 0)
+    }
+
+    /// True for a block device.
+    pub fn is_device(&self) -> bool {
+        self.kind == PathKind::Device
+    }
 }
 
 /// Results of a task: measurements of all hosts together, and what each of them saw.

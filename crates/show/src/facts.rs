@@ -1,6 +1,7 @@
 //! Page of `candor inspect`: the host, and each target from its path down to the devices.
 
 mod device;
+mod list;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,8 @@ use candor_record::fmt::{column, counted};
 use crate::describe;
 use crate::layout::{Align, Cell, Page, Table, cut};
 use crate::style::{Style, Tone};
+
+pub use list::list;
 
 /// Devices that a screen has room for.
 const DEVICES_MAX: usize = 16;

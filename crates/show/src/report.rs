@@ -4,10 +4,12 @@
 //! beside what it could do, what do I need to know, what was not as I asked, what could not be
 //! seen. Everything else is in the JSON report.
 
+mod filled;
 mod findings;
 mod first_screen;
 mod key_numbers;
 mod results;
+mod sweep;
 mod troubles;
 
 #[cfg(test)]
@@ -27,6 +29,8 @@ pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
     results::section(&mut page, report);
+    sweep::section(&mut page, report);
+    filled::section(&mut page, report);
     troubles::section(&mut page, report);
     requests::brief(&mut page, report);
     findings::section(&mut page, report);

@@ -308,6 +308,7 @@ pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
         verdict,
         headline: headline.into(),
         repeats: vec![],
+        sweep: None,
     };
     Report {
         report_version: REPORT_VERSION,

@@ -83,7 +83,7 @@ pub(crate) fn confidence(confidence: Confidence) -> &'static str {
 /// Why a job ended before its time; none where it did not.
 pub(crate) fn ended_early(ended: Ended) -> Option<&'static str> {
     match ended {
-        Ended::Done | Ended::Time | Ended::Steady => None,
+        Ended::Done | Ended::Time | Ended::Steady | Ended::Full => None,
         Ended::Interrupted => Some("interrupted"),
         Ended::Failed => Some("stopped by an error"),
         Ended::Stalled => Some("stopped because nothing completed any more"),

@@ -44,7 +44,8 @@ const ORDERS: &[(&str, &str)] = &[
         "judge",
         "thresholds activity align integrity series stage case setup command flow observed \
          foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
-         trials more_load rule rules causes questions limit job_limits headline preflight",
+         trials more_load rule rules causes questions limit job_limits headline preflight \
+         sweep",
     ),
     ("explore", "saturate check"),
     ("judge::rules", "depth array cache condition link method names queue"),
@@ -53,7 +54,7 @@ const ORDERS: &[(&str, &str)] = &[
         "run",
         "error families control leftovers owned_files signals events claims signature consent \
          hooks schedulers integrity tracer devices precheck inspection align page_cache \
-         device_watch target_check cached_work layout free_space memory submission runner \
+         device_watch target_check cached_work layout free_space memory submission runner sizes \
          phase_snapshots local run",
     ),
 ];

@@ -3,6 +3,8 @@
 mod access;
 mod draft;
 mod engine;
+mod like;
+mod lists;
 mod options;
 mod settings;
 pub mod suggest;
@@ -39,6 +41,8 @@ to be kept in a file.";
 /// How to run, whatever the plan is.
 #[derive(Debug, Default)]
 struct How {
+    /// Text of a shipped plan.
+    like: Option<&'static str>,
     set: Vec<String>,
     force: Option<String>,
     no_follow_ups: bool,
@@ -49,6 +53,14 @@ struct How {
 const HOW: &[Group<How>] = &[Group {
     title: "Running",
     flags: &[
+        Flag {
+            long: "like",
+            takes: Takes::One("NAME"),
+            help: "Run a shipped plan on --target: the work of a database, vm, backup, log, web or \
+                   analytics; --size and --seconds apply to it, --dry-run prints it",
+            fields: &[],
+            set: |how, text| put_some(&mut how.like, parse::one_of(text, &like::PLANS)),
+        },
         Flag {
             long: "set",
             takes: Takes::Many("KEY=VALUE"),
@@ -111,6 +123,7 @@ pub fn command() -> Command {
         .args(flag::args(HOW))
         .args(flag::args(output::OF_RUNS))
         .mut_arg("direct", |arg| arg.conflicts_with("buffered"))
+        .mut_arg("like", |arg| arg.conflicts_with("FILE"))
         .mut_arg("seconds", |arg| arg.conflicts_with("time"))
         .after_help(exit::HELP)
 }
@@ -124,7 +137,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, output.color);
         return exit::USAGE;
     }
-    let (plan, source) = match plan(matches, &mut line) {
+    let (plan, source) = match plan(how.like, matches, &mut line) {
         Ok(plan) => plan,
         Err(Unusable::Sentence(sentence)) => {
             screen::error(&sentence);
@@ -153,9 +166,13 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if !check::can_run(&found) {
         return exit::USAGE;
     }
+    if !output.quiet {
+        screen::tell(&lists::announcement(&plan));
+    }
     let chosen = engine::chosen(matches, &plan);
     if how.dry_run {
-        let comments: Vec<_> = chosen.iter().map(engine::Chosen::comment).collect();
+        let mut comments = how.like.map(like::comments).unwrap_or_default();
+        comments.extend(chosen.iter().map(engine::Chosen::comment));
         return commands::printed(&text::write_commented(&plan, &comments));
     }
     let options = candor_run::Options {
@@ -194,8 +211,17 @@ enum Unusable {
     Plan(Vec<Problem>, Source),
 }
 
-/// The plan of the file, or of the flags.
-fn plan(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
+/// The plan of the file, the shipped one, or that of the flags.
+fn plan(
+    like: Option<&str>,
+    matches: &ArgMatches,
+    line: &mut CommandLine,
+) -> Result<(Plan, Source), Unusable> {
+    if let Some(shipped) = like {
+        let plan = like::plan(shipped, matches, line);
+        let plan = plan.map_err(|(problems, source)| Unusable::Plan(problems, source))?;
+        return Ok((plan, line.source.clone()));
+    }
     let Some(file) = matches.get_one::<String>("FILE") else { return by_flags(matches, line) };
     let flags = flag::given(options::GROUPS, matches);
     if let Some(what) = no_plan(file, !flags.is_empty()) {
@@ -275,10 +301,15 @@ fn on_target(file: &str, words: &[String]) -> String {
 }
 
 fn by_flags(matches: &ArgMatches, line: &mut CommandLine) -> Result<(Plan, Source), Unusable> {
+    let lists = flag::lists_refused(options::GROUPS, matches, line);
+    if !lists.is_empty() {
+        return Err(Unusable::Plan(lists, line.source.clone()));
+    }
     let mut draft = Draft::default();
     let mut problems = flag::apply(options::GROUPS, matches, line, &mut draft);
     problems.extend(draft.lacks());
     problems.extend(draft.contradicts());
+    problems.extend(lists::problems(&draft.lists, &flag::given(options::GROUPS, matches)));
     let source = line.source.clone();
     match problems.is_empty() {
         true => Ok((draft.plan(), source)),

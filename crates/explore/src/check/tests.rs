@@ -173,6 +173,7 @@ fn no_more_is_used_than_there_is() {
             length_bytes: Some(9000),
             takes_direct: true,
             engine: Engine::Psync,
+            space: None,
         };
         target(&CheckOptions { size, ..options(false) }, &survey).size
     };

@@ -52,6 +52,10 @@ fn needs_path(plan: &Plan, target: &Target) -> bool {
 
 fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
     let place = at.key("size");
+    if let Some(percent) = target.size_percent {
+        share(target, percent, &at.key("size_percent"), out);
+        return;
+    }
     match target.size {
         Some(Bytes(0)) => {
             out.error("target-size", place, "size is 0", "give a size, or remove it");
@@ -66,6 +70,19 @@ fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
             out.error("target-size", at.clone(), message, "set size, such as \"1g\"");
         }
         _ => {}
+    }
+}
+
+/// A share of what only the host knows.
+fn share(target: &Target, percent: u8, place: &PlanPath, out: &mut Found) {
+    out.percent("target-size", place.clone(), f64::from(percent), 1.0);
+    if let Some(size) = target.size {
+        let message = format!("size is {size}, and size_percent {percent} %");
+        out.error("target-size", place.clone(), message, "leave one of them out");
+    }
+    if has_no_size_of_its_own(target) {
+        let message = format!("target {} has no size to take a share of", target.name);
+        out.error("target-size", place.clone(), message, "set size, such as \"1g\"");
     }
 }
 

@@ -123,6 +123,7 @@ impl Arbitrary<'_> {
             path: PathBuf::from(self.text()),
             kind: self.pick(&[Kind::Auto, Kind::File, Kind::FileSet, Kind::Device, Kind::Null]),
             size: self.option(Self::bytes),
+            size_percent: self.option(|d| (d.count() % 100) as u8),
             files: self.count(),
             file_name: self.option(|d| FileName::joined([d.text(), d.text()])),
             first_file: self.count(),

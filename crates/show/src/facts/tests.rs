@@ -195,3 +195,21 @@ fn links_on_the_way_and_servers_at_its_end() {
           = 10000 Mb/s ÷ 8 × 1448/1538 (TCP, MTU 1500) = 1176 MB/s
     "#);
 }
+
+#[test]
+fn each_device_is_a_line_of_80_columns() {
+    let mut facts = crate::sample::facts();
+    facts.targets = ["sda", "sda1"]
+        .map(|name| TargetFacts {
+            device: Some(Fact::new(name.into(), "the test")),
+            ..TargetFacts::default()
+        })
+        .to_vec();
+    let text = list(&facts, &Style { color: false, width: 80 });
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.starts_with("device  kind"), "{text}");
+    let disk = text.lines().find(|line| line.starts_with("sda ")).expect("the disk");
+    for part in ["ATA", "500 GB", "/data", "Example SSD 860", "600 MB/s", "mq-deadline"] {
+        assert!(disk.contains(part), "no {part}: {disk}");
+    }
+}

@@ -6,7 +6,7 @@
 use candor_record::{Finding, Report, fmt};
 
 use super::key_numbers::key_numbers;
-use super::{ended, findings, results, troubles, verdict_line};
+use super::{ended, filled, findings, results, sweep, troubles, verdict_line};
 use crate::describe;
 use crate::layout::{Page, cut, width, wrap};
 use crate::style::{Style, Tone};
@@ -16,6 +16,8 @@ use crate::words;
 const LINES_MAX: usize = 22;
 /// Rows of the table, its head included.
 const ROWS_MAX: usize = 11;
+/// Lines that tell the knees of a sweep.
+const KNEE_LINES_MAX: usize = 4;
 /// Findings that are told.
 const FINDINGS_MAX: usize = 3;
 /// Lines that the verdict takes.
@@ -29,13 +31,14 @@ const TROUBLES_MAX: usize = 3;
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
-    let told = results::goals(report).into_iter().chain(troubles::lines(report));
+    let told = results::goals(report).into_iter().chain(filled::lines(report));
+    let told = told.chain(troubles::lines(report));
     let troubles: Vec<String> = told.take(TROUBLES_MAX).collect();
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
     let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);
     let of_findings = all.len().min(FINDINGS_MAX);
-    let table = results::brief(style, report, room.saturating_sub(of_findings + 1).min(ROWS_MAX));
+    let table = table(style, report, room.saturating_sub(of_findings + 1));
     page.blank();
     table.iter().for_each(|line| page.line(line));
     troubles.iter().for_each(|line| page.line(&cut(line, style.columns())));
@@ -74,6 +77,17 @@ fn head(page: &mut Page, report: &Report) {
         let room = style.columns().saturating_sub(width(&more));
         page.line(&format!("{}{more}", cut(&describe::target(facts, target), room)));
     }
+}
+
+/// The table in so many lines at most: of a sweep its own, with its knees below.
+fn table(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
+    let Some(of) = &report.judgement.sweep else {
+        return results::brief(style, report, lines_max.min(ROWS_MAX));
+    };
+    let knees = of.knees.iter().flat_map(|knee| short(&knee.sentence, style.columns(), 2));
+    let knees: Vec<String> = knees.take(KNEE_LINES_MAX).collect();
+    let rows_max = lines_max.saturating_sub(knees.len()).min(ROWS_MAX);
+    sweep::brief(style, of, rows_max).into_iter().chain(knees).collect()
 }
 
 /// The lines of each finding for which there is room, heaviest first.

@@ -11,6 +11,7 @@ use crate::sample::{self, finding, measurement, phase, stats};
 
 mod first_screen;
 mod shapes;
+mod sweep;
 
 fn plain(report: &Report) -> String {
     text(report, &Style::default())

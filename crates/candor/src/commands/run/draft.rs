@@ -8,6 +8,8 @@ use candor_plan::units::{Direction, Mix, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
 use candor_record::fmt::column;
 
+use super::lists::{self, List, Value};
+
 /// One job under construction.
 #[derive(Debug, Default)]
 pub struct Draft {
@@ -35,6 +37,8 @@ pub struct Draft {
     pub repeats: Option<u32>,
     /// Name of the run, given by the user.
     pub name: Option<String>,
+    /// Flags that have lists; the job has the first value of each.
+    pub lists: Vec<List>,
 }
 
 /// Size of a target that has no bytes.
@@ -56,6 +60,14 @@ impl Draft {
     /// A flag that the engine has no use for.
     pub fn contradicts(&self) -> Option<Problem> {
         let engine = self.named_engine();
+        if !engine.takes_many() && self.lists.iter().any(|list| list.flag == "depth") {
+            return Some(Problem::error(
+                "engine-options",
+                PlanPath::from("--depth"),
+                format!("--depth is a list, and {} has one operation in flight", engine.name()),
+                "add --engine io_uring",
+            ));
+        }
         let (flag, fitting) = match (&self.uring, self.call_flags) {
             (Some((_, flag)), _) if engine.uring().is_none() => (*flag, "io_uring"),
             (_, Some(_)) if engine.call_flags().is_none() => ("rwf", "pvsync"),
@@ -73,13 +85,20 @@ impl Draft {
     /// The engine that was named, or that does what flags ask for: psync keeps one operation in
     /// flight, however many are asked for.
     fn named_engine(&self) -> Engine {
-        let is_sync = self.blocks.depth <= 1 || self.call_flags.is_some() || self.hipri;
+        let is_sync = self.depth_most() <= 1 || self.call_flags.is_some() || self.hipri;
         match self.engine {
             Some(engine) => engine,
             None if is_sync => Engine::Psync,
             None if uring::is_available() => Engine::IO_URING,
             None => Engine::LIBAIO,
         }
+    }
+
+    /// The greatest depth of any phase.
+    fn depth_most(&self) -> u32 {
+        let depth = |value: &Value| if let Value::Depth(depth) = value { *depth } else { 1 };
+        let listed = self.lists.iter().flat_map(|list| &list.values).map(depth);
+        listed.fold(self.blocks.depth, u32::max)
     }
 
     /// The engine with the options that flags gave.
@@ -102,29 +121,54 @@ impl Draft {
         &mut self.uring.get_or_insert((Uring::DEFAULT, flag)).0
     }
 
+    /// Takes the value of a flag, or a list, of which each phase has one.
+    pub fn take(
+        &mut self,
+        flag: &'static str,
+        text: &str,
+        value: fn(&str) -> Result<Value, String>,
+    ) -> Result<(), String> {
+        let values = lists::read(text, value)?;
+        values.iter().rev().for_each(|value| value.put(&mut self.job, &mut self.blocks));
+        if values.len() > 1 {
+            self.lists.push(List { flag, values });
+        }
+        Ok(())
+    }
+
     /// The plan.
     pub fn plan(self) -> Plan {
         let name = self.name.clone().unwrap_or_else(|| self.title());
         let targets = self.targets();
-        let job = Job {
-            name: "job".to_owned(),
-            targets: targets.iter().map(|target| target.name.clone()).collect(),
-            work: Blocks { engine: self.engine(), ..self.blocks }.into(),
-            ..self.job
-        };
-        let phase = Phase { name: name.clone(), jobs: vec![job], ..self.phase };
+        let phase = |values: &Vec<&Value>| self.phase_of(&name, &targets, values);
+        let phases = lists::choices(&self.lists).iter().map(phase).collect();
         let usual = Plan::default();
         Plan {
             name,
             targets,
-            phases: vec![phase],
+            phases,
             seed: self.seed.unwrap_or(usual.seed),
             repeats: self.repeats.unwrap_or(usual.repeats),
             ..usual
         }
     }
 
-    fn targets(&self) -> Vec<Target> {
+    /// The phase that has these values of the lists.
+    fn phase_of(&self, name: &str, targets: &[Target], values: &[&Value]) -> Phase {
+        let mut blocks = Blocks { engine: self.engine(), ..self.blocks.clone() };
+        let mut job = Job {
+            name: "job".to_owned(),
+            targets: targets.iter().map(|target| target.name.clone()).collect(),
+            ..self.job.clone()
+        };
+        values.iter().for_each(|value| value.put(&mut job, &mut blocks));
+        job.work = blocks.into();
+        let name = if values.is_empty() { name.to_owned() } else { lists::name(values) };
+        Phase { name, jobs: vec![job], ..self.phase.clone() }
+    }
+
+    /// The targets: one for each path.
+    pub fn targets(&self) -> Vec<Target> {
         if self.paths.is_empty() {
             let size = self.target.size.or(Some(NULL_SIZE));
             return vec![Target { kind: TargetKind::Null, size, ..self.target.clone() }];
@@ -138,28 +182,39 @@ impl Draft {
         self.paths.iter().enumerate().map(target).collect()
     }
 
-    /// The job's name in the report: `random read 4 KiB, depth 32`.
+    /// The job's name in the report: `random read 4 KiB, depth 32`. Flags with lists, by which
+    /// its phases are named, are named themselves: `random read 4 KiB, by depth`.
     fn title(&self) -> String {
         let blocks = &self.blocks;
-        let order = match &blocks.access {
-            Access::Sequential => "sequential",
-            Access::Backward => "backward",
-            Access::Holes { .. } => "with holes",
-            Access::Trace(_) => "traced",
-            _ => "random",
+        let is_list = |flag: &str| self.lists.iter().any(|list| list.flag == flag);
+        let amount = |flag: &str, number: u32| {
+            (number != 1 && !is_list(flag)).then(|| format!("{flag} {number}"))
         };
-        let mut title = format!("{order} {} {}", mix(blocks.mix), size(&blocks.size.read));
-        for (number, what) in [(blocks.depth, "depth"), (self.job.workers, "workers")] {
-            if number != 1 {
-                title.push_str(&format!(", {what} {number}"));
-            }
-        }
-        title
+        let kind = (!is_list("rw")).then(|| kind(blocks.mix, &blocks.access));
+        let size = (!is_list("bs")).then(|| size(&blocks.size.read));
+        let work: Vec<String> = [kind, size].into_iter().flatten().collect();
+        let work = (!work.is_empty()).then(|| work.join(" "));
+        let lists: Vec<&str> = self.lists.iter().map(|list| list.flag).collect();
+        let by = (!lists.is_empty()).then(|| format!("by {}", lists.join(" and ")));
+        let parts = [work, amount("depth", blocks.depth), amount("workers", self.job.workers), by];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 
+/// Order and directions of operations: `random read`.
+pub fn kind(mix: Mix, access: &Access) -> String {
+    let order = match access {
+        Access::Sequential => "sequential",
+        Access::Backward => "backward",
+        Access::Holes { .. } => "with holes",
+        Access::Trace(_) => "traced",
+        _ => "random",
+    };
+    format!("{order} {}", directions(mix))
+}
+
 /// `read`, or `read/write 70/30`.
-fn mix(mix: Mix) -> String {
+fn directions(mix: Mix) -> String {
     let used: Vec<Direction> = Direction::ALL.into_iter().filter(|op| mix.of(*op) > 0).collect();
     let names = used.iter().map(|op| op.name()).collect::<Vec<_>>().join("/");
     let shares: Vec<_> = used.iter().map(|op| mix.of(*op).to_string()).collect();
@@ -169,7 +224,8 @@ fn mix(mix: Mix) -> String {
     }
 }
 
-fn size(size: &SizeSpec) -> String {
+/// Size of operations: `4 KiB`.
+pub fn size(size: &SizeSpec) -> String {
     match size {
         SizeSpec::Fixed(bytes) => column::size(bytes.0),
         other => other.to_string(),

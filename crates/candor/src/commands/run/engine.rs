@@ -15,7 +15,7 @@ pub struct Chosen {
 /// The engine that was chosen for a run by flags; none where one was named, or none is needed.
 pub fn chosen(matches: &ArgMatches, plan: &Plan) -> Option<Chosen> {
     let is_named = |name: &str| matches.get_one::<String>(name).is_some();
-    if is_named("FILE") || is_named("engine") {
+    if ["FILE", "like", "engine"].into_iter().any(is_named) {
         return None;
     }
     let jobs = plan

@@ -52,6 +52,7 @@ mod tests {
                     "numa_node",
                     "ops",
                     "passes",
+                    "size_percent",
                     "sqpoll_cpu",
                     "think",
                     "time",

@@ -62,7 +62,8 @@ impl Given {
         let all = all.filter(|flag| results.contains(&flag.long));
         let words = all.fold(words.to_vec(), |words, flag| without(&words, flag));
         let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
-        let by_flags = matches.get_one::<String>("FILE").is_none();
+        let is_given = |name: &str| matches.get_one::<String>(name).is_some();
+        let by_flags = !is_given("FILE") && !is_given("like");
         let plan = if by_flags { read(&words)? } else { plan.clone() };
         Some(Given { words, plan, by_flags })
     }

@@ -200,7 +200,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                ^^^^^^^^^^^^
       |
-      = help: --rw WORD: read, write, trim, rw (half and half); at random: randread, randwrite, …
+      = help: --rw WORD[,WORD…]: read, write, trim, rw (half and half); at random: randread, …; a list runs each
 
     error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
      --> command line:1:45
@@ -208,7 +208,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                             ^^^^^^^
       |
-      = help: --bs SIZE: Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]
+      = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]
 
     error[value]: `many` is not a whole number, or is too large
      --> command line:1:53
@@ -216,7 +216,7 @@ fn all_wrong_values_are_reported_at_once() {
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                                     ^^^^^^^^^^^^
       |
-      = help: --depth N: Operations in flight per worker [default: 1]
+      = help: --depth N[,N…]: Operations in flight per worker; a list runs each in turn [default: 1]
 
     error[value]: `zipf` has 0 values behind its name, not 1
      --> command line:1:66
@@ -291,7 +291,7 @@ fn a_file_and_flags_exclude_each_other() {
 fn refused(words: &[&str]) -> String {
     let matches = command().try_get_matches_from(&words[1..]).unwrap();
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    match plan(&matches, &mut CommandLine::new(&words)) {
+    match plan(None, &matches, &mut CommandLine::new(&words)) {
         Err(Unusable::Sentence(sentence)) => sentence,
         _ => panic!("they were taken"),
     }
@@ -329,4 +329,104 @@ fn a_printed_plan_reads_back() {
     let printed = output("--target /data/file --rw randrw --mix read:70,write:30 --size 1g");
     let (plan, _) = text::read("plan.toml", &printed).unwrap();
     assert_eq!(text::write(&plan), printed);
+}
+
+#[test]
+fn a_list_is_a_phase_for_each_value() {
+    assert_snapshot!(
+        output("--target /data/file --rw randread --engine io_uring --direct --size 1g \
+              --depth 1,16 --seconds 10"),
+        @r#"
+    version = 2
+    name = "random read 4 KiB, by depth"
+
+    [[target]]
+    name = "target"
+    path = "/data/file"
+    size = "1GiB"
+
+    [[phase]]
+    name = "depth 1"
+    stop = { time = "10s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.work.blocks]
+    access = "random"
+    engine = "io_uring"
+    direct = true
+
+    [[phase]]
+    name = "depth 16"
+    stop = { time = "10s" }
+
+    [[phase.job]]
+    name = "job"
+    targets = ["target"]
+
+    [phase.job.work.blocks]
+    access = "random"
+    depth = 16
+    engine = "io_uring"
+    direct = true
+    "#
+    );
+}
+
+/// Names of the phases of a command line.
+fn phases(words: &str) -> Vec<String> {
+    let (plan, _) = text::read("plan.toml", &output(words)).unwrap();
+    plan.phases.into_iter().map(|phase| phase.name).collect()
+}
+
+#[test]
+fn two_lists_are_a_product() {
+    let words = "--engine null --rw randread,write --workers 1,8";
+    let names = [
+        "random read, 1 worker",
+        "random read, 8 workers",
+        "sequential write, 1 worker",
+        "sequential write, 8 workers",
+    ];
+    assert_eq!(phases(words), names);
+    assert!(output(words).contains("name = \"4 KiB, by rw and workers\""), "{}", output(words));
+    assert_eq!(phases("--engine null --bs 4k,4k-64k"), ["4 KiB", "4KiB-64KiB"]);
+    assert_eq!(phases("--engine null --bs 4k:60,64k:40"), ["sequential read 4KiB:60,64KiB:40"]);
+}
+
+#[test]
+fn lists_that_cannot_be_run_are_refused() {
+    for (words, sentence) in [
+        (
+            "--engine null --bs 4k,8k --depth 1,2 --workers 1,2",
+            "--bs, --depth, --workers are lists; at most 2 may be",
+        ),
+        ("--engine null --rw read,write --mix read:70,write:30", "and --mix would set the same"),
+        ("--engine psync --target /data/file --depth 1,2", "psync has one operation in flight"),
+        ("--engine null --depth 1,2,1", "`1,2,1` has 1 twice"),
+        ("--engine null --depth 1,", "`` is not a whole number"),
+        (
+            "--engine null --seconds 1,2",
+            "`1,2` is a list, and --seconds takes one value; lists are for --rw, --bs, --depth, \
+             --workers",
+        ),
+        ("--engine null,psync", "`null,psync` is a list, and --engine takes one value"),
+    ] {
+        assert!(output(words).contains(sentence), "{words}: {}", output(words));
+    }
+}
+
+#[test]
+fn several_runs_are_announced() {
+    let told = |words: &str| {
+        let (plan, _) = text::read("plan.toml", &output(words)).unwrap();
+        lists::announcement(&plan)
+    };
+    let words = "--engine null --depth 1,2,4 --seconds 20 --ramp 5s";
+    assert_eq!(told(words), "3 runs, one after another, about 1 min 15 s of load.\n");
+    let words = "--engine null --depth 1,2";
+    assert_eq!(told(words), "2 runs, one after another, each as long as its pass takes.\n");
+    assert_eq!(told("--engine null --seconds 20"), "");
 }

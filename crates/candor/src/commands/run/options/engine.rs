@@ -4,6 +4,7 @@ use candor_plan::Sharing;
 use candor_plan::blocks::{CallFlags, Engine};
 
 use crate::commands::run::draft::Draft;
+use crate::commands::run::lists::Value;
 use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{cpus, number, one_of};
 
@@ -21,10 +22,10 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
     Flag {
         long: "depth",
-        takes: Takes::One("N"),
-        help: "Operations in flight per worker [default: 1]",
+        takes: Takes::One("N[,N…]"),
+        help: "Operations in flight per worker; a list runs each in turn [default: 1]",
         fields: &["phase[0].job[0].work.blocks.depth"],
-        set: |draft, text| put(&mut draft.blocks.depth, number(text)),
+        set: |draft, text| draft.take("depth", text, |text| Ok(Value::Depth(number(text)?))),
     },
     Flag {
         long: "direct",
@@ -146,10 +147,10 @@ pub const FLAGS: &[Flag<Draft>] = &[
 pub const WORKERS: &[Flag<Draft>] = &[
     Flag {
         long: "workers",
-        takes: Takes::One("N"),
-        help: "Number of workers, each a thread [default: 1]",
+        takes: Takes::One("N[,N…]"),
+        help: "Number of workers, each a thread; a list runs each in turn [default: 1]",
         fields: &["phase[0].job[0].workers"],
-        set: |draft, text| put(&mut draft.job.workers, number(text)),
+        set: |draft, text| draft.take("workers", text, |text| Ok(Value::Workers(number(text)?))),
     },
     Flag {
         long: "sharing",

@@ -5,6 +5,7 @@ use candor_plan::units::{Mix, PerDirection};
 
 use crate::commands::run::access;
 use crate::commands::run::draft::Draft;
+use crate::commands::run::lists::Value;
 use crate::flag::{Flag, Takes, put, put_some};
 use crate::parse::{one_of, percent, unit};
 
@@ -12,14 +13,14 @@ use crate::parse::{one_of, percent, unit};
 pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "rw",
-        takes: Takes::One("WORD"),
-        help: "read, write, trim, rw (half and half); at random: randread, randwrite, …",
+        takes: Takes::One("WORD[,WORD…]"),
+        help: "read, write, trim, rw (half and half); at random: randread, …; a list runs each",
         fields: &["phase[0].job[0].work.blocks.mix", "phase[0].job[0].work.blocks.access"],
         set: |draft, text| {
-            let (mix, access) = one_of(text, &KINDS)?;
-            draft.blocks.mix = mix;
-            draft.blocks.access = access;
-            Ok(())
+            draft.take("rw", text, |word| {
+                let (mix, access) = one_of(word, &KINDS)?;
+                Ok(Value::Rw(mix, access))
+            })
         },
     },
     Flag {
@@ -31,10 +32,11 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
     Flag {
         long: "bs",
-        takes: Takes::One("SIZE"),
-        help: "Bytes per operation: 4k, a range 4k-64k, or weights 4k:60,64k:40 [default: 4k]",
+        takes: Takes::One("SIZE[,SIZE…]"),
+        help: "Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each \
+               [default: 4k]",
         fields: &["phase[0].job[0].work.blocks.size"],
-        set: |draft, text| put(&mut draft.blocks.size, unit(text).map(PerDirection::all)),
+        set: |draft, text| draft.take("bs", text, |text| Ok(Value::Size(unit(text)?))),
     },
     Flag {
         long: "access",

@@ -4,7 +4,7 @@ use candor_plan::Layout;
 
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put, put_some};
-use crate::parse::{number, one_of, unit};
+use crate::parse::{number, one_of, percent, unit};
 
 /// Targets.
 pub const FLAGS: &[Flag<Draft>] = &[
@@ -21,9 +21,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "size",
         takes: Takes::One("SIZE"),
-        help: "Bytes used of each file or of the device [default: its present size]",
-        fields: &["target[0].size"],
-        set: |draft, text| put_some(&mut draft.target.size, unit(text)),
+        help: "Bytes used of each file or of the device, or 90% of it or of what is free \
+               [default: all]",
+        fields: &["target[0].size", "target[0].size_percent"],
+        set: |draft, text| match text.ends_with('%') {
+            true => put_some(&mut draft.target.size_percent, percent(text)),
+            false => put_some(&mut draft.target.size, unit(text)),
+        },
     },
     Flag {
         long: "files",

@@ -52,6 +52,18 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, text| put_some(&mut draft.repeats, number(text)),
     },
     Flag {
+        long: "until-full",
+        takes: Takes::Nothing,
+        help: "Write until no space is left, or to the end of the device: one pass, and no error",
+        fields: &["phase[0].stop.until_full"],
+        set: |draft, _| {
+            let stop = &mut draft.phase.stop;
+            // A device is full at its end.
+            stop.passes = stop.passes.or(Some(1));
+            put(&mut stop.until_full, Ok(true))
+        },
+    },
+    Flag {
         long: "continue-on-error",
         takes: Takes::Nothing,
         help: "Go on after an I/O error, counting it",

@@ -1,0 +1,109 @@
+//! The least value of a series beyond which more no longer paid.
+
+use candor_record::fmt::{self, ratio};
+use candor_record::{Knee, SweepKey, Verdict};
+
+use super::{Point, Value};
+use crate::thresholds::{AS_GOOD, UNDISTURBED};
+
+/// The knee of a series from the least value to the greatest, or why it does not show one; none of
+/// a single value.
+pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
+    let [first, .., last] = series else { return None };
+    let (value, sentence) = match (doubtful(series), disturbed(key, series)) {
+        (0, None) => shown(key, (first, last), series),
+        (0, Some(point)) => (None, by_disturbance(key, point, series)),
+        (some, _) => (None, format!("no knee is named: {} not believable", counted(some, series))),
+    };
+    let outer: Vec<String> = first.outer().iter().map(Value::phrase).collect();
+    let lead = if outer.is_empty() { String::new() } else { format!("{}: ", outer.join(", ")) };
+    Some(Knee { value, sentence: fmt::capital(&format!("{lead}{sentence}.")) })
+}
+
+/// Results that do not stand.
+fn doubtful(series: &[Point]) -> usize {
+    series.iter().filter(|point| point.row.verdict > Verdict::WithRemarks).count()
+}
+
+/// `1 of 4 results is`, `2 of 4 results are`.
+fn counted(some: usize, series: &[Point]) -> String {
+    let verb = if some == 1 { "is" } else { "are" };
+    format!("{some} of {} results {verb}", series.len())
+}
+
+/// A value at which less came than at a smaller one, and more again at a greater one: the index of
+/// the slowest.
+fn disturbed(key: SweepKey, series: &[Point]) -> Option<usize> {
+    let rate = |point: &Point| point.rate(key);
+    let is_dip = |nth: &usize| {
+        let (before, after) = (&series[..*nth], &series[nth + 1..]);
+        let most = |points: &[Point]| points.iter().map(rate).fold(0.0, f64::max);
+        rate(&series[*nth]) < UNDISTURBED.value * most(before).min(most(after))
+    };
+    let dips = (0..series.len()).filter(is_dip);
+    dips.min_by(|a, b| rate(&series[*a]).total_cmp(&rate(&series[*b])))
+}
+
+fn by_disturbance(key: SweepKey, nth: usize, series: &[Point]) -> String {
+    let (point, before) = (&series[nth], &series[nth - 1]);
+    format!(
+        "no knee is named: {} did {}, less than {} with {}, and more came again with a greater \
+         value; something disturbed it, so run it again",
+        point.at(),
+        rate(key, point),
+        before.at(),
+        rate(key, before)
+    )
+}
+
+/// The least value as good as the best, and the sentence that says so.
+fn shown(
+    key: SweepKey,
+    (first, last): (&Point, &Point),
+    series: &[Point],
+) -> (Option<String>, String) {
+    let best = series.iter().max_by(|a, b| a.rate(key).total_cmp(&b.rate(key))).unwrap_or(last);
+    let good = AS_GOOD.value * best.rate(key);
+    let least = series.iter().find(|point| point.rate(key) >= good).unwrap_or(best);
+    let (is_first, is_last) = (least.values == first.values, least.values == last.values);
+    if is_last {
+        let before = &series[series.len() - 2];
+        let times = fmt::number(ratio(last.rate(key), before.rate(key)));
+        let (at, from) = (last.at(), before.at());
+        let rate = rate(key, last);
+        return (None, format!("no knee shows up to {at}: it did {rate}, {times}× that of {from}"));
+    }
+    let of_best = match least.values == best.values {
+        true => "the best tried".to_owned(),
+        false => format!("within 5 % of the best ({} with {})", rate(key, best), best.at()),
+    };
+    let (at, did) = (least.at(), rate(key, least));
+    let mut sentence = match (is_first, least.values == best.values) {
+        (true, _) => format!("no knee shows: {at}, the least tried, did {did}, {of_best}"),
+        (false, true) => format!("the knee is {at}: {did}, {of_best}"),
+        (false, false) => format!("the knee is {at}: {did}, the least tried {of_best}"),
+    };
+    sentence.push_str(&latencies(least, last));
+    let value = least.row.values.last().filter(|_| !is_first).cloned();
+    (value, sentence)
+}
+
+/// Mean latency there and at the greatest value.
+fn latencies(least: &Point, last: &Point) -> String {
+    match (least.row.latency_ns_mean, last.row.latency_ns_mean) {
+        (Some(here), Some(there)) => format!(
+            "; an operation took {} there, {} with {}",
+            fmt::time(here),
+            fmt::time(there),
+            last.at()
+        ),
+        _ => String::new(),
+    }
+}
+
+fn rate(key: SweepKey, point: &Point) -> String {
+    match key {
+        SweepKey::Bs => fmt::rate_decimal(point.row.bytes_per_s),
+        _ => fmt::iops(point.row.ops_per_s),
+    }
+}
