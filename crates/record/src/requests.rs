@@ -455,7 +455,7 @@ pub fn percentile(steps: &[(u64, u64)], share: f64) -> Option<u64> {
 /// A step of a histogram of latencies: a latency in it is at least `from_ns`, and below `below_ns`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LatencyStep {
-    /// Its beginning.
+    /// Beginning of the step.
     pub from_ns: u64,
     /// Beginning of the next one.
     pub below_ns: u64,

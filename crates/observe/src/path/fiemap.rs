@@ -65,7 +65,7 @@ struct Request {
 pub(crate) struct Extent {
     /// Bytes of the file that it covers.
     pub(crate) bytes: Range<u64>,
-    /// Its first byte on the device, where it has one.
+    /// Place of the first byte on the device, where it has one.
     physical: u64,
     flags: u32,
 }
