@@ -345,7 +345,8 @@ mod tests {
             [
                 "sdb read by candor (10 % traced): 5,000 requests, 4 KiB on average",
                 "sdb read by threads of the kernel (10 % traced): 40 requests, 4 KiB on average",
-                "sdb read by others (10 % traced): 14,960 requests, 4 KiB on average, most by dd (9)",
+                "sdb read by others (10 % traced): 14,960 requests, 4 KiB on average, \
+                 most by dd (9)",
             ]
         );
     }
@@ -353,8 +354,8 @@ mod tests {
     #[test]
     fn shapes_of_requests_that_may_be_those_of_others_are_not_claimed() {
         let threads = || vec![issuer(4, "kworker/0:1", 20_000)];
-        let line = "sdb read (10 % traced): 20,000 requests, 4 KiB on average, some of them those of \
-                    others (F10)";
+        let line = "sdb read (10 % traced): 20,000 requests, 4 KiB on average, some of them those \
+                    of others (F10)";
         assert_eq!(issued_by(threads(), true), [line]);
         assert_eq!(issued_by(Vec::new(), true), [line], "nobody is known");
         assert!(issued_by(threads(), false)[0].contains("4 KiB 100 %; on 4 KiB"));

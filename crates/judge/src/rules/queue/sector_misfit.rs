@@ -187,8 +187,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "I/O to loop0, which begins 512 bytes into its file, on 4 KiB sectors: reads fetch more \
-             than asked."
+            "I/O to loop0, which begins 512 bytes into its file, on 4 KiB sectors: reads fetch \
+             more than asked."
         );
         offset(&mut case, 1 << 20);
         assert_eq!(case.found(&RULE), []);
