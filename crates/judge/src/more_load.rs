@@ -112,8 +112,8 @@ fn by_follow_ups(observed: &Observed) -> Option<Growth> {
 }
 
 /// The steps of the search beyond the load of the phase, beside the step with that very load: the
-/// phase itself ran at another moment. A search repeats steps that were disturbed: of those with the
-/// same load the fastest counts.
+/// phase itself ran at another moment. A search repeats steps that were disturbed: of those with
+/// the same load the fastest counts.
 fn by_search(observed: &Observed, ran: &Ran) -> Option<Growth> {
     let mut steps: Vec<Trial> = trials::others(observed, ran);
     steps.retain(|trial| trial.search_step && trial.in_flight >= ran.concurrency());

@@ -374,8 +374,8 @@ mod tests {
         let sentence = &reads(true, 30, 0.3).found(&RULE)[0].sentence;
         assert_eq!(
             sentence,
-            "vda moved only 31 % of the bytes of loop0: 70 % of /data/image are holes or were never \
-             written."
+            "vda moved only 31 % of the bytes of loop0: 70 % of /data/image are holes or were \
+             never written."
         );
         assert_eq!(told(&reads(true, 100, 0.3)), None, "no part of the file explains it");
     }

@@ -187,8 +187,8 @@ mod tests {
         let found = after_search(32, 15_940.0, &steps).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The least load tried that came within 5 % of the best rate (16k IOPS) had 2 in flight; \
-             with 32 an operation took 2.01 ms instead of 131 µs."
+            "The least load tried that came within 5 % of the best rate (16k IOPS) had 2 in \
+             flight; with 32 an operation took 2.01 ms instead of 131 µs."
         );
         assert_eq!(found[0].evidence[2].source, "search step `searching at depth 2`");
         assert!(proposes(&found[0], "blocks.depth=2"));

@@ -62,7 +62,7 @@ struct Bound {
     by: By,
 }
 
-/// What sets such a size.
+/// Origin of such a size.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum By {
     /// Size of requests that the queue is set to.
