@@ -48,7 +48,7 @@ const ORDERS: &[(&str, &str)] = &[
          sweep",
     ),
     ("explore", "saturate check"),
-    ("judge::rules", "array cache depth condition link method names queue"),
+    ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
