@@ -63,7 +63,7 @@ fn after(observed: &Observed) -> Outcome {
         found.extend(match below(observed, &on) {
             Some(below) if below.share < below.least() => missed(observed, &on, &below),
             Some(below) if below.is_unsure => Some(unsure(observed, &on)),
-            _ if !direct => Some(buffered(observed, &on)),
+            _ if !direct => Some(buffered(&on)),
             _ => None,
         });
     }
@@ -173,7 +173,7 @@ fn names(observed: &Observed, device: &DeviceFacts) -> String {
     leaves.iter().map(|leaf| leaf.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-fn buffered(observed: &Observed, on: &Loop) -> Finding {
+fn buffered(on: &Loop) -> Finding {
     let file = &on.backing.file.value;
     let sentence = format!("{} is backed by {file} through the page cache.", on.device.name);
     draft(on.device, on.backing, Severity::Remark, sentence).done()
