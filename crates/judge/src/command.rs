@@ -203,11 +203,11 @@ mod tests {
     fn writes_that_are_flushed_together_are_not_flushed_one_by_one() {
         let mut case = TestCase::direct_write();
         let durability = "phase[0].job[0].work.blocks.durability";
+        let changes = |case: &TestCase| changes(case, |command| command.flush_every(16));
         let sixteen = format!("{durability}.fsync_every=16");
-        assert_eq!(changes(&case, |command| command.flush_every(16)), [sixteen.clone()]);
+        assert_eq!(changes(&case).join(" "), sixteen);
         case.blocks().durability.open = OpenSync::Dsync;
-        let both = [format!("{durability}.open=none"), sixteen];
-        assert_eq!(changes(&case, |command| command.flush_every(16)), both);
+        assert_eq!(changes(&case), [format!("{durability}.open=none"), sixteen]);
     }
 
     #[test]
