@@ -44,9 +44,9 @@ pub fn settle(
         let size = match (target.size_percent.take(), place.whole(), free) {
             (Some(percent), Some(length), _) => Some(share(length, percent, 1)),
             (Some(percent), None, Some((bytes, files))) => Some(share(bytes, percent, files)),
-            // No file is longer than its filesystem; a device has its end.
+            // A device has its end; a file that is longer than its filesystem has none.
             (None, ..) if place.is_device() => None,
-            (None, ..) => place.space.map(|space| share(space.total_bytes, 100, 1)),
+            (None, ..) => place.space.map(|space| share(space.total_bytes, 100, 1) + UNIT_BYTES),
             (Some(_), None, None) => None,
         };
         target.size = size.map(Bytes);
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_are_filled_are_as_long_as_their_filesystem() {
+    fn files_that_are_filled_are_longer_than_their_filesystem() {
         let paths = ["/data/new", "/dev/sdx", "/data/read"];
         let targets = paths.map(|path| target(path, None)).to_vec();
         let job = |path: &str, mix| {
@@ -163,7 +163,7 @@ mod tests {
         let stop = Stop { until_full: true, ..Stop::default() };
         let phases = vec![Phase { stop, jobs, ..Phase::default() }];
         let plan = Plan { targets, phases, ..Plan::default() };
-        assert_eq!(sizes(plan), [Some(100 * GIB), None, None]);
+        assert_eq!(sizes(plan), [Some(100 * GIB + UNIT_BYTES), None, None]);
     }
 
     #[test]
