@@ -1,5 +1,7 @@
 //! `--like NAME`: shipped plans, each the work of a kind of program.
 
+use std::cmp::Reverse;
+
 use candor_plan::{Plan, PlanPath, Problem, Source, Target, text};
 use clap::ArgMatches;
 
@@ -88,7 +90,9 @@ pub fn comments(shipped: &str) -> Vec<(PlanPath, String)> {
     for line in shipped.split_inclusive('\n') {
         if let Some(comment) = line.strip_prefix("# ") {
             let below = source.spans.iter().filter(|(_, span)| span.start > offset);
-            let next = below.min_by_key(|(place, span)| (span.start, place.as_str().len()));
+            // A list begins with its first entry, above whose header the comment stands.
+            let next =
+                below.min_by_key(|(place, span)| (span.start, Reverse(place.as_str().len())));
             let place = next.map_or_else(PlanPath::root, |(place, _)| place.clone());
             comments.push((place, comment.trim_end().to_owned()));
         }
@@ -119,5 +123,18 @@ mod tests {
             let all = shipped.lines().filter(|line| line.starts_with('#')).count();
             assert_eq!(comments(shipped).len(), all, "{name}");
         }
+    }
+
+    #[test]
+    fn comments_stay_above_their_sections() {
+        let (_, database) = PLANS[0];
+        let (plan, _) = text::read("database", database).unwrap();
+        let written = text::write_commented(&plan, &comments(database));
+        let above = |header: &str| {
+            let at = written.find(header).unwrap();
+            written[..at].lines().next_back().unwrap().starts_with("# ")
+        };
+        assert!(!above("[[phase]]") && above("[[phase.job]]"), "{written}");
+        assert!(written.starts_with("# A transactional database"), "{written}");
     }
 }
