@@ -23,7 +23,7 @@ fn percentiles_that_were_asked_for_are_in_table_report_and_csv() {
     let quoted: Vec<f64> = quoted.iter().filter_map(|pair| pair[0].as_f64()).collect();
     assert_eq!(quoted, [1.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9]);
     let table = std::fs::read_to_string(&csv).expect("a table");
-    assert!(table.lines().next().is_some_and(|head| head.ends_with(",latency_p99.999_ns")));
+    assert!(table.lines().next().is_some_and(|head| head.ends_with(",latency_ns_p99.999")));
     // A stored report has the whole distribution, and remembers what was asked.
     let again = candor(&["show", &json]);
     assert!(again.out.contains("p99.9") && again.out.contains("p75"), "{}", again.out);

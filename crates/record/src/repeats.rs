@@ -38,11 +38,11 @@ pub struct RepeatedOp {
     /// Bytes per second; absent where no bytes moved.
     pub bytes_per_s: Option<Spread>,
     /// Mean latency of each repeat, in ns.
-    pub latency_mean_ns: Option<Spread>,
+    pub latency_ns_mean: Option<Spread>,
     /// Median latency of each repeat, in ns.
-    pub latency_p50_ns: Option<Spread>,
+    pub latency_ns_p50: Option<Spread>,
     /// 99th percentile of each repeat, in ns, where the samples of all carry it.
-    pub latency_p99_ns: Option<Spread>,
+    pub latency_ns_p99: Option<Spread>,
 }
 
 /// A figure over repeats.
@@ -187,9 +187,9 @@ fn of_operation(records: &[&PhaseRecord], job: &str, operation: &str) -> Option<
         figure: all.first()?.figure,
         ops_per_s: over(&|op| Some(op.ops_per_s))?,
         bytes_per_s: over(&|op| (op.bytes > 0).then_some(op.bytes_per_s)),
-        latency_mean_ns: over(&|op| Some(op.latency.as_ref()?.mean_ns)),
-        latency_p50_ns: percentile(50.0),
-        latency_p99_ns: percentile(99.0),
+        latency_ns_mean: over(&|op| Some(op.latency.as_ref()?.mean_ns)),
+        latency_ns_p50: percentile(50.0),
+        latency_ns_p99: percentile(99.0),
     })
 }
 
@@ -266,9 +266,9 @@ mod tests {
             (110.0, 100.0, 120.0)
         );
         assert_eq!(read.bytes_per_s.map(|bytes| bytes.mean), Some(110.0 * 4096.0));
-        assert_eq!(read.latency_p50_ns.map(|p50| p50.stddev), Some(0.0));
+        assert_eq!(read.latency_ns_p50.map(|p50| p50.stddev), Some(0.0));
         // 200 samples carry no p99.
-        assert_eq!(read.latency_p99_ns, None);
+        assert_eq!(read.latency_ns_p99, None);
         assert_eq!(repeats(&[(100.0, good, Ended::Time)]), []);
     }
 

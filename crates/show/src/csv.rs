@@ -28,15 +28,15 @@ struct Row<'a> {
     ops_per_s: Option<f64>,
     bytes_per_s: Option<f64>,
     failed: Option<u64>,
-    latency_mean_ns: Option<f64>,
-    latency_min_ns: Option<u64>,
-    latency_p50_ns: Option<u64>,
-    latency_p90_ns: Option<u64>,
-    latency_p95_ns: Option<u64>,
-    latency_p99_ns: Option<u64>,
-    #[serde(rename = "latency_p99.9_ns")]
-    latency_p99_9_ns: Option<u64>,
-    latency_max_ns: Option<u64>,
+    latency_ns_mean: Option<f64>,
+    latency_ns_min: Option<u64>,
+    latency_ns_p50: Option<u64>,
+    latency_ns_p90: Option<u64>,
+    latency_ns_p95: Option<u64>,
+    latency_ns_p99: Option<u64>,
+    #[serde(rename = "latency_ns_p99.9")]
+    latency_ns_p99_9: Option<u64>,
+    latency_ns_max: Option<u64>,
     verdict: &'static str,
     /// Path of the target, in rows of a target.
     target: &'a str,
@@ -53,7 +53,7 @@ pub fn report(report: &Report) -> Result<String, csv::Error> {
     let further: Vec<f64> = further.collect();
     let mut table = csv::WriterBuilder::new().has_headers(false).from_writer(Vec::new());
     let names = fixed_names()?.into_iter();
-    let names = names.chain(further.iter().map(|p| format!("latency_p{p}_ns")));
+    let names = names.chain(further.iter().map(|p| format!("latency_ns_p{p}")));
     table.write_record(names.collect::<Vec<String>>())?;
     for (phase, judged) in report.judged() {
         for measurement in &phase.measurements {
@@ -140,14 +140,14 @@ fn on_target<'a>(of: &'a TargetStats, op: &'a TargetOp, length_s: f64, of_job: R
 fn with_latency<'a>(latency: Option<&Latency>, row: Row<'a>) -> Row<'a> {
     let percentile = |p| latency.and_then(|latency| latency.percentile_ns(p));
     Row {
-        latency_mean_ns: latency.map(|latency| latency.mean_ns),
-        latency_min_ns: latency.map(|latency| latency.min_ns),
-        latency_p50_ns: percentile(50.0),
-        latency_p90_ns: percentile(90.0),
-        latency_p95_ns: percentile(95.0),
-        latency_p99_ns: percentile(99.0),
-        latency_p99_9_ns: percentile(99.9),
-        latency_max_ns: latency.map(|latency| latency.max_ns),
+        latency_ns_mean: latency.map(|latency| latency.mean_ns),
+        latency_ns_min: latency.map(|latency| latency.min_ns),
+        latency_ns_p50: percentile(50.0),
+        latency_ns_p90: percentile(90.0),
+        latency_ns_p95: percentile(95.0),
+        latency_ns_p99: percentile(99.0),
+        latency_ns_p99_9: percentile(99.9),
+        latency_ns_max: latency.map(|latency| latency.max_ns),
         ..row
     }
 }
@@ -162,9 +162,9 @@ fn sample<'a>(interval: &Sample, op: &'a OpSample, of_job: Row<'a>) -> Row<'a> {
         ops: op.ops,
         bytes: op.bytes,
         // A job that takes no latencies has a sum of none.
-        latency_mean_ns: Some(op.latency_sum_ns as f64 / op.ops as f64).filter(|mean| *mean > 0.0),
-        latency_p50_ns: op.latency_ns_p50,
-        latency_p99_ns: op.latency_ns_p99,
+        latency_ns_mean: Some(op.latency_sum_ns as f64 / op.ops as f64).filter(|mean| *mean > 0.0),
+        latency_ns_p50: op.latency_ns_p50,
+        latency_ns_p99: op.latency_ns_p99,
         ..of_job
     }
 }
@@ -226,7 +226,7 @@ mod tests {
         for (nth, (line, plain)) in after.lines().zip(before.lines()).enumerate() {
             let further = line.strip_prefix(plain).expect("the other columns stay");
             match nth {
-                0 => assert_eq!(further, ",latency_p75_ns,latency_p99.99_ns"),
+                0 => assert_eq!(further, ",latency_ns_p75,latency_ns_p99.99"),
                 // 4000 samples carry no p99.99.
                 _ => assert!(further[1..].trim_end_matches(',').parse::<u64>().is_ok(), "{line}"),
             }

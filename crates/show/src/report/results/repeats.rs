@@ -112,9 +112,9 @@ fn numbers(result: &RepeatedOp, is_whole: bool) -> Vec<String> {
     let iops = is_io.then(|| column::iops(rate.mean));
     let mut all: Vec<String> = [iops, bytes].map(|text| text.unwrap_or_else(|| "-".into())).into();
     all.extend([interval(Some(rate)), shown(rate.min), shown(rate.max)]);
-    all.push(time(&result.latency_p50_ns));
-    all.extend(is_whole.then(|| interval(result.latency_p50_ns)));
-    all.push(time(&result.latency_p99_ns));
-    all.extend(is_whole.then(|| interval(result.latency_p99_ns)));
+    all.push(time(&result.latency_ns_p50));
+    all.extend(is_whole.then(|| interval(result.latency_ns_p50)));
+    all.push(time(&result.latency_ns_p99));
+    all.extend(is_whole.then(|| interval(result.latency_ns_p99)));
     all
 }
