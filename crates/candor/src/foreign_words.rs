@@ -4,7 +4,7 @@ use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Options of `candor run` for one of another tool: its name without dashes, the tool, and ours.
-const WORDS: [(&str, &str, &str); 40] = [
+const WORDS: [(&str, &str, &str); 47] = [
     ("numjobs", "fio", "--workers N"),
     ("iodepth", "fio", "--depth N"),
     ("blocksize", "fio", "--bs SIZE"),
@@ -35,6 +35,13 @@ const WORDS: [(&str, &str, &str); 40] = [
     ("dedupe_percentage", "fio", "--duplicate PCT"),
     ("blockalign", "fio", "--align SIZE"),
     ("output", "fio", "--json FILE"),
+    ("percentile_list", "fio", "--percentiles 50,99"),
+    ("fill_device", "fio", "--until-full"),
+    ("if", "dd", "--rw read --target PATH"),
+    ("of", "dd", "--rw write --target PATH"),
+    ("count", "dd", "--ops N"),
+    ("oflag", "dd", "--direct"),
+    ("conv", "dd", "--fsync-end"),
     ("threads", "elbencho", "--workers N"),
     ("block", "elbencho", "--bs SIZE"),
     ("timelimit", "elbencho", "--seconds N"),
@@ -68,8 +75,12 @@ mod tests {
 
     #[test]
     fn words_of_other_tools_are_understood_in_errors() {
-        for (word, ours) in [("--numjobs=4", "--workers"), ("--time-based", "--seconds")] {
-            let error = run::command().try_get_matches_from(["run", word]).unwrap_err();
+        for (words, ours) in [
+            (["run", "--numjobs=4", ""], "--workers"),
+            (["run", "--time-based", ""], "--seconds"),
+            (["run", "if=/dev/zero", "of=/data/file"], "--target"),
+        ] {
+            let error = run::command().try_get_matches_from(words).unwrap_err();
             let hint = hint(&error).unwrap();
             assert!(hint.contains(ours), "{hint}");
         }
