@@ -11,7 +11,7 @@ const BUSY: [&str; 5] = ["B8", "B13", "F10", "G2", "G3"];
 /// Times that work is tried while others disturb it.
 const TRIES: u64 = 3;
 
-/// Runs honest work, for 2 s if the words say no time, and expects nothing heavier than an
+/// Runs honest work, for 3 s if the words say no time, and expects nothing heavier than an
 /// explanation, `besides` excepted, and remarks about a machine that others keep busy.
 ///
 /// While others disturb it, it waits a little and tries again; what they cannot cause fails at
@@ -20,7 +20,7 @@ pub fn honest(scratch: &Scratch, target: &str, words: &str, besides: &[&str]) ->
     let mut all = vec!["run", "--target", target];
     all.extend(words.split(' '));
     if !words.contains("--passes") && !words.contains("--seconds") {
-        all.extend(["--seconds", "2"]);
+        all.extend(["--seconds", "3"]);
     }
     let mut disturbed = None;
     for attempt in 0..TRIES {
