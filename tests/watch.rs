@@ -145,7 +145,7 @@ fn used_ns(pid: u32) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("it runs");
     let of = |dir: std::path::PathBuf| -> Option<u64> {
         let name = std::fs::read_to_string(dir.join("comm")).ok()?;
-        let load = name.starts_with("worker") || name.starts_with("block-tracer");
+        let load = name.starts_with("candor/w") || name.starts_with("candor/trace");
         let times = std::fs::read_to_string(dir.join("schedstat")).ok()?;
         (!load).then(|| times.split(' ').next()?.parse().ok())?
     };

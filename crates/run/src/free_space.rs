@@ -110,16 +110,22 @@ fn existing(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|path| path.exists()).map(Path::to_owned)
 }
 
-fn too_little(need: &Need) -> Option<Problem> {
-    let space = rustix::fs::statvfs(&need.at).ok()?;
+/// Bytes that are free where a path is; none where the filesystem has no limit.
+fn free_at(path: &Path) -> Option<u64> {
+    let space = rustix::fs::statvfs(path).ok()?;
     // What is set aside for root is root's.
     let is_root = rustix::process::geteuid().is_root();
     let blocks = if is_root { space.f_bfree } else { space.f_bavail };
-    let free = blocks.saturating_mul(space.f_frsize);
-    // Filesystems without a limit tell of no blocks.
-    if space.f_blocks == 0 || need.bytes <= free {
+    (space.f_blocks > 0).then(|| blocks.saturating_mul(space.f_frsize))
+}
+
+fn too_little(need: &Need) -> Option<Problem> {
+    if free_at(&need.at)? >= need.bytes {
         return None;
     }
+    // Journals give blocks of removed files back once they have committed.
+    let _ = std::fs::File::open(&need.at).map(rustix::fs::syncfs);
+    let free = free_at(&need.at).filter(|free| *free < need.bytes)?;
     let (bytes, free) = (fmt::size(need.bytes as f64), fmt::size(free as f64));
     let message = format!(
         "the plan would write {bytes} of new data below `{}`, and {free} are free there",

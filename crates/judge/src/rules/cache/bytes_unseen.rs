@@ -29,13 +29,11 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    match evidence::unseen(observed) {
-        // The small rest that a loop device gave from memory is remarked by A13.
-        Some(unseen) if !loop_over_page_cache::explains_rest(observed) => {
-            Outcome::one(finding(observed, &unseen))
-        }
-        _ => Outcome::Nothing,
-    }
+    let Some(unseen) = evidence::unseen(observed) else { return Outcome::Nothing };
+    // The small rest that a loop device gave from memory is remarked by A13.
+    let is_explained =
+        matches!(unseen.seen, Seen::Bytes { .. }) && loop_over_page_cache::explains_rest(observed);
+    if is_explained { Outcome::Nothing } else { Outcome::one(finding(observed, &unseen)) }
 }
 
 fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
@@ -70,6 +68,7 @@ fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
 #[cfg(test)]
 mod tests {
     use candor_record::Verdict;
+    use candor_record::facts::Filesystem;
 
     use super::*;
     use crate::testcase::TestCase;
@@ -82,6 +81,17 @@ mod tests {
         assert_eq!(judgement.verdict, Verdict::NotVerifiable, "{judgement:#?}");
         let sentence = &judgement.finding("A19").unwrap().sentence;
         assert!(sentence.ends_with("came from: what lies below loop0 is not known."), "{sentence}");
+    }
+
+    #[test]
+    fn a_loop_that_missed_a_little_is_no_witness_for_a_process() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_loop(true);
+        let disk = &mut case.host.after.devices[1].1;
+        disk.read_sectors = disk.read_sectors * 92 / 100;
+        assert_eq!(case.found(&RULE), [], "A13 remarks it");
+        let served = Filesystem { kind: "fuse.any".into(), ..Filesystem::default() };
+        case.host.facts.targets[0].filesystem = Some(served);
+        assert_eq!(case.found(&RULE).len(), 1);
     }
 
     #[test]
