@@ -195,7 +195,6 @@ fn follow_ups_raise_no_alarm() {
     for words in [
         "--direct --engine io_uring --depth 4 --rw randread --bs 4k --seconds 6",
         "--direct --engine psync --rw randread --bs 16k --seconds 6",
-        "--direct --engine libaio --depth 8 --rw read --bs 64k --seconds 6",
         "--direct --engine pvsync --rw randread --bs 4k --workers 2 --seconds 11",
     ] {
         let Some(report) = honest(&scratch, &device.node, words, &["A12"]) else { continue };

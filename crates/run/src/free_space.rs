@@ -1,8 +1,11 @@
 //! Whether files of a plan have room on their filesystems, before the first byte is written.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use candor_engine::names;
 use candor_plan::units::Direction;
@@ -12,6 +15,9 @@ use candor_record::fmt;
 use crate::error::RunError;
 use crate::layout::is_laid_out;
 use crate::precheck::{Work, targets};
+
+/// How long the bytes of removed files may take to come back.
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// Bytes that files of one filesystem still lack, and the first target there.
 struct Need {
@@ -119,13 +125,26 @@ fn free_at(path: &Path) -> Option<u64> {
     (space.f_blocks > 0).then(|| blocks.saturating_mul(space.f_frsize))
 }
 
+/// Bytes that are free once those of files that were just removed have come back, which takes a
+/// commit of the journal, and the end of a ring of io_uring that had them open.
+fn free_in_a_moment(need: &Need) -> Option<u64> {
+    // Without the commit it takes longer.
+    let _ = File::open(&need.at).map(rustix::fs::syncfs);
+    let began = Instant::now();
+    loop {
+        let free = free_at(&need.at)?;
+        if free >= need.bytes || began.elapsed() >= MOMENT {
+            return Some(free);
+        }
+        thread::sleep(MOMENT / 20);
+    }
+}
+
 fn too_little(need: &Need) -> Option<Problem> {
     if free_at(&need.at)? >= need.bytes {
         return None;
     }
-    // Journals give blocks of removed files back once they have committed.
-    let _ = std::fs::File::open(&need.at).map(rustix::fs::syncfs);
-    let free = free_at(&need.at).filter(|free| *free < need.bytes)?;
+    let free = free_in_a_moment(need).filter(|free| *free < need.bytes)?;
     let (bytes, free) = (fmt::size(need.bytes as f64), fmt::size(free as f64));
     let message = format!(
         "the plan would write {bytes} of new data below `{}`, and {free} are free there",
