@@ -1,11 +1,13 @@
 //! candor, fio and bare loops side by side, in one interleaved run.
 //!
 //! `cargo run --release -p candor-bench -- --help` says how. Root is needed for the zram device;
-//! with `--target` any device or file is read instead, and nothing is ever written to it.
+//! with `--target` any device or file is read instead, and nothing is ever written to it. `--jobs`
+//! and `--large` write, but only to what this program made.
 
 mod host;
 mod interrupt;
 mod jobs;
+mod large;
 mod report;
 mod stats;
 mod targets;
@@ -18,7 +20,7 @@ use std::process::{Command, ExitCode};
 
 use jobs::{JOB_FILES, JobFile, Pair};
 use report::{Rounds, Row};
-use targets::{Folder, Zram};
+use targets::{Folder, Loop, Zram};
 use tool::{Invocation, Outcome, Tools};
 use workload::{Place, WORKLOADS, Workload};
 
@@ -31,10 +33,12 @@ usage: cargo run --release -p candor-bench -- [options]
   --seconds S        length of each run (2)
   --jobs             job files through fio and through candor called as fio, instead of the
                      workloads; the results are fio.json and fio.md
+  --large            1 MiB direct reads and writes at several depths, and 4 KiB at depth 32, on a
+                     file and a loop device; the results are large.json and large.md
   --target PATH      device or file to read instead of a zram device of our own
   --only NAME,…      these workloads or job files only; a wrong name lists them
   --out DIR          where results.json and results.md go (bench/results)
-  --dir DIR          where the cached file is made (the system's folder for temporary files)
+  --dir DIR          where files are made (the system's folder for temporary files)
   --fio PATH         fio (the one on PATH)
   --candor PATH      candor (the one built beside this program)
   --without-candor   fio and bare loops only
@@ -46,6 +50,7 @@ struct Options {
     pairs: usize,
     seconds: f64,
     jobs: bool,
+    large: bool,
     target: Option<PathBuf>,
     only: Vec<String>,
     out: PathBuf,
@@ -62,6 +67,7 @@ impl Options {
             pairs: 7,
             seconds: 2.0,
             jobs: false,
+            large: false,
             target: None,
             only: Vec::new(),
             out: "bench/results".into(),
@@ -81,6 +87,7 @@ impl Options {
                     options.seconds = value()?.parse().map_err(|_| format!("{word}: a number"))?;
                 }
                 "--jobs" => options.jobs = true,
+                "--large" => options.large = true,
                 "--target" => options.target = Some(value()?.into()),
                 "--only" => options.only = value()?.split(',').map(str::to_owned).collect(),
                 "--out" => options.out = value()?.into(),
@@ -94,22 +101,33 @@ impl Options {
         }
         let names: Vec<&str> = match options.jobs {
             true => JOB_FILES.iter().map(|file| file.name).collect(),
-            false => WORKLOADS.iter().map(|workload| workload.name).collect(),
+            false => options.workloads().iter().map(|workload| workload.name).collect(),
         };
         match options.only.iter().find(|name| !names.contains(&name.as_str())) {
             Some(name) => Err(format!("there is no {name}; known: {}", names.join(", "))),
-            None if options.jobs && options.target.is_some() => {
-                Err("--jobs writes, and so takes no --target: only a device of our own".to_owned())
+            None if options.jobs && options.large => {
+                Err("--jobs and --large are two comparisons: one at a time".to_owned())
             }
-            None if options.jobs && options.without_candor => {
-                Err("--jobs compares candor with fio: without candor there is nothing".to_owned())
-            }
+            None if options.writes() && options.target.is_some() => Err("--jobs and --large \
+                 write, and so take no --target: only targets of our own"
+                .to_owned()),
+            None if options.writes() && options.without_candor => Err("--jobs and --large \
+                 compare candor with fio: without candor there is nothing"
+                .to_owned()),
             None if options.pairs == 0 => Err("--pairs needs at least 1".to_owned()),
             None if options.seconds.is_nan() || options.seconds < 0.1 => {
                 Err("--seconds needs at least 0.1".to_owned())
             }
             None => Ok(options),
         }
+    }
+
+    fn writes(&self) -> bool {
+        self.jobs || self.large
+    }
+
+    fn workloads(&self) -> &'static [Workload] {
+        if self.large { large::WORKLOADS } else { WORKLOADS }
     }
 
     fn wants(&self, name: &str) -> bool {
@@ -150,7 +168,8 @@ fn compare_workloads(
     tools: &Tools,
     machine: &[(&'static str, String)],
 ) -> Result<(), String> {
-    let wanted: Vec<&Workload> = WORKLOADS.iter().filter(|w| options.wants(w.name)).collect();
+    let wanted: Vec<&Workload> =
+        options.workloads().iter().filter(|w| options.wants(w.name)).collect();
     let places = Places::make(options, |place| wanted.iter().any(|w| w.place == place))?;
     let mut rows = Vec::new();
     for workload in wanted {
@@ -159,8 +178,9 @@ fn compare_workloads(
         println!("{}", report::line(&row));
         rows.push(row);
     }
-    report::write(&options.out, machine, options.pairs, options.seconds, &rows)?;
-    println!("\nwritten: {0}/results.md and {0}/results.json", options.out.display());
+    let name = if options.large { "large" } else { "results" };
+    report::write(&options.out, name, machine, options.pairs, options.seconds, &rows)?;
+    println!("\nwritten: {0}/{name}.md and {0}/{name}.json", options.out.display());
     Ok(())
 }
 
@@ -190,10 +210,13 @@ fn compare_jobs(
 
 /// Targets of reads and writes, as far as they are needed; gone at the end.
 struct Places {
-    folder: Folder,
     device: PathBuf,
     file: PathBuf,
+    disk_file: PathBuf,
+    // Detached before its backing file goes with the folder.
+    loop_device: Option<Loop>,
     _zram: Option<Zram>,
+    folder: Folder,
 }
 
 impl Places {
@@ -202,17 +225,25 @@ impl Places {
         let own_device = needs(Place::Device) && options.target.is_none();
         let zram = if own_device { Some(Zram::add()?) } else { None };
         let device = options.target.clone().or(zram.as_ref().map(Zram::path)).unwrap_or_default();
-        let file = match needs(Place::CachedFile) {
-            true => folder.cached_file()?,
-            false => PathBuf::new(),
+        let file = |needed, make: &dyn Fn() -> Result<PathBuf, String>| match needed {
+            true => make(),
+            false => Ok(PathBuf::new()),
         };
-        Ok(Places { folder, device, file, _zram: zram })
+        let cached = file(needs(Place::CachedFile), &|| folder.cached_file())?;
+        let disk_file = file(needs(Place::DiskFile), &|| folder.disk_file("file"))?;
+        let loop_device = match needs(Place::Loop) {
+            true => Some(Loop::attach(&folder.disk_file("backing")?)?),
+            false => None,
+        };
+        Ok(Places { loop_device, _zram: zram, folder, device, file: cached, disk_file })
     }
 
     fn path(&self, place: Place) -> &Path {
         match place {
             Place::Device => &self.device,
             Place::CachedFile => &self.file,
+            Place::DiskFile => &self.disk_file,
+            Place::Loop => self.loop_device.as_ref().map_or(Path::new(""), Loop::path),
         }
     }
 }
@@ -319,7 +350,9 @@ mod tests {
         assert!(read("--only nothing").is_err_and(|e| e.contains("nothing")));
         assert!(read("--pairs").is_err_and(|e| e.contains("needs a value")));
         assert!(read("--jobs --only four-jobs").is_ok_and(|options| options.jobs));
-        assert!(read("--jobs --target /dev/x").is_err_and(|e| e.contains("writes")));
+        assert!(read("--jobs --target /dev/x").is_err_and(|e| e.contains("write")));
+        assert!(read("--large --only loop-read-1m-16").is_ok_and(|options| options.large));
+        assert!(read("--large --jobs").is_err_and(|e| e.contains("one at a time")));
         assert!(read("--pairs 0").is_err() && read("--seconds x").is_err());
     }
 }

@@ -128,6 +128,11 @@ impl Row<'_> {
             let (what, figure) = ("user µs per operation above bare", candor - bare);
             all.push(Reached { what, goal, figure, met: figure <= goal });
         }
+        let over_fio = self.candor.thread_user_us().zip(self.fio.thread_user_us());
+        if let (Some(goal), Some((candor, fio))) = (goal.user_over_fio, over_fio) {
+            let (what, figure) = ("user CPU per operation, candor ÷ fio", candor / fio);
+            all.push(Reached { what, goal, figure, met: figure <= goal });
+        }
         all
     }
 
@@ -201,9 +206,10 @@ pub fn thousands(figure: f64) -> String {
     text
 }
 
-/// Writes `results.json` and `results.md`.
+/// Writes `NAME.json` and `NAME.md`.
 pub fn write(
     out: &Path,
+    name: &str,
     machine: &[(&'static str, String)],
     pairs: usize,
     seconds: f64,
@@ -219,8 +225,8 @@ pub fn write(
         "workloads": rows.iter().map(Row::json).collect::<Vec<_>>(),
     });
     fs::create_dir_all(out).map_err(failed)?;
-    fs::write(out.join("results.json"), format!("{document:#}\n")).map_err(failed)?;
-    fs::write(out.join("results.md"), markdown(machine, pairs, seconds, rows)).map_err(failed)
+    fs::write(out.join(format!("{name}.json")), format!("{document:#}\n")).map_err(failed)?;
+    fs::write(out.join(format!("{name}.md")), markdown(machine, pairs, seconds, rows)).map_err(failed)
 }
 
 fn markdown(

@@ -1,14 +1,16 @@
-//! Targets of reads: a zram device and a cached file, made for the run and gone after it.
+//! Targets: a zram device, a loop device and files, made for the run and gone after it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use candor_bench::Offsets;
 
 const DEVICE_BYTES: u64 = 1 << 30;
 const FILE_BYTES: u64 = 256 << 20;
+const DISK_FILE_BYTES: u64 = 1 << 30;
 const CHUNK: usize = 1 << 20;
 
 /// A zram device of our own; dropped, it is removed.
@@ -22,7 +24,7 @@ impl Zram {
         let control = Path::new("/sys/class/zram-control/hot_add");
         if !control.exists() {
             // Where zram is a module, it may only need loading; if not, the read below says so.
-            let _ = std::process::Command::new("modprobe").arg("zram").status();
+            let _ = Command::new("modprobe").arg("zram").status();
         }
         let number = fs::read_to_string(control).map_err(|e| {
             format!(
@@ -56,6 +58,38 @@ impl Drop for Zram {
     }
 }
 
+/// A loop device of our own over a file; dropped, it is detached.
+pub struct Loop {
+    path: PathBuf,
+}
+
+impl Loop {
+    /// Attaches the file as `losetup` does by itself: through the page cache.
+    pub fn attach(file: &Path) -> Result<Loop, String> {
+        let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
+        let output = output.map_err(|e| format!("losetup: {e}"))?;
+        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        match output.status.success() {
+            true => Ok(Loop { path: said(&output.stdout).into() }),
+            false => Err(format!("no loop device: {}", said(&output.stderr))),
+        }
+    }
+
+    /// The device's path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let detached = Command::new("losetup").arg("--detach").arg(&self.path).status();
+        if !detached.is_ok_and(|status| status.success()) {
+            eprintln!("{} could not be detached: do so yourself", self.path.display());
+        }
+    }
+}
+
 /// A folder of our own for the cached file and the tools' output; dropped, it is removed.
 pub struct Folder {
     path: PathBuf,
@@ -81,13 +115,23 @@ impl Folder {
 
     /// Writes the file, flushes it and reads it once, so that all of it is in the page cache.
     pub fn cached_file(&self) -> Result<PathBuf, String> {
-        let path = self.join("cached");
+        let path = self.file("cached", FILE_BYTES)?;
         let failed = |e: std::io::Error| format!("{}: {e}", path.display());
-        File::create_new(&path).map_err(failed)?;
-        fill(&path, FILE_BYTES)?;
         let mut file = File::open(&path).map_err(failed)?;
         let mut chunk = vec![0; CHUNK];
         while file.read(&mut chunk).map_err(failed)? > 0 {}
+        Ok(path)
+    }
+
+    /// A file of 1 GiB, for direct reads and writes.
+    pub fn disk_file(&self, name: &str) -> Result<PathBuf, String> {
+        self.file(name, DISK_FILE_BYTES)
+    }
+
+    fn file(&self, name: &str, bytes: u64) -> Result<PathBuf, String> {
+        let path = self.join(name);
+        File::create_new(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+        fill(&path, bytes)?;
         Ok(path)
     }
 }

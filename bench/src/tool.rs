@@ -57,9 +57,11 @@ impl Invocation {
     /// fio on a workload, with one of its settings.
     pub fn fio(tools: &Tools, work: &Workload, variant: &str, at: &Path, seconds: f64) -> Self {
         let time = format!("--time_based --runtime={}ms", (seconds * 1000.0).round());
-        let common = "--name=x --rw=randread --bs=4k --norandommap --randrepeat=0 --thread=1 \
-                      --disk_util=0 --output-format=json";
+        let common = "--name=x --norandommap --randrepeat=0 --thread=1 --disk_util=0 \
+                      --output-format=json";
+        let [rw, bs] = work.access;
         let mut words = split(&[common, work.fio, variant, &time]);
+        words.extend([format!("--rw={rw}"), format!("--bs={bs}")]);
         words.push(format!("--filename={}", at.display()));
         Invocation {
             program: tools.fio.clone(),
@@ -104,7 +106,8 @@ impl Invocation {
         report: PathBuf,
     ) -> Option<Self> {
         let program = tools.candor.clone()?;
-        let mut words = split(&["run --rw randread --bs 4k --ramp 0s", work.candor]);
+        let [rw, bs] = work.access;
+        let mut words = split(&["run --ramp 0s --rw", rw, "--bs", bs, work.candor]);
         words.extend(["--target".to_owned(), at.display().to_string()]);
         words.extend(["--seconds".to_owned(), seconds.to_string()]);
         words.extend(["--json".to_owned(), report.display().to_string()]);
@@ -210,14 +213,20 @@ pub fn wait(
     }
 }
 
+/// The figures of reads, or of writes where nothing was read.
+fn busiest<'a>(of: &'a Value, ops: &str) -> Option<&'a Value> {
+    let busy = |direction: &&Value| direction.get(ops).and_then(Value::as_f64) > Some(0.0);
+    ["read", "write"].into_iter().filter_map(|name| of.get(name)).find(busy)
+}
+
 fn read_fio(json: &Value) -> Option<Outcome> {
     let job = json.get("jobs")?.get(0)?;
-    let read = job.get("read")?;
-    let runtime_s = read.get("runtime")?.as_f64()? / 1e3;
-    let percentile = |p: &str| read.get("clat_ns")?.get("percentile")?.get(p)?.as_f64();
+    let done = busiest(job, "total_ios")?;
+    let runtime_s = done.get("runtime")?.as_f64()? / 1e3;
+    let percentile = |p: &str| done.get("clat_ns")?.get("percentile")?.get(p)?.as_f64();
     Some(Outcome {
-        ops: read.get("total_ios")?.as_f64()?,
-        iops: read.get("iops")?.as_f64()?,
+        ops: done.get("total_ios")?.as_f64()?,
+        iops: done.get("iops")?.as_f64()?,
         own_user_s: job.get("usr_cpu")?.as_f64()? / 100.0 * runtime_s,
         process_user_s: 0.0,
         process_system_s: 0.0,
@@ -241,16 +250,16 @@ fn read_bare(json: &Value) -> Option<Outcome> {
 
 fn read_candor(json: &Value) -> Option<Outcome> {
     let measurement = json.get("phases")?.get(0)?.get("measurements")?.get(0)?;
-    let read = measurement.get("ops")?.get("read")?;
+    let done = busiest(measurement.get("operations")?, "ops")?;
     let workers = measurement.get("per_worker")?.as_array()?;
     let user_ns = |w: &Value| w.get("cpu_user_ns")?.as_f64();
     let percentile = |wanted: f64| {
-        let all = read.get("latency")?.get("percentiles")?.as_array()?;
+        let all = done.get("latency")?.get("percentiles")?.as_array()?;
         all.iter().find(|p| p[0].as_f64() == Some(wanted))?.get(1)?.as_f64()
     };
     Some(Outcome {
-        ops: read.get("ops")?.as_f64()?,
-        iops: read.get("ops_per_s")?.as_f64()?,
+        ops: done.get("ops")?.as_f64()?,
+        iops: done.get("ops_per_s")?.as_f64()?,
         own_user_s: workers.iter().filter_map(user_ns).sum::<f64>() / 1e9,
         process_user_s: 0.0,
         process_system_s: 0.0,
@@ -275,7 +284,7 @@ mod tests {
         let fio = fio.and_then(|v| read_fio(&v)).expect("all is there");
         assert!(fio.ops == 100.0 && fio.own_user_s == 0.5 && fio.p50_ns == Some(7.0));
         let candor = json!({"phases": [{"measurements": [{
-            "ops": {"read": {"ops": 10, "ops_per_s": 5.0,
+            "operations": {"read": {"ops": 0}, "write": {"ops": 10, "ops_per_s": 5.0,
                 "latency": {"percentiles": [[50.0, 7], [99.0, 9]]}}},
             "per_worker": [{"cpu_user_ns": 1_000_000_000_u64}, {"cpu_user_ns": 500_000_000}],
         }]}]});

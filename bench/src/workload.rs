@@ -7,6 +7,10 @@ pub enum Place {
     Device,
     /// The file that is in the page cache.
     CachedFile,
+    /// A file on the disk below `--dir`.
+    DiskFile,
+    /// A loop device over another such file.
+    Loop,
 }
 
 impl Place {
@@ -15,6 +19,8 @@ impl Place {
         match self {
             Place::Device => "block device",
             Place::CachedFile => "file in the page cache",
+            Place::DiskFile => "file on a disk",
+            Place::Loop => "loop device",
         }
     }
 }
@@ -25,8 +31,10 @@ pub struct Workload {
     pub name: &'static str,
     /// Title, in a few words.
     pub title: &'static str,
-    /// Target of its reads.
+    /// Target of its reads and writes.
     pub place: Place,
+    /// `--rw` and `--bs`, which both tools understand.
+    pub access: [&'static str; 2],
     /// candor's arguments besides target and time.
     pub candor: &'static str,
     /// fio's arguments besides name, file and time; empty where fio cannot do the same.
@@ -51,19 +59,29 @@ pub struct Goal {
     pub ops_per_s: Option<f64>,
     /// User CPU per operation above the bare loop's, in µs.
     pub user_us_above_bare: Option<f64>,
+    /// User CPU per operation, candor ÷ fio.
+    pub user_over_fio: Option<f64>,
 }
 
 const fn goal(over_fio: f64, over_bare: f64) -> Goal {
     Goal {
         over_fio: Some(over_fio),
         over_bare: Some(over_bare),
-        ops_per_s: None,
         user_us_above_bare: Some(0.05),
+        ..NO_GOAL
     }
 }
 
-const NO_GOAL: Goal =
-    Goal { over_fio: None, over_bare: None, ops_per_s: None, user_us_above_bare: None };
+/// Nothing to reach.
+pub const NO_GOAL: Goal = Goal {
+    over_fio: None,
+    over_bare: None,
+    ops_per_s: None,
+    user_us_above_bare: None,
+    user_over_fio: None,
+};
+
+const RANDOM_READS: [&str; 2] = ["randread", "4k"];
 
 /// One latency per operation, with percentiles, as candor and the bare loop record it; fio's
 /// default is three latencies.
@@ -75,6 +93,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "uring",
         title: "io_uring, depth 32, reaped by 16",
         place: Place::Device,
+        access: RANDOM_READS,
         candor: "--engine io_uring --direct --depth 32 --batch-reap 16",
         fio: "--ioengine=io_uring --direct=1 --iodepth=32 --fixedbufs=1 --registerfiles=1",
         fio_variants: &[
@@ -94,6 +113,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "uring-reap1",
         title: "io_uring, depth 32, reaped as they come",
         place: Place::Device,
+        access: RANDOM_READS,
         candor: "--engine io_uring --direct --depth 32",
         fio: "--ioengine=io_uring --direct=1 --iodepth=32 --fixedbufs=1 --registerfiles=1",
         fio_variants: &[
@@ -110,6 +130,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "uring-cached",
         title: "io_uring, depth 32, on a cached file",
         place: Place::CachedFile,
+        access: RANDOM_READS,
         candor: "--engine io_uring --depth 32",
         fio: "--ioengine=io_uring --invalidate=0 --iodepth=32 --fixedbufs=1 --registerfiles=1",
         fio_variants: &[
@@ -126,6 +147,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "libaio",
         title: "libaio, depth 16",
         place: Place::Device,
+        access: RANDOM_READS,
         candor: "--engine libaio --direct --depth 16",
         fio: "--ioengine=libaio --direct=1 --iodepth=16",
         fio_variants: &[
@@ -144,6 +166,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "psync",
         title: "pread, past the cache",
         place: Place::Device,
+        access: RANDOM_READS,
         candor: "--engine psync --direct",
         fio: "--ioengine=psync --direct=1",
         fio_variants: &[""],
@@ -154,6 +177,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "cached",
         title: "pread of a cached file",
         place: Place::CachedFile,
+        access: RANDOM_READS,
         candor: "--engine psync",
         fio: "--ioengine=psync --invalidate=0",
         fio_variants: &["", "--fadvise_hint=0"],
@@ -164,6 +188,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "null",
         title: "null engine: the tool's own cost",
         place: Place::CachedFile,
+        access: RANDOM_READS,
         candor: "--engine null --depth 32",
         fio: "--ioengine=null --size=256m",
         fio_variants: &[
@@ -178,6 +203,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "samples",
         title: "live samples of two busy workers, beside candor without them",
         place: Place::CachedFile,
+        access: RANDOM_READS,
         candor: "--engine psync --workers 2",
         fio: "",
         fio_variants: &[],
@@ -188,6 +214,7 @@ pub const WORKLOADS: &[Workload] = &[
         name: "nop",
         title: "io_uring no-ops, depth 32",
         place: Place::CachedFile,
+        access: RANDOM_READS,
         candor: "--engine io_uring --uring-nop --depth 32",
         fio: "",
         fio_variants: &[],
@@ -207,13 +234,16 @@ impl Workload {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::large;
 
     #[test]
     fn names_are_unique_and_every_workload_has_a_rival() {
-        for (i, workload) in WORKLOADS.iter().enumerate() {
-            assert!(!workload.fio.is_empty() || !workload.bare.is_empty(), "{}", workload.name);
-            assert_eq!(workload.fio.is_empty(), workload.fio_variants.is_empty());
-            assert!(WORKLOADS[..i].iter().all(|other| other.name != workload.name));
+        for table in [WORKLOADS, large::WORKLOADS] {
+            for (i, workload) in table.iter().enumerate() {
+                assert!(!workload.fio.is_empty() || !workload.bare.is_empty(), "{}", workload.name);
+                assert_eq!(workload.fio.is_empty(), workload.fio_variants.is_empty());
+                assert!(table[..i].iter().all(|other| other.name != workload.name));
+            }
         }
     }
 }

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! kernel package ──┐
-//! programs ────────┼─▶ archive (initramfs) ─▶ machine (QEMU) ─▶ guest/init runs guest/cases/*.sh
-//! candor ──────────┘                                        └─▶ results: a folder per case
+//! programs ────────┼─▶ archive (initramfs) ─▶ machines (QEMU) ─▶ guest/init runs guest/cases/*.sh
+//! candor ──────────┘                                         └─▶ results: a folder per case
 //! ```
 //!
 //! A case is a shell script that makes its devices ready and runs candor; what it writes below
@@ -17,6 +17,7 @@ mod results;
 
 use std::path::{Path, PathBuf};
 
+use machine::Machine;
 pub use results::{CaseResult, Results};
 
 /// Why the lab did not come to results.
@@ -50,6 +51,8 @@ pub struct Lab {
     pub cases: Vec<String>,
     /// Where unpacked kernels are kept from one boot to the next.
     pub cache: PathBuf,
+    /// Machines that share the cases, each on a CPU of its own.
+    pub machines: usize,
 }
 
 impl Lab {
@@ -60,9 +63,23 @@ impl Lab {
         let kernel = kernel::Kernel::find(self.kernel_package.as_deref(), &cache)?;
         let work = tempfile::tempdir_in(&cache).map_err(|e| failed(&cache, &e))?;
         let archive = archive::build(self, &kernel, work.path())?;
-        let machine = machine::Machine { kernel: &kernel, archive: &archive, work: work.path() };
-        let console = machine.run()?;
-        Results::read(&machine.results(), work, console)
+        let machines: Vec<Machine> = (0..self.machines)
+            .map(|nth| Machine {
+                kernel: &kernel,
+                archive: &archive,
+                work: work.path().join(nth.to_string()),
+                share: [nth, self.machines],
+            })
+            .collect();
+        let consoles: Vec<Result<String, LabError>> = std::thread::scope(|scope| {
+            let start = |machine| scope.spawn(move || Machine::run(machine));
+            let running: Vec<_> = machines.iter().map(start).collect();
+            let panicked = |_| Err(LabError::Failed("the thread of a machine panicked".into()));
+            running.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
+        });
+        let console = consoles.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
+        let disks: Vec<PathBuf> = machines.iter().map(Machine::results).collect();
+        Results::read(&disks, work, console)
     }
 }
 

@@ -38,6 +38,7 @@ fn run() -> Result<ExitCode, LabError> {
         kernel_package: None,
         cases: Vec::new(),
         cache: target.join("lab"),
+        machines: 1,
     };
     let (mut out, mut console) = (None, false);
     let mut words = std::env::args().skip(1);

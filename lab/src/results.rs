@@ -11,7 +11,7 @@ use crate::{LabError, failed, host};
 #[derive(Debug)]
 pub struct Results {
     folder: TempDir,
-    /// Output of the machine's console.
+    /// Output of the machines' consoles.
     pub console: String,
 }
 
@@ -28,13 +28,19 @@ pub struct CaseResult {
 }
 
 impl Results {
-    /// Unpacks the disk that the guest wrote them to.
-    pub(crate) fn read(disk: &Path, work: TempDir, console: String) -> Result<Results, LabError> {
+    /// Unpacks the disks that the guests wrote them to.
+    pub(crate) fn read(
+        disks: &[PathBuf],
+        work: TempDir,
+        console: String,
+    ) -> Result<Results, LabError> {
         let folder = work.path().join("results");
         fs::create_dir(&folder).map_err(|e| failed(&folder, &e))?;
-        let words: [&std::ffi::OsStr; 2] = ["-xf".as_ref(), disk.as_ref()];
-        if let Err(why) = host("tar", &words, &folder) {
-            return Err(LabError::Failed(format!("the guest left no results ({why})\n{console}")));
+        for disk in disks {
+            let words: [&std::ffi::OsStr; 2] = ["-xf".as_ref(), disk.as_ref()];
+            if let Err(why) = host("tar", &words, &folder) {
+                return Err(LabError::Failed(format!("a guest left no results ({why})\n{console}")));
+            }
         }
         Ok(Results { folder: work, console })
     }

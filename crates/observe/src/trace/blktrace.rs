@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::Missing;
 use candor_record::requests::RequestOp;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use super::counter::{Event, Moment};
 use super::devices::TracedDevices;
@@ -66,6 +67,7 @@ struct Traced {
 
 /// Output of one CPU.
 struct Stream {
+    cpu: usize,
     file: File,
     /// Bytes that were read and are not yet a whole event.
     rest: Vec<u8>,
@@ -139,10 +141,10 @@ impl Traced {
         for entry in fs::read_dir(&folder)?.flatten() {
             let path = entry.path();
             let number = path.file_name().and_then(|name| name.to_str()?.strip_prefix("trace"));
-            if number.is_some_and(|number| number.parse::<u32>().is_ok()) {
+            if let Some(cpu) = number.and_then(|number| number.parse().ok()) {
                 let mut options = OpenOptions::new();
                 let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path)?;
-                traced.streams.push(Stream { file, rest: Vec::new() });
+                traced.streams.push(Stream { cpu, file, rest: Vec::new() });
             }
         }
         Ok(traced)
@@ -180,22 +182,50 @@ impl Tap for Relays {
     }
 
     fn drain(&mut self, events: &mut Vec<Event>) -> u64 {
+        let home = sched_getaffinity(None);
         let mut lost = 0;
         for traced in &mut self.traced {
             lost += traced.lost();
             for stream in &mut traced.streams {
-                // What cannot be read now is read next time.
-                let _ = stream.file.read_to_end(&mut stream.rest);
-                let used = take(&stream.rest, &mut self.names, events);
-                stream.rest.drain(..used);
+                stream.fetch();
+                let took = take(&stream.rest, &mut self.names, events);
+                stream.rest.drain(..took.bytes);
+                lost += u64::from(took.torn);
             }
+        }
+        if let Ok(home) = home {
+            // It was allowed before; if not, this thread stays on the last CPU.
+            let _ = sched_setaffinity(None, &home);
         }
         lost
     }
 }
 
-/// Takes whole events off the bytes; the result is how many bytes they are.
-fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>) -> usize {
+impl Stream {
+    /// Reads what its CPU wrote, on that CPU: from another one, an event can be read half written
+    /// (the kernel writes each with interrupts off, behind an offset that it moves first).
+    fn fetch(&mut self) {
+        let mut here = CpuSet::new();
+        if self.cpu < CpuSet::MAX_CPU {
+            here.set(self.cpu);
+            // Where that CPU is not ours, an event may be torn, and is counted as lost.
+            let _ = sched_setaffinity(None, &here);
+        }
+        // What cannot be read now is read next time.
+        let _ = self.file.read_to_end(&mut self.rest);
+    }
+}
+
+/// Whole events at the begin of some bytes.
+#[derive(Debug, PartialEq, Eq)]
+struct Took {
+    bytes: usize,
+    /// What followed them was no event: at least one was lost.
+    torn: bool,
+}
+
+/// Takes whole events off the bytes.
+fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>) -> Took {
     let mut used = 0;
     while let Some(head) = bytes.get(used..used + HEADER) {
         let word = |at: usize| u32::from_ne_bytes([0, 1, 2, 3].map(|i| head[at + i]));
@@ -203,7 +233,7 @@ fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>)
         let more = usize::from(u16::from_ne_bytes([head[46], head[47]]));
         if word(0) & !0xff != MAGIC {
             // Nothing tells where the next one begins.
-            return bytes.len();
+            return Took { bytes: bytes.len(), torn: true };
         }
         let Some(data) = bytes.get(used + HEADER..used + HEADER + more) else { break };
         used += HEADER + more;
@@ -229,7 +259,7 @@ fn take(bytes: &[u8], names: &mut HashMap<u32, String>, events: &mut Vec<Event>)
             command: names.get(&pid).cloned().unwrap_or_default(),
         });
     }
-    used
+    Took { bytes: used, torn: false }
 }
 
 // Bits of what happened, in its upper half.
@@ -305,11 +335,13 @@ mod tests {
         let whole = text.len();
         text.extend(&event(8, 512, b"")[..20]);
         let (mut names, mut events) = (HashMap::new(), Vec::new());
-        assert_eq!(take(&text, &mut names, &mut events), whole);
+        let took = take(&text, &mut names, &mut events);
+        assert_eq!(took, Took { bytes: whole, torn: false });
         let [write, flush] = &events[..] else { panic!("{events:?}") };
         assert_eq!((write.moment, write.bytes, write.flags), (Moment::Issued, 4096, 0b101));
         assert_eq!((write.device, write.sector, &*write.command), ([8, 16], 9, "dd"));
         assert_eq!((flush.moment, flush.direction), (Moment::Completed, RequestOp::Flush));
-        assert_eq!(take(&[b'x'; 60], &mut names, &mut events), 60);
+        let torn = take(&[b'x'; 60], &mut names, &mut events);
+        assert_eq!(torn, Took { bytes: 60, torn: true });
     }
 }
