@@ -226,7 +226,8 @@ pub fn write(
     });
     fs::create_dir_all(out).map_err(failed)?;
     fs::write(out.join(format!("{name}.json")), format!("{document:#}\n")).map_err(failed)?;
-    fs::write(out.join(format!("{name}.md")), markdown(machine, pairs, seconds, rows)).map_err(failed)
+    fs::write(out.join(format!("{name}.md")), markdown(machine, pairs, seconds, rows))
+        .map_err(failed)
 }
 
 fn markdown(

@@ -39,7 +39,9 @@ impl Results {
         for disk in disks {
             let words: [&std::ffi::OsStr; 2] = ["-xf".as_ref(), disk.as_ref()];
             if let Err(why) = host("tar", &words, &folder) {
-                return Err(LabError::Failed(format!("a guest left no results ({why})\n{console}")));
+                return Err(LabError::Failed(format!(
+                    "a guest left no results ({why})\n{console}"
+                )));
             }
         }
         Ok(Results { folder: work, console })

@@ -1,5 +1,6 @@
 //! Preparation of a job of blocks, up to workers that wait for the barrier.
 
+mod buffers;
 mod chain;
 
 use std::collections::HashMap;
@@ -13,9 +14,10 @@ use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::flow::{FlowShare, FlowSum};
 use candor_engine::gates::pace::Pacer;
-use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
+use candor_engine::host::memory::{PAGE_BYTES, Pages};
 use candor_engine::host::thread_attributes;
 use candor_engine::issue::OneAtATime;
+use candor_engine::operation::Buffer;
 use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
@@ -31,7 +33,7 @@ use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Nanos, Stop};
 use candor_record::EngineUsed;
 
 use self::chain::Feed;
-use crate::data::content::{self, Content, Origin, Pool};
+use crate::data::content::{self, Pool};
 use crate::data::verifier::Verifier;
 use crate::data::verify::Map;
 use crate::engines::Context;
@@ -525,28 +527,6 @@ impl ReadyBlocks {
         Some(think.with_cycles_as(Nanos(self.clock.cycles_ns(think.spin_cycles))))
     }
 
-    /// Pages for buffers of that many bytes.
-    fn pages(&self, bytes: usize) -> Pages {
-        match self.blocks.hints.huge_pages {
-            Some(true) => Pages::Huge,
-            None if self.blocks.direct && bytes > PAGE_BYTES => Pages::Contiguous,
-            _ => Pages::Ordinary,
-        }
-    }
-
-    /// Buffers of that many bytes, and the memory that a worker locks beside them.
-    fn memory(&self, bytes: usize) -> Result<(Mapping, Option<Mapping>), EngineError> {
-        let memory = &self.blocks.buffers;
-        let what = format!("allocate {} buffers of {bytes} bytes", self.depth());
-        let buffers = Mapping::of(memory, bytes * self.depth(), self.pages(bytes))
-            .map_err(EngineError::system(what))?;
-        let pinned = memory.lock.map(|bytes| {
-            let what = format!("pin {bytes} of memory");
-            Mapping::pinned(bytes.0 as usize).map_err(EngineError::system(what))
-        });
-        Ok((buffers, pinned.transpose()?))
-    }
-
     fn verifier(&self, rank: u32) -> Option<Verifier> {
         let verify = self.blocks.verify.clone()?;
         let content = self.blocks.content.clone();
@@ -558,30 +538,6 @@ impl ReadyBlocks {
         let stop = &self.stop;
         let by_passes = reads_back(&self.blocks) && stop.bytes.is_none() && stop.ops.is_none();
         if by_passes { stop.passes.map_or(1, u64::from) } else { 1 }
-    }
-
-    fn origin(&self, rank: u32) -> Origin {
-        let size = self.files.all().iter().map(|file| file.size).sum::<u64>();
-        Origin {
-            seed: self.seed,
-            plan_seed: self.plan_seed,
-            rank: self.ranks.rank(rank),
-            reads: self.blocks.mix.read > 0 || reads_back(&self.blocks),
-            blocks: size / u64::from(self.length_max().max(1)),
-        }
-    }
-
-    /// Content of a worker's writes. The read buffers are touched, so that no page faults occur
-    /// during the measurement.
-    fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
-        let pool = self.pool.clone();
-        let plan = || self.blocks.content.clone();
-        let mut content = pool.map(|pool| Content::new(plan(), pool, &self.origin(rank)));
-        match &mut content {
-            Some(content) => content.prepare(buffers.as_mut_slice()),
-            None => touch(buffers.as_mut_slice()),
-        }
-        content
     }
 
     /// Runs a worker with its engine.
@@ -669,11 +625,16 @@ impl JobWork for ReadyBlocks {
         let bytes = (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES);
         // The buffers are declared before the engine, so that they outlive its operations in
         // flight.
-        let (mut buffers, _pinned) = self.memory(bytes)?;
-        let content = self.content(rank, &mut buffers);
+        let (depth, spares) = (self.depth(), self.spare_buffers(rank, bytes));
+        let (mut buffers, _pinned) = self.memory(bytes, depth + spares)?;
+        let mut content = self.content(rank, &mut buffers);
+        if let Some(content) = &mut content {
+            let spares = (depth..depth + spares).map(|nth| buffers.part(nth, bytes));
+            content.take_turns(spares.map(Buffer::Host));
+        }
         let context = Context {
             files: &self.files,
-            depth: self.depth(),
+            depth,
             buffers: &buffers,
             buffer_bytes: bytes,
             clock: self.clock,

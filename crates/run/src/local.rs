@@ -16,7 +16,7 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
 use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, Target};
-use candor_record::facts::PathKind;
+use candor_record::facts::{Extents, Fact, FileFacts, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
 use self::phase::LocalPhase;
@@ -167,16 +167,20 @@ impl Local {
         self.submission
     }
 
-    /// True where writing to the places of a phase before its clock changes nothing: on devices,
-    /// and on its own files that were written whole.
+    /// True where writing to the places of a phase before its clock changes nothing: on devices, on
+    /// its own files that were written whole, and on files that may be overwritten and are whole.
     fn may_write_before(&self, plan: &Plan, phase: &Phase) -> bool {
-        let is_device = |index: usize| {
-            self.host.facts.targets.get(index).is_some_and(|t| t.kind == PathKind::Device)
+        let facts_of = |index: usize| self.host.facts.targets.get(index);
+        let is_device = |index| facts_of(index).is_some_and(|t| t.kind == PathKind::Device);
+        let was_written = |index| {
+            facts_of(index).is_some_and(|t| !t.files.is_empty() && t.files.iter().all(is_written))
         };
-        let is_whole = |target: &Target| matches!(target.layout, Layout::Needed | Layout::Write);
-        let mut targets = precheck::targets(plan, phase).into_iter();
-        self.owns(plan, phase) && targets.clone().all(|(_, target, _)| is_whole(target))
-            || targets.all(|(index, ..)| is_device(index))
+        let is_own = |target: &Target| matches!(target.layout, Layout::Needed | Layout::Write);
+        let targets = precheck::targets(plan, phase);
+        self.owns(plan, phase) && targets.iter().all(|(_, target, _)| is_own(target))
+            || targets.iter().all(|(index, target, _)| {
+                is_device(*index) || target.overwrite && was_written(*index)
+            })
     }
 
     /// Says before the clock where the page cache would be measured.
@@ -351,3 +355,11 @@ fn opens_direct(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests;
+
+/// True where every byte of a file has a block of its own that was written.
+fn is_written(file: &FileFacts) -> bool {
+    file.extents.as_ref().is_some_and(|Fact { value, .. }| {
+        let Extents { mapped_bytes, unwritten_bytes, encoded_bytes, repeated_bytes, .. } = *value;
+        mapped_bytes >= file.size_bytes && unwritten_bytes + encoded_bytes + repeated_bytes == 0
+    })
+}

@@ -51,7 +51,7 @@ pub struct Context<'a> {
     pub files: &'a Arc<Files>,
     /// Operations in flight at most.
     pub depth: usize,
-    /// Buffers of the worker: one mapping, `depth` parts of `buffer_bytes`.
+    /// Buffers of the worker: one mapping, parts of `buffer_bytes`, at least `depth` of them.
     pub buffers: &'a Mapping,
     /// Bytes per buffer.
     pub buffer_bytes: usize,

@@ -162,7 +162,7 @@ impl Uring {
             self.sqe_builder.fixed_files = true;
             self.features.push("fixed-files".into());
         }
-        let bytes = context.buffer_bytes * context.depth;
+        let bytes = context.buffers.len();
         let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !options.vectored;
         if fits || options.fixed_buffers == Some(true) {
             let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };

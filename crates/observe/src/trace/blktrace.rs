@@ -220,7 +220,7 @@ impl Stream {
 #[derive(Debug, PartialEq, Eq)]
 struct Took {
     bytes: usize,
-    /// What followed them was no event: at least one was lost.
+    /// The bytes behind them are no event: at least one was lost.
     torn: bool,
 }
 

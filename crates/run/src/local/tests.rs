@@ -145,3 +145,18 @@ fn a_survey_leaves_nothing_behind() {
     assert!(local.survey(&dir.path().join("nothing")).is_err());
     assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1);
 }
+
+#[test]
+fn a_file_is_written_where_every_byte_has_a_block_of_its_own() {
+    let is_written = |extents: Option<Extents>| {
+        let extents = extents.map(|value| Fact::new(value, "FIEMAP"));
+        super::is_written(&FileFacts { size_bytes: 4096, extents, ..FileFacts::default() })
+    };
+    let whole = Extents { count: 1, mapped_bytes: 4096, ..Extents::default() };
+    assert!(is_written(Some(whole)));
+    assert!(!is_written(None), "nobody knows");
+    assert!(!is_written(Some(Extents { mapped_bytes: 4095, ..whole })), "a hole");
+    assert!(!is_written(Some(Extents { unwritten_bytes: 512, ..whole })), "preallocated");
+    assert!(!is_written(Some(Extents { encoded_bytes: 512, ..whole })), "compressed");
+    assert!(!is_written(Some(Extents { repeated_bytes: 512, ..whole })), "a reflink");
+}

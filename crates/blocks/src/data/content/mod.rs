@@ -1,11 +1,12 @@
 //! Contents of writes: bytes that neither compression nor deduplication can shrink, unless the plan
 //! requests it.
 //!
-//! The random bytes of a pool are generated once. A write of up to [`COPY_BYTES_MAX`] is copied
-//! from the pool, from an offset that moves on. A longer write keeps the bytes of its buffer, which
-//! its own random stream filled, unless reads use that buffer as well. Then every 512 bytes get a
-//! stamp that never repeats. So equal bytes recur only at distances beyond the pool, and no two
-//! blocks are alike.
+//! A write keeps the bytes of its buffer, which a random stream of the worker filled before the
+//! clock. Writes take the buffers in turn, more of them than are in flight: together they are as
+//! long as a pool. Where that is not possible ([`spare_buffers`]) a write of up to
+//! [`COPY_BYTES_MAX`] is copied from a pool of random bytes, from an offset that moves on. Then
+//! every 512 bytes get a stamp that never repeats. So equal bytes recur only at distances beyond
+//! the pool, and no two blocks are alike.
 //!
 //! Where a plan requests compressible bytes or duplicates, and in blocks with headers, the bytes
 //! are a function of a key ([`Content::keyed`]). The same key gives the same bytes again, and none
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use candor_plan::blocks::{Content as Plan, Fill};
 
 use self::duplicates::Keys;
-use candor_engine::operation::Slot;
+use candor_engine::operation::{Buffer, Slot};
 use candor_engine::random::{Random, mix};
 
 /// Smallest unit that is stamped.
@@ -29,6 +30,8 @@ const SECTOR_BYTES: usize = 512;
 const POOL_BYTES: usize = 1 << 20;
 /// Longer writes are stamped in place instead of being copied from the pool.
 pub const COPY_BYTES_MAX: usize = 64 << 10;
+/// Memory of the spare buffers of all workers of a job, at most.
+const SPARE_BYTES_MAX: usize = 64 << 20;
 
 /// Random bytes, shared by the workers of a job.
 pub type Pool = Arc<[u8]>;
@@ -39,6 +42,24 @@ pub fn pool(seed: u64) -> Pool {
     let mut bytes = vec![0; POOL_BYTES + COPY_BYTES_MAX];
     Random::new(seed, 0x706f_6f6c).fill(&mut bytes);
     bytes.into()
+}
+
+/// Buffers of `bytes` beyond those in flight with which no write needs a copy. None where another
+/// use of the buffers overwrites their bytes, where writes do not fill them, and where so many
+/// workers would take too much memory.
+pub fn spare_buffers(
+    plan: &Plan,
+    origin: &Origin,
+    writes: Option<u32>,
+    [bytes, depth, workers]: [usize; 3],
+) -> usize {
+    let plain =
+        plan.fill == Fill::Pool && plan.duplicate_percent == 0 && plan.compressible_percent == 0;
+    let filled = writes.is_some_and(|length| length as usize == bytes) && bytes <= COPY_BYTES_MAX;
+    match plain && filled && !origin.reads && workers * POOL_BYTES <= SPARE_BYTES_MAX {
+        true => (POOL_BYTES / bytes).saturating_sub(depth),
+        false => 0,
+    }
 }
 
 /// Origin of the content: its worker and seeds.
@@ -67,6 +88,9 @@ pub struct Content {
     overwritten: bool,
     /// True where every block is made from its key.
     composed: bool,
+    /// Buffers that are not in flight, the one that was used longest ago at `spare`.
+    spares: Box<[Buffer]>,
+    spare: usize,
     at: usize,
     /// Next stamp. The worker's number in the high bits separates the workers.
     stamp: u64,
@@ -84,6 +108,8 @@ impl Content {
             overwritten: origin.reads,
             stamp: (origin.rank + 1) << 40,
             composed,
+            spares: Box::default(),
+            spare: 0,
             plan,
             pool,
             random,
@@ -100,9 +126,21 @@ impl Content {
         }
     }
 
+    /// Lets writes take these buffers in turn with their own; all have been prepared.
+    pub fn take_turns(&mut self, spares: impl Iterator<Item = Buffer>) {
+        self.spares = spares.collect();
+    }
+
     /// Makes the bytes of a write.
     #[inline(always)]
-    pub fn write(&mut self, slot: &Slot) {
+    pub fn write(&mut self, slot: &mut Slot) {
+        if let Some(spare) = self.spares.get_mut(self.spare) {
+            std::mem::swap(&mut slot.buffer, spare);
+            self.spare += 1;
+            if self.spare == self.spares.len() {
+                self.spare = 0;
+            }
+        }
         // SAFETY: the slot's buffer has room for its length and is not in flight.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
@@ -179,7 +217,8 @@ impl Content {
 
     #[inline(always)]
     fn draw_from_pool(&mut self, bytes: &mut [u8]) {
-        if bytes.len() <= COPY_BYTES_MAX || self.overwritten {
+        let keeps = bytes.len() > COPY_BYTES_MAX || !self.spares.is_empty();
+        if !keeps || self.overwritten {
             for part in bytes.chunks_mut(COPY_BYTES_MAX) {
                 part.copy_from_slice(&self.pool[self.at..self.at + part.len()]);
                 self.at = advanced(self.at, part.len());

@@ -40,6 +40,43 @@ fn no_two_blocks_are_alike() {
 }
 
 #[test]
+fn writes_take_turns_with_spare_buffers() {
+    use candor_engine::host::memory::{Mapping, Pages};
+    use candor_plan::blocks::Buffers;
+
+    const BYTES: usize = 4096;
+    let plan = Plan::default();
+    let spares = |origin: &Origin, writes, shape| spare_buffers(&plan, origin, writes, shape);
+    let count = spares(&ORIGIN, Some(4096), [BYTES, 32, 1]);
+    assert_eq!(count, POOL_BYTES / BYTES - 32);
+    let reads = Origin { reads: true, ..ORIGIN };
+    assert_eq!(spares(&reads, Some(4096), [BYTES, 32, 1]), 0, "reads overwrite them");
+    assert_eq!(spares(&ORIGIN, Some(512), [BYTES, 32, 1]), 0, "writes use an eighth of them");
+    assert_eq!(spares(&ORIGIN, None, [BYTES, 32, 1]), 0, "lengths differ");
+    assert_eq!(spares(&ORIGIN, Some(4096), [BYTES, 32, 500]), 0, "half a GiB");
+    assert_eq!(spares(&ORIGIN, Some(1 << 20), [1 << 20, 1, 1]), 0, "one buffer is a pool");
+
+    let parts = count + 1;
+    let mut memory =
+        Mapping::of(&Buffers::default(), parts * BYTES, Pages::Ordinary).expect("memory");
+    let mut content = content(&plan, &ORIGIN);
+    content.prepare(memory.as_mut_slice());
+    content.take_turns((1..parts).map(|nth| Buffer::Host(memory.part(nth, BYTES))));
+    let mut slot = Slot::empty(Buffer::Host(memory.part(0, BYTES)));
+    slot.length = BYTES as u64;
+    let (mut used, mut runs) = (HashSet::new(), HashSet::new());
+    for nth in 0..parts {
+        content.write(&mut slot);
+        assert!(used.insert(slot.buffer.host()), "write {nth} took a buffer that was in use");
+        // SAFETY: the buffer is part of the mapping, which lives, and nothing else uses it.
+        let bytes = unsafe { std::slice::from_raw_parts(slot.buffer.host(), BYTES) };
+        assert!(bytes.chunks(64).all(|run| runs.insert(run.to_vec())), "write {nth}");
+    }
+    content.write(&mut slot);
+    assert_eq!(slot.buffer.host(), memory.part(1, BYTES).as_ptr(), "the one used longest ago");
+}
+
+#[test]
 fn neighbours_share_no_run_of_bytes() {
     for fill in [Fill::Pool, Fill::Fresh] {
         let mut runs = HashSet::new();

@@ -1,0 +1,72 @@
+//! Memory of a worker's operations, and the bytes of its writes.
+
+use candor_engine::EngineError;
+use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
+use candor_plan::blocks::Buffers;
+
+use super::{ReadyBlocks, reads_back, touch};
+use crate::data::content::{self, Content, Origin};
+use crate::stream::offsets::fixed_size;
+
+impl ReadyBlocks {
+    /// Pages for buffers of that many bytes.
+    pub(super) fn pages(&self, bytes: usize) -> Pages {
+        match self.blocks.hints.huge_pages {
+            Some(true) => Pages::Huge,
+            None if self.blocks.direct && bytes > PAGE_BYTES => Pages::Contiguous,
+            _ => Pages::Ordinary,
+        }
+    }
+
+    /// Buffers of that many bytes, and the memory that a worker locks beside them.
+    pub(super) fn memory(
+        &self,
+        bytes: usize,
+        count: usize,
+    ) -> Result<(Mapping, Option<Mapping>), EngineError> {
+        let memory = &self.blocks.buffers;
+        let what = format!("allocate {count} buffers of {bytes} bytes");
+        let buffers = Mapping::of(memory, bytes * count, self.pages(bytes))
+            .map_err(EngineError::system(what))?;
+        let pinned = memory.lock.map(|bytes| {
+            let what = format!("pin {bytes} of memory");
+            Mapping::pinned(bytes.0 as usize).map_err(EngineError::system(what))
+        });
+        Ok((buffers, pinned.transpose()?))
+    }
+
+    fn origin(&self, rank: u32) -> Origin {
+        let size = self.files.all().iter().map(|file| file.size).sum::<u64>();
+        Origin {
+            seed: self.seed,
+            plan_seed: self.plan_seed,
+            rank: self.ranks.rank(rank),
+            reads: self.blocks.mix.read > 0 || reads_back(&self.blocks),
+            blocks: size / u64::from(self.length_max().max(1)),
+        }
+    }
+
+    /// Buffers of that many bytes beyond those in flight.
+    pub(super) fn spare_buffers(&self, rank: u32, bytes: usize) -> usize {
+        let is_plain = self.pool.is_some()
+            && self.trace.is_none()
+            && self.blocks.verify.is_none()
+            && self.blocks.buffers == Buffers::default();
+        let shape = [bytes, self.depth(), self.job.workers as usize];
+        let writes = fixed_size(&self.blocks).filter(|_| is_plain);
+        content::spare_buffers(&self.blocks.content, &self.origin(rank), writes, shape)
+    }
+
+    /// Content of a worker's writes. The read buffers are touched, so that no page faults occur
+    /// during the measurement.
+    pub(super) fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
+        let pool = self.pool.clone();
+        let plan = || self.blocks.content.clone();
+        let mut content = pool.map(|pool| Content::new(plan(), pool, &self.origin(rank)));
+        match &mut content {
+            Some(content) => content.prepare(buffers.as_mut_slice()),
+            None => touch(buffers.as_mut_slice()),
+        }
+        content
+    }
+}
