@@ -56,6 +56,10 @@ impl<'a> Shown<'a> {
         (phase, judged): (&'a PhaseRecord, &PhaseJudgement),
     ) -> Option<Shown<'a>> {
         let planned = report.plan.phases.get(phase.phase)?;
+        // The table has the mean of repeats; one of them alone is no result.
+        if report.judgement.repeats.iter().any(|repeated| repeated.phase == phase.phase) {
+            return None;
+        }
         let ([job], [measured]) = (&planned.jobs[..], &phase.measurements[..]) else { return None };
         let blocks = job.blocks()?;
         let direction = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
