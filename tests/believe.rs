@@ -265,6 +265,33 @@ fn an_overlay_is_judged_by_the_layer_that_holds_the_file() {
 }
 
 #[test]
+fn an_overlay_whose_layers_are_invisible_is_judged_by_the_device_that_counts() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
+    let name = device.name().to_owned();
+    let Some(mut disk) = Mount::ext4(&scratch, device, "noatime") else { return };
+    let Some(overlay) = Mount::overlay(&scratch, &disk, &disk.path("empty")) else { return };
+    disk.hide();
+    let path = overlay.path("file");
+    for words in ["--direct --rw randwrite --bs 64k", "--direct --rw randread"] {
+        let report = second(&scratch, &path, &format!("{words} --size 32m --keep --overwrite"));
+        assert_eq!(report.words("/phases/0/hosts/0/facts/targets/0/device/value"), name);
+        let exact = report.number("/phases/0/hosts/0/facts/targets/0/device_search/exact");
+        assert!(exact >= 5.0, "{exact}");
+        assert!(["believable", "with_remarks"].contains(&report.verdict()), "{}", report.told());
+    }
+    let ran = candor(&["inspect", &path]);
+    assert!(ran.out.contains(&format!("{name} was found by probe")), "{}", ran.out);
+    drop(overlay);
+    let Some(mut memory) = Mount::tmpfs(&scratch, "96m") else { return };
+    let Some(overlay) = Mount::overlay(&scratch, &memory, &memory.path("empty")) else { return };
+    memory.hide();
+    let report = second(&scratch, &overlay.path("file"), "--direct --rw randread --size 32m");
+    assert_eq!(report.verdict(), "not_verifiable", "{}", report.told());
+    report.named("A19");
+}
+
+#[test]
 fn a_file_of_a_lower_layer_is_read_there_and_written_above() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(upper) = Mount::tmpfs(&scratch, "96m") else { return };

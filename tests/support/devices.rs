@@ -144,6 +144,7 @@ pub struct Mount {
     pub dir: String,
     /// Device below it, if there is one; kept for as long.
     pub device: Option<Loop>,
+    is_hidden: bool,
 }
 
 impl Mount {
@@ -181,7 +182,7 @@ impl Mount {
     fn of(scratch: &Scratch, kind: &str, node: &str, options: &str) -> Option<Mount> {
         let dir = Mount::dir(scratch);
         or_skip(tool(&["mount", "-t", kind, "-o", options, node, &dir]))?;
-        Some(Mount { dir, device: None })
+        Some(Mount { dir, device: None, is_hidden: false })
     }
 
     /// tmpfs of this size.
@@ -191,7 +192,7 @@ impl Mount {
         }
         let (dir, size) = (Mount::dir(scratch), format!("size={size}"));
         or_skip(tool(&["mount", "-t", "tmpfs", "-o", &size, "candor-test", &dir]))?;
-        Some(Mount { dir, device: None })
+        Some(Mount { dir, device: None, is_hidden: false })
     }
 
     /// An overlay whose upper layer is on a mounted filesystem, above this directory, which is made
@@ -209,6 +210,12 @@ impl Mount {
         // Mounts of one test may stand beside each other.
         let mut dirs = (0..).map(|number| scratch.outside(&format!("mounted-{number}")));
         dirs.find(|dir| fs::create_dir(dir).is_ok()).expect("a mount point")
+    }
+
+    /// Takes it out of the mount table; what is mounted above keeps it.
+    pub fn hide(&mut self) {
+        tool(&["umount", "--lazy", &self.dir]).expect("it is mounted");
+        self.is_hidden = true;
     }
 
     /// A path in it.
@@ -232,7 +239,7 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         for _ in 0..20 {
-            if tool(&["umount", &self.dir]).is_ok() {
+            if self.is_hidden || tool(&["umount", &self.dir]).is_ok() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(100));

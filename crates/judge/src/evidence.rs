@@ -1,6 +1,8 @@
 //! Positive evidence: the bytes that counters at the end of the path saw. What nobody counted may
 //! have gone anywhere.
 
+mod mirrors;
+
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
 use candor_record::facts::{DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value};
@@ -10,6 +12,7 @@ use crate::flow::Flow;
 use crate::observed::{Observed, measurement_of};
 use crate::shared;
 use crate::thresholds::{COVERAGE_FULL, SLACK_FLAT};
+use mirrors::Mirror;
 
 /// Bytes of one direction that no counter vouches for.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,24 +41,29 @@ pub enum Seen {
     Nowhere(String),
 }
 
-/// The first direction whose bytes were not seen where the path ends.
-pub fn unseen(observed: &Observed) -> Option<Unseen> {
+/// The directions whose bytes were not seen where the path ends; the one with most bytes where that
+/// end is not known.
+pub fn unseen(observed: &Observed) -> Vec<Unseen> {
     let way = way_of(observed);
     let moved =
         [Direction::Read, Direction::Write, Direction::Trim].map(|op| (op, moved(observed, op)));
     let is_known = |app: f64| app > 0.0 || on_names(observed).any(|m| m.ops_done() > 0);
-    if let Err(why) = &way {
-        let most = moved.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|m| is_known(m.1))?;
-        return Some(Unseen { op: most.0, app: most.1, seen: Seen::Nowhere(why.clone()) });
-    }
-    let way = way.ok()?;
-    moved.into_iter().filter(|(_, app)| *app > 0.0).find_map(|(op, app)| {
+    let way = match way {
+        Ok(way) => way,
+        Err(why) => {
+            let most = moved.iter().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|m| is_known(m.1));
+            let nowhere = |&(op, app)| Unseen { op, app, seen: Seen::Nowhere(why.clone()) };
+            return most.map(nowhere).into_iter().collect();
+        }
+    };
+    let missed = |(op, app)| {
         let (bytes, from) = way.passed(observed, op)?;
         let slack = observed.slack_bytes(op).max(SLACK_FLAT.value * app);
-        let by = way.names();
+        let by = way.names(op);
         let enough = bytes + slack >= COVERAGE_FULL.value * app;
         (!enough).then_some(Unseen { op, app, seen: Seen::Bytes { bytes, by, from } })
-    })
+    };
+    moved.into_iter().filter(|(_, app)| *app > 0.0).filter_map(missed).collect()
 }
 
 /// Bytes that the application moved in one direction, by work on data and on names.
@@ -82,6 +90,7 @@ struct Way<'a> {
     tops: Vec<&'a DeviceFacts>,
     ends: Vec<&'a DeviceFacts>,
     servers: Vec<&'a Remote>,
+    mirrors: Vec<Mirror<'a>>,
     /// Trims of these reach the device as trims, not as changes of a file.
     is_raw: bool,
 }
@@ -130,6 +139,7 @@ impl<'a> Way<'a> {
         let Some(top) = chain.first() else { return Err(format!("{name} is not there")) };
         self.tops.push(top);
         for device in &chain {
+            self.add_mirror(observed, device);
             if device.below.iter().any(|below| observed.facts.device(below).is_some()) {
                 continue;
             }
@@ -146,7 +156,20 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    fn names(&self) -> String {
+    /// Mirrors on the same disks are one: what the disks counted is that of both.
+    fn add_mirror(&mut self, observed: &Observed<'a>, device: &'a DeviceFacts) {
+        let mirror = Mirror::of(observed, device);
+        let new = mirror.filter(|mirror| !self.mirrors.iter().any(|other| mirror.overlaps(other)));
+        self.mirrors.extend(new);
+    }
+
+    fn names(&self, op: Direction) -> String {
+        let mirrored = op == Direction::Write && !self.mirrors.is_empty();
+        let copies = if mirrored { "the copies on " } else { "" };
+        format!("{copies}{}", self.names_of_all())
+    }
+
+    fn names_of_all(&self) -> String {
         let devices = self.ends.iter().map(|device| device.name.as_str());
         let interfaces = self.servers.iter().filter_map(|server| value(&server.interface));
         devices.chain(interfaces.map(String::as_str)).collect::<Vec<_>>().join(", ")
@@ -172,8 +195,13 @@ impl<'a> Way<'a> {
     }
 
     fn by_devices(&self, observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
-        let flow = |to: &Snapshot| Flow::between(devices, &observed.host.before, to);
-        ends_of(observed, op).filter_map(flow).map(|flow| flow.side(op).bytes).fold(0.0, f64::max)
+        let bytes = |to: &Snapshot| {
+            let all = Flow::between(devices, &observed.host.before, to)?.side(op).bytes;
+            let mirrors = self.mirrors.iter().filter(|_| op == Direction::Write);
+            let again: f64 = mirrors.map(|mirror| mirror.surplus(observed, to)).sum();
+            Some((all - again).max(0.0))
+        };
+        ends_of(observed, op).filter_map(bytes).fold(0.0, f64::max)
     }
 
     fn by_networks(&self, observed: &Observed, op: Direction) -> f64 {
@@ -212,11 +240,11 @@ fn no_device(observed: &Observed, target: &TargetFacts) -> String {
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
-    use candor_record::InterfaceBytes;
-    use candor_record::facts::Filesystem;
+    use candor_record::facts::{Fact, Filesystem};
+    use candor_record::{ArrayState, InterfaceBytes};
 
     fn said(case: &TestCase) -> Option<Seen> {
-        unseen(&case.observed()).map(|unseen| unseen.seen)
+        unseen(&case.observed()).into_iter().next().map(|unseen| unseen.seen)
     }
 
     #[test]
@@ -227,6 +255,33 @@ mod tests {
         assert_eq!(said(&honest.clone().on_array("raid0", &[0.5, 0.5])), None);
         assert_eq!(said(&honest.on_nfs(10_000)), None);
         assert_eq!(said(&TestCase::direct_write()), None);
+    }
+
+    #[test]
+    fn each_leg_of_a_mirror_carries_what_is_written() {
+        let on = |level: &str, shares: &[f64]| TestCase::direct_write().on_array(level, shares);
+        let seen = |case: &TestCase| match said(case) {
+            Some(Seen::Bytes { bytes, .. }) => {
+                let app = case.record.measurements[0].of(Direction::Write).bytes as f64;
+                Some((100.0 * bytes / app).round())
+            }
+            None => None,
+            Some(other) => panic!("{other:?}"),
+        };
+        assert_eq!(seen(&on("raid1", &[1.0, 1.0])), None);
+        assert_eq!(seen(&on("raid1", &[0.5, 0.5])), Some(50.0));
+        assert_eq!(seen(&on("raid1", &[1.0, 0.3])), Some(30.0));
+        assert_eq!(seen(&on("raid0", &[0.5, 0.5])), None);
+        assert_eq!(seen(&on("raid10", &[0.5; 4])), None);
+        assert_eq!(seen(&on("raid10", &[0.25; 4])), Some(50.0));
+        let mut spare = on("raid1", &[1.0, 1.0, 0.0]);
+        spare.host.facts.devices[0].array.as_mut().unwrap().members = Some(Fact::new(2, "md"));
+        assert_eq!(seen(&spare), None);
+        let mut degraded = on("raid1", &[1.0, 0.0]);
+        let state = ArrayState { device: "md0".into(), degraded: Some(1), ..Default::default() };
+        degraded.host.before.state.arrays = vec![state];
+        assert_eq!(seen(&degraded), None);
+        assert_eq!(said(&TestCase::direct(4096, 8, 1, 1e4).on_array("raid1", &[0.5, 0.5])), None);
     }
 
     #[test]

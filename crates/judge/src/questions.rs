@@ -176,13 +176,15 @@ fn reach(observed: &Observed, ran: &Ran) -> Option<f64> {
     let ours = |other: &Planned| other.index == ran.index;
     let targets = observed.targets_of(ours);
     let of = |target: &&TargetFacts| {
-        let requested = observed.plan.target(&target.target)?.size.map(|size| size.0);
-        let files = target.files.iter().map(|file| file.size_bytes).sum::<u64>();
-        let device = || observed.facts.device(value(&target.device)?).map(|d| d.size_bytes);
-        requested.or((files > 0).then_some(files)).or_else(device)
+        let count = target.files_in_all.unwrap_or(1) as f64;
+        let requested = observed.plan.target(&target.target)?.size;
+        let requested = requested.map(|size| size.0 as f64 * count);
+        let files = target.files_bytes();
+        let device = || observed.facts.device(value(&target.device)?).map(|d| d.size_bytes as f64);
+        requested.or((files > 0.0).then_some(files)).or_else(device)
     };
-    let each: Option<Vec<u64>> = targets.iter().map(of).collect();
-    each.map(|sizes| sizes.into_iter().sum::<u64>() as f64).filter(|reach| *reach > 0.0)
+    let each: Option<Vec<f64>> = targets.iter().map(of).collect();
+    each.map(|sizes| sizes.into_iter().sum::<f64>()).filter(|reach| *reach > 0.0)
 }
 
 /// Hosts of virtual machines, arrays behind a network and RAID controllers have caches that Linux

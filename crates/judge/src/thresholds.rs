@@ -102,7 +102,7 @@ thresholds! {
         "share of bytes seen below a loop device", "evidence book A13",
         "with direct-io=0 re-reads ran at 1.4-3 GB/s while the disk did 0.6 GB/s";
     /// Share of a loop's bytes from which what memory gave is a remark.
-    LOOP_NEARLY = 0.9, [A13],
+    LOOP_NEARLY = 0.9, [A13 A19],
         "share of bytes seen below a loop device, for a remark", "judge",
         "a tenth from memory makes a rate a ninth higher at most";
     /// Submission share of a latency that makes an asynchronous engine synchronous.

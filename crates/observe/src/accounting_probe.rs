@@ -3,8 +3,12 @@
 //! One direct read of known size is made, and the counters of every device of the target's stack
 //! are compared before and after. If they do not move, no coverage computed from them means
 //! anything: accounting may be switched off, or the bytes may never pass the block layer.
+//!
+//! Where no device of the target is known, [`device_behind`] finds the one that counts what is
+//! read.
 
 mod location;
+mod search;
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -20,6 +24,8 @@ use crate::path::files::file_facts;
 use crate::source::Roots;
 use crate::source::attributes;
 use location::{Chance, Spot};
+
+pub use search::{NotFound, device_behind};
 
 /// Reads made at most: others' traffic in between makes the counters move too far.
 const TRIES_MAX: u32 = 3;

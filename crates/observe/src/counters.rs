@@ -5,5 +5,6 @@ pub(crate) mod formats;
 mod sampler;
 mod state;
 
+pub(crate) use diskstats::diskstats_line;
 pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
 pub use sampler::{Paths, Sampler, SnapshotDetail};

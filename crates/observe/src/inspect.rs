@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use candor_record::Facts;
-use candor_record::facts::{PathKind, TargetFacts};
+use candor_record::facts::{DeviceSearch, Fact, Filesystem, Missing, PathKind, TargetFacts};
 
+use crate::accounting_probe::NotFound;
 use crate::path::files;
 use crate::path::layers::{self, Access, mount_of, nearest_existing};
 use crate::path::mounts::{self, Mount};
@@ -67,8 +68,11 @@ fn target(
         filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path, roots)),
         held_on: held.and_then(|held| held.beneath(mount, roots)),
         device,
+        device_search: None,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
+        files_in_all: None,
+        shared_bytes: None,
         accounting_probe: None,
         names_in_directory: None,
     }
@@ -97,8 +101,14 @@ pub fn inspect_again(
     if device == target.device {
         return false;
     }
-    target.device = device.clone();
-    let tops: Vec<String> = device.map(|device| device.value).into_iter().collect();
+    (target.device, target.device_search) = (device.clone(), None);
+    add_stack(facts, device.map(|device| device.value), roots);
+    true
+}
+
+/// Adds a device, and all that lies below it, to those that are known.
+fn add_stack(facts: &mut Facts, top: Option<String>, roots: &Roots) {
+    let tops: Vec<String> = top.into_iter().collect();
     let mut missing_facts = MissingFacts::default();
     for device in stack::collect(&tops, roots, &mut missing_facts) {
         if facts.device(&device.name).is_none() {
@@ -106,7 +116,42 @@ pub fn inspect_again(
         }
     }
     facts.missing.extend(missing_facts.into_list());
-    true
+}
+
+/// True where a target lies on a filesystem of this host that names no device below it, so that
+/// only a search by reads can ([`crate::accounting_probe::device_behind`]).
+pub fn names_no_device(target: &TargetFacts) -> bool {
+    let may_have_one = |on: &Filesystem| !on.in_memory && !on.remote && !on.is_served_by_process();
+    target.device.is_none() && target.holding().is_some_and(may_have_one)
+}
+
+/// Takes the result of a search into the facts of a target: the device and what lies below it, or
+/// the reason why there is none.
+pub fn take_search(
+    facts: &mut Facts,
+    index: usize,
+    result: Result<(String, DeviceSearch), NotFound>,
+    roots: &Roots,
+) {
+    let Some(target) = facts.targets.get_mut(index) else { return };
+    let what = device_note(&target.target);
+    facts.missing.retain(|missing| missing.what != what);
+    match result {
+        Ok((device, search)) => {
+            let from = roots.proc.join("diskstats").display().to_string();
+            target.device = Some(Fact::new(device.clone(), from));
+            target.device_search = Some(search);
+            add_stack(facts, Some(device), roots);
+        }
+        Err(NotFound { why, .. }) => {
+            let on = target.holding().map_or("the filesystem", |on| on.kind.as_str());
+            facts.missing.push(Missing {
+                why: format!("{on} names no block device of this host, and {why}"),
+                enable: "the device or directory below it as the target".into(),
+                what,
+            });
+        }
+    }
 }
 
 fn kind(path: &Path, roots: &Roots) -> PathKind {
@@ -133,7 +178,12 @@ fn note_no_device(target: &str, mount: Option<&Mount>, missing_facts: &mut Missi
         }
         None => ("no mount covers the path".to_owned(), ""),
     };
-    missing_facts.note(format!("block device under target `{target}`"), why, enable);
+    missing_facts.note(device_note(target), why, enable);
+}
+
+/// The missing fact where no block device is known under a target of that name.
+pub fn device_note(target: &str) -> String {
+    format!("block device under target `{target}`")
 }
 
 /// A filesystem over several devices names one of them when it is mounted.

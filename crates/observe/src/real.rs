@@ -11,7 +11,10 @@ use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceKind, Direc
 
 use crate::counters::{Sampler, SnapshotDetail};
 use crate::source::Roots;
-use crate::{accounting_probe, cache, device_of_path, holders, inspect};
+use crate::{
+    Access, accounting_probe, cache, device_note, device_of_path, holders, inspect,
+    names_no_device, shared_bytes, take_search,
+};
 
 const IMAGE_BYTES: usize = 8 << 20;
 
@@ -278,6 +281,100 @@ fn a_btrfs_is_found_by_its_source() {
     let extents = facts.targets[0].files[0].extents.as_ref().expect("btrfs tells");
     assert_eq!(extents.value.encoded_bytes, 1 << 20);
     assert_eq!(probed(&facts, &zeros).outcome, AccountingOutcome::NotMade);
+}
+
+#[test]
+fn files_that_were_copied_by_reference_share_their_bytes() {
+    if !is_root() {
+        return;
+    }
+    for kind in ["xfs", "btrfs"] {
+        let Some(scratch) = Scratch::new(&format!("mkfs.{kind}"), 512 << 20, "rw") else {
+            continue;
+        };
+        let mounted = &scratch.mounted;
+        let [first, second, third] = ["first", "second", "third"].map(|name| mounted.0.join(name));
+        written(&first, IMAGE_BYTES);
+        written(&third, IMAGE_BYTES);
+        let [from, to] = [&first, &second].map(|path| path.display().to_string());
+        command("cp", &["--reflink=always", &from, &to]).expect("these filesystems do it");
+        fs::File::open(&second).and_then(|file| file.sync_all()).expect("synced");
+        let shared = |paths: &[PathBuf]| shared_bytes(paths).map(|fact| fact.value);
+        let all = [first.clone(), second, third.clone()];
+        assert_eq!(shared(&all), Some(IMAGE_BYTES as u64), "{kind}");
+        assert_eq!(shared(&[first, third]), Some(0), "{kind}");
+    }
+}
+
+impl Mounted {
+    /// An overlay above a mounted filesystem, which is then taken out of the mount table, so that
+    /// nobody sees the layers.
+    fn above(below: &Path) -> Option<Mounted> {
+        let top = below.with_extension("top");
+        fs::create_dir(&top).expect("a directory");
+        for layer in ["lower", "upper", "work"] {
+            fs::create_dir(below.join(layer)).expect("a layer");
+        }
+        let [below, top_text] = [below, &top].map(|path| path.display().to_string());
+        let options = format!("lowerdir={below}/lower,upperdir={below}/upper,workdir={below}/work");
+        let mounted = command("mount", &["-t", "overlay", "-o", &options, "none", &top_text]);
+        command("umount", &["--lazy", &below]);
+        if mounted.is_none() {
+            eprintln!("skipped: no overlay can be mounted here");
+        }
+        mounted.map(|_| Mounted(top))
+    }
+}
+
+fn searched(path: &Path) -> (Facts, Option<String>) {
+    let (mut facts, roots) = (inspect_one(path), Roots::default());
+    assert!(names_no_device(&facts.targets[0]), "{:?}", facts.targets[0]);
+    let found = accounting_probe::device_behind(path, Access::Write, &roots);
+    take_search(&mut facts, 0, found, &roots);
+    let why = facts.missing.iter().find(|missing| missing.what == device_note("t"));
+    let why = why.map(|missing| missing.why.clone());
+    (facts, why)
+}
+
+#[test]
+fn the_device_behind_invisible_layers_is_found_by_reads() {
+    if !is_root() {
+        return;
+    }
+    let Some(scratch) = Scratch::new("mkfs.ext4", 64 << 20, "rw") else { return };
+    let device = &scratch.device;
+    let Some(overlay) = Mounted::above(&scratch.mounted.0) else { return };
+    let file = overlay.0.join("file");
+    written(&file, IMAGE_BYTES);
+    let (facts, why) = searched(&file);
+    let target = &facts.targets[0];
+    assert_eq!(target.device.as_ref().map(|fact| fact.value.as_str()), Some(device.name()));
+    assert_eq!(why, None);
+    let search = target.device_search.as_ref().expect("it was searched");
+    assert!(search.exact >= 5 && search.reads >= search.exact, "{search:?}");
+    assert!(facts.device(device.name()).is_some());
+    assert_eq!(probed(&facts, &file).outcome, AccountingOutcome::Counted);
+}
+
+#[test]
+fn memory_behind_invisible_layers_is_no_device() {
+    if !is_root() {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let below = directory.path().join("memory");
+    fs::create_dir(&below).expect("a directory");
+    let text = below.display().to_string();
+    if command("mount", &["-t", "tmpfs", "none", &text]).is_none() {
+        return eprintln!("skipped: no tmpfs can be mounted here");
+    }
+    let Some(overlay) = Mounted::above(&below) else { return };
+    let file = overlay.0.join("file");
+    written(&file, IMAGE_BYTES);
+    let (facts, why) = searched(&file);
+    assert_eq!(facts.targets[0].device, None);
+    let why = why.expect("a reason");
+    assert!(why.starts_with("overlay names no block device of this host, and "), "{why}");
 }
 
 /// A zram device that goes away with the value.

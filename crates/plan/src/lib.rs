@@ -49,7 +49,7 @@ pub use model::{
     Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
 };
 pub use nearest::nearest;
-pub use problem::{PlanPath, Problem, Severity, Source};
+pub use problem::{PathStep, PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};
 pub use target::{Create, Layout, Member, Target, TargetKind, files_below};
 pub use threads::{ControlGroup, MemoryPolicy, Threads};

@@ -88,10 +88,26 @@ impl PlanPath {
         Some(PlanPath(self.0[..cut].to_owned()))
     }
 
+    /// The steps from the plan to this place.
+    pub fn steps(&self) -> impl Iterator<Item = PathStep<'_>> {
+        let parts = self.0.split(['.', '[']).filter(|_| !self.0.is_empty());
+        let index = |part: &str| part.strip_suffix(']').and_then(|index| index.parse().ok());
+        parts.map(move |part| index(part).map_or(PathStep::Key(part), PathStep::Index))
+    }
+
     /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// One step on the way to a place of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PathStep<'a> {
+    /// To the value of a key.
+    Key(&'a str),
+    /// To an element of a list.
+    Index(usize),
 }
 
 impl From<&str> for PlanPath {
@@ -166,6 +182,17 @@ impl Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_taken_apart_as_it_was_made() {
+        use PathStep::{Index, Key};
+        let place = PlanPath::root().key("phase").index(10).key("stop").key("time");
+        let steps: Vec<PathStep> = place.steps().collect();
+        assert_eq!(steps, [Key("phase"), Index(10), Key("stop"), Key("time")]);
+        assert_eq!(PlanPath::root().steps().next(), None);
+        let odd = PlanPath::from("job[x].a");
+        assert_eq!(odd.steps().collect::<Vec<_>>(), [Key("job"), Key("x]"), Key("a")]);
+    }
 
     impl Source {
         /// Line and column where `place`, or its nearest known ancestor, begins.

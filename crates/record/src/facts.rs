@@ -163,11 +163,21 @@ pub struct TargetFacts {
     pub held_on: Option<Filesystem>,
     /// Kernel name of the block device it lives on or is; absent where there is none.
     pub device: Option<Fact<String>>,
+    /// Search that found the device, where the filesystem names none (its layers are not visible
+    /// here, as in most containers).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_search: Option<DeviceSearch>,
     /// The other end of a network filesystem.
     #[serde(default)]
     pub remote: Option<Remote>,
-    /// Files, after they were laid out.
+    /// Files, after they were laid out; of a large set the first few, which stand for all.
     pub files: Vec<FileFacts>,
+    /// Number of its files in all.
+    #[serde(default)]
+    pub files_in_all: Option<u64>,
+    /// Bytes of `files` that lie where those of an earlier one do (reflinks between files).
+    #[serde(default)]
+    pub shared_bytes: Option<Fact<u64>>,
     /// Result of the accounting probe.
     pub accounting_probe: Option<AccountingProbe>,
     /// Names in its directory before a phase that works on names, counted up to a hundred
@@ -180,6 +190,20 @@ impl TargetFacts {
     /// The filesystem that holds its bytes.
     pub fn holding(&self) -> Option<&Filesystem> {
         self.held_on.as_ref().or(self.filesystem.as_ref())
+    }
+
+    /// Files of the set that each of `files` stands for.
+    pub fn files_each(&self) -> f64 {
+        match (self.files_in_all, self.files.len()) {
+            (Some(all), known @ 1..) => (all as f64 / known as f64).max(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// Bytes of all its files.
+    pub fn files_bytes(&self) -> f64 {
+        let known: f64 = self.files.iter().map(|file| file.size_bytes as f64).sum();
+        known * self.files_each()
     }
 }
 
@@ -292,6 +316,22 @@ pub struct AccountingProbe {
     pub counted: Vec<(String, u64)>,
     /// The conclusion.
     pub outcome: AccountingOutcome,
+}
+
+/// Direct reads of differing sizes beside the counters of all block devices, until one device had
+/// counted several of them to the byte and none short.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceSearch {
+    /// File that was read.
+    pub path: String,
+    /// Reads made.
+    pub reads: u32,
+    /// Of these, reads that the device counted to the byte; others' traffic is in the rest.
+    pub exact: u32,
+    /// Bytes read in all.
+    pub bytes: u64,
+    /// Block devices that were looked at.
+    pub devices: u32,
 }
 
 /// Result of the accounting probe.

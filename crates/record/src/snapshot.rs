@@ -41,7 +41,8 @@ pub struct Snapshot {
     /// (`/proc/self/task/*/comm`: `iou-wrk-…`); absent where there are too many threads to ask.
     #[serde(default)]
     pub uring_workers: Option<u32>,
-    /// Bytes that these threads read from and wrote to storage (`/proc/self/task/*/io`).
+    /// Bytes that these threads read from and wrote to storage (`/proc/self/task/*/io`): none by
+    /// flushes and by reads of cached pages, however many of them the threads did.
     #[serde(default)]
     pub uring_worker_bytes: Option<u64>,
     /// Arrays, temperatures, errors, networks: read before and after a phase only.

@@ -63,12 +63,28 @@ pub fn replay(text: &str) -> Result<Facts, String> {
         .map_err(|error| format!("its facts, after the line `facts`, cannot be read: {error}"))?;
     let targets = bundle.targets.clone();
     let mut facts = candor_observe::inspect(&targets, &Roots::replay(bundle));
+    take_reads(&mut facts, recorded);
+    Ok(facts)
+}
+
+/// Takes what reads on the recorded host showed, which are not made again.
+fn take_reads(facts: &mut Facts, recorded: Facts) {
+    let has_search = recorded.targets.iter().any(|target| target.device_search.is_some());
     for (target, then) in facts.targets.iter_mut().zip(recorded.targets) {
         target.accounting_probe = then.accounting_probe;
+        if then.device_search.is_some() {
+            let found_now = candor_observe::device_note(&target.target);
+            facts.missing.retain(|missing| missing.what != found_now);
+            (target.device, target.device_search) = (then.device, then.device_search);
+        }
+    }
+    for device in recorded.devices.into_iter().filter(|_| has_search) {
+        if facts.device(&device.name).is_none() {
+            facts.devices.push(device);
+        }
     }
     let of_reads = recorded.missing.into_iter().filter(precheck::is_of_accounting_probe);
     facts.missing.extend(of_reads);
-    Ok(facts)
 }
 
 fn targets(paths: &[PathBuf], roots: &Roots) -> Result<Vec<(String, PathBuf)>, RunError> {

@@ -64,13 +64,18 @@ impl Paths for PhaseFiles {
 pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
     count_names(facts, plan, phase);
     for (index, target, work) in targets(plan, phase) {
-        find_holder(facts, index, target, &work, roots);
+        find_device(facts, index, target, &work, roots);
         // Files of a large set are alike; a few stand for all.
         const FILES_MAX: usize = 32;
-        let paths: Vec<_> = names::paths(target).take(FILES_MAX).collect();
+        let names = Names::of([target]);
+        let paths: Vec<_> = names.iter().take(FILES_MAX).map(|named| named.path).collect();
         let seen = paths.iter().filter_map(|path| candor_observe::file_facts(path).ok()).collect();
         if let Some(target_facts) = facts.targets.get_mut(index) {
             target_facts.files = seen;
+            target_facts.files_in_all = Some(names.count() as u64);
+            let is_set = paths.len() > 1;
+            target_facts.shared_bytes =
+                is_set.then(|| candor_observe::shared_bytes(&paths)).flatten();
             if target_facts.kind == PathKind::Missing && target.path.is_file() {
                 target_facts.kind = PathKind::File;
             }
@@ -86,13 +91,29 @@ pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
 }
 
 /// Finds what holds the bytes of a target in this phase; another device has yet to be proven.
-fn find_holder(facts: &mut Facts, index: usize, target: &Target, work: &[Work], roots: &Roots) {
+fn find_device(facts: &mut Facts, index: usize, target: &Target, work: &[Work], roots: &Roots) {
     let writes = work.iter().any(|(_, blocks)| blocks.destroys().is_some());
     let access = if writes { Access::Write } else { Access::Read };
     let Some(path) = names::paths(target).next() else { return };
     if candor_observe::inspect_again(facts, index, &path, access, roots) {
         facts.targets[index].accounting_probe = None;
     }
+    search_device(facts, index, &path, access, roots);
+}
+
+/// Searches the device behind a filesystem that names none, by reads. Where the phase is to write,
+/// and its file has nothing to read yet, a small file of our own stands for it.
+fn search_device(facts: &mut Facts, index: usize, path: &Path, access: Access, roots: &Roots) {
+    if !facts.targets.get(index).is_some_and(candor_observe::names_no_device) {
+        return;
+    }
+    let mut found = accounting_probe::device_behind(path, access, roots);
+    let has_nothing = found.as_ref().is_err_and(|error| error.nothing_to_read);
+    if let (true, Access::Write, Some(directory)) = (has_nothing, access, path.parent()) {
+        let search = |file: &Path| accounting_probe::device_behind(file, access, roots);
+        found = on_own_file(directory, search).unwrap_or(found);
+    }
+    candor_observe::take_search(facts, index, found, roots);
 }
 
 /// Counts the names beside those that a phase works on.
@@ -128,23 +149,29 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
 /// Proves the counters of a path for an inspection: in a directory, on a small file of our own.
 pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     let kind = facts.targets.get(index).map(|target| target.kind);
+    let mut look = |file: &Path| {
+        search_device(facts, index, file, Access::Read, roots);
+        prove(facts, index, file, roots);
+    };
     if kind != Some(PathKind::Directory) {
-        return prove(facts, index, path, roots);
+        return look(path);
     }
+    if let Err(why) = on_own_file(path, look) {
+        unproven(facts, path, &why);
+    }
+}
+
+/// Does something with a written file of 1 MiB in a directory, which is removed then.
+fn on_own_file<T>(directory: &Path, act: impl FnOnce(&Path) -> T) -> Result<T, String> {
     const PROBE_BYTES: u64 = 1 << 20;
     let wanted = Wanted::written(PROBE_BYTES, u64::from(std::process::id()));
     let mut files = OwnedFiles::default();
-    let probe = match files.create_probe(path) {
-        Ok(probe) => probe,
-        Err(error) => return unproven(facts, path, &error.to_string()),
-    };
+    let probe = files.create_probe(directory).map_err(|error| error.to_string())?;
     let control = Control::default();
     let stop = control.stop_flag();
-    let laid_out = layout::lay_out(&mut Known::default(), &probe, &wanted, stop, &mut |_| {});
-    match laid_out {
-        Ok(_) => prove(facts, index, &probe, roots),
-        Err(error) => unproven(facts, path, &error.to_string()),
-    }
+    layout::lay_out(&mut Known::default(), &probe, &wanted, stop, &mut |_| {})
+        .map_err(|error| error.to_string())?;
+    Ok(act(&probe))
 }
 
 /// Files whose pages in the cache the kernel does not report to this user, all in one.

@@ -2,9 +2,10 @@
 
 use candor_record::Facts;
 use candor_record::facts::{
-    DeviceFacts, DeviceKind, Filesystem, HostFacts, Link, PathKind, Remote, TargetFacts, value,
+    DeviceFacts, DeviceKind, DeviceSearch, Filesystem, HostFacts, Link, PathKind, Remote,
+    TargetFacts, value,
 };
-use candor_record::fmt::{self, column};
+use candor_record::fmt::{self, column, counted};
 
 /// The driver of a device, in words.
 pub(crate) fn kind(kind: DeviceKind) -> &'static str {
@@ -128,11 +129,25 @@ pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
         text = format!("{text}{joint} {top}");
     }
     let named: Vec<_> = leaves.iter().map(|leaf| device(leaf)).collect();
-    match (named.is_empty(), top_is_leaf) {
+    let text = match (named.is_empty(), top_is_leaf) {
         (true, _) => text,
         (false, true) => format!("{text}{joint} {}", named.join(", ")) + &links(&leaves),
         (false, false) => format!("{text} → {}", named.join(", ")) + &links(&leaves),
+    };
+    match &target.device_search {
+        Some(search) => format!("{text}; {top} found by probe: {}", device_search(search)),
+        None => text,
     }
+}
+
+/// How a device was found that the filesystem does not name.
+pub(crate) fn device_search(search: &DeviceSearch) -> String {
+    format!(
+        "it alone of {} counted {} of {} to the byte",
+        counted(u64::from(search.devices), "block device"),
+        search.exact,
+        counted(u64::from(search.reads), "direct read"),
+    )
 }
 
 /// The distinct links of some devices, each once.

@@ -144,6 +144,11 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
     } else if target.holding().is_none_or(|on| !on.in_memory && !on.remote) {
         page.paragraph(&lead, "no block device was found under it");
     }
+    if let (Some(search), Some(top)) = (&target.device_search, value(&target.device)) {
+        let on = target.holding().map_or("the filesystem", |on| on.kind.as_str());
+        let how = describe::device_search(search);
+        labelled(page, "Device", &format!("{top} was found by probe, for {on} names none: {how}"));
+    }
     for direct in direct_io(&target.files) {
         labelled(page, "Direct I/O", &direct);
     }

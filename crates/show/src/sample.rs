@@ -258,6 +258,7 @@ fn target() -> TargetFacts {
         }),
         held_on: None,
         device: Some(Fact::new("sda1".into(), "/proc/self/mountinfo")),
+        device_search: None,
         remote: None,
         files: vec![FileFacts {
             path: "/data/candor.0".into(),
@@ -269,6 +270,8 @@ fn target() -> TargetFacts {
             )),
             direct: DirectIo::Aligned { memory: 512, offset: 4096 },
         }],
+        files_in_all: None,
+        shared_bytes: None,
         accounting_probe: Some(AccountingProbe {
             path: "/data/candor.0".into(),
             bytes: 65536,

@@ -247,6 +247,7 @@ fn target_facts() -> TargetFacts {
         filesystem: Some(Filesystem { kind: "ext4".into(), ..Filesystem::default() }),
         held_on: None,
         device: fact("vda".into()),
+        device_search: None,
         remote: None,
         files: vec![FileFacts {
             path: "/data/file".into(),
@@ -255,6 +256,8 @@ fn target_facts() -> TargetFacts {
             extents: fact(extents),
             direct: DirectIo::Aligned { memory: 4, offset: 512 },
         }],
+        files_in_all: None,
+        shared_bytes: None,
         accounting_probe: Some(AccountingProbe {
             direct: true,
             bytes: MIB,

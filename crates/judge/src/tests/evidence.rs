@@ -2,7 +2,7 @@
 //! bytes.
 
 use candor_plan::blocks::Engine;
-use candor_plan::units::Direction;
+use candor_plan::units::{Direction, Mix};
 use candor_record::facts::{DeviceFacts, Filesystem};
 use candor_record::{DiskCounters, Snapshot, Verdict};
 use proptest::prelude::*;
@@ -97,6 +97,8 @@ enum Fault {
     Flushed,
     /// Writes are flushed now and then.
     FlushedOften,
+    /// As many bytes went the other way, of which the devices counted a share.
+    OtherWay(f64),
 }
 
 fn faults() -> impl Strategy<Value = Vec<Fault>> {
@@ -112,6 +114,7 @@ fn faults() -> impl Strategy<Value = Vec<Fault>> {
         Just(Fault::NoCounters),
         Just(Fault::Flushed),
         Just(Fault::FlushedOften),
+        shares().prop_map(Fault::OtherWay),
     ];
     prop::collection::vec(one, 0..4)
 }
@@ -131,7 +134,9 @@ fn put(case: &mut TestCase, fault: &Fault) {
                 c.read_sectors = scaled(c.read_sectors, share);
                 c.write_sectors = scaled(c.write_sectors, share);
             };
-            case.host.after.devices.iter_mut().for_each(|(_, counters)| count(counters));
+            let ends = [Some(&mut case.host.after), case.host.after_flush.as_mut()];
+            let devices = ends.into_iter().flatten().flat_map(|end| &mut end.devices);
+            devices.for_each(|(_, counters)| count(counters));
         }
         Fault::Charged(share) => {
             if let Some(io) = case.host.after.process_io.as_mut() {
@@ -162,6 +167,30 @@ fn put(case: &mut TestCase, fault: &Fault) {
             case.host.after_flush = Some(case.host.after.clone());
         }
         Fault::FlushedOften => case.blocks().durability.fsync_every = 100,
+        Fault::OtherWay(share) => go_the_other_way(case, share),
+    }
+}
+
+fn go_the_other_way(case: &mut TestCase, share: f64) {
+    case.blocks().mix = Mix { read: 50, write: 50, trim: 0 };
+    let measured = case.measured();
+    let (read, write) = (Direction::Read, Direction::Write);
+    let other = if measured.of(read).bytes > 0 { write } else { read };
+    let main = if other == read { write } else { read };
+    let stats = measured.of(main).clone();
+    let bytes = scaled(stats.bytes, share);
+    measured.put(other, stats);
+    let ends = [Some(&mut case.host.after), case.host.after_flush.as_mut()];
+    for (_, counters) in ends.into_iter().flatten().flat_map(|end| &mut end.devices) {
+        let sectors = match other {
+            Direction::Read => &mut counters.read_sectors,
+            _ => &mut counters.write_sectors,
+        };
+        *sectors = sectors.saturating_add(bytes / 512);
+    }
+    if let Some(io) = case.host.after.process_io.as_mut() {
+        let charged = if other == read { &mut io.read_bytes } else { &mut io.write_bytes };
+        *charged = charged.saturating_add(bytes);
     }
 }
 

@@ -110,6 +110,13 @@ impl Chance {
         self.within(&spots[0])
     }
 
+    /// As [`Chance::choose`], of any length up to the longest.
+    pub(super) fn choose_short(&mut self, spots: &[Spot]) -> Spot {
+        let spot = self.choose(spots);
+        let length = (1 + self.next() % (spot.length / spot.unit).max(1)) * spot.unit;
+        Spot { length, ..spot }
+    }
+
     fn within(&mut self, spot: &Spot) -> Spot {
         let longest = LENGTH_MAX.max(spot.unit);
         let length = spot.length.min(longest - longest % spot.unit);
@@ -153,6 +160,10 @@ mod tests {
                 prop_assert!(chosen.length > 0 && chosen.length <= LENGTH_MAX.max(unit));
                 prop_assert!(chosen.offset >= stretch.offset);
                 prop_assert!(chosen.offset + chosen.length <= stretch.offset + stretch.length);
+                let short = Chance::new().choose_short(std::slice::from_ref(&stretch));
+                prop_assert_eq!((short.offset % unit, short.length % unit), (0, 0));
+                prop_assert!(short.length > 0 && short.length <= LENGTH_MAX.max(unit));
+                prop_assert!(short.offset + short.length <= stretch.offset + stretch.length);
             }
         }
     }

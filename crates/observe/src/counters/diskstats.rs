@@ -45,12 +45,16 @@ pub fn uptime() -> Duration {
     Duration::from_secs(part(now.tv_sec)) + Duration::from_nanos(part(now.tv_nsec))
 }
 
-/// `major minor name`, then the same numbers as in `/sys/class/block/X/stat`. In sysfs, `!` of a
-/// name is `!` as well.
-fn diskstat(line: &str, roots: &Roots) -> Option<Diskstat> {
+/// A line of `/proc/diskstats`: `major minor name`, then the same numbers as in
+/// `/sys/class/block/X/stat`. In sysfs, `!` of a name is `!` as well.
+pub(crate) fn diskstats_line(line: &str) -> Option<(String, DiskCounters)> {
     let mut words = line.split_whitespace();
     let name = words.nth(2)?.replace('/', "!");
-    let counters = formats::disk(&words.collect::<Vec<_>>().join(" "))?;
+    Some((name, formats::disk(&words.collect::<Vec<_>>().join(" "))?))
+}
+
+fn diskstat(line: &str, roots: &Roots) -> Option<Diskstat> {
+    let (name, counters) = diskstats_line(line)?;
     let place = roots.block(&name);
     let partition_of = place.join("partition").exists().then(|| parent(&place)).flatten();
     let mapped = attributes::text(&place.join("dm/name"));

@@ -139,6 +139,22 @@ pub(crate) fn sums(extents: &[Extent], size: u64) -> Extents {
     }
 }
 
+/// Bytes of files that lie where those of an earlier one do; what a file shares with itself is not
+/// among them. Each file comes with its extents and its length, all on one filesystem.
+pub(crate) fn shared_between(files: &[(Vec<Extent>, u64)]) -> u64 {
+    let clip = |(extents, size): &(Vec<Extent>, u64)| -> Vec<Extent> {
+        let within = extents.iter().filter(|extent| extent.bytes.start < *size);
+        let clipped = |extent: &Extent| Extent {
+            bytes: extent.bytes.start..extent.bytes.end.min(*size),
+            ..extent.clone()
+        };
+        within.map(clipped).collect()
+    };
+    let files: Vec<Vec<Extent>> = files.iter().map(clip).collect();
+    let within: u64 = files.iter().map(|file| repeated(file.iter(), u64::MAX)).sum();
+    repeated(files.iter().flatten(), u64::MAX).saturating_sub(within)
+}
+
 /// Bytes of extents that lie where others of them do.
 fn repeated<'a>(extents: impl Iterator<Item = &'a Extent>, size: u64) -> u64 {
     let shared = extents.filter(|extent| extent.flags & SHARED != 0 && extent.is_plainly_stored());
@@ -186,5 +202,9 @@ mod tests {
         ];
         assert_eq!(sums(&file, 20_480).repeated_bytes, 4096 + 3072);
         assert_eq!(sums(&file[3..], 20_480).repeated_bytes, 0, "shared with another file");
+        let other = [extent(0, 1 << 20, SHARED), extent(4096, 1 << 21, SHARED)];
+        let files = [(file.to_vec(), 20_480), (other.to_vec(), 6144)];
+        assert_eq!(shared_between(&files), 4096 + 2048);
+        assert_eq!(shared_between(&files[..1]), 0, "what it shares with itself counts as repeated");
     }
 }

@@ -1,13 +1,14 @@
 //! One file: its length, what of it is really there, what direct I/O on it needs.
 
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use candor_record::facts::{Extents, Fact, FileFacts};
 
-use crate::path::fiemap;
+use crate::path::fiemap::{self, Extent};
 use crate::source::Roots;
 use crate::source::bundle::Ask;
 use crate::source::parse::sectors;
@@ -48,6 +49,20 @@ fn of(path: &Path, stat: &FileStat, size_bytes: u64, roots: &Roots) -> FileFacts
         extents: if is_device { None } else { extents(path, size_bytes, roots) },
         direct: stat.direct,
     }
+}
+
+/// Bytes of some files that lie where those of an earlier one of them do, as FIEMAP tells; absent
+/// where it does not for one of them. Files of different filesystems share nothing.
+pub fn shared_bytes(paths: &[PathBuf]) -> Option<Fact<u64>> {
+    let mut by_filesystem: BTreeMap<u64, Vec<(Vec<Extent>, u64)>> = BTreeMap::new();
+    for path in paths {
+        let file = open(path).ok()?;
+        let about = file.metadata().ok()?;
+        let extents = fiemap::extents(&file).ok()?;
+        by_filesystem.entry(about.dev()).or_default().push((extents, about.len()));
+    }
+    let shared = by_filesystem.values().map(|files| fiemap::shared_between(files)).sum();
+    Some(Fact::new(shared, format!("FIEMAP of {} files", paths.len())))
 }
 
 /// Names in a directory, counted up to a hundred thousand, which takes some 30 ms.

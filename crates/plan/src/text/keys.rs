@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::{Plan, PlanPath, Problem, nearest};
+use crate::{PathStep, Plan, PlanPath, Problem, nearest};
 
 /// Keys that a message lists at most.
 const LISTED_MAX: usize = 6;
@@ -16,7 +16,7 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Plan).as
 /// The shortest name that means the key at this place of a plan, and no other.
 pub fn short_name(plan: &Plan, place: &PlanPath) -> String {
     let tree = super::write::tree(plan);
-    let steps = steps(place.as_str());
+    let steps = steps(place);
     let plain: Vec<&str> = steps.iter().map(|step| step.key).collect();
     let tails = (1..=plain.len()).map(|length| plain[plain.len() - length..].join("."));
     let mut tails = tails.filter(|name| find(&tree, name).as_ref() == Ok(place));
@@ -30,15 +30,16 @@ pub fn short_name(plan: &Plan, place: &PlanPath) -> String {
 pub(super) fn find(tree: &Value, name: &str) -> Result<PlanPath, Problem> {
     let mut keys = Vec::new();
     list(&SCHEMA, tree, &PlanPath::root(), &mut keys);
-    let wanted = steps(name);
+    let named = PlanPath::from(name);
+    let wanted = steps(&named);
     let matching: Vec<&PlanPath> =
-        keys.iter().filter(|key| is_named(&steps(key.as_str()), &wanted)).collect();
-    let whole = |key: &&&PlanPath| steps(key.as_str()).len() == wanted.len();
+        keys.iter().filter(|key| is_named(&steps(key), &wanted)).collect();
+    let whole = |key: &&&PlanPath| steps(key).len() == wanted.len();
     match (&matching[..], matching.iter().find(whole)) {
         ([one], _) => Ok((*one).clone()),
         // A key by all of its path needs no numbers where lists have one entry.
         (_, Some(one)) if matching.iter().filter(whole).count() == 1 => Ok((**one).clone()),
-        ([], _) => literal(tree, name)?.ok_or_else(|| unknown(name, &keys)),
+        ([], _) => literal(tree, &named)?.ok_or_else(|| unknown(name, &keys)),
         (several, _) => Err(ambiguous(name, several)),
     }
 }
@@ -47,15 +48,22 @@ pub(super) fn find(tree: &Value, name: &str) -> Result<PlanPath, Problem> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct StepTo<'a> {
     key: &'a str,
-    index: Option<&'a str>,
+    index: Option<usize>,
 }
 
-fn steps(path: &str) -> Vec<StepTo<'_>> {
-    let step = |part| match str::split_once(part, '[') {
-        Some((key, index)) => StepTo { key, index: index.strip_suffix(']') },
-        None => StepTo { key: part, index: None },
-    };
-    path.split('.').map(step).collect()
+fn steps(path: &PlanPath) -> Vec<StepTo<'_>> {
+    let mut steps: Vec<StepTo> = Vec::new();
+    for step in path.steps() {
+        match (step, steps.last_mut()) {
+            (PathStep::Key(key), _) => steps.push(StepTo { key, index: None }),
+            (PathStep::Index(index), Some(list)) if list.index.is_none() => {
+                list.index = Some(index);
+            }
+            // A list of lists, which plans do not have.
+            (PathStep::Index(_), _) => steps.push(StepTo { key: "", index: None }),
+        }
+    }
+    steps
 }
 
 /// Whether a key goes by a name: it ends alike, and has the rest of the name on its way.
@@ -113,7 +121,7 @@ fn alternatives(schema: &Value) -> Vec<&Value> {
 
 /// The place that a path describes which begins at the top, with the numbers that lists of one
 /// entry need not have. Its tables need not exist, entries of lists must.
-fn literal(tree: &Value, name: &str) -> Result<Option<PlanPath>, Problem> {
+fn literal(tree: &Value, name: &PlanPath) -> Result<Option<PlanPath>, Problem> {
     let is_letter = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
     let is_key = |key: &str| !key.is_empty() && key.bytes().all(is_letter);
     let steps = steps(name);
@@ -130,9 +138,9 @@ fn literal(tree: &Value, name: &str) -> Result<Option<PlanPath>, Problem> {
             (None, None) => continue,
             (None, Some(_)) if is_last => continue,
             (None, Some(elements)) => (elements.len() == 1).then_some(0),
-            (Some(index), _) => index.parse().ok(),
+            (Some(index), _) => Some(index),
         };
-        let element = index.and_then(|index: usize| Some((index, node?.get(index)?)));
+        let element = index.and_then(|index| Some((index, node?.get(index)?)));
         let Some((index, element)) = element else { return Err(no_entry(&place, node)) };
         (place, node) = (place.index(index), Some(element));
     }
@@ -155,9 +163,10 @@ fn no_entry(list: &PlanPath, node: Option<&Value>) -> Problem {
 }
 
 fn unknown(name: &str, keys: &[PlanPath]) -> Problem {
-    let last = |path: &str| steps(path).last().map(|step| step.key.to_owned()).unwrap_or_default();
-    let names: Vec<String> = keys.iter().map(|key| last(key.as_str())).collect();
-    let meant = nearest(&last(name), names.iter().map(String::as_str));
+    let last =
+        |path: &PlanPath| steps(path).last().map(|step| step.key.to_owned()).unwrap_or_default();
+    let names: Vec<String> = keys.iter().map(last).collect();
+    let meant = nearest(&last(&PlanPath::from(name)), names.iter().map(String::as_str));
     let near = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
     let message = format!("no key of this plan is called `{name}`{near}");
     let remedy = match meant {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use toml::de::{DeTable, DeValue};
 
-use crate::{Plan, PlanPath, Problem};
+use crate::{PathStep, Plan, PlanPath, Problem};
 
 use super::{keys, read, write};
 
@@ -37,7 +37,7 @@ pub fn set(plan: &Plan, name: &str, value: &str) -> Result<(Plan, PlanPath), Pro
 
 fn with(tree: &Value, place: &PlanPath, value: Value) -> Result<Plan, Problem> {
     let mut tree = tree.clone();
-    put(&mut tree, &steps(place), value);
+    put(&mut tree, &place.steps().collect::<Vec<_>>(), value);
     let (problems, _) = match read("", &write::text_of(tree)) {
         Ok((plan, _)) => return Ok(plan),
         Err(problems) => problems,
@@ -49,27 +49,16 @@ fn with(tree: &Value, place: &PlanPath, value: Value) -> Result<Plan, Problem> {
     Err(Problem { place: place.clone(), ..problem })
 }
 
-enum StepTo<'a> {
-    Key(&'a str),
-    Index(usize),
-}
-
-fn steps(place: &PlanPath) -> Vec<StepTo<'_>> {
-    let parts = place.as_str().split(['.', '[']).filter(|part| !part.is_empty());
-    let step = |part: &'_ str| part.strip_suffix(']').and_then(|index| index.parse().ok());
-    parts.map(|part| step(part).map_or(StepTo::Key(part), StepTo::Index)).collect()
-}
-
-fn put(node: &mut Value, steps: &[StepTo<'_>], value: Value) {
+fn put(node: &mut Value, steps: &[PathStep<'_>], value: Value) {
     let Some((first, rest)) = steps.split_first() else { return *node = value };
     match first {
-        StepTo::Index(index) => {
+        PathStep::Index(index) => {
             // Only entries that are there are named.
             if let Some(element) = node.get_mut(*index) {
                 put(element, rest, value);
             }
         }
-        StepTo::Key(key) => {
+        PathStep::Key(key) => {
             make_table(node, key);
             if let Some(entries) = node.as_object_mut() {
                 put(entries.entry(*key).or_insert(Value::Null), rest, value);

@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::entries::{Entries, Tree};
-use crate::{Burn, Job, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work};
+use crate::{
+    Burn, Job, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
+};
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
 const PRESENT: [&str; 8] = [
@@ -161,10 +163,9 @@ fn add(value: &mut Value, other: &Value) {
 
 /// The value at a place.
 pub(super) fn at<'a>(value: &'a Value, place: &PlanPath) -> Option<&'a Value> {
-    let mut steps = place.as_str().split(['.', '[']).filter(|step| !step.is_empty());
-    steps.try_fold(value, |value, step| match value {
-        Value::Array(elements) => elements.get(step.strip_suffix(']')?.parse::<usize>().ok()?),
-        value => value.get(step),
+    place.steps().try_fold(value, |value, step| match step {
+        PathStep::Index(index) => value.get(index),
+        PathStep::Key(key) => value.get(key),
     })
 }
 

@@ -44,6 +44,24 @@ fn a_directory_on_a_partition() {
 }
 
 #[test]
+fn a_device_that_was_found_by_probe_says_how() {
+    let mut facts = sample::facts();
+    let target = &mut facts.targets[0];
+    if let Some(on) = &mut target.filesystem {
+        on.kind = "overlay".into();
+    }
+    let search = DeviceSearch { reads: 7, exact: 5, devices: 12, ..DeviceSearch::default() };
+    target.device_search = Some(search);
+    let text = plain(&facts);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let how = "it alone of 12 block devices counted 5 of 7 direct reads to the byte";
+    let told = format!("Device sda1 was found by probe, for overlay names none: {how}");
+    assert!(words.contains(&told), "{text}");
+    let line = describe::target(&facts, &facts.targets[0]);
+    assert!(line.ends_with(&format!("; sda1 found by probe: {how}")), "{line}");
+}
+
+#[test]
 fn an_array_of_devices() {
     let device = |name: &str, kind, below: &[&str]| DeviceFacts {
         name: name.into(),

@@ -16,9 +16,20 @@ struct Folded<'a> {
     other: Vec<&'a str>,
 }
 
-/// Each finding once, heaviest first.
+/// Each rule once with its heaviest finding, and once for each thing that was measured instead;
+/// heaviest first. Repeats of a phase often differ in the weight of one rule.
 pub(super) fn heaviest(report: &Report) -> Vec<&Finding> {
-    folded(report).into_iter().map(|entry| entry.finding).collect()
+    let mut all: Vec<&Finding> = Vec::new();
+    for finding in folded(report).into_iter().map(|entry| entry.finding) {
+        let is_same = |other: &&Finding| {
+            other.rule == finding.rule
+                && (other.measures == finding.measures || finding.measures.is_none())
+        };
+        if !all.iter().any(is_same) {
+            all.push(finding);
+        }
+    }
+    all
 }
 
 /// The diagnoses.
@@ -43,7 +54,6 @@ fn folded(report: &Report) -> Vec<Folded<'_>> {
                 let first = entry.finding;
                 first.rule == finding.rule
                     && first.severity == finding.severity
-                    && first.limits == finding.limits
                     && first.measures == finding.measures
             };
             let Some(entry) = all.iter_mut().find(alike) else {

@@ -6,13 +6,16 @@
 use candor_plan::blocks::Access;
 use candor_plan::shell::quoted;
 use candor_plan::units::{Direction, Mix};
-use candor_plan::{Blocks, Job, Layout, Plan, PlanPath, Target, check, text};
+use candor_plan::{Blocks, Job, Layout, PathStep, Plan, PlanPath, Target, check, text};
 use candor_record::{Report, Setting};
 
 use super::options::GROUPS;
 use super::{HOW, How, by_flags, command, settings};
 use crate::flag::{self, CommandLine, Flag, Takes};
 use crate::output;
+
+/// Flags that take lists of values.
+const SWEPT: [&str; 4] = ["rw", "bs", "depth", "workers"];
 
 /// Writes into each finding the command that tries its changes, where there is one.
 pub fn complete(report: &mut Report) {
@@ -25,21 +28,39 @@ pub fn complete(report: &mut Report) {
 fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
     let run = match words.get(1)?.as_str() {
         _ if changes.is_empty() => return None,
-        "run" => Given::run(words, plan)?.with(changes)?,
+        "run" => {
+            let given = Given::run(words, plan)?;
+            match given.alone(changes) {
+                Some((alone, changes)) => alone.with(&changes)?,
+                None => given.with(changes)?,
+            }
+        }
         "check" => {
             // Each phase of a series is a run of its own.
             let phase = PlanPath::from(changes.first()?.key.split('.').next()?);
-            let first = |setting: &Setting| {
-                let key = format!("phase[0]{}", setting.key.strip_prefix(phase.as_str())?);
-                Some(Setting { key, value: setting.value.clone() })
-            };
-            let changes: Option<Vec<Setting>> = changes.iter().map(first).collect();
+            let changes: Option<Vec<Setting>> =
+                changes.iter().map(|setting| of_first(setting, phase.as_str())).collect();
             Given::step(words, plan, &phase)?.with(&changes?)?
         }
         // Tools with words of their own have no words for candor's plans.
         _ => return None,
     };
     Some(run.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// A change of that phase as one of the first phase.
+fn of_first(setting: &Setting, phase: &str) -> Option<Setting> {
+    let key = format!("phase[0]{}", setting.key.strip_prefix(phase)?);
+    Some(Setting { key, value: setting.value.clone() })
+}
+
+/// Number of the phase that a place is in.
+fn phase_index(place: &PlanPath) -> Option<usize> {
+    let mut steps = place.steps();
+    match (steps.next()?, steps.next()?) {
+        (PathStep::Key("phase"), PathStep::Index(index)) => Some(index),
+        _ => None,
+    }
 }
 
 /// A run by its words.
@@ -70,8 +91,7 @@ impl Given {
 
     /// A step of a series, as a run by flags; absent where flags cannot say it.
     fn step(words: &[String], plan: &Plan, phase: &PlanPath) -> Option<Given> {
-        let index = phase.as_str().strip_prefix("phase[")?.strip_suffix(']')?;
-        let phase = plan.phases.get(index.parse::<usize>().ok()?)?;
+        let phase = plan.phases.get(phase_index(phase)?)?;
         let [job] = &phase.jobs[..] else { return None };
         let seconds = phase.stop.time?.0.div_ceil(1_000_000_000);
         let words = flags(words, plan, job, seconds)?;
@@ -82,6 +102,30 @@ impl Given {
             plan,
             by_flags: true,
         })
+    }
+
+    /// The run of one value of each list, where changes are about a phase of a sweep, with the
+    /// changes as that run has them.
+    fn alone(&self, changes: &[Setting]) -> Option<(Given, Vec<Setting>)> {
+        let place = |setting: &Setting| phase_index(&PlanPath::from(setting.key.as_str()));
+        let index = changes.iter().find_map(place)?;
+        let name = format!("phase[{index}]");
+        let wanted = self.plan.phases.get(index).filter(|_| self.by_flags)?;
+        let runs_it = |given: &Given| match &given.plan.phases[..] {
+            [phase] => phase.jobs == wanted.jobs && phase.stop == wanted.stop,
+            _ => false,
+        };
+        let mut each = vec![self.words.clone()];
+        for flag in GROUPS.iter().flat_map(|group| group.flags) {
+            each = each.iter().flat_map(|words| with_each_value(words, flag)).collect();
+        }
+        let given = |words: Vec<String>| {
+            let plan = read(&words)?;
+            Some(Given { words, plan, by_flags: true }).filter(runs_it)
+        };
+        let alone = each.into_iter().filter(|words| *words != self.words).find_map(given)?;
+        let moved = |setting: &Setting| of_first(setting, &name).unwrap_or_else(|| setting.clone());
+        Some((alone, changes.iter().map(moved).collect()))
     }
 
     /// With changes: by flags where there are such, else by `--set`.
@@ -181,6 +225,21 @@ fn without<T>(words: &[String], flag: &Flag<T>) -> Vec<String> {
         }
     }
     rest
+}
+
+/// The words with each value of a flag that has a list of them; as they are for other flags.
+fn with_each_value<T>(words: &[String], flag: &Flag<T>) -> Vec<Vec<String>> {
+    let is_list = |text: &&String| text.contains(',') && !text.contains(':');
+    let name = format!("--{}", flag.long);
+    let behind = words.iter().skip_while(|word| **word != name).nth(1);
+    let within = words.iter().find_map(|word| word.strip_prefix(&format!("{name}=")));
+    let text = behind.cloned().or(within.map(str::to_owned));
+    let Some(list) = text.as_ref().filter(is_list).filter(|_| SWEPT.contains(&flag.long)) else {
+        return vec![words.to_vec()];
+    };
+    let rest = without(words, flag);
+    let one = |value: &str| [&rest[..], &[name.clone(), value.to_owned()]].concat();
+    list.split(',').map(one).collect()
 }
 
 /// A step of a series as words; absent where it does what flags have no words for.

@@ -10,6 +10,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::loop_over_page_cache;
 use crate::stage::Stage;
+use crate::thresholds::LOOP_NEARLY;
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,7 +19,7 @@ pub const RULE: Rule = Rule {
         explanation: "A result is that of a device where a counter at the end of the path saw the \
             bytes: the disks below filesystems, overlays, arrays and loop devices, or the network \
             to a server. Where the path ends in what Linux does not show (a process behind FUSE, a \
-            layer of another mount namespace, a file without a name), or where those counters saw \
+            layer of another mount namespace whose device no probe found, a file without a name), or where those counters saw \
             less than 95 % of the bytes and nothing else explains it, nobody can vouch for the \
             result: it is not verifiable, however well it looks. Test what lies below directly.",
     },
@@ -29,11 +30,17 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let Some(unseen) = evidence::unseen(observed) else { return Outcome::Nothing };
-    // The small rest that a loop device gave from memory is remarked by A13.
-    let is_explained =
-        matches!(unseen.seen, Seen::Bytes { .. }) && loop_over_page_cache::explains_rest(observed);
-    if is_explained { Outcome::Nothing } else { Outcome::one(finding(observed, &unseen)) }
+    let mut all = evidence::unseen(observed).into_iter();
+    let unexplained = all.find(|unseen| !is_explained(observed, unseen));
+    unexplained.map_or(Outcome::Nothing, |unseen| Outcome::one(finding(observed, &unseen)))
+}
+
+/// The small rest that a loop device gave from memory is remarked by A13. That is about the main
+/// direction, and the bytes of all targets have to be nearly there.
+fn is_explained(observed: &Observed, unseen: &Unseen) -> bool {
+    let Seen::Bytes { bytes, .. } = unseen.seen else { return false };
+    let nearly = bytes + observed.slack_bytes(unseen.op) >= LOOP_NEARLY.value * unseen.app;
+    nearly && unseen.op == observed.main_op() && loop_over_page_cache::explains_rest(observed)
 }
 
 fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
@@ -92,6 +99,28 @@ mod tests {
         let served = Filesystem { kind: "fuse.any".into(), ..Filesystem::default() };
         case.host.facts.targets[0].filesystem = Some(served);
         assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn a_loop_explains_no_bytes_but_its_own() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_loop(true);
+        let disk = &mut case.host.after.devices[1].1;
+        disk.read_sectors = disk.read_sectors * 92 / 100;
+        assert_eq!(case.found(&RULE), [], "A13 remarks it");
+        let mut written = case.clone();
+        let stats = written.measured().of(Direction::Read).clone();
+        let half = candor_record::OpStats { bytes: stats.bytes / 2, ..stats };
+        written.measured().put(Direction::Write, half);
+        let found = written.found(&RULE);
+        assert!(found[0].sentence.starts_with("vda counted 0 % of"), "{found:?}");
+        let other = case.host.facts.targets[0].clone();
+        case.host
+            .facts
+            .targets
+            .push(candor_record::facts::TargetFacts { target: "other".into(), ..other });
+        case.measured().of_mut(Direction::Read).bytes *= 2;
+        case.process_read(case.record.measurements[0].of(Direction::Read).bytes);
+        assert_eq!(case.found(&RULE).len(), 1, "half of the bytes went elsewhere");
     }
 
     #[test]

@@ -38,11 +38,8 @@ fn after(observed: &Observed) -> Outcome {
     if cover == Cover::Small || cover.is_full() {
         return Outcome::Nothing;
     }
-    let size: f64 = observed
-        .files(&observed.targets_of(buffered))
-        .iter()
-        .map(|file| file.size_bytes as f64)
-        .sum();
+    let targets = observed.targets_of(buffered);
+    let size: f64 = targets.iter().map(|target| target.files_bytes()).sum();
     let Some((memory, from)) = memory(observed) else {
         return Outcome::lacks("how much memory may cache the files");
     };

@@ -81,7 +81,7 @@ fn of(
 fn covered(observed: &Observed, ran: &Ran, before: &Measurement) -> bool {
     let ours = |other: &crate::setup::Planned| other.index == ran.index;
     let targets = observed.targets_of(ours);
-    let files: f64 = observed.files(&targets).iter().map(|file| file.size_bytes as f64).sum();
+    let files: f64 = targets.iter().map(|target| target.files_bytes()).sum();
     files > 0.0 && before.of(Direction::Read).bytes as f64 >= COVERED.value * files
 }
 

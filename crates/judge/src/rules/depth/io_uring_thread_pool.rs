@@ -81,6 +81,12 @@ fn finding(most: u32, share: f64, flushes: f64) -> Finding {
     let sentence = format!(
         "io_uring handed {what} to {threads} of the kernel: that part ran as a thread pool."
     );
+    // A flush moves no bytes, and the kernel charges those of a buffered write to its writer.
+    let evidence = match share >= PUNTED.value {
+        true => ("bytes that they moved, of all", share, "/proc/self/task/*/io"),
+        false => ("flushes, of all operations", flushes, "candor"),
+    };
+    let (quantity, part, from) = evidence;
     FindingBuilder::new("B3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence(
@@ -88,7 +94,7 @@ fn finding(most: u32, share: f64, flushes: f64) -> Finding {
             Quantity::count(f64::from(most)),
             "/proc/self/task/*/comm",
         )
-        .evidence("bytes that they moved, of all", Quantity::share(share), "/proc/self/task/*/io")
+        .evidence(quantity, Quantity::share(part), from)
         .advice("Use direct I/O on a file that is laid out and written.", None)
         .done()
 }
@@ -139,5 +145,6 @@ mod tests {
         case.measured().operation_mut(fsync).ops = ops;
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("the flushes, 50 % of the operations,"), "{found:?}");
+        assert_eq!(found[0].evidence[1].quantity, "flushes, of all operations");
     }
 }

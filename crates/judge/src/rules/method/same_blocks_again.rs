@@ -20,8 +20,8 @@ pub const RULE: Rule = Rule {
         explanation: "A small range that is read many times over invites every cache below Linux: \
             the drive's own memory, a controller's, that of the host under a virtual machine. None \
             of them shows in the counters of this kernel. candor divides the length of what was \
-            read from, less the parts of a file that share their place with others of it \
-            (reflinks), by the bytes that were read; below a fifth it says so. Read from a range \
+            read from, less the parts of its files that share their place with others of \
+            them (reflinks), by the bytes that were read; below a fifth it says so. Read from a range \
             that no cache below can hold.",
     },
     stage: Stage::Storage,
@@ -52,13 +52,17 @@ fn range(observed: &Observed, ran: &Ran) -> Option<f64> {
     for name in &ran.job.targets {
         let target = observed.facts.targets.iter().find(|target| target.target == *name)?;
         let device = observed.facts.device(&target.device.as_ref()?.value);
-        let sizes: Vec<u64> = match target.kind {
-            PathKind::Device => vec![device?.size_bytes],
-            _ => target.files.iter().map(stored).collect(),
-        };
         let length = ran.blocks.range.length;
-        let part = |size: u64| length.map_or(size, |part| part.of(Bytes(size)).0.min(size));
-        sum += sizes.into_iter().map(|size| part(size) as f64).sum::<f64>();
+        let part = |size: u64| length.map_or(size, |part| part.of(Bytes(size)).0.min(size)) as f64;
+        sum += match target.kind {
+            PathKind::Device => part(device?.size_bytes),
+            _ => {
+                let each: f64 = target.files.iter().map(|file| part(stored(file))).sum();
+                // Nobody knows which parts are shared.
+                let shared = value(&target.shared_bytes).filter(|_| length.is_none());
+                (each - shared.map_or(0.0, |bytes| *bytes as f64)) * target.files_each()
+            }
+        };
     }
     (sum > 0.0).then_some(sum)
 }
@@ -120,6 +124,31 @@ mod tests {
         case.file().extents.as_mut().unwrap().value.repeated_bytes = 4032 * MIB;
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(sentence.starts_with("2.29 GiB were read from 64 MiB"), "{sentence}");
+    }
+
+    #[test]
+    fn files_that_share_their_blocks_are_as_few_as_these() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.file().size_bytes = 64 * MIB;
+        let target = &mut case.host.facts.targets[0];
+        target.files = vec![target.files[0].clone(); 32];
+        target.files_in_all = Some(32);
+        assert_eq!(case.found(&RULE), []);
+        let shared = candor_record::facts::Fact::new(31 * 64 * MIB, "FIEMAP of 32 files");
+        case.host.facts.targets[0].shared_bytes = Some(shared);
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("2.29 GiB were read from 64 MiB"), "{sentence}");
+    }
+
+    #[test]
+    fn files_that_were_looked_at_stand_for_all_of_a_set() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.file().size_bytes = MIB;
+        let target = &mut case.host.facts.targets[0];
+        target.files = vec![target.files[0].clone(); 32];
+        assert_eq!(case.found(&RULE).len(), 1);
+        case.host.facts.targets[0].files_in_all = Some(2000);
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

@@ -40,6 +40,20 @@ fn series() -> Report {
 }
 
 #[test]
+fn repeats_that_disagree_on_a_rule_tell_it_once() {
+    let mut report = series();
+    let sentence = "Each 1 MiB write reached sda in 4 pieces of 256 KiB.";
+    for (nth, judged) in report.judgement.phases.iter_mut().flatten().take(2).enumerate() {
+        judged.findings = split_requests(sentence);
+        let finding = &mut judged.findings[0];
+        finding.severity = if nth == 0 { Severity::Remark } else { Severity::Explains };
+        finding.limits = (nth == 0).then_some(candor_record::Limit::CpuStarvation);
+    }
+    let text = first_screen(&report, &NARROW);
+    assert_eq!(text.lines().filter(|line| line.starts_with("C1 ")).count(), 1, "{text}");
+}
+
+#[test]
 fn a_check_in_order() {
     let mut report = series();
     let judged = report.judgement.phases[0].as_mut().unwrap();

@@ -2,7 +2,8 @@
 
 use std::process::Command;
 
-use candor_plan::{Phase, Problem};
+use candor_plan::units::SizeSpec;
+use candor_plan::{Bytes, Phase, Problem};
 use candor_record::{Finding, JUDGEMENT_VERSION, Judgement, PhaseJudgement};
 
 use super::*;
@@ -126,6 +127,33 @@ fn commands_by_flags_change_nothing_but_what_they_name() {
         }
     }
     assert!(shown > 400, "{shown} of {}", given * 10);
+}
+
+#[test]
+fn a_value_of_a_sweep_is_tried_alone() {
+    let words =
+        shell("candor run --target /d/f --rw randread --depth=1,4,16 --bs 4k,64k --size 1g");
+    let plan = read(&words).unwrap();
+    assert_eq!(plan.phases.len(), 6);
+    let try_of = |key: &str, value: &str| {
+        let change = Setting { key: key.into(), value: value.into() };
+        suggestion(&words, &plan, &[change])
+    };
+    let depth_16 = plan.phases.iter().position(|phase| {
+        let blocks = phase.jobs[0].blocks().unwrap();
+        blocks.depth == 16 && blocks.size.read == SizeSpec::Fixed(Bytes(65536))
+    });
+    let job = format!("phase[{}].job[0]", depth_16.unwrap());
+    assert_eq!(
+        try_of(&format!("{job}.work.blocks.direct"), "true").unwrap(),
+        "candor run --target /d/f --rw randread --size 1g --bs 64k --depth 16 --direct"
+    );
+    assert_eq!(
+        try_of(&format!("{job}.work.blocks.depth"), "64").unwrap(),
+        "candor run --target /d/f --rw randread --size 1g --bs 64k --depth 64"
+    );
+    let all = try_of("target[0].size", "2g").unwrap();
+    assert!(all.contains("--depth=1,4,16"), "{all}");
 }
 
 /// A plan of several phases and jobs, made of drawn runs.
