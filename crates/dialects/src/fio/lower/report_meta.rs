@@ -46,6 +46,10 @@ pub(super) fn of(
         counted_as: super::engines::counted_as(from),
         counts_errors: options.errors.continue_on != ContinueOn::None
             || options.errors.ignore.is_some(),
+        counts_mismatches: matches!(
+            options.errors.continue_on,
+            ContinueOn::Verify | ContinueOn::All
+        ),
         checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
         per_name: super::engines::per_name(from, blocks),
         verify_only: options.verify.only && options.verify.method != Method::None,
