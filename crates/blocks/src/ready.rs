@@ -2,6 +2,7 @@
 
 mod buffers;
 mod chain;
+mod verified;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,9 +23,7 @@ use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::{
-    Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace, Think,
-};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, IoPriority, Pace, Think};
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
@@ -34,7 +33,7 @@ use candor_record::EngineUsed;
 
 use self::chain::Feed;
 use crate::data::content::{self, Pool};
-use crate::data::verifier::Verifier;
+use crate::data::verifier::last_numbers::LastNumbers;
 use crate::data::verify::Map;
 use crate::engines::Context;
 use crate::engines::{
@@ -62,11 +61,6 @@ use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::zones::{self, ZoneCursor};
-
-/// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
-const STEP_MIN: u64 = 512;
-/// Most blocks of a file in a map: 64 GiB of memory.
-const BLOCKS_MAX: u64 = 1 << 34;
 
 /// The family of blocks.
 pub struct BlocksFamily;
@@ -99,6 +93,8 @@ pub struct ReadyBlocks {
     maps: Vec<Arc<Map>>,
     zones: Vec<Arc<zones::Map>>,
     trace: Option<Arc<Trace>>,
+    /// Last writes by number, of each worker, where a dry run has counted them.
+    last: Vec<Option<Arc<LastNumbers>>>,
     /// Targets that are counted apart, where they are.
     targets: Option<Arc<Targets>>,
     /// True where trims are queued like other operations.
@@ -149,6 +145,7 @@ impl ReadyBlocks {
             maps: Vec::new(),
             zones,
             trace,
+            last: Vec::new(),
             queues_trims: uring::queues_trims(&files, &blocks),
             files,
             blocks,
@@ -157,17 +154,7 @@ impl ReadyBlocks {
         ready.maps = ready.verified_maps(context.session.of());
         Ok(ready)
     }
-
-    /// Maps of the verified blocks of each file; none where nothing is verified.
-    fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
-        if self.blocks.verify.is_none() {
-            return Vec::new();
-        }
-        let step = self.verified_step();
-        let from = |file: &OpenFile| self.verified_from(file);
-        let map = |file: &OpenFile| known.map(&file.path, file.reach(), step, from(file));
-        self.files.all().iter().map(map).collect()
-    }
+        ready.last = ready.dry_runs(context.phase.of());
 
     /// Checks that the job fits its files, which the plan alone does not show.
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
@@ -223,61 +210,6 @@ impl ReadyBlocks {
         let each = self.files.all().iter().zip(&self.zones);
         let ranges = each.map(|(file, map)| self.zones_of(rank, file, map)).collect();
         ZoneCursor::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
-    }
-
-    /// Checks that the map of verified blocks, one entry per possible offset, is not too large.
-    fn check_verify(&self) -> Result<(), (String, &'static str)> {
-        let Some(verify) = &self.blocks.verify else { return Ok(()) };
-        let interval = verify.interval.0;
-        let step = self.verified_step();
-        if let Some(file) = self.files.all().iter().find(|file| file.reach() / step > BLOCKS_MAX) {
-            let of = Bytes(file.reach());
-            let message =
-                format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
-            return Err((message, "verify larger blocks, or less"));
-        }
-        if step >= interval.min(STEP_MIN) {
-            return Ok(());
-        }
-        let at = self.boundaries().find(|at| at % interval != 0).unwrap_or(0);
-        let interval = Bytes(interval);
-        let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
-        Err((message, "start and leave out whole verified blocks"))
-    }
-
-    /// Greatest distance of which all begins and ends of operations are multiples, behind the first
-    /// offset of their file: the verified interval, or less where work begins within one.
-    fn verified_step(&self) -> u64 {
-        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
-        self.boundaries().fold(interval, gcd)
-    }
-
-    /// First offset of a file, less whole intervals. Headers that other tools know are where
-    /// operations begin; candor's own are at multiples of the interval.
-    fn verified_from(&self, file: &OpenFile) -> u64 {
-        match &self.blocks.verify {
-            Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
-                let all = FileSeat::ALONE;
-                let start = Region::new(&self.blocks, file.extent(), all).offset(0);
-                start % verify.interval.0.max(1)
-            }
-            _ => 0,
-        }
-    }
-
-    /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
-    /// a trace.
-    fn boundaries(&self) -> impl Iterator<Item = u64> {
-        let hole = match self.blocks.access {
-            Access::Holes { hole } => hole.0,
-            Access::Back { step } => step.0,
-            _ => 0,
-        };
-        let traced = self.trace.iter().flat_map(|trace| trace.steps());
-        let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
-        let from = |file| self.verified_from(file);
-        let starts = self.shares().map(move |(file, _, region)| region.offset(0) - from(file));
-        starts.chain(traced).chain([hole])
     }
 
     /// Every worker's share of every size of files, with an example of such a file.
@@ -525,12 +457,6 @@ impl ReadyBlocks {
             return Some(think);
         }
         Some(think.with_cycles_as(Nanos(self.clock.cycles_ns(think.spin_cycles))))
-    }
-
-    fn verifier(&self, rank: u32) -> Option<Verifier> {
-        let verify = self.blocks.verify.clone()?;
-        let content = self.blocks.content.clone();
-        Some(Verifier::new(verify, content, self.maps.clone(), self.clock, rank))
     }
 
     /// Number of times that a worker does its work, where each round is read back.

@@ -209,6 +209,9 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("verify-nothing", "verify", "verify = {}\nengine = \"null\""),
     ("share-target", "share", "share = \"slice\"\nsize = \"1m\""),
 ];
+    ("dry-run", "verify.dry_run", "verify = { dry_run = \"seed\" }"),
+    ("dry-run", "verify.dry_run",
+     "mix = \"write\"\nverify = { format.acca = \"md5\", dry_run = \"both\" }"),
 
 #[test]
 fn errors_in_blocks() {

@@ -461,6 +461,7 @@ impl Arbitrary<'_> {
             seed: self.option(Self::number),
             reads: self.yes(),
             generations: self.yes(),
+            header_version: self.pick(&[HeaderVersion::Unversioned, HeaderVersion::V1]),
             zeros_after_trim: self.yes(),
             read_back: self.option(|d| ReadBack {
                 only: d.yes(),
@@ -485,6 +486,8 @@ impl Arbitrary<'_> {
 
     fn pattern(&mut self) -> Pattern {
         let pattern = Pattern::empty().then(&self.number().to_be_bytes());
+            dry_run: self
+                .option(|d| d.pick(&[LastWrite::Seed, LastWrite::Number, LastWrite::Both])),
         let pattern = if self.yes() { pattern.then_offset() } else { pattern };
         match NonZeroUsize::new(self.number() as usize).filter(|_| self.yes()) {
             Some(every) => pattern.anew_every(every),
