@@ -117,3 +117,22 @@ fn a_lost_write_is_found_where_an_option_asks_for_it() {
         assert!(ran.err.contains(&format!("verify: bad header {what}")), "{}", ran.err);
     }
 }
+
+#[test]
+fn memory_is_read_and_written_page_by_page() {
+    let folder = Scratch::new();
+    let words = ["--ioengine=page_fault", "--rw=randrw", "--bs=4k", "--size=4m"];
+    let ran = run(&folder, None, &words);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.of("read", "total_ios") + ran.of("write", "total_ios"), 1024);
+    assert_eq!(folder.entries(), ["out.json"]);
+    for (more, why) in [
+        ("--nrfiles=2", "has memory for one file"),
+        ("--offset=4k", "has no offset"),
+        ("--verify=md5", "keeps nothing that could be verified"),
+    ] {
+        let ran = run(&folder, None, &[&words[..], &[more]].concat());
+        assert_eq!(ran.code, Some(1), "{more}");
+        assert!(ran.err.contains(why), "{more}: {}", ran.err);
+    }
+}

@@ -43,6 +43,7 @@ use crate::engines::{
     locked::{Held, Locked, Locks},
     mmap::Mmap,
     null::Null,
+    page_fault::PageFault,
     psync::Psync,
     pvsync::Pvsync,
     splice::Splice,
@@ -539,6 +540,7 @@ impl JobWork for ReadyBlocks {
                 write: occurring(Direction::Write),
                 trim: Box::default(),
             },
+            Engine::PageFault => run_calls!(PageFault::new(context)?),
         }
     }
 

@@ -140,9 +140,10 @@ fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
 }
 
 /// Engines that do one operation at a time.
-const ONE_AT_A_TIME: [&str; 12] = [
+const ONE_AT_A_TIME: [&str; 13] = [
     "sync",
     "psync",
+    "page_fault",
     "vsync",
     "pvsync",
     "pvsync2",
@@ -156,7 +157,7 @@ const ONE_AT_A_TIME: [&str; 12] = [
 ];
 
 /// Engines for which no file is laid out.
-const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
+const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_fault"];
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     let given = &options.runtime.steady;
