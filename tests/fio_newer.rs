@@ -119,6 +119,35 @@ fn a_lost_write_is_found_where_an_option_asks_for_it() {
 }
 
 #[test]
+fn a_preconditioning_pass_writes_what_the_device_holds() {
+    let folder = Scratch::new();
+    let words = ["--filename=f", "--rw=randwrite", "--bs=4k", "--size=4m", "--sprandom=1"];
+    for (more, share) in [
+        (&["--spr_num_regions=10"][..], 1.15),
+        (&["--spr_num_regions=10", "--spr_op=0.3", "--spr_cs=64k"], 1.3),
+        (&["--spr_num_regions=10", "--norandommap", "--random_generator=lfsr"], 1.15),
+    ] {
+        let ran = run(&folder, None, &[&words[..], more].concat());
+        let written = ran.of("write", "total_ios") as f64 / 1024.0;
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!((share - 0.06..=share).contains(&written), "{more:?}: {written}");
+    }
+    for (more, why) in [
+        ("--rw=randread", "sprandom requires random write"),
+        ("--rw=write", "random write"),
+        ("--random_generator=tausworthe", "requires random_generator=lfsr"),
+        ("--norandommap=0", "requires norandommap=1"),
+        ("--spr_op=1", "spr_op"),
+        ("--bs=4m", "regions are more than the 1 blocks"),
+        ("--spr_num_regions=2000", "regions are more than the 1024 blocks"),
+    ] {
+        let ran = run(&folder, None, &[&words[..], &[more]].concat());
+        assert_eq!(ran.code, Some(1), "{more}");
+        assert!(ran.err.contains(why), "{more}: {}", ran.err);
+    }
+}
+
+#[test]
 fn memory_is_read_and_written_page_by_page() {
     let folder = Scratch::new();
     let words = ["--ioengine=page_fault", "--rw=randrw", "--bs=4k", "--size=4m"];

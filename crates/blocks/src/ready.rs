@@ -57,6 +57,7 @@ use crate::known::Known;
 use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
+use crate::stream::precondition::Precondition;
 use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
@@ -92,10 +93,10 @@ pub struct ReadyBlocks {
     plan_seed: u64,
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
-    zones: Vec<Arc<zones::Map>>,
-    trace: Option<Arc<Trace>>,
     /// Last writes by number, of each worker, where a dry run has counted them.
     last: Vec<Option<Arc<LastNumbers>>>,
+    zones: Vec<Arc<zones::Map>>,
+    trace: Option<Arc<Trace>>,
     /// Targets that are counted apart, where they are.
     targets: Option<Arc<Targets>>,
     /// True where trims are queued like other operations.
@@ -144,18 +145,18 @@ impl ReadyBlocks {
             plan_seed: plan.seed,
             pool: (blocks.mix.write > 0).then(pool),
             maps: Vec::new(),
+            last: Vec::new(),
             zones,
             trace,
-            last: Vec::new(),
             queues_trims: uring::queues_trims(&files, &blocks),
             files,
             blocks,
         };
         ready.check_fit().map_err(|(message, remedy)| context.unfit(message, remedy))?;
         ready.maps = ready.verified_maps(context.session.of());
+        ready.last = ready.dry_runs(context.phase.of());
         Ok(ready)
     }
-        ready.last = ready.dry_runs(context.phase.of());
 
     /// Checks that the job fits its files, which the plan alone does not show.
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
@@ -253,6 +254,7 @@ impl ReadyBlocks {
                 );
                 return Err((message, "set a larger size, or smaller operations"));
             }
+            self.check_regions(open, &region, length)?;
             let end = self.blocks.listed_end().map_or(0, |end| end.0);
             if end > region.length() {
                 let (path, length) = (open.path.display(), Bytes(region.length()));
@@ -264,6 +266,27 @@ impl ReadyBlocks {
             }
         }
         Ok(())
+    }
+
+    /// Checks that each region of a preconditioning pass holds a block.
+    fn check_regions(
+        &self,
+        file: &OpenFile,
+        region: &Region,
+        length: u32,
+    ) -> Result<(), (String, &'static str)> {
+        let Access::Precondition { regions, spare_percent, .. } = self.blocks.access else {
+            return Ok(());
+        };
+        let step = region.step(length, self.blocks.alignment_max().0);
+        let blocks = (region.length() - u64::from(length)) / step + 1;
+        if Precondition::region_blocks(blocks, regions, spare_percent) > 0 {
+            return Ok(());
+        }
+        let path = file.path.display();
+        let message =
+            format!("{regions} regions are more than the {blocks} blocks of `{path}` fill");
+        Err((message, "set fewer regions, smaller blocks or a larger size"))
     }
 
     /// Checks that the files allow direct I/O in operations of these lengths.
@@ -517,6 +540,7 @@ impl ReadyBlocks {
             Engine::Splice => run_calls!(Splice::new(context)?),
             Engine::Fallocate => run_calls!(Fallocate::new(context)),
             Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
+            Engine::PageFault => run_calls!(PageFault::new(context)?),
             Engine::Null => run!(Null::new(context)),
         }
     }
@@ -540,7 +564,6 @@ impl JobWork for ReadyBlocks {
                 write: occurring(Direction::Write),
                 trim: Box::default(),
             },
-            Engine::PageFault => run_calls!(PageFault::new(context)?),
         }
     }
 

@@ -163,6 +163,13 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("buffers-file", "buffers.file", "buffers = { kind = \"shm\", file = \"/x\" }"),
     ("ftruncate-mix", "mix", "engine = \"ftruncate\""),
     ("lock", "lock", "engine = \"null\"\nlock = \"exclusive\""),
+    ("precondition", "access.precondition",
+     "mix = \"read\"\naccess.precondition = { regions = 10, spare_percent = 15 }"),
+    ("precondition", "access.precondition.spare_percent",
+     "mix = \"write\"\naccess.precondition = { regions = 10, spare_percent = 100 }"),
+    ("precondition", "access.precondition.regions",
+     "mix = \"write\"\naccess.precondition = { regions = 0, spare_percent = 15 }"),
+    ("page-fault", "mix", "engine = \"page_fault\"\nmix = \"trim\""),
     ("pace", "pace.ops", "pace.ops = 0"),
     ("pace", "pace.bytes", "pace.bytes = 0"),
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
@@ -202,6 +209,9 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("read-back", "verify.read_back",
      "mix = \"read:50,write:50\"\nverify.read_back = {}\n\
       pace.per_direction = { read = 5, write = 5, trim = 5 }"),
+    ("dry-run", "verify.dry_run", "verify = { dry_run = \"seed\" }"),
+    ("dry-run", "verify.dry_run",
+     "mix = \"write\"\nverify = { format.acca = \"md5\", dry_run = \"both\" }"),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"zero\""),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"once\""),
     ("verify-content", "verify", "verify = {}\ncontent.compressible_percent = 50"),
@@ -209,9 +219,6 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("verify-nothing", "verify", "verify = {}\nengine = \"null\""),
     ("share-target", "share", "share = \"slice\"\nsize = \"1m\""),
 ];
-    ("dry-run", "verify.dry_run", "verify = { dry_run = \"seed\" }"),
-    ("dry-run", "verify.dry_run",
-     "mix = \"write\"\nverify = { format.acca = \"md5\", dry_run = \"both\" }"),
 
 #[test]
 fn errors_in_blocks() {

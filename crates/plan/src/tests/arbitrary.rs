@@ -299,6 +299,11 @@ impl Arbitrary<'_> {
                 length_percent: self.float(),
             },
             11 => Access::List { blocks: self.list(Self::number), advances: self.yes() },
+            12 => Access::Precondition {
+                regions: self.count(),
+                spare_percent: self.float(),
+                rewrites_last: self.yes(),
+            },
             _ => Access::Trace(TraceFile::named(self.text())),
         }
     }
@@ -456,12 +461,12 @@ impl Arbitrary<'_> {
                 2 => Format::Pattern,
                 _ => Format::Nothing,
             },
+            header_version: self.pick(&[HeaderVersion::Unversioned, HeaderVersion::V1]),
             header_at: self.bytes(),
             continue_on_mismatch: self.yes(),
             seed: self.option(Self::number),
             reads: self.yes(),
             generations: self.yes(),
-            header_version: self.pick(&[HeaderVersion::Unversioned, HeaderVersion::V1]),
             zeros_after_trim: self.yes(),
             read_back: self.option(|d| ReadBack {
                 only: d.yes(),
@@ -481,13 +486,13 @@ impl Arbitrary<'_> {
                 window: d.number(),
                 finished: d.list(|d| Finished { file: d.count(), offset: d.bytes() }),
             }),
+            dry_run: self
+                .option(|d| d.pick(&[LastWrite::Seed, LastWrite::Number, LastWrite::Both])),
         }
     }
 
     fn pattern(&mut self) -> Pattern {
         let pattern = Pattern::empty().then(&self.number().to_be_bytes());
-            dry_run: self
-                .option(|d| d.pick(&[LastWrite::Seed, LastWrite::Number, LastWrite::Both])),
         let pattern = if self.yes() { pattern.then_offset() } else { pattern };
         match NonZeroUsize::new(self.number() as usize).filter(|_| self.yes()) {
             Some(every) => pattern.anew_every(every),

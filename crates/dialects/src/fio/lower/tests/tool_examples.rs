@@ -483,3 +483,16 @@ fn the_last_write_is_looked_for_where_an_option_says_so() {
     assert_eq!(by(&format!("rw=randwrite {both}")), None, "what a job writes it knows");
     assert_eq!(by(&format!("rw=read {both}")), Some(LastWrite::Seed));
 }
+
+#[test]
+fn preconditioning_is_one_pass_of_its_own_length() {
+    let lowered = lowered("[a]\nsize=1m\nrw=randwrite\nsprandom=1\nspr_op=0.07\nspr_cs=1m\n");
+    let Access::Precondition { regions: 100, spare_percent, rewrites_last: true } =
+        blocks(&lowered, 0, 0).access
+    else {
+        panic!("{:?}", blocks(&lowered, 0, 0).access)
+    };
+    assert!((spare_percent - 7.0).abs() < 1e-9);
+    let stop = job(&lowered, 0, 0).stop.clone().unwrap_or_default();
+    assert_eq!((stop.passes, stop.bytes, stop.at_least), (Some(1), None, None));
+}
