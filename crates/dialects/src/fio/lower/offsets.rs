@@ -246,7 +246,7 @@ fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnost
     }
     let spare_percent = options.precondition.spare * 100.0;
     if !(spare_percent > 0.0 && spare_percent < 100.0) {
-        wrong("spr_op", "it is not above 0 and below 1", "", "set 0.07 to 0.28");
+        wrong("spr_op", "spr_op is not above 0 and below 1", "", "set 0.07 to 0.28");
     }
     Access::Precondition {
         regions: u32::try_from(options.precondition.regions).unwrap_or(u32::MAX),
