@@ -1,4 +1,4 @@
-//! What fio has had since the version that is installed: by its manual's words.
+//! Options of fio that the installed version does not have yet, by its manual's words.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

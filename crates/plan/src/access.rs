@@ -86,8 +86,9 @@ pub enum Access {
         #[serde(default)]
         advances: bool,
     },
-    /// Preconditioning of flash: random blocks, of which some come again, so that one pass writes as
-    /// much as the device holds inside and leaves it as stale as random writes do in the long run.
+    /// Preconditioning of flash: random blocks, of which some come again, so that one pass writes
+    /// as much as the device holds inside and leaves it as stale as random writes do in the long
+    /// run.
     Precondition {
         /// Equal parts of the pass, each with its own share of blocks that come again.
         regions: u32,

@@ -42,8 +42,8 @@ pub enum Engine {
     Fallocate,
     /// `ftruncate` to the offset of each write. No byte moves.
     Ftruncate,
-    /// Loads and stores on memory of its own, whose pages the first use of each brings in. No target
-    /// is opened.
+    /// Loads and stores on memory of its own, whose pages the first use of each brings in. No
+    /// target is opened.
     PageFault,
     /// Completes at once: measures candor itself.
     Null,

@@ -2,9 +2,10 @@
 //!
 //! All numbers are stored least significant byte first: magic (2 bytes), version and kind of sum (2
 //! together), length of the block (4), seed (8), offset (8), seconds (4) and nanoseconds (4) since
-//! the start. Then, by version, number of the writer (2) and sequence number (2), or sequence number
-//! (8), number of the writer (2) and two unused bytes. A CRC-32C of all that (4) ends the header, and
-//! the sum of the rest follows. A checked block may have either version, which its header tells.
+//! the start. Then, by version, number of the writer (2) and sequence number (2), or sequence
+//! number (8), number of the writer (2) and two unused bytes. A CRC-32C of all that (4) ends the
+//! header, and the sum of the rest follows. A checked block may have either version, which its
+//! header tells.
 
 use candor_plan::blocks::{HeaderVersion, Sum};
 use candor_record::MismatchKind;

@@ -220,7 +220,8 @@ fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
 /// fio's words for what preconditioning needs.
 const NEEDED: &str = "sprandom requires random write, random_generator=lfsr, norandommap=1";
 
-/// Preconditioning draws every block once, and some again: no generator but lfsr and no map suit it.
+/// Preconditioning draws every block once, and some again: only the generator lfsr without a map
+/// suits it.
 fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Access {
     let (options, given) = (&from.options.random, &from.options.given);
     let mut wrong = |option: &str, message: &str, known_as: &str, remedy: &str| {
