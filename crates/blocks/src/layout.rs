@@ -189,7 +189,7 @@ fn seal(chunk: &mut [u8], at: u64, plan: &Verify) {
     for (index, block) in chunk.chunks_exact_mut(interval).enumerate() {
         let offset = at + (index * interval) as u64;
         let seed = plan.seed.unwrap_or_default();
-        verify::candor_header::seal(block, &Expected { offset, seed, generation: 1 });
+        verify::candor_header::seal(block, &Expected { offset, seed, generation: 1, number: None });
     }
 }
 
@@ -205,7 +205,7 @@ mod tests {
         let interval = plan.interval.0 as usize;
         let is_wrong = |(index, block): (usize, &[u8])| {
             let offset = (index * interval) as u64;
-            let expected = Expected { offset, seed: 1, generation: verify::UNKNOWN };
+            let expected = Expected { offset, seed: 1, generation: verify::UNKNOWN, number: None };
             verify::candor_header::check(block, &expected).err().map(|_| index)
         };
         bytes.chunks_exact(interval).enumerate().filter_map(is_wrong).collect()

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod chain;
+mod verified;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -22,9 +23,7 @@ use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::{
-    Access, Blocks, Engine, FileOrder, Floor, Format, IoPriority, Pace, Think,
-};
+use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, IoPriority, Pace, Think};
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
@@ -34,7 +33,7 @@ use candor_record::EngineUsed;
 
 use self::chain::Feed;
 use crate::data::content::{self, Pool};
-use crate::data::verifier::Verifier;
+use crate::data::verifier::last_numbers::LastNumbers;
 use crate::data::verify::Map;
 use crate::engines::Context;
 use crate::engines::{
@@ -44,6 +43,7 @@ use crate::engines::{
     locked::{Held, Locked, Locks},
     mmap::Mmap,
     null::Null,
+    page_fault::PageFault,
     psync::Psync,
     pvsync::Pvsync,
     splice::Splice,
@@ -57,16 +57,12 @@ use crate::known::Known;
 use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
+use crate::stream::precondition::Precondition;
 use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::zones::{self, ZoneCursor};
-
-/// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
-const STEP_MIN: u64 = 512;
-/// Most blocks of a file in a map: 64 GiB of memory.
-const BLOCKS_MAX: u64 = 1 << 34;
 
 /// The family of blocks.
 pub struct BlocksFamily;
@@ -97,6 +93,8 @@ pub struct ReadyBlocks {
     plan_seed: u64,
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
+    /// Last writes by number, of each worker, where a dry run has counted them.
+    last: Vec<Option<Arc<LastNumbers>>>,
     zones: Vec<Arc<zones::Map>>,
     trace: Option<Arc<Trace>>,
     /// Targets that are counted apart, where they are.
@@ -147,6 +145,7 @@ impl ReadyBlocks {
             plan_seed: plan.seed,
             pool: (blocks.mix.write > 0).then(pool),
             maps: Vec::new(),
+            last: Vec::new(),
             zones,
             trace,
             queues_trims: uring::queues_trims(&files, &blocks),
@@ -155,18 +154,8 @@ impl ReadyBlocks {
         };
         ready.check_fit().map_err(|(message, remedy)| context.unfit(message, remedy))?;
         ready.maps = ready.verified_maps(context.session.of());
+        ready.last = ready.dry_runs(context.phase.of());
         Ok(ready)
-    }
-
-    /// Maps of the verified blocks of each file; none where nothing is verified.
-    fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
-        if self.blocks.verify.is_none() {
-            return Vec::new();
-        }
-        let step = self.verified_step();
-        let from = |file: &OpenFile| self.verified_from(file);
-        let map = |file: &OpenFile| known.map(&file.path, file.reach(), step, from(file));
-        self.files.all().iter().map(map).collect()
     }
 
     /// Checks that the job fits its files, which the plan alone does not show.
@@ -225,61 +214,6 @@ impl ReadyBlocks {
         ZoneCursor::new(&self.blocks, &self.stop, &self.files, &self.zones, ranges)
     }
 
-    /// Checks that the map of verified blocks, one entry per possible offset, is not too large.
-    fn check_verify(&self) -> Result<(), (String, &'static str)> {
-        let Some(verify) = &self.blocks.verify else { return Ok(()) };
-        let interval = verify.interval.0;
-        let step = self.verified_step();
-        if let Some(file) = self.files.all().iter().find(|file| file.reach() / step > BLOCKS_MAX) {
-            let of = Bytes(file.reach());
-            let message =
-                format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
-            return Err((message, "verify larger blocks, or less"));
-        }
-        if step >= interval.min(STEP_MIN) {
-            return Ok(());
-        }
-        let at = self.boundaries().find(|at| at % interval != 0).unwrap_or(0);
-        let interval = Bytes(interval);
-        let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
-        Err((message, "start and leave out whole verified blocks"))
-    }
-
-    /// Greatest distance of which all begins and ends of operations are multiples, behind the first
-    /// offset of their file: the verified interval, or less where work begins within one.
-    fn verified_step(&self) -> u64 {
-        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
-        self.boundaries().fold(interval, gcd)
-    }
-
-    /// First offset of a file, less whole intervals. Headers that other tools know are where
-    /// operations begin; candor's own are at multiples of the interval.
-    fn verified_from(&self, file: &OpenFile) -> u64 {
-        match &self.blocks.verify {
-            Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
-                let all = FileSeat::ALONE;
-                let start = Region::new(&self.blocks, file.extent(), all).offset(0);
-                start % verify.interval.0.max(1)
-            }
-            _ => 0,
-        }
-    }
-
-    /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
-    /// a trace.
-    fn boundaries(&self) -> impl Iterator<Item = u64> {
-        let hole = match self.blocks.access {
-            Access::Holes { hole } => hole.0,
-            Access::Back { step } => step.0,
-            _ => 0,
-        };
-        let traced = self.trace.iter().flat_map(|trace| trace.steps());
-        let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
-        let from = |file| self.verified_from(file);
-        let starts = self.shares().map(move |(file, _, region)| region.offset(0) - from(file));
-        starts.chain(traced).chain([hole])
-    }
-
     /// Every worker's share of every size of files, with an example of such a file.
     fn shares(&self) -> impl Iterator<Item = (&OpenFile, FileSeat, Region)> {
         let files = self.files.all();
@@ -320,6 +254,7 @@ impl ReadyBlocks {
                 );
                 return Err((message, "set a larger size, or smaller operations"));
             }
+            self.check_regions(open, &region, length)?;
             let end = self.blocks.listed_end().map_or(0, |end| end.0);
             if end > region.length() {
                 let (path, length) = (open.path.display(), Bytes(region.length()));
@@ -331,6 +266,27 @@ impl ReadyBlocks {
             }
         }
         Ok(())
+    }
+
+    /// Checks that each region of a preconditioning pass holds a block.
+    fn check_regions(
+        &self,
+        file: &OpenFile,
+        region: &Region,
+        length: u32,
+    ) -> Result<(), (String, &'static str)> {
+        let Access::Precondition { regions, spare_percent, .. } = self.blocks.access else {
+            return Ok(());
+        };
+        let step = region.step(length, self.blocks.alignment_max().0);
+        let blocks = (region.length() - u64::from(length)) / step + 1;
+        if Precondition::region_blocks(blocks, regions, spare_percent) > 0 {
+            return Ok(());
+        }
+        let path = file.path.display();
+        let message =
+            format!("{regions} regions are more than the {blocks} blocks of `{path}` fill");
+        Err((message, "set fewer regions, smaller blocks or a larger size"))
     }
 
     /// Checks that the files allow direct I/O in operations of these lengths.
@@ -527,12 +483,6 @@ impl ReadyBlocks {
         Some(think.with_cycles_as(Nanos(self.clock.cycles_ns(think.spin_cycles))))
     }
 
-    fn verifier(&self, rank: u32) -> Option<Verifier> {
-        let verify = self.blocks.verify.clone()?;
-        let content = self.blocks.content.clone();
-        Some(Verifier::new(verify, content, self.maps.clone(), self.clock, rank))
-    }
-
     /// Number of times that a worker does its work, where each round is read back.
     fn rounds(&self) -> u64 {
         let stop = &self.stop;
@@ -590,6 +540,7 @@ impl ReadyBlocks {
             Engine::Splice => run_calls!(Splice::new(context)?),
             Engine::Fallocate => run_calls!(Fallocate::new(context)),
             Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
+            Engine::PageFault => run_calls!(PageFault::new(context)?),
             Engine::Null => run!(Null::new(context)),
         }
     }

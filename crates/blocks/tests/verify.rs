@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
-    Access, Blocks, Content, Engine, Fill, Format, Pattern, ReadBack, Sum, TrimWritten, Verify,
+    Access, Blocks, Content, Engine, Fill, Format, HeaderVersion, LastWrite, Pattern, ReadBack,
+    Sum, TrimWritten, Verify,
 };
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
@@ -187,6 +188,51 @@ fn data_of_an_earlier_run_is_checked_without_writing() {
     assert_eq!(std::fs::read(&path).expect("read"), before);
 }
 
+/// Writes at random, of which a third hits a block again.
+fn overlapping(back: Option<ReadBack>, dry_run: Option<LastWrite>) -> Blocks {
+    let verify = Verify { format: CRC32C, read_back: back, dry_run, ..Verify::default() };
+    let access = Access::Random;
+    Blocks { mix: Mix::WRITE, access, verify: Some(verify), ..Blocks::default() }
+}
+
+#[test]
+fn a_lost_write_is_found_in_data_of_an_earlier_run() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let ops = |ops| Stop { ops: Some(ops), ..Stop::default() };
+    let all = FILE_BYTES / BLOCK;
+    let write = || overlapping(Some(ReadBack::default()), None);
+    all_intact(&run(&path, ops(all / 2), write()));
+    let earlier = std::fs::read(&path).expect("read");
+    all_intact(&run(&path, ops(all), write()));
+    let look = |by, ops| {
+        let only = Some(ReadBack { only: true, ..ReadBack::default() });
+        run(&path, ops, overlapping(only, by))
+    };
+    for by in [None, Some(LastWrite::Seed), Some(LastWrite::Number), Some(LastWrite::Both)] {
+        assert_eq!(all_intact(&look(by, ops(all))), all, "{by:?}");
+    }
+    // A block that was written in the first half and again in the second.
+    let later = std::fs::read(&path).expect("read");
+    let number = |bytes: &[u8], at: usize| {
+        u64::from_le_bytes(bytes[at + 32..at + 40].try_into().expect("8 bytes"))
+    };
+    let was_again = |at: &usize| {
+        earlier[*at..*at + 2] == [0xca, 0xac] && number(&earlier, *at) < number(&later, *at)
+    };
+    let mut blocks = (0..FILE_BYTES as usize).step_by(BLOCK as usize);
+    let lost = blocks.find(was_again).expect("a block was written twice");
+    let file = std::fs::File::options().write(true).open(&path).expect("opened");
+    file.write_all_at(&earlier[lost..lost + BLOCK as usize], lost as u64).expect("put back");
+    assert_eq!(look(None, ops(all)).ended, Ended::Done, "whole blocks of any write pass");
+    for (by, what) in [(LastWrite::Seed, "rand_seed"), (LastWrite::Number, "numberio")] {
+        let found = look(Some(by), ops(all)).verify.expect("verified");
+        assert_eq!((found.stale, found.first[0].offset), (1, lost as u64), "{by:?}");
+        let detail = &found.first[0].detail;
+        assert!(detail.starts_with(&format!("verify: bad header {what}")), "{detail}");
+    }
+}
+
 #[test]
 fn damage_fails_the_job_and_is_dumped() {
     let dir = scratch();
@@ -336,7 +382,8 @@ fn what_fio_wrote_verifies_here_and_the_other_way_round() {
         assert_eq!(found.blocks, FILE_BYTES / shape.0 * (shape.0 / shape.1), "{file}");
 
         std::fs::remove_file(&path).expect("removed");
-        let blocks = Blocks { mix: Mix::WRITE, ..blocks_of(*format, *shape) };
+        let mut blocks = Blocks { mix: Mix::WRITE, ..blocks_of(*format, *shape) };
+        blocks.verify.as_mut().expect("there").header_version = HeaderVersion::Unversioned;
         assert_eq!(run(&path, Stop::default(), blocks).ended, Ended::Done);
     }
     fio(dir.path(), &jobs("read"));

@@ -86,6 +86,19 @@ pub enum Access {
         #[serde(default)]
         advances: bool,
     },
+    /// Preconditioning of flash: random blocks, of which some come again, so that one pass writes
+    /// as much as the device holds inside and leaves it as stale as random writes do in the long
+    /// run.
+    Precondition {
+        /// Equal parts of the pass, each with its own share of blocks that come again.
+        regions: u32,
+        /// Bytes that the device holds beyond those that it shows, in percent of these.
+        spare_percent: f64,
+        /// Blocks come again at the end of the region behind theirs and not at its start, so that
+        /// they are not written over in the device's cache.
+        #[serde(default)]
+        rewrites_last: bool,
+    },
     /// From a file of lines `op offset size [file [time]]`, in order, starting over at the end; see
     /// [`crate::trace`].
     Trace(TraceFile),
@@ -132,6 +145,7 @@ impl Access {
                 | Access::Holes { .. }
                 | Access::Permutation
                 | Access::List { advances: true, .. }
+                | Access::Precondition { .. }
                 | Access::Trace(_)
         )
     }

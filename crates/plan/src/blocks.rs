@@ -14,7 +14,9 @@ pub use crate::engine::{
 };
 use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
-pub use crate::verify::{Finished, Format, ReadBack, Sum, TrimWritten, Verify, Written};
+pub use crate::verify::{
+    Finished, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, Verify, Written,
+};
 use crate::{Bytes, Measure};
 
 pub use crate::pace::*;

@@ -42,6 +42,9 @@ pub enum Engine {
     Fallocate,
     /// `ftruncate` to the offset of each write. No byte moves.
     Ftruncate,
+    /// Loads and stores on memory of its own, whose pages the first use of each brings in. No
+    /// target is opened.
+    PageFault,
     /// Completes at once: measures candor itself.
     Null,
 }
@@ -115,6 +118,8 @@ impl Engine {
         Engine::Splice, Engine::Splice => Row::of("splice");
         Engine::Fallocate, Engine::Fallocate => Row::of("fallocate").without_bytes();
         Engine::Ftruncate, Engine::Ftruncate => Row::of("ftruncate").without_bytes();
+        Engine::PageFault, Engine::PageFault =>
+            Row::of("page_fault").without_bytes().without_targets();
         Engine::Null, Engine::Null => Row::of("null").many().without_bytes().without_targets();
     }
 

@@ -15,6 +15,8 @@ pub struct Verify {
     pub interval: Bytes,
     /// Kind of the data by which a block is checked.
     pub format: Format,
+    /// Version of headers of the format `acca` that are written; all are read.
+    pub header_version: HeaderVersion,
     /// Where in its block a header of the format `acca` lies; what belongs there stands at the
     /// start of the block instead.
     pub header_at: Bytes,
@@ -44,6 +46,35 @@ pub struct Verify {
     /// read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
+    /// All writes are gone through without I/O before their blocks are read (`read_back.only`), to
+    /// know the last write to each: a block must be of that one. Work that only reads goes through
+    /// its first pass likewise, as if that had written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<LastWrite>,
+}
+
+/// The fields of a header by which the last write to its block is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LastWrite {
+    /// The seed, in headers that candor wrote.
+    Seed,
+    /// The sequence number.
+    Number,
+    /// Both.
+    Both,
+}
+
+impl LastWrite {
+    /// True if seeds are compared.
+    pub fn by_seed(self) -> bool {
+        self != LastWrite::Number
+    }
+
+    /// True if sequence numbers are compared.
+    pub fn by_number(self) -> bool {
+        self != LastWrite::Seed
+    }
 }
 
 impl Default for Verify {
@@ -51,6 +82,7 @@ impl Default for Verify {
         Verify {
             interval: Bytes(4096),
             format: Format::Own,
+            header_version: HeaderVersion::V1,
             header_at: Bytes(0),
             continue_on_mismatch: false,
             seed: None,
@@ -61,6 +93,7 @@ impl Default for Verify {
             dump: None,
             last_writes: 0,
             written: None,
+            dry_run: None,
         }
     }
 }
@@ -76,7 +109,7 @@ impl Verify {
     pub fn header_bytes(&self) -> u64 {
         match self.format {
             Format::Own => 40,
-            Format::Acca(sum) => 40 + sum.room_bytes(),
+            Format::Acca(sum) => self.header_version.header_bytes() + sum.room_bytes(),
             Format::Pattern | Format::Nothing => 0,
         }
     }
@@ -90,14 +123,43 @@ pub enum Format {
     /// and a stamp in each sector, so that damage can be told from torn and misplaced writes.
     #[default]
     Own,
-    /// The header of 40 bytes with the magic number 0xacca that other tools write and read:
-    /// length, seed, offset, time, sequence number and a CRC-32C of itself; behind it a checksum
-    /// of the rest of the block.
+    /// The header with the magic number 0xacca that other tools write and read: length, seed,
+    /// offset, time, sequence number and a CRC-32C of itself; behind it a checksum of the rest of
+    /// the block.
     Acca(Sum),
     /// No header: every byte is that of `content.pattern`.
     Pattern,
     /// Nothing; blocks are read and not looked at.
     Nothing,
+}
+
+/// Version of headers of the format [`Format::Acca`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeaderVersion {
+    /// 40 bytes without a version, with a sequence number of 16 bits, as fio 3.33 writes them.
+    Unversioned,
+    /// 48 bytes with the version 1 and a sequence number of 64 bits, as fio 3.42 writes them.
+    #[default]
+    V1,
+}
+
+impl HeaderVersion {
+    /// Bytes of a header, without the checksum behind it.
+    pub const fn header_bytes(self) -> u64 {
+        match self {
+            HeaderVersion::Unversioned => 40,
+            HeaderVersion::V1 => 48,
+        }
+    }
+
+    /// A sequence number as headers of this version hold it.
+    pub const fn number(self, number: u64) -> u64 {
+        match self {
+            HeaderVersion::Unversioned => number & u16::MAX as u64,
+            HeaderVersion::V1 => number,
+        }
+    }
 }
 
 /// The checksum behind an [`Format::Acca`] header.

@@ -16,6 +16,7 @@
 //! | [`splice`] | `splice`, `vmsplice` | one | yes |
 //! | [`fallocate`] | `fallocate` | one | no |
 //! | [`ftruncate`] | `ftruncate` | one | no |
+//! | [`page_fault`] | loads and stores on memory of its own | one | no |
 //! | [`null`] | none | depth | no |
 
 pub mod fallocate;
@@ -25,6 +26,7 @@ pub mod libaio;
 pub mod locked;
 pub mod mmap;
 pub mod null;
+pub mod page_fault;
 pub mod psync;
 pub mod pvsync;
 pub mod splice;

@@ -12,6 +12,7 @@ use candor_plan::rank::Seat;
 use candor_plan::units::{Direction, PerDirection, SizeSpec};
 
 use super::pattern::{self, Pattern, Stretch};
+use super::precondition::Progress;
 use super::random_map::RandomMap;
 use super::region::{Extent, Region};
 use super::sizes::Sizes;
@@ -81,6 +82,8 @@ pub struct Offsets {
     last: Box<[(u64, u64)]>,
     stay_at: StayAt,
     maps: Box<[RandomMap]>,
+    /// Progress of each file's preconditioning; empty for other patterns.
+    progress: Box<[Progress]>,
     /// Bytes per block of the maps.
     grain: u64,
     windows: Option<Windows>,
@@ -117,6 +120,8 @@ impl Offsets {
         let grain = blocks.smallest().0;
         let map = |file: u32| RandomMap::new(classes[shapes.index(file)].region.length() / grain);
         let maps = if mapped { own.clone().map(map).collect() } else { Box::default() };
+        let progress = |file: u32| classes[shapes.index(file)].pattern.progress();
+        let progress = own.clone().filter_map(progress).collect();
         let (sizes, align) = (sizes(blocks), |op| blocks.alignment(op).0);
         let jumps = blocks.jump_size.as_ref().map(Sizes::new);
         Offsets {
@@ -133,6 +138,7 @@ impl Offsets {
             last: vec![(0, 0); if stays { count * Direction::ALL.len() } else { 0 }].into(),
             stay_at: blocks.stay.at,
             maps,
+            progress,
             grain,
             windows: blocks.windows,
             window_of: vec![0; if blocks.windows.is_some() { count } else { 0 }].into(),
@@ -281,6 +287,7 @@ impl Offsets {
         match class.pattern {
             Pattern::Once | Pattern::Listed(_) => self.counted(index, op, stretch, random),
             Pattern::Mapped => self.by_map(index, op, stretch, random),
+            Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
         }
     }
@@ -307,6 +314,22 @@ impl Offsets {
             *state = before;
         }
         Some((at.from + number * step, length))
+    }
+
+    /// The next block of a preconditioning pass.
+    fn precondition(
+        &mut self,
+        index: usize,
+        op: Direction,
+        at: Stretch,
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let (length, step, positions) = self.drawn(index, op, at, random)?;
+        let key = mix(mix(self.seed, self.pass), u64::from(self.file(index)));
+        let class = &self.classes[self.shapes.index(self.file(index))];
+        let Pattern::Precondition(pass) = &class.pattern else { return None };
+        let block = pass.next(&mut self.progress[index], positions, key, random)?;
+        Some((at.from + block * step, length))
     }
 
     fn draw(&self, index: usize, op: Direction, at: Stretch, random: &mut Random) -> Option<Spot> {
@@ -437,13 +460,16 @@ impl Offsets {
         if let Some(map) = self.maps.get_mut(index) {
             map.clear();
         }
+        let fresh = self.class(index).pattern.progress();
+        if let Some((progress, fresh)) = self.progress.get_mut(index).zip(fresh) {
+            *progress = fresh;
+        }
     }
 
     /// Starts all files over.
     pub fn restart(&mut self) {
         self.pass += 1;
-        self.state.fill(0);
-        self.maps.iter_mut().for_each(RandomMap::clear);
+        (0..self.files()).for_each(|index| self.forget(index));
         self.window_of.fill(0);
         self.window_bytes = 0;
         self.last.fill((0, 0));

@@ -7,6 +7,7 @@ use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Direction, PerDirection};
 
 use super::permutation::Permutation;
+use super::precondition::{Precondition, Progress};
 use super::region::Region;
 use super::skew::{Bands, Normal, Zipf};
 use candor_engine::random::{Random, mix};
@@ -56,6 +57,8 @@ pub enum Pattern {
     Bands(PerDirection<Bands>),
     /// Blocks of a list. State: the number of blocks given.
     Listed(Listed),
+    /// Blocks of a preconditioning pass, with a progress per file.
+    Precondition(Precondition),
 }
 
 /// Blocks in the order of a list, over and over.
@@ -155,6 +158,10 @@ impl Pattern {
                 let advance = if *advances { blocks.len() as u64 } else { 0 };
                 Pattern::Listed(Listed { blocks: blocks.clone().into(), advance })
             }
+            Access::Precondition { regions, spare_percent, rewrites_last } => {
+                let pass = Precondition::new(positions, *regions, *spare_percent, *rewrites_last);
+                Pattern::Precondition(pass)
+            }
             Access::HotBand { hit_percent, start_percent, length_percent } => Pattern::Bands(
                 PerDirection::all(Bands::hot(*hit_percent, *start_percent, *length_percent)),
             ),
@@ -167,6 +174,14 @@ impl Pattern {
             self,
             Pattern::Ascending { .. } | Pattern::Descending { .. } | Pattern::Back { .. }
         )
+    }
+
+    /// Start of a preconditioning pass over a file.
+    pub fn progress(&self) -> Option<Progress> {
+        match self {
+            Pattern::Precondition(pass) => Some(pass.start()),
+            _ => None,
+        }
     }
 
     /// True where each file needs a state.

@@ -36,6 +36,9 @@ pub struct FioJob {
     pub counted_as: Option<Direction>,
     /// `continue_on_error`: errors are counted and shown.
     pub counts_errors: bool,
+    /// Blocks that are not what was written are such errors: the job ends with them, but does not
+    /// fail.
+    pub counts_mismatches: bool,
     /// `verify_only`: what was checked counts as written, too.
     pub verify_only: bool,
     /// Blocks are checked while more are written (`verify_backlog`).

@@ -1,9 +1,9 @@
 //! Mix and order of offsets.
 
 use super::sizes::{at_most, check_spec, distinct};
-use super::{Found, LISTED_MAX, OPERATION_MAX, View, WEIGHTS_MAX};
+use super::{Found, LISTED_MAX, OPERATION_MAX, REGIONS_MAX, View, WEIGHTS_MAX};
 use crate::blocks::{Access, FileOrder, Zone};
-use crate::units::{Direction, Extent};
+use crate::units::{Direction, Extent, SizeSpec};
 use crate::{Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -59,8 +59,29 @@ fn order(view: &View<'_>, out: &mut Found) {
             let band = [*hit_percent, *start_percent, *length_percent];
             hot_band(band, &at.key("hot_band"), out);
         }
+        Access::Precondition { regions, spare_percent, .. } => {
+            precondition(view, *regions, *spare_percent, &at.key("precondition"), out);
+        }
         Access::List { blocks, .. } => list(blocks, at.key("list").key("blocks"), out),
         Access::Trace(trace) => trace_file(&trace.file, at.key("trace").key("file"), out),
+    }
+}
+
+/// Preconditioning is writing alone, in blocks of one size.
+fn precondition(view: &View<'_>, regions: u32, spare_percent: f64, at: &PlanPath, out: &mut Found) {
+    out.count("precondition", at.key("regions"), regions.into(), REGIONS_MAX);
+    // NaN is not above 0.
+    if !(spare_percent > 0.0 && spare_percent < 100.0) {
+        let message = format!("spare_percent is {spare_percent}, not above 0 and below 100");
+        out.error("precondition", at.key("spare_percent"), message, "7 to 28 is usual");
+    }
+    let blocks = view.blocks;
+    let is_fixed = matches!(blocks.size.write, SizeSpec::Fixed(_)) && blocks.jump_size.is_none();
+    if blocks.mix.write != 100 || !is_fixed || blocks.windows.is_some() || !blocks.stay.is_never() {
+        let message =
+            "preconditioning writes blocks of one size all over the range, and nothing else";
+        let remedy = "set mix = \"write\" and one size, without windows or stay";
+        out.error("precondition", at.clone(), message, remedy);
     }
 }
 

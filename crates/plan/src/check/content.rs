@@ -34,6 +34,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         verify_sizes(view, verify, out);
         verify_content(view, verify, out);
         verify_read_back(view, verify, out);
+        verify_dry_run(view, verify, out);
         verify_races(view, out);
     }
 }
@@ -82,6 +83,21 @@ fn verify_read_back(view: &View<'_>, verify: &Verify, out: &mut Found) {
     } else if view.blocks.pace.per_direction.is_some() && view.blocks.mix.write < 100 {
         let message = "where rates per direction decide what comes next, it cannot be repeated";
         out.error("read-back", at, message, "give one rate for all, or remove read_back");
+    }
+}
+
+/// A dry run stands for writes of the past, whose headers tell the last one.
+fn verify_dry_run(view: &View<'_>, verify: &Verify, out: &mut Found) {
+    if verify.dry_run.is_none() {
+        return;
+    }
+    let at = view.key("verify").key("dry_run");
+    if !matches!(verify.format, Format::Acca(_)) {
+        let message = "only headers of the format acca tell which write was the last";
+        out.error("dry-run", at, message, "remove dry_run, or use another format");
+    } else if view.blocks.mix.write > 0 && !verify.read_back.is_some_and(|back| back.only) {
+        let message = "these writes are done, and need no dry run";
+        out.error("dry-run", at, message, "remove dry_run, or set read_back.only");
     }
 }
 

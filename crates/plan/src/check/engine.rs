@@ -28,6 +28,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         Engine::Mmap(_) => mmap(view, out),
         Engine::Libaio(_) => libaio(view, out),
         Engine::Ftruncate => ftruncate(view, out),
+        Engine::PageFault => page_fault(view, out),
         _ => {}
     }
     if let Some(flags) = view.blocks.engine.call_flags() {
@@ -36,6 +37,18 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     if view.blocks.direct && !view.blocks.moves_bytes() && view.blocks.uses_targets() {
         let message = format!("{} moves no bytes that could be direct", view.blocks.engine.name());
         out.warning("direct-nothing", view.key("direct"), message, "remove direct");
+    }
+}
+
+/// Memory is one piece from its start, and nothing is given back.
+fn page_fault(view: &View<'_>, out: &mut Found) {
+    if does(view, Direction::Trim) {
+        let message = "page_fault reads and writes memory, and trims none";
+        out.error("page-fault", view.key("mix"), message, "remove trims from the mix");
+    }
+    if view.files() > 1 {
+        let message = "page_fault has memory for one target alone";
+        out.error("page-fault", view.key("engine"), message, "give one target of one file");
     }
 }
 

@@ -40,6 +40,8 @@ pub const WEIGHTS_MAX: usize = 256;
 
 /// Most blocks of a list.
 pub const LISTED_MAX: usize = 65_536;
+/// Regions of a preconditioning pass.
+pub const REGIONS_MAX: u64 = 1 << 20;
 
 /// Most segments.
 pub const SEGMENTS_MAX: u32 = 1 << 30;

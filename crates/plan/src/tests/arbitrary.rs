@@ -299,6 +299,11 @@ impl Arbitrary<'_> {
                 length_percent: self.float(),
             },
             11 => Access::List { blocks: self.list(Self::number), advances: self.yes() },
+            12 => Access::Precondition {
+                regions: self.count(),
+                spare_percent: self.float(),
+                rewrites_last: self.yes(),
+            },
             _ => Access::Trace(TraceFile::named(self.text())),
         }
     }
@@ -456,6 +461,7 @@ impl Arbitrary<'_> {
                 2 => Format::Pattern,
                 _ => Format::Nothing,
             },
+            header_version: self.pick(&[HeaderVersion::Unversioned, HeaderVersion::V1]),
             header_at: self.bytes(),
             continue_on_mismatch: self.yes(),
             seed: self.option(Self::number),
@@ -480,6 +486,8 @@ impl Arbitrary<'_> {
                 window: d.number(),
                 finished: d.list(|d| Finished { file: d.count(), offset: d.bytes() }),
             }),
+            dry_run: self
+                .option(|d| d.pick(&[LastWrite::Seed, LastWrite::Number, LastWrite::Both])),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod due;
 mod dump;
+pub mod last_numbers;
 mod trail;
 
 use std::ops::Range;
@@ -19,6 +20,7 @@ use candor_engine::clock::{Clock, Ticks};
 use candor_engine::operation::{Outcome, Slot};
 
 use self::due::Due;
+use self::last_numbers::LastNumbers;
 use self::trail::Trail;
 use crate::data::verify::fio_header::{self, Stamp};
 use crate::data::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
@@ -39,6 +41,8 @@ pub struct Verifier {
     stats: VerifyStats,
     trail: Trail,
     due: Due,
+    /// Last writes that a dry run has counted.
+    last: Option<Arc<LastNumbers>>,
 }
 
 impl Verifier {
@@ -56,7 +60,13 @@ impl Verifier {
         let (from, scratch) = (clock.now(), Vec::new());
         let trail = Trail::new(&plan, maps.len());
         let due = plan.read_back.map_or_else(Due::nothing, |_| Due::new(&maps));
-        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail, due }
+        let last = None;
+        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail, due, last }
+    }
+
+    /// With the numbers of the last writes, by which blocks are checked.
+    pub fn with_last(self, last: Option<Arc<LastNumbers>>) -> Verifier {
+        Verifier { last, ..self }
     }
 
     fn map(&self, slot: &Slot) -> &Map {
@@ -147,7 +157,7 @@ impl Verifier {
 
     #[inline(always)]
     fn expected(&self, offset: u64, generation: u32) -> Expected {
-        Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation }
+        Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation, number: None }
     }
 
     /// Ends an operation; false if a mismatch is to end the job.
@@ -191,10 +201,13 @@ impl Verifier {
                 NOTHING => continue,
                 ZEROS => check_zeros(block),
                 _ => {
-                    if !self.plan.generations {
+                    let last = self.last.as_ref();
+                    let number =
+                        last.and_then(|last| last.number(&map, slot.handle, offset, generation));
+                    if !self.knows_seeds(&map) {
                         generation = UNKNOWN;
                     }
-                    let expected = self.expected(offset, generation);
+                    let expected = Expected { number, ..self.expected(offset, generation) };
                     self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
                 }
             };
@@ -212,6 +225,16 @@ impl Verifier {
             }
         }
         intact || self.plan.continue_on_mismatch
+    }
+
+    /// True where the seed of a block is that of its generation: what a dry run has counted may
+    /// have been written with other seeds.
+    #[inline(always)]
+    fn knows_seeds(&self, map: &Map) -> bool {
+        match self.plan.dry_run {
+            Some(by) if !map.is_written() => by.by_seed(),
+            _ => self.plan.generations,
+        }
     }
 
     #[cold]

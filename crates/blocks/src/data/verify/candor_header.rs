@@ -153,12 +153,14 @@ mod tests {
     fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
         let mut block = vec![0; 4096];
         random.fill(&mut block);
-        seal(&mut block, &Expected { offset, seed: 9, generation });
+        seal(&mut block, &Expected { offset, seed: 9, generation, number: None });
         block
     }
 
     fn kind(block: &[u8], generation: u32) -> Option<MismatchKind> {
-        check(block, &Expected { offset: 8192, seed: 9, generation }).err().map(|w| w.kind)
+        check(block, &Expected { offset: 8192, seed: 9, generation, number: None })
+            .err()
+            .map(|w| w.kind)
     }
 
     #[test]

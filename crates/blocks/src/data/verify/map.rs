@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Bit of an entry that is set while a write to the block is in flight.
 const WRITING: u32 = 1 << 31;
@@ -15,6 +15,9 @@ pub const UNKNOWN: u32 = 0;
 pub const NOTHING: u32 = GENERATION;
 /// Generation of blocks that were trimmed and must read as zeros.
 pub const ZEROS: u32 = GENERATION - 1;
+
+/// Generation of blocks whose last write a dry run cannot tell: any is right.
+const UNSURE: u32 = GENERATION - 2;
 
 /// State in which a write or trim left its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,8 @@ pub struct Map {
     /// Offset of the first block.
     origin: u64,
     entries: Box<[AtomicU32]>,
+    /// A write or trim has begun, so that the generations are those of this session.
+    written: AtomicBool,
 }
 
 impl Map {
@@ -46,7 +51,7 @@ impl Map {
     pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
         let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
-        Arc::new(Map { interval, origin, entries })
+        Arc::new(Map { interval, origin, entries, written: AtomicBool::new(false) })
     }
 
     /// True if the map covers that many bytes.
@@ -71,8 +76,32 @@ impl Map {
         &self.entries[self.range(offset, length)]
     }
 
+    /// True once a write or trim has begun.
+    pub fn is_written(&self) -> bool {
+        self.written.load(Ordering::Relaxed)
+    }
+
+    /// Forgets all generations, before a dry run counts them.
+    pub fn clear(&self) {
+        self.entries.iter().for_each(|entry| entry.store(UNKNOWN, Ordering::Relaxed));
+    }
+
+    /// Counts a write of a dry run, of which it is sure or not that it is in the file.
+    pub fn count(&self, offset: u64, length: u64, sure: bool) {
+        for block in self.blocks(offset, length) {
+            let generation = match block.load(Ordering::Relaxed) {
+                generation if sure && generation != UNSURE => next(generation),
+                _ => UNSURE,
+            };
+            block.store(generation, Ordering::Relaxed);
+        }
+    }
+
     /// Claims the blocks for a write; false, with nothing claimed, if a write to one is in flight.
     pub fn begin_write(&self, offset: u64, length: u64) -> bool {
+        if !self.is_written() {
+            self.written.store(true, Ordering::Relaxed);
+        }
         let blocks = self.blocks(offset, length);
         for (claimed, block) in blocks.iter().enumerate() {
             if block.fetch_or(WRITING, Ordering::Acquire) & WRITING != 0 {
@@ -112,7 +141,10 @@ impl Map {
 
     /// Generation of the last completed write to the block at `offset`.
     pub fn finished(&self, offset: u64) -> u32 {
-        self.entry(offset) & GENERATION
+        match self.entry(offset) & GENERATION {
+            UNSURE => UNKNOWN,
+            generation => generation,
+        }
     }
 
     /// Generation of the write in flight to the block at `offset`, which the caller has claimed.
@@ -126,7 +158,7 @@ impl Map {
 
 /// Generation after `generation`; skips those with a meaning of their own.
 fn next(generation: u32) -> u32 {
-    if generation + 1 >= ZEROS { 1 } else { generation + 1 }
+    if generation + 1 >= UNSURE { 1 } else { generation + 1 }
 }
 
 #[cfg(test)]
@@ -145,7 +177,22 @@ mod tests {
         assert!(map.begin_write(0, 4096));
         map.end_write(0, 4096, Left::Unsure);
         assert_eq!(map.finished(0), NOTHING);
-        assert_eq!((next(NOTHING), next(ZEROS), next(ZEROS - 1)), (1, 1, 1));
+        assert_eq!((next(NOTHING), next(ZEROS), next(UNSURE - 1)), (1, 1, 1));
+    }
+
+    #[test]
+    fn a_dry_run_counts_what_it_is_sure_of() {
+        let map = Map::new(4 * 4096, 4096, UNKNOWN);
+        map.count(0, 8192, true);
+        map.count(4096, 8192, true);
+        map.count(8192, 8192, false);
+        map.count(12288, 4096, true);
+        assert_eq!([0, 4096, 8192, 12288].map(|at| map.finished(at)), [1, 2, UNKNOWN, UNKNOWN]);
+        assert!(!map.is_written() && map.begin_write(8192, 4096) && map.is_written());
+        map.end_write(8192, 4096, Left::Written);
+        assert_eq!(map.finished(8192), 1);
+        map.clear();
+        assert_eq!(map.finished(4096), UNKNOWN);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub struct Expected {
     pub seed: u64,
     /// Generation, or [`UNKNOWN`].
     pub generation: u32,
+    /// Sequence number of the write, where it is known before the block is read.
+    pub number: Option<u64>,
 }
 
 /// Mismatch of a block.
@@ -65,7 +67,8 @@ impl Form {
             (Format::Own, _) => Form::Own,
             (Format::Acca(sum), pattern) => {
                 let known = pattern.filter(|_| matches!(sum, Sum::None | Sum::Pattern));
-                Form::Acca(Box::new(FioHeader::new(sum, plan.header_at.0)), known.cloned())
+                let header = FioHeader::new(sum, plan.header_version, plan.header_at.0);
+                Form::Acca(Box::new(header), known.cloned())
             }
             (Format::Pattern, Some(pattern)) => Form::Pattern(pattern.clone()),
             (Format::Pattern | Format::Nothing, _) => Form::Nothing,
@@ -98,7 +101,7 @@ impl Form {
             Form::Acca(acca, pattern) => {
                 acca.check(block, expected)?;
                 let Some(pattern) = pattern else { return Ok(()) };
-                (acca.header_bytes(), pattern)
+                (acca.header_bytes(block), pattern)
             }
             Form::Pattern(pattern) => (0, pattern),
         };

@@ -1,4 +1,5 @@
 use candor_plan::Bytes;
+use candor_plan::blocks::HeaderVersion;
 use proptest::prelude::*;
 
 use super::*;
@@ -10,12 +11,20 @@ fn plan(format: Format, interval: u64, header_at: u64) -> Plan {
     Plan { format, interval: Bytes(interval), header_at: Bytes(header_at), ..Plan::default() }
 }
 
+fn of_version(header_version: HeaderVersion, sum: Sum, header_at: u64) -> Plan {
+    Plan { header_version, ..plan(Format::Acca(sum), 4096, header_at) }
+}
+
+fn versions() -> impl Strategy<Value = HeaderVersion> {
+    prop_oneof![Just(HeaderVersion::Unversioned), Just(HeaderVersion::V1)]
+}
+
 fn pattern() -> Pattern {
     "a5%o0102".parse().expect("a pattern")
 }
 
 fn as_of(generation: u32) -> Expected {
-    Expected { offset: PLACE, seed: 9, generation }
+    Expected { offset: PLACE, seed: 9, generation, number: None }
 }
 
 /// A block as a worker would write it.
@@ -71,14 +80,39 @@ proptest! {
         // The seven bits of one CRC and the eight bytes of a state may agree by chance. SHA-512 as
         // it is stored covers the ends alone.
         let covered = match format {
-            Format::Acca(Sum::Crc7) => bit / 8 < 41,
-            Format::Acca(Sum::Sha512) => bit / 8 < 40 + 128,
+            Format::Acca(Sum::Crc7) => bit / 8 < 49,
+            Format::Acca(Sum::Sha512) => bit / 8 < 48 + 128,
             _ => true,
         };
         let found = check(&form, &bad, &as_of(3));
         if covered {
             prop_assert!(found.is_err(), "bit {} of {:?}", bit, format);
         }
+    }
+
+    /// Blocks with headers of either version pass, whichever is written here.
+    #[test]
+    fn headers_of_both_versions_are_read(
+        written_as in versions(),
+        read_as in versions(),
+        sum in proptest::sample::select(Sum::ALL.to_vec()),
+        moved: bool,
+        seed: u64,
+    ) {
+        let at = if moved { 1000 } else { 0 };
+        let form = |version| Form::new(&of_version(version, sum, at), Some(&pattern()));
+        let block = written(&form(written_as), 4096, 3, &mut Random::new(seed, 0));
+        let header = &block[at as usize..];
+        prop_assert_eq!(header[2] & 0x80 != 0, written_as == HeaderVersion::V1);
+        prop_assert_eq!(check(&form(read_as), &block, &as_of(3)), Ok(()));
+        let later = Expected { number: Some(8), ..as_of(3) };
+        let wrong = check(&form(read_as), &block, &later).expect_err("found");
+        prop_assert_eq!(wrong.kind, MismatchKind::Stale);
+        prop_assert_eq!(wrong.detail, "verify: bad header numberio 7, wanted 8");
+        let mut other = block.clone();
+        other[at as usize + 2] = 0x83;
+        let wrong = check(&form(read_as), &other, &as_of(3)).expect_err("found");
+        prop_assert_eq!(wrong.detail, "verify: unsupported header version 83, wanted 81");
     }
 
     /// Blocks of another offset, another write or another program are told apart.
@@ -109,12 +143,27 @@ fn headers_are_byte_for_byte_those_of_others() {
     // pattern. candor's differs in the seed, and in the checksum of the header.
     let mut block = vec![0xab; 4096];
     let stamp = Stamp { elapsed_ns: 0x0663_d02c, writer: 1, number: 0 };
-    let plan = plan(Format::Acca(Sum::Md5), 4096, 0);
+    let plan = of_version(HeaderVersion::Unversioned, Sum::Md5, 0);
     Form::new(&plan, None).seal(&mut block, &Expected { offset: 0, ..as_of(1) }, &stamp);
     assert_eq!(block[..8], [0xca, 0xac, 2, 0, 0, 0x10, 0, 0]);
     assert_eq!(block[16..24], [0; 8]);
     assert_eq!(block[24..36], [0, 0, 0, 0, 0x2c, 0xd0, 0x63, 6, 1, 0, 0, 0]);
     assert_eq!(block[40..44], [0x02, 0x76, 0x07, 0x60]);
+}
+
+#[test]
+fn versioned_headers_hold_a_long_number() {
+    let mut block = vec![0xab; 4096];
+    let number = 0x1122_3344_5566_7788;
+    let stamp = Stamp { elapsed_ns: 3_000_000_005, writer: 0x0102, number };
+    let plan = of_version(HeaderVersion::V1, Sum::Md5, 0);
+    Form::new(&plan, None).seal(&mut block, &as_of(1), &stamp);
+    assert_eq!(block[..8], [0xca, 0xac, 0x81, 2, 0, 0x10, 0, 0]);
+    assert_eq!(block[16..24], PLACE.to_le_bytes());
+    assert_eq!(block[24..32], [3, 0, 0, 0, 5, 0, 0, 0]);
+    assert_eq!(block[32..44], [0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, 2, 1, 0, 0]);
+    assert_eq!(block[44..48], checksums::crc32c(&block[..44]).to_le_bytes());
+    assert_eq!(plan.header_bytes(), 48 + 16);
 }
 
 #[test]

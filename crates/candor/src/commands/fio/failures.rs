@@ -49,7 +49,9 @@ fn failed<'a>(
     jobs.iter().filter_map(|job| {
         let phases = report.phases.iter().filter(|phase| phase.phase == job.phase);
         let mut measured = phases.filter_map(|phase| phase.measurements.get(job.job));
-        let failed = |m: &&Measurement| matches!(m.ended, Ended::Failed | Ended::Stalled);
+        let counted = |m: &Measurement| job.counts_mismatches && ended_by_mismatch(m);
+        let failed =
+            |m: &&Measurement| matches!(m.ended, Ended::Failed | Ended::Stalled) && !counted(m);
         measured.find(failed).map(|measured| (job, measured))
     })
 }

@@ -175,6 +175,21 @@ pub struct Random {
     pub stride: bool,
     /// `percentage_random`.
     pub percent: PerDirection<u64>,
+    /// `sprandom` and its options.
+    pub precondition: Precondition,
+}
+
+/// Preconditioning of flash.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Precondition {
+    /// `sprandom`.
+    pub on: bool,
+    /// `spr_num_regions`.
+    pub regions: u64,
+    /// `spr_op`: space beyond the size, as a share of it.
+    pub spare: f64,
+    /// `spr_cs`: bytes of the device's cache.
+    pub cache: u64,
 }
 
 choices! {

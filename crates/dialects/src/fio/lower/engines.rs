@@ -13,7 +13,9 @@ use candor_plan::{Blocks, Bytes, Engine};
 
 use super::instance::Instance;
 use crate::fio::job::PerName;
-use crate::fio::job_options::{self, Amount, EngineOptions, PrioritySplit, StatType, SubmitMode};
+use crate::fio::job_options::{
+    self, Amount, EngineOptions, Method, PrioritySplit, StatType, SubmitMode,
+};
 use crate::fio::options;
 use crate::kit::Diagnostics;
 
@@ -41,6 +43,9 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     if given.submit == SubmitMode::Offload {
         offload(from, blocks, diagnostics);
     }
+    if blocks.engine == Engine::PageFault {
+        page_fault(from, diagnostics);
+    }
     lock(from, blocks, diagnostics);
     depth(from, blocks);
     flags(from, blocks, diagnostics);
@@ -60,8 +65,24 @@ fn engine(name: &str) -> Engine {
         "splice" => Engine::Splice,
         "falloc" => Engine::Fallocate,
         "ftruncate" => Engine::Ftruncate,
+        "page_fault" => Engine::PageFault,
         "null" | "cpuio" | "exec" => Engine::Null,
         _ => Engine::Psync,
+    }
+}
+
+/// The memory of page_fault is one piece, from its start.
+fn page_fault(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
+    let options = from.options;
+    if options.files.number > 1 {
+        diagnostics.refuse(from, "nrfiles", "ioengine=page_fault has memory for one file");
+    }
+    if options.area.offset != Amount::Bytes(0) {
+        diagnostics.refuse(from, "offset", "the memory of ioengine=page_fault has no offset");
+    }
+    if options.verify.method != Method::None {
+        let why = "ioengine=page_fault keeps nothing that could be verified";
+        diagnostics.refuse(from, "verify", why);
     }
 }
 

@@ -74,6 +74,11 @@ pub trait Host {
     /// A number that differs from run to run.
     fn entropy(&self) -> u64;
 
+    /// A variable of the environment.
+    fn variable(&self, _name: &str) -> Option<String> {
+        None
+    }
+
     /// The zones of the device at a path; none for anything but a zoned device.
     fn zoned(&self, _path: &Path) -> Option<Zoned> {
         None
@@ -139,6 +144,10 @@ impl Host for ThisHost {
             zone_bytes: number("chunk_sectors")?.checked_mul(SECTOR)?,
             open_max: number("max_open_zones").and_then(|most| u32::try_from(most).ok()),
         })
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
     }
 
     fn entropy(&self) -> u64 {

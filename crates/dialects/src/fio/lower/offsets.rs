@@ -149,6 +149,10 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
 
 /// Each direction goes through the files by itself.
 fn ordered(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    if from.options.random.precondition.on {
+        let messages = ["preconditioning writes at random".to_owned(), NEEDED.to_owned()];
+        diagnostics.wrong_known_as(from, "sprandom", messages, "set rw=randwrite");
+    }
     if from.options.rw.direction.is_mixed() {
         blocks.position = Position::PerDirection;
     }
@@ -176,6 +180,7 @@ fn jumps_at_times(from: &Instance<'_>) -> bool {
 fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let options = &from.options.random;
     blocks.access = match &options.distribution {
+        _ if options.precondition.on => precondition(from, blocks, diagnostics),
         Distribution::Uniform => uniform(from, blocks),
         distribution => skewed(from, distribution, diagnostics),
     };
@@ -210,6 +215,45 @@ fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     let whole = from.options.blocks.align.is_none() && !from.options.zones.write_remainder;
     let mapped = !options.no_map && whole;
     if lfsr || mapped { Access::Permutation } else { Access::Random }
+}
+
+/// fio's words for what preconditioning needs.
+const NEEDED: &str = "sprandom requires random write, random_generator=lfsr, norandommap=1";
+
+/// Preconditioning draws every block once, and some again: only the generator lfsr without a map
+/// suits it.
+fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Access {
+    let (options, given) = (&from.options.random, &from.options.given);
+    let mut wrong = |option: &str, message: &str, known_as: &str, remedy: &str| {
+        let messages = [message.to_owned(), known_as.to_owned()];
+        diagnostics.wrong_known_as(from, option, messages, remedy);
+    };
+    if from.options.rw.direction != RwMode::RandWrite || !one_size(blocks) {
+        let message = "preconditioning writes blocks of one size at random, and does nothing else";
+        wrong("sprandom", message, NEEDED, "set rw=randwrite and one bs");
+    }
+    if given.has("random_generator") && options.generator != Generator::Lfsr {
+        let known_as = "sprandom requires random_generator=lfsr";
+        wrong("random_generator", "preconditioning needs lfsr", known_as, "set it to lfsr");
+    }
+    if given.has("norandommap") && !options.no_map {
+        let known_as = "sprandom requires norandommap=1";
+        let message = "preconditioning writes blocks again, which a map forbids";
+        wrong("norandommap", message, known_as, "remove norandommap=0");
+    }
+    if options.distribution != Distribution::Uniform {
+        let message = "preconditioning has a distribution of its own";
+        wrong("random_distribution", message, "", "remove random_distribution");
+    }
+    let spare_percent = options.precondition.spare * 100.0;
+    if !(spare_percent > 0.0 && spare_percent < 100.0) {
+        wrong("spr_op", "spr_op is not above 0 and below 1", "", "set 0.07 to 0.28");
+    }
+    Access::Precondition {
+        regions: u32::try_from(options.precondition.regions).unwrap_or(u32::MAX),
+        spare_percent,
+        rewrites_last: options.precondition.cache > 0,
+    }
 }
 
 /// True where all operations have one size.

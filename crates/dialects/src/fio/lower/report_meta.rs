@@ -46,6 +46,10 @@ pub(super) fn of(
         counted_as: super::engines::counted_as(from),
         counts_errors: options.errors.continue_on != ContinueOn::None
             || options.errors.ignore.is_some(),
+        counts_mismatches: matches!(
+            options.errors.continue_on,
+            ContinueOn::Verify | ContinueOn::All
+        ),
         checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
         per_name: super::engines::per_name(from, blocks),
         verify_only: options.verify.only && options.verify.method != Method::None,
@@ -136,9 +140,10 @@ fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
 }
 
 /// Engines that do one operation at a time.
-const ONE_AT_A_TIME: [&str; 12] = [
+const ONE_AT_A_TIME: [&str; 13] = [
     "sync",
     "psync",
+    "page_fault",
     "vsync",
     "pvsync",
     "pvsync2",
@@ -152,7 +157,7 @@ const ONE_AT_A_TIME: [&str; 12] = [
 ];
 
 /// Engines for which no file is laid out.
-const WITHOUT_BYTES: [&str; 4] = ["null", "cpuio", "exec", "filecreate"];
+const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_fault"];
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     let given = &options.runtime.steady;

@@ -19,7 +19,6 @@ const fn lacking(name: &'static str, help: &'static str, refused: &'static str) 
     EngineName { name, help, refused }
 }
 
-const LATER: &str = "it is not built yet";
 const NETWORK: &str = "exchanging data with another host is not built yet";
 const LIBRARY: &str = "it needs a library or a device that this build does not use";
 const DEVICE: &str = "commands to a device, past the block layer, are not built yet";
@@ -51,7 +50,7 @@ pub const ENGINES: &[EngineName] = &[
     known("dirdelete", "removes directories"),
     known("falloc", "fallocate"),
     known("ftruncate", "ftruncate"),
-    lacking("page_fault", "page faults of a mapping", LATER),
+    known("page_fault", "memory of its own, page by page"),
     known("exec", "runs a program"),
     lacking("io_uring_cmd", "commands to NVMe devices", DEVICE),
     lacking("sg", "commands to SCSI devices", DEVICE),

@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use candor_plan::blocks::{FileOrder, Fill, Format, ReadBack, Sum, TrimWritten, Verify, Written};
+use candor_plan::blocks::{
+    FileOrder, Fill, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, Verify, Written,
+};
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
 
@@ -51,12 +53,14 @@ pub(in crate::fio::lower) fn lower(
     blocks.verify = Some(Verify {
         interval: Bytes(interval(options.interval, blocks, format)),
         format,
+        header_version: header_version(from, diagnostics),
         header_at: Bytes(options.offset.filter(|_| matches!(format, Format::Acca(_))).unwrap_or(0)),
         continue_on_mismatch: !options.fatal
             && matches!(from.options.errors.continue_on, ContinueOn::Verify | ContinueOn::All),
         // Mixed work may read blocks that nobody wrote.
         reads: !direction.writes(),
         generations: options.header_seed && options.write_sequence,
+        dry_run: dry_run(from, format, diagnostics),
         read_back: reads_back.then_some(ReadBack {
             only: options.only,
             every: backlog,
@@ -71,6 +75,50 @@ pub(in crate::fio::lower) fn lower(
         dump: options.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
+}
+
+/// The variable that says which version of headers is written, by the version of fio.
+const HEADERS: &str = "CANDOR_VERIFY_HEADERS";
+
+fn header_version(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> HeaderVersion {
+    match from.host.variable(HEADERS).as_deref() {
+        None | Some("" | "3.42") => HeaderVersion::V1,
+        Some("3.33") => HeaderVersion::Unversioned,
+        Some(other) => {
+            let message = format!("{HEADERS} is `{other}`, no version of headers");
+            diagnostics.wrong(from, "verify", message, "set it to 3.42 or 3.33, or unset it");
+            HeaderVersion::V1
+        }
+    }
+}
+
+/// How the last write to each block is known where this job does not write. fio looks for it only
+/// where an option says so.
+fn dry_run(
+    from: &Instance<'_>,
+    format: Format,
+    diagnostics: &mut Diagnostics,
+) -> Option<LastWrite> {
+    let (options, given) = (&from.options.verify, &from.options.given);
+    let writes = from.options.rw.direction.writes();
+    if !matches!(format, Format::Acca(_)) || (writes && !options.only) {
+        return None;
+    }
+    let by_seed = options.header_seed && given.has("verify_header_seed");
+    let by_number = writes && options.write_sequence && given.has("verify_write_sequence");
+    let by = match (by_seed, by_number) {
+        (true, true) => LastWrite::Both,
+        (true, false) => LastWrite::Seed,
+        (false, true) => LastWrite::Number,
+        (false, false) => return None,
+    };
+    if from.options.runtime.time_based {
+        let option = if by_seed { "verify_header_seed" } else { "verify_write_sequence" };
+        let why = "where time ended the writes cannot be known";
+        diagnostics.note(from, option, "blocks of any write are accepted", why);
+        return None;
+    }
+    Some(by)
 }
 
 /// Some of the writes are trimmed: none without `trim_backlog`.

@@ -33,7 +33,13 @@ pub(in crate::fio::lower) fn lower(
         Some(sum.saturating_add(length?.saturating_mul(files)))
     };
     let total = lengths().try_fold(0, add);
-    let moved = moved(from, total, diagnostics);
+    let mut moved = moved(from, total, diagnostics);
+    let preconditions = matches!(blocks.access, Access::Precondition { .. });
+    if moved.is_some() && preconditions {
+        let why = "sprandom writes the physical capacity, and fio sets io_size to that";
+        diagnostics.note(from, "io_size", "it has no effect", why);
+        moved = None;
+    }
     if let (Some(moved), Some(counted)) = (moved, engines::per_name(from, blocks)) {
         // Names are gone through until as much is done by fio's count, in passes if need be.
         let names = moved.div_ceil(counted.ops.saturating_mul(counted.bytes).max(1));
@@ -56,7 +62,8 @@ pub(in crate::fio::lower) fn lower(
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
     let apart = options.files.size.is_some();
-    let size = options.area.size.filter(|_| apart || blocks.zones.is_some());
+    let sized = (apart && !preconditions) || blocks.zones.is_some();
+    let size = options.area.size.filter(|_| sized);
     let size = match size.map(|size| in_bytes(from, size, "size", diagnostics)) {
         Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
@@ -172,7 +179,10 @@ fn length(from: &Instance<'_>, blocks: &Blocks, path: &Path, size: Option<Bytes>
 
 /// True where one pass moves every byte of every file once.
 fn is_one_pass(blocks: &Blocks) -> bool {
-    let whole = matches!(blocks.access, Access::Sequential | Access::Permutation);
+    let whole = matches!(
+        blocks.access,
+        Access::Sequential | Access::Permutation | Access::Precondition { .. }
+    );
     let together = blocks.position == Position::Shared && blocks.stay.is_never();
     whole && together && blocks.windows.is_none() && blocks.zones.is_none()
 }

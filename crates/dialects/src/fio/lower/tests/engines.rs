@@ -28,6 +28,7 @@ fn engines_by_fios_names() {
         ("mmap", Engine::MMAP),
         ("splice", Engine::Splice),
         ("null", Engine::Null),
+        ("page_fault", Engine::PageFault),
     ];
     for (name, engine) in known {
         assert_eq!(one(&format!("ioengine={name}\nsize=1m")).engine, engine);

@@ -1,6 +1,6 @@
 //! Typical job files, each lowered and looked at.
 
-use candor_plan::blocks::{Access, Fill, OpenSync, Position, Range, StayAt, Zone};
+use candor_plan::blocks::{Access, Fill, LastWrite, OpenSync, Position, Range, StayAt, Zone};
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Engine, Layout, Nanos, OpsPerSec, RampAmount, Stop, TargetKind};
 
@@ -464,4 +464,35 @@ fn an_amount_ends_a_ramp_of_a_job_or_of_its_group() {
         "{:?}",
         two.notes
     );
+}
+
+#[test]
+fn the_last_write_is_looked_for_where_an_option_says_so() {
+    let by = |lines: &str| {
+        let text = format!("[a]\nsize=1m\nverify=crc32c\n{}\n", lines.replace(' ', "\n"));
+        let lowered = lowered(&text);
+        blocks(&lowered, 0, 0).verify.as_ref().expect("verified").dry_run
+    };
+    let only = "rw=randwrite verify_only";
+    assert_eq!(by(only), None);
+    assert_eq!(by(&format!("{only} verify_write_sequence=1")), Some(LastWrite::Number));
+    assert_eq!(by(&format!("{only} verify_header_seed=1")), Some(LastWrite::Seed));
+    let both = "verify_write_sequence=1 verify_header_seed=1";
+    assert_eq!(by(&format!("{only} {both}")), Some(LastWrite::Both));
+    assert_eq!(by(&format!("{only} {both} time_based runtime=1")), None);
+    assert_eq!(by(&format!("rw=randwrite {both}")), None, "what a job writes it knows");
+    assert_eq!(by(&format!("rw=read {both}")), Some(LastWrite::Seed));
+}
+
+#[test]
+fn preconditioning_is_one_pass_of_its_own_length() {
+    let lowered = lowered("[a]\nsize=1m\nrw=randwrite\nsprandom=1\nspr_op=0.07\nspr_cs=1m\n");
+    let Access::Precondition { regions: 100, spare_percent, rewrites_last: true } =
+        blocks(&lowered, 0, 0).access
+    else {
+        panic!("{:?}", blocks(&lowered, 0, 0).access)
+    };
+    assert!((spare_percent - 7.0).abs() < 1e-9);
+    let stop = job(&lowered, 0, 0).stop.clone().unwrap_or_default();
+    assert_eq!((stop.passes, stop.bytes, stop.at_least), (Some(1), None, None));
 }

@@ -66,7 +66,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "number of that clock, as in clock_gettime")
         .default("0").when(|s| s.logs.by_clock()).exact("output", "1"),
     bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
-        .default("0").refused("1", "counting errors by block is not built"),
+        .default("0").refused("1", "errors are counted by job and operation, not by block"),
     row("bwavgtime", Kind::Int(0, MANY), |s, v| s.logs.bandwidth_ms = v.int(),
         "milliseconds of a sample of bandwidth")
         .under("write_bw_log").default("500").near("phase.interval", "250",

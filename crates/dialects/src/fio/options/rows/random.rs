@@ -55,15 +55,21 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .default("100").exact("blocks.stay", "30"),
     bare("percentage_sequential", Kind::Deprecated, "no longer used")
         .idle("10", "fio has dropped it"),
-    bare("sprandom", Kind::Bool, "write so that a device reaches its steady state sooner")
-        .under("rw").default("0").refused("1", "this kind of preconditioning is not built"),
-    bare("spr_num_regions", Kind::Int(0, u32::MAX as u64), "regions of sprandom")
-        .under("sprandom")
-        .default("100")
-        .refused("50", "this kind of preconditioning is not built"),
-    bare("spr_op", Kind::Floats(0.0, 1e9, 1), "spare space of the device, for sprandom")
-        .under("sprandom").default("0.15")
-        .refused("0.1", "this kind of preconditioning is not built"),
-    bare("spr_cs", Kind::Size(0), "cache of the device, for sprandom")
-        .under("sprandom").default("0").refused("1m", "this kind of preconditioning is not built"),
+    row("sprandom", Kind::Bool, |s, v| s.random.precondition.on = v.bool(),
+        "write so that a device reaches its steady state sooner: its physical capacity once, with \
+         blocks written again as many random writes would have left them")
+        .under("rw").default("0").exact("blocks.access.precondition", "1"),
+    row("spr_num_regions", Kind::Int(1, u32::MAX as u64),
+        |s, v| s.random.precondition.regions = v.int(), "equal parts of what is written")
+        .under("sprandom").default("100").when(|s| s.random.precondition.on)
+        .exact("blocks.access.precondition.regions", "50"),
+    row("spr_op", Kind::Floats(0.0, 1.0, 1),
+        |s, v| s.random.precondition.spare = v.floats().first().copied().unwrap_or_default(),
+        "space of the device beyond its size, as a share of that: above 0 and below 1")
+        .under("sprandom").default("0.15").when(|s| s.random.precondition.on)
+        .exact("blocks.access.precondition.spare_percent", "0.1"),
+    row("spr_cs", Kind::Size(0), |s, v| s.random.precondition.cache = v.int(),
+        "bytes of the device's cache; with one, blocks are written again a region later")
+        .under("sprandom").default("0").when(|s| s.random.precondition.on)
+        .exact("blocks.access.precondition.rewrites_last", "1m"),
 ];

@@ -5,8 +5,9 @@ use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::kit::{bare, row};
 
-const NEWER: &str = "an option of fio after 3.33 that is not built yet";
-const FDP: &str = "asking a controller where to put data is not built";
+const NOT_RECOVERED: &str =
+    "write pointers are not moved past a write that failed: the zone is left as it is";
+const FDP: &str = "placement identifiers are fields of NVMe commands, which no engine here issues";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -46,7 +47,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .exact("blocks.zones.reset", "0.1"),
     bare("recover_zbd_write_error", Kind::Bool,
         "after a write error, go on where the device's pointer is")
-        .default("0").refused("1", NEWER),
+        .default("0").refused("1", NOT_RECOVERED),
     row("write_zone_remainder", Kind::Bool, |s, v| s.zones.write_remainder = v.bool(),
         "fill the rest of a zone that no block fits into; blocks may come twice")
         .default("0").exact("blocks.zones.short_writes", "1"),

@@ -117,6 +117,7 @@ const SURROUNDINGS: &[(&str, &[&str])] = &[
     ("rw=randrw bs=4k,8k", &["bs_is_seq_rand"]),
     ("rw=randtrim", &["num_range"]),
     ("rw=randwrite", &["sprandom"]),
+    ("rw=randwrite sprandom=1", &["spr_num_regions", "spr_op", "spr_cs"]),
     ("rw=trimwrite", &["block_error_percentiles"]),
     (
         "rw=write",

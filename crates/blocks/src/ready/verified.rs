@@ -1,0 +1,182 @@
+//! Verified blocks of a job: their maps, and the last writes to them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use candor_engine::operation::{Buffer, Slot};
+use candor_plan::Bytes;
+use candor_plan::blocks::{Access, Format, LastWrite, Verify, Written};
+use candor_plan::rank::Seat as FileSeat;
+use candor_plan::units::Direction;
+
+use super::{ReadyBlocks, gcd};
+use crate::data::verifier::Verifier;
+use crate::data::verifier::last_numbers::LastNumbers;
+use crate::data::verify::Map;
+use crate::known::Known;
+use crate::slot::BlocksSlot;
+use crate::stream::region::Region;
+use crate::targets::files::OpenFile;
+
+/// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
+const STEP_MIN: u64 = 512;
+/// Most blocks of a file in a map: 64 GiB of memory.
+const BLOCKS_MAX: u64 = 1 << 34;
+
+/// Maps that dry runs of this phase count in, by their addresses.
+pub(super) type DryRuns = HashSet<usize>;
+
+impl ReadyBlocks {
+    /// Maps of the verified blocks of each file; none where nothing is verified.
+    pub(super) fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
+        if self.blocks.verify.is_none() {
+            return Vec::new();
+        }
+        let step = self.verified_step();
+        let from = |file: &OpenFile| self.verified_from(file);
+        let map = |file: &OpenFile| known.map(&file.path, file.reach(), step, from(file));
+        self.files.all().iter().map(map).collect()
+    }
+
+    /// Checks that the map of verified blocks, one entry per possible offset, is not too large.
+    pub(super) fn check_verify(&self) -> Result<(), (String, &'static str)> {
+        let Some(verify) = &self.blocks.verify else { return Ok(()) };
+        let interval = verify.interval.0;
+        if verify.dry_run.is_some() && (0..self.job.workers).any(|rank| self.is_endless(rank)) {
+            let message = "only time ends these writes, so a dry run of them has no end".into();
+            return Err((message, "bound them by passes, bytes or operations, or remove dry_run"));
+        }
+        let step = self.verified_step();
+        if let Some(file) = self.files.all().iter().find(|file| file.reach() / step > BLOCKS_MAX) {
+            let of = Bytes(file.reach());
+            let message =
+                format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
+            return Err((message, "verify larger blocks, or less"));
+        }
+        if step >= interval.min(STEP_MIN) {
+            return Ok(());
+        }
+        let at = self.boundaries().find(|at| at % interval != 0).unwrap_or(0);
+        let interval = Bytes(interval);
+        let message = format!("{} is no multiple of the {interval} verified", Bytes(at));
+        Err((message, "start and leave out whole verified blocks"))
+    }
+
+    /// Greatest distance of which all begins and ends of operations are multiples, behind the first
+    /// offset of their file: the verified interval, or less where work begins within one.
+    fn verified_step(&self) -> u64 {
+        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
+        self.boundaries().fold(interval, gcd)
+    }
+
+    /// First offset of a file, less whole intervals. Headers that other tools know are where
+    /// operations begin; candor's own are at multiples of the interval.
+    fn verified_from(&self, file: &OpenFile) -> u64 {
+        match &self.blocks.verify {
+            Some(verify) if verify.format != Format::Own && self.trace.is_none() => {
+                let all = FileSeat::ALONE;
+                let start = Region::new(&self.blocks, file.extent(), all).offset(0);
+                start % verify.interval.0.max(1)
+            }
+            _ => 0,
+        }
+    }
+
+    /// Offsets and lengths that set the distance: the start of the work, its gaps, and the steps of
+    /// a trace.
+    fn boundaries(&self) -> impl Iterator<Item = u64> {
+        let hole = match self.blocks.access {
+            Access::Holes { hole } => hole.0,
+            Access::Back { step } => step.0,
+            _ => 0,
+        };
+        let traced = self.trace.iter().flat_map(|trace| trace.steps());
+        let traced = traced.flat_map(|step| [step.offset, u64::from(step.length)]);
+        let from = |file| self.verified_from(file);
+        let starts = self.shares().map(move |(file, _, region)| region.offset(0) - from(file));
+        starts.chain(traced).chain([hole])
+    }
+
+    pub(super) fn verifier(&self, rank: u32) -> Option<Verifier> {
+        let verify = self.blocks.verify.clone()?;
+        let content = self.blocks.content.clone();
+        let last = self.last.get(rank as usize).cloned().flatten();
+        let verifier = Verifier::new(verify, content, self.maps.clone(), self.clock, rank);
+        Some(verifier.with_last(last))
+    }
+
+    /// Goes through the writes of each worker without I/O. What this session has written needs no
+    /// dry run.
+    pub(super) fn dry_runs(&self, counted: &mut DryRuns) -> Vec<Option<Arc<LastNumbers>>> {
+        let Some((verify, by)) = self.blocks.verify.as_ref().and_then(|v| Some((v, v.dry_run?)))
+        else {
+            return Vec::new();
+        };
+        if self.maps.iter().any(|map| map.is_written()) {
+            return Vec::new();
+        }
+        for map in &self.maps {
+            if counted.insert(Arc::as_ptr(map) as usize) {
+                map.clear();
+            }
+        }
+        (0..self.job.workers).map(|rank| self.dry_run(verify, by, rank).map(Arc::new)).collect()
+    }
+
+    /// True where nothing but time ends a worker's stream.
+    fn is_endless(&self, rank: u32) -> bool {
+        let budget = self.budget(rank);
+        [budget.ops, budget.bytes, budget.passes].iter().all(|bound| *bound == u64::MAX)
+    }
+
+    /// Goes through the writes of a worker, or through the first pass of one that only reads.
+    fn dry_run(&self, verify: &Verify, by: LastWrite, rank: u32) -> Option<LastNumbers> {
+        let maps = || self.maps.iter().map(|map| &**map);
+        let mut numbers = by.by_number().then(|| LastNumbers::new(maps()));
+        let op = if self.blocks.mix.write > 0 { Direction::Write } else { Direction::Read };
+        let mut stream = self.stream(rank);
+        let (mut budget, rounds) = (self.budget(rank), self.rounds());
+        if op == Direction::Read {
+            budget.passes = budget.passes.min(1);
+        }
+        let mut slot = Slot::empty(Buffer::None);
+        let mut last_ones = HashSet::new();
+        let mut number = 0;
+        for _ in 0..rounds {
+            stream.bound(budget);
+            while stream.next(&mut slot) {
+                if slot.direction() != Some(op) {
+                    continue;
+                }
+                let Some(sure) = is_written(verify.written.as_ref(), number, &slot, &mut last_ones)
+                else {
+                    return numbers;
+                };
+                let map = &self.maps[slot.handle as usize];
+                map.count(slot.offset, slot.length, sure);
+                if let Some(numbers) = &mut numbers {
+                    numbers.count(map, &slot, number, sure);
+                }
+                number += 1;
+            }
+        }
+        numbers
+    }
+}
+
+/// True if a write, before which so many were, is in the file; none beyond the end of writing. Of
+/// the last writes, it is not sure where they did not finish, or where two were to one block.
+fn is_written(
+    written: Option<&Written>,
+    before: u64,
+    slot: &Slot,
+    last_ones: &mut HashSet<(u32, u64)>,
+) -> Option<bool> {
+    let Some(written) = written else { return Some(true) };
+    if before >= written.ops {
+        return None;
+    }
+    let is_alone =
+        before + written.window < written.ops || last_ones.insert((slot.handle, slot.offset));
+    Some(is_alone && written.holds(before, slot.handle, slot.offset))
+}

@@ -1,0 +1,167 @@
+//! Options of fio that the installed version does not have yet, by its manual's words.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Scratch, skip};
+
+const PEER: &str = "/usr/bin/fio";
+
+/// Outcome of a run in a folder.
+struct Ran {
+    code: Option<i32>,
+    json: Value,
+    err: String,
+}
+
+impl Ran {
+    fn of(&self, direction: &str, key: &str) -> u64 {
+        self.json["jobs"][0][direction][key].as_u64().expect("a number")
+    }
+}
+
+fn run_as(folder: &Scratch, program: &mut Command, words: &[&str]) -> Ran {
+    program.args(["--output-format=json", "--output=out.json", "--name=j"]).args(words);
+    let out = program.current_dir(folder.dir()).stdin(Stdio::null()).output().unwrap();
+    let text = std::fs::read_to_string(folder.path("out.json")).unwrap_or_default();
+    Ran {
+        code: out.status.code(),
+        json: serde_json::from_str(&text).unwrap_or(Value::Null),
+        err: String::from_utf8_lossy(&out.stderr).into_owned(),
+    }
+}
+
+/// Runs candor as fio, with headers of that version, or of its own choice.
+fn run(folder: &Scratch, headers: Option<&str>, words: &[&str]) -> Ran {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_candor"));
+    program.arg("fio").env_remove("CANDOR_VERIFY_HEADERS");
+    program.envs(headers.map(|version| ("CANDOR_VERIFY_HEADERS", version)));
+    run_as(folder, &mut program, words)
+}
+
+const HEADED: [&str; 5] =
+    ["--filename=f", "--verify=crc32c", "--bs=4k", "--size=64k", "--verify_state_save=0"];
+
+fn headed<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    [&HEADED, more].concat()
+}
+
+/// Version and kind in the header of a file's first block.
+fn mark(folder: &Scratch) -> [u8; 2] {
+    let bytes = std::fs::read(folder.path("f")).unwrap();
+    [bytes[2], bytes[3]]
+}
+
+#[test]
+fn headers_are_of_the_newer_version_unless_the_older_is_asked_for() {
+    let (write, read) = (headed(&["--rw=write", "--do_verify=0"]), headed(&["--rw=read"]));
+    for (headers, expected) in
+        [(None, [0x81, 5]), (Some("3.42"), [0x81, 5]), (Some("3.33"), [5, 0])]
+    {
+        let folder = Scratch::new();
+        assert_eq!(run(&folder, headers, &write).code, Some(0));
+        assert_eq!(mark(&folder), expected, "{headers:?}");
+        for reader in [None, Some("3.33")] {
+            let ran = run(&folder, reader, &read);
+            assert_eq!((ran.code, ran.of("read", "total_ios")), (Some(0), 16), "{headers:?}");
+        }
+    }
+    let ran = run(&Scratch::new(), Some("3.99"), &write);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains("CANDOR_VERIFY_HEADERS is `3.99`"), "{}", ran.err);
+}
+
+#[test]
+fn the_older_headers_are_those_of_the_peer() {
+    if !Path::new(PEER).exists() {
+        return skip("it needs fio at /usr/bin/fio");
+    }
+    let (write, read) = (headed(&["--rw=write", "--do_verify=0"]), headed(&["--rw=read"]));
+    let folder = Scratch::new();
+    let peer = |words: &[&str]| run_as(&folder, &mut Command::new(PEER), words).code;
+    assert_eq!(peer(&write), Some(0));
+    assert_eq!((mark(&folder), run(&folder, None, &read).code), ([5, 0], Some(0)));
+    let look = headed(&["--rw=write", "--verify_only", "--verify_write_sequence=1"]);
+    assert_eq!(run(&folder, None, &look).code, Some(0), "both count their writes alike");
+    assert_eq!(run(&folder, Some("3.33"), &write).code, Some(0));
+    assert_eq!(peer(&read), Some(0));
+}
+
+/// A block that was written twice holds the first write: only who counts the writes sees it.
+#[test]
+fn a_lost_write_is_found_where_an_option_asks_for_it() {
+    let folder = Scratch::new();
+    let random = ["--rw=randwrite", "--norandommap", "--size=256k"];
+    let write = headed(&[&random[..], &["--do_verify=0"]].concat());
+    let look = headed(&[&random[..], &["--verify_only"]].concat());
+    let half = [&write[..], &["--number_ios=32"]].concat();
+    assert_eq!(run(&folder, None, &half).code, Some(0));
+    let earlier = std::fs::read(folder.path("f")).unwrap();
+    assert_eq!(run(&folder, None, &write).code, Some(0));
+    let with = |option: &str| run(&folder, None, &[&look[..], &[option]].concat());
+    let asked = ["--verify_write_sequence=1", "--verify_header_seed=1"];
+    asked.iter().for_each(|option| assert_eq!(with(option).code, Some(0), "{option}"));
+    let mut bytes = std::fs::read(folder.path("f")).unwrap();
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes[32..40].try_into().unwrap());
+    let blocks = bytes.chunks_exact_mut(4096).zip(earlier.chunks_exact(4096));
+    let again = |(new, old): &(&mut [u8], &[u8])| old[2] == 0x81 && number(old) < number(new);
+    let (new, old) = blocks.into_iter().find(again).expect("a block was written twice");
+    new.copy_from_slice(old);
+    std::fs::write(folder.path("f"), &bytes).unwrap();
+    assert_eq!(with("--verify_fatal=0").code, Some(0), "its own checksums are right");
+    for (option, what) in asked.into_iter().zip(["numberio", "rand_seed"]) {
+        let ran = with(option);
+        assert_eq!(ran.code, Some(1), "{option}");
+        assert!(ran.err.contains(&format!("verify: bad header {what}")), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_preconditioning_pass_writes_what_the_device_holds() {
+    let folder = Scratch::new();
+    let words = ["--filename=f", "--rw=randwrite", "--bs=4k", "--size=4m", "--sprandom=1"];
+    for (more, share) in [
+        (&["--spr_num_regions=10"][..], 1.15),
+        (&["--spr_num_regions=10", "--spr_op=0.3", "--spr_cs=64k"], 1.3),
+        (&["--spr_num_regions=10", "--norandommap", "--random_generator=lfsr"], 1.15),
+    ] {
+        let ran = run(&folder, None, &[&words[..], more].concat());
+        let written = ran.of("write", "total_ios") as f64 / 1024.0;
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!((share - 0.06..=share).contains(&written), "{more:?}: {written}");
+    }
+    for (more, why) in [
+        ("--rw=randread", "sprandom requires random write"),
+        ("--rw=write", "random write"),
+        ("--random_generator=tausworthe", "requires random_generator=lfsr"),
+        ("--norandommap=0", "requires norandommap=1"),
+        ("--spr_op=1", "spr_op"),
+        ("--bs=4m", "regions are more than the 1 blocks"),
+        ("--spr_num_regions=2000", "regions are more than the 1024 blocks"),
+    ] {
+        let ran = run(&folder, None, &[&words[..], &[more]].concat());
+        assert_eq!(ran.code, Some(1), "{more}");
+        assert!(ran.err.contains(why), "{more}: {}", ran.err);
+    }
+}
+
+#[test]
+fn memory_is_read_and_written_page_by_page() {
+    let folder = Scratch::new();
+    let words = ["--ioengine=page_fault", "--rw=randrw", "--bs=4k", "--size=4m"];
+    let ran = run(&folder, None, &words);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.of("read", "total_ios") + ran.of("write", "total_ios"), 1024);
+    assert_eq!(folder.entries(), ["out.json"]);
+    for (more, why) in [
+        ("--nrfiles=2", "has memory for one file"),
+        ("--offset=4k", "has no offset"),
+        ("--verify=md5", "keeps nothing that could be verified"),
+    ] {
+        let ran = run(&folder, None, &[&words[..], &[more]].concat());
+        assert_eq!(ran.code, Some(1), "{more}");
+        assert!(ran.err.contains(why), "{more}: {}", ran.err);
+    }
+}
