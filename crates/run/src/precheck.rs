@@ -104,7 +104,9 @@ fn find_device(facts: &mut Facts, index: usize, target: &Target, work: &[Work], 
 /// Searches the device behind a filesystem that names none, by reads. Where the phase is to write,
 /// and its file has nothing to read yet, a small file of our own stands for it.
 fn search_device(facts: &mut Facts, index: usize, path: &Path, access: Access, roots: &Roots) {
-    if !facts.targets.get(index).is_some_and(candor_observe::names_no_device) {
+    let is_unknown = facts.targets.get(index).is_some_and(candor_observe::names_no_device);
+    // Opening a pipe would wait for whoever holds its other end.
+    if !is_unknown || (path.exists() && !path.is_file()) {
         return;
     }
     let mut found = accounting_probe::device_behind(path, access, roots);

@@ -72,23 +72,28 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
     }
     page.heading("Requests that reached the devices");
     let results = report.phases.iter().enumerate().filter(|(_, record)| !record.search_step);
-    let phases: Vec<(&str, Vec<String>)> = results
+    let name = |record: &PhaseRecord| match record.repeat {
+        0 => record.name.clone(),
+        n => format!("{} #{}", record.name, n + 1),
+    };
+    let phases: Vec<(String, Vec<String>)> = results
         .map(|(index, record)| {
             let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
-            (record.name.as_str(), lines(record, others))
+            (name(record), lines(record, others))
         })
         .collect();
     let told = || phases.iter().filter(|(_, lines)| !lines.is_empty());
     let wide = told().map(|(name, _)| width(name)).max().unwrap_or(0);
     let mut last = "";
-    for (name, line) in told().flat_map(|(name, lines)| lines.iter().map(move |line| (*name, line)))
+    for (name, line) in
+        told().flat_map(|(name, lines)| lines.iter().map(move |line| (name.as_str(), line)))
     {
         let shown = if name == last { "" } else { name };
         last = name;
         page.paragraph(&format!("  {shown:<wide$}  "), line);
     }
     let untold = phases.iter().filter(|(_, lines)| lines.is_empty());
-    let untold: Vec<&str> = untold.map(|(name, _)| *name).collect();
+    let untold: Vec<&str> = untold.map(|(name, _)| name.as_str()).collect();
     if !untold.is_empty() {
         page.aside("  ", &format!("No request was traced in {}.", untold.join(", ")));
     }

@@ -3,7 +3,7 @@
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::Direction;
 use candor_record::fmt::column;
-use candor_record::{OpStats, PhaseJudgement, PhaseRecord, Report, Verdict};
+use candor_record::{PhaseJudgement, PhaseRecord, RepeatedOp, Report, Verdict};
 
 /// Operations of that many bytes and more are quoted as bandwidth.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -15,20 +15,20 @@ pub(super) fn key_numbers(report: &Report) -> Option<String> {
         let fit = results.iter().filter(|result| is(result));
         fit.max_by(|a, b| rate(a).total_cmp(&rate(b)))
     };
-    let best = |is: &dyn Fn(&Shown) -> bool| best_by(&|result| result.stats.ops_per_s, is);
+    let best = |is: &dyn Fn(&Shown) -> bool| best_by(&|result| result.ops_per_s, is);
     let large = |direction| {
         let is = |result: &Shown| result.is_large() && result.direction == direction;
-        best_by(&|result| result.stats.bytes_per_s, &is)
+        best_by(&|result| result.bytes_per_s, &is)
     };
     let deep = |direction| {
         best(&|result| result.is_random() && result.in_flight > 1 && result.direction == direction)
     };
-    let rate = |result: &Shown| column::rate(result.stats.bytes_per_s);
-    let iops = |result: &Shown| column::iops(result.stats.ops_per_s);
+    let rate = |result: &Shown| column::rate(result.bytes_per_s);
+    let iops = |result: &Shown| column::iops(result.ops_per_s);
     let single = best(&|result| {
         result.is_random() && result.in_flight == 1 && result.direction == Direction::Read
     });
-    let median = single.and_then(|result| result.stats.latency.as_ref()?.percentile_ns(50.0));
+    let median = single.and_then(|result| result.latency_ns_p50);
     let durable = best(&|result| result.is_durable());
     let parts = [
         large(Direction::Read).map(|result| format!("read {}", rate(result))),
@@ -42,12 +42,14 @@ pub(super) fn key_numbers(report: &Report) -> Option<String> {
     (parts.len() > 1).then(|| format!("{}.", candor_record::fmt::capital(&parts.join(", "))))
 }
 
-/// A believable result of one job in one direction.
+/// A believable result of one job in one direction; the mean, where it ran several times.
 struct Shown<'a> {
     blocks: &'a Blocks,
     direction: Direction,
     in_flight: u64,
-    stats: &'a OpStats,
+    ops_per_s: f64,
+    bytes_per_s: f64,
+    latency_ns_p50: Option<u64>,
 }
 
 impl<'a> Shown<'a> {
@@ -66,7 +68,31 @@ impl<'a> Shown<'a> {
         let in_flight = u64::from(job.workers) * u64::from(blocks.depth);
         let stats = measured.of(direction);
         let believable = judged.verdict <= Verdict::WithRemarks && stats.ops > 0;
-        believable.then_some(Shown { blocks, direction, in_flight, stats })
+        let repeated = || report.judgement.repeats.iter().find(|of| of.phase == phase.phase);
+        let mean = || repeated()?.results.iter().find(|of| of.operation == stats.name);
+        let single = Shown {
+            blocks,
+            direction,
+            in_flight,
+            ops_per_s: stats.ops_per_s,
+            bytes_per_s: stats.bytes_per_s,
+            latency_ns_p50: stats.latency.as_ref().and_then(|of| of.percentile_ns(50.0)),
+        };
+        let result = match mean() {
+            Some(mean) => single.averaged(mean),
+            None => single,
+        };
+        believable.then_some(result)
+    }
+
+    /// The same with the means over its repeats.
+    fn averaged(self, of: &RepeatedOp) -> Shown<'a> {
+        Shown {
+            ops_per_s: of.ops_per_s.mean,
+            bytes_per_s: of.bytes_per_s.map_or(self.bytes_per_s, |rate| rate.mean),
+            latency_ns_p50: of.latency_ns_p50.map(|ns| ns.mean.round() as u64),
+            ..self
+        }
     }
 
     fn is_large(&self) -> bool {

@@ -123,7 +123,11 @@ impl Given {
             let plan = read(&words)?;
             Some(Given { words, plan, by_flags: true }).filter(runs_it)
         };
-        let alone = each.into_iter().filter(|words| *words != self.words).find_map(given)?;
+        let engine = wanted.jobs.first()?.blocks()?.engine.name();
+        // The depths of all values decided on the engine, where none was named.
+        let named = |words: &Vec<String>| [words, &["--engine".into(), engine.into()][..]].concat();
+        let ways = each.iter().filter(|words| **words != self.words);
+        let alone = ways.flat_map(|words| [words.clone(), named(words)]).find_map(given)?;
         let moved = |setting: &Setting| of_first(setting, &name).unwrap_or_else(|| setting.clone());
         Some((alone, changes.iter().map(moved).collect()))
     }

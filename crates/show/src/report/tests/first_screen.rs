@@ -54,6 +54,27 @@ fn repeats_that_disagree_on_a_rule_tell_it_once() {
 }
 
 #[test]
+fn key_numbers_of_repeats_are_their_means() {
+    let mut report = series();
+    let (mut again, judged) = (report.phases.clone(), report.judgement.phases.clone());
+    for record in &mut again {
+        record.repeat = 1;
+        for stats in record.measurements.iter_mut().flat_map(|of| &mut of.operations) {
+            stats.ops_per_s *= 3.0;
+            stats.bytes_per_s *= 3.0;
+        }
+    }
+    report.phases.extend(again);
+    report.judgement.phases.extend(judged);
+    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    let text = first_screen(&report, &NARROW);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let means = "Read 1.12 GB/s, write 1.04 GB/s, random read 183k IOPS, latency 110 µs, durable \
+                 1.28k writes/s.";
+    assert!(words.contains(means), "{text}");
+}
+
+#[test]
 fn a_check_in_order() {
     let mut report = series();
     let judged = report.judgement.phases[0].as_mut().unwrap();

@@ -152,6 +152,10 @@ fn a_value_of_a_sweep_is_tried_alone() {
         try_of(&format!("{job}.work.blocks.depth"), "64").unwrap(),
         "candor run --target /d/f --rw randread --size 1g --bs 64k --depth 64"
     );
+    let first = try_of("phase[0].stop.time", "30s").unwrap();
+    let engine = plan.phases[0].jobs[0].blocks().unwrap().engine.name();
+    let alone = "candor run --target /d/f --rw randread --size 1g --bs 4k --depth 1";
+    assert_eq!(first, format!("{alone} --engine {engine} --time 30s"));
     let all = try_of("target[0].size", "2g").unwrap();
     assert!(all.contains("--depth=1,4,16"), "{all}");
 }
