@@ -118,6 +118,29 @@ fn a_lost_write_is_found_where_an_option_asks_for_it() {
     }
 }
 
+/// Blocks that `io_size` has written again, as far as the saved state says.
+#[test]
+fn blocks_written_again_are_checked_for_the_last_write() {
+    let deep = ["--ioengine=libaio", "--direct=1", "--iodepth=8"];
+    let words = ["--filename=f", "--verify=crc32c", "--bs=4k", "--size=32k", "--io_size=64k"];
+    for rw in [&["--rw=write"][..], &["--rw=randwrite"], &["--rw=randwrite", "--norandommap"]] {
+        for part in [&[][..], &["--number_ios=13"]] {
+            let folder = Scratch::new();
+            let with = |more: &[&str]| run(&folder, None, &[&words, &deep[..], rw, more].concat());
+            assert_eq!(with(&[&["--do_verify=0"], part].concat()).code, Some(0));
+            let look = ["--verify_only", "--verify_state_load=1"];
+            for option in ["--verify_write_sequence=1", "--verify_header_seed=1"] {
+                let ran = with(&[&look[..], &[option]].concat());
+                assert_eq!(ran.code, Some(0), "{rw:?} {part:?} {option}: {}", ran.err);
+            }
+            let bytes = std::fs::read(folder.path("f")).unwrap();
+            let last = bytes.chunks_exact(4096).map(|block| block[32]).max();
+            let all = if part.is_empty() { 15 } else { 12 };
+            assert_eq!(last, Some(all), "{rw:?}: the last write is of the second time through");
+        }
+    }
+}
+
 #[test]
 fn a_preconditioning_pass_writes_what_the_device_holds() {
     let folder = Scratch::new();

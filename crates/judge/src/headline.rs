@@ -5,6 +5,7 @@ use candor_record::fmt::{self, ratio};
 use candor_record::{Finding, Limit, Severity, Verdict};
 
 use crate::entry_jobs;
+use crate::limit::moves_nothing;
 use crate::observed::Observed;
 
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
@@ -73,8 +74,8 @@ fn what(observed: &Observed) -> String {
 fn own_cost(observed: &Observed) -> String {
     let ops = observed.record.measurements.iter();
     let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
-    let is_blocks = observed.phase.jobs.iter().all(|job| job.blocks().is_some());
-    let what = match (entry_jobs::ran(observed).is_empty(), is_blocks) {
+    let nothing_moves = observed.phase.jobs.iter().all(moves_nothing);
+    let what = match (entry_jobs::ran(observed).is_empty(), nothing_moves) {
         (false, _) => " on names",
         (true, true) => " that move nothing",
         (true, false) => "",

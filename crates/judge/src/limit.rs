@@ -1,5 +1,6 @@
 //! The limit of a phase.
 
+use candor_plan::{Engine, Job};
 use candor_record::{Ceiling, Finding, Limit};
 
 use crate::bound::Kind;
@@ -39,11 +40,15 @@ fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     findings.iter().find(|finding| finding.rule == "B8")?.limits.clone()
 }
 
+/// True for blocks that move nothing; memory that takes the place of a target is moved.
+pub fn moves_nothing(job: &Job) -> bool {
+    job.blocks().is_some_and(|blocks| blocks.engine != Engine::PageFault)
+}
+
 /// Blocks that move nothing measure candor; programs, names and memory do not.
 fn own_cost(observed: &Observed) -> Option<Limit> {
     let ran = observed.record.measurements.iter().any(|m| m.ops_done() > 0);
-    let is_blocks = observed.phase.jobs.iter().all(|job| job.blocks().is_some());
-    (ran && is_blocks).then_some(Limit::Candor)
+    (ran && observed.phase.jobs.iter().all(moves_nothing)).then_some(Limit::Candor)
 }
 
 /// The plan's rate or think time.

@@ -292,6 +292,7 @@ impl Written {
     /// True if an operation is to be repeated before which so many were.
     pub fn holds(&self, before: u64, file: u32, offset: u64) -> bool {
         let finished = Finished { file, offset: Bytes(offset) };
-        before + self.window < self.ops || self.finished.contains(&finished)
+        let last = before < self.ops && self.finished.contains(&finished);
+        before + self.window < self.ops || last
     }
 }

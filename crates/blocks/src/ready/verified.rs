@@ -15,6 +15,7 @@ use crate::data::verifier::last_numbers::LastNumbers;
 use crate::data::verify::Map;
 use crate::known::Known;
 use crate::slot::BlocksSlot;
+use crate::stream::Budget;
 use crate::stream::region::Region;
 use crate::targets::files::OpenFile;
 
@@ -42,7 +43,8 @@ impl ReadyBlocks {
     pub(super) fn check_verify(&self) -> Result<(), (String, &'static str)> {
         let Some(verify) = &self.blocks.verify else { return Ok(()) };
         let interval = verify.interval.0;
-        if verify.dry_run.is_some() && (0..self.job.workers).any(|rank| self.is_endless(rank)) {
+        let counts = verify.dry_run.is_some() && verify.written.is_none();
+        if counts && (0..self.job.workers).any(|rank| self.is_endless(rank)) {
             let message = "only time ends these writes, so a dry run of them has no end".into();
             return Err((message, "bound them by passes, bytes or operations, or remove dry_run"));
         }
@@ -135,9 +137,15 @@ impl ReadyBlocks {
         let mut numbers = by.by_number().then(|| LastNumbers::new(maps()));
         let op = if self.blocks.mix.write > 0 { Direction::Write } else { Direction::Read };
         let mut stream = self.stream(rank);
-        let (mut budget, rounds) = (self.budget(rank), self.rounds());
+        let (mut budget, mut rounds) = (self.budget(rank), self.rounds());
         if op == Direction::Read {
             budget.passes = budget.passes.min(1);
+        }
+        if verify.written.is_some() {
+            // Passes go on until as much is written as is known to have been.
+            let pass_bytes = budget.pass_bytes;
+            budget = Budget { passes: 1, at_least: u64::MAX, pass_bytes, ..Budget::NONE };
+            rounds = 1;
         }
         let mut slot = Slot::empty(Buffer::None);
         let mut last_ones = HashSet::new();

@@ -142,8 +142,12 @@ fn work_on_memory_is_not_limited_by_candor() {
     let mut case = TestCase::direct(4096, 32, 1, 9_000_000.0);
     case.after_disk(Default::default());
     case.process_read(0);
+    let mut of_engine = case.clone();
+    of_engine.blocks().engine = candor_plan::blocks::Engine::PageFault;
     case.plan.phases[0].jobs[0].work = candor_plan::Memory::default().into();
-    let judgement = case.judge();
-    assert_eq!(judgement.limit(), None);
-    assert!(!judgement.headline.contains("move nothing"), "{}", judgement.headline);
+    for case in [case, of_engine] {
+        let judgement = case.judge();
+        assert_eq!(judgement.limit(), None);
+        assert!(!judgement.headline.contains("move nothing"), "{}", judgement.headline);
+    }
 }

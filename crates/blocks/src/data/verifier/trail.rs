@@ -146,6 +146,7 @@ mod tests {
         let mut trail = Trail::new(&Plan { written, ..Plan::default() }, 1);
         let ends: Vec<bool> = (0..9).map(|nth| trail.ends_before(&slot(0, nth * 10))).collect();
         assert_eq!(ends, [false, false, false, false, false, false, false, false, true]);
+        assert!(trail.ends_before(&slot(0, 70)), "the tenth write of nine, though to that block");
         let mut trail = Trail::new(&Plan::default(), 1);
         assert!(!trail.ends_before(&slot(0, 0)));
     }

@@ -112,13 +112,17 @@ fn dry_run(
         (false, true) => LastWrite::Number,
         (false, false) => return None,
     };
-    if from.options.runtime.time_based {
-        let option = if by_seed { "verify_header_seed" } else { "verify_write_sequence" };
-        let why = "where time ended the writes cannot be known";
-        diagnostics.note(from, option, "blocks of any write are accepted", why);
-        return None;
-    }
-    Some(by)
+    let is_drawn = from.options.rw.direction.is_random() && from.options.random.no_map;
+    let may_repeat = from.options.area.io_size.is_some() && !is_drawn;
+    let why = match (from.options.runtime.time_based, may_repeat) {
+        _ if options.state_load => return Some(by),
+        (true, _) => "where time ended the writes is known from their state alone",
+        (_, true) => "how often io_size wrote a block is known from the state of the writes alone",
+        _ => return Some(by),
+    };
+    let option = if by_seed { "verify_header_seed" } else { "verify_write_sequence" };
+    diagnostics.note(from, option, "blocks of any write are accepted", why);
+    None
 }
 
 /// Some of the writes are trimmed: none without `trim_backlog`.
@@ -132,8 +136,9 @@ fn trims(options: &job_options::Verify) -> Option<TrimWritten> {
 /// Where the state of a job is saved: of one that writes what can be verified.
 pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
     let options = &from.options.verify;
-    let saves =
-        options.state_save && options.method != Method::None && from.options.rw.direction.writes();
+    // What is only verified leaves the state as it was loaded.
+    let saves = options.state_save && !(options.only && options.state_load);
+    let saves = saves && options.method != Method::None && from.options.rw.direction.writes();
     saves.then(|| StateFile {
         path: state::path(from.aux_path, from.name, from.number),
         depth: u32::try_from(from.options.issue.depth).unwrap_or(u32::MAX).max(1),

@@ -480,6 +480,8 @@ fn the_last_write_is_looked_for_where_an_option_says_so() {
     let both = "verify_write_sequence=1 verify_header_seed=1";
     assert_eq!(by(&format!("{only} {both}")), Some(LastWrite::Both));
     assert_eq!(by(&format!("{only} {both} time_based runtime=1")), None);
+    assert_eq!(by(&format!("{only} {both} io_size=2m")), None);
+    assert_eq!(by(&format!("{only} {both} io_size=2m norandommap")), Some(LastWrite::Both));
     assert_eq!(by(&format!("rw=randwrite {both}")), None, "what a job writes it knows");
     assert_eq!(by(&format!("rw=read {both}")), Some(LastWrite::Seed));
 }
