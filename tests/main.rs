@@ -10,6 +10,7 @@ mod block_trace;
 mod cache;
 mod check;
 mod commands;
+mod completions;
 mod faults;
 mod figures;
 mod fio;

@@ -329,6 +329,53 @@ fn shipped_plans_are_printed_with_their_comments_and_run() {
     assert!(ran.err.contains("--set KEY=VALUE"), "{}", ran.err);
 }
 
+/// A set of small files needs no directory beforehand, and they are flushed together.
+#[test]
+fn many_small_files_are_made_in_a_directory_of_their_own() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let (mail, read) = (scratch.path("mail"), scratch.path("read"));
+    let job = |steps| {
+        format!(
+            "[[phase]]\njob = [{{ targets = [\"mail\"], workers = 2, work.entries = {{ over = \
+             \"target_files\", steps = [{steps}] }} }}]\n"
+        )
+    };
+    let steps = [r#""create", "write", "close""#, r#""open", "read", "close""#, r#""unlink""#];
+    let plan = format!(
+        "[[target]]\nname = \"mail\"\npath = \"{mail}\"\nkind = \"file_set\"\nfiles = 200\n\
+         size = \"4k\"\nkeep = true\n{}",
+        steps.map(job).concat()
+    );
+    let (ran, report) = measured(&scratch, &["run", &scratch.file("mail.toml", &plan)]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for (phase, name) in ["create", "open", "unlink"].iter().enumerate() {
+        let ops = format!("/phases/{phase}/measurements/0/operations/{name}/ops");
+        assert_eq!(report.number(&ops), 200.0);
+    }
+    assert!(std::fs::read_dir(&mail).is_ok_and(|mut left| left.next().is_none()));
+    let words = ["--files", "400", "--size", "4k", "--rw", "read", "--workers", "2"];
+    let ran = candor(&[&["run", "--target", &read, "--quiet"][..], &words].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(std::fs::metadata(&read).is_err(), "files and directory are removed");
+}
+
+/// Whoever gives a job file of fio to `candor run` is told what runs it.
+#[test]
+fn job_files_of_fio_are_known_by_their_form() {
+    let scratch = Scratch::new();
+    for text in ["; a job\n[global]\nbs=4k\n", "[reads]\nrw=randread\n"] {
+        let job = scratch.file("job.fio", text);
+        for more in [&[][..], &["--rw", "write", "--overwrite"]] {
+            let ran = candor(&[&["run", &job], more].concat());
+            assert_eq!(ran.code, Some(2), "{}", ran.err);
+            assert!(ran.err.contains(&format!("candor fio {job} runs it")), "{}", ran.err);
+        }
+    }
+    let typo = scratch.file("plan.toml", "[target]\npath = \"x\"\n");
+    let ran = candor(&["run", &typo]);
+    assert!(ran.code == Some(2) && !ran.err.contains("candor fio"), "{}", ran.err);
+}
+
 /// Commands of a page's shell blocks, whose lines a backslash joins.
 fn commands(page: &str) -> Vec<String> {
     let path = format!("{}/../../docs/{page}", env!("CARGO_MANIFEST_DIR"));

@@ -243,8 +243,12 @@ fn a_replay_is_saved_as_a_plan_and_its_trace() {
     let refused = candor(&["convert", &job]);
     assert!(refused.code == Some(2) && refused.err.contains("--save FILE"), "{}", refused.err);
     let plan = format!("{}/plan.toml", scratch.dir());
-    let saved = candor(&["convert", "--save", &plan, &job]);
-    assert_eq!((saved.code, saved.err.as_str(), saved.out.as_str()), (Some(0), "", ""));
+    for words in [["convert", "--save", &plan, &job], ["convert", &job, "--save", &plan]] {
+        let _ = fs::remove_file(&plan);
+        let saved = candor(&words);
+        assert_eq!((saved.code, saved.err.as_str(), saved.out.as_str()), (Some(0), "", ""));
+        assert!(fs::metadata(&plan).is_ok(), "{words:?}");
+    }
     assert_eq!(candor(&["run", &plan, "--quiet"]).code, Some(0));
     assert_eq!(fs::metadata(file).expect("what was written").len(), 12288);
 }

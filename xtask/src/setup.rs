@@ -13,6 +13,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("losetup", "mount", "scratch devices"),
     ("lsblk", "util-linux", "a second opinion on the block devices"),
     ("jq", "jq", "recipes that read JSON"),
+    ("zsh", "zsh", "its completions"),
+    ("fish", "fish", "its completions"),
     ("python3", "python3-venv", "programs that read fio's results"),
     ("qemu-system-x86_64", "qemu-system-x86", "the lab's machine"),
     ("busybox", "busybox-static", "the lab's guest"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use candor_plan::blocks::{Verify, Zones};
 
+use crate::data::content::{self, Pool};
 use crate::data::verify::{Map, UNKNOWN};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
@@ -16,6 +17,8 @@ pub struct Known {
     /// Maps of verified blocks, by path, distance and first offset.
     maps: HashMap<(PathBuf, u64, u64), Arc<Map>>,
     zones: HashMap<PathBuf, Arc<zones::Map>>,
+    /// Content of files that are laid out, by its seed: making it takes longer than a small file.
+    pools: HashMap<u64, Pool>,
 }
 
 impl Known {
@@ -29,6 +32,11 @@ impl Known {
             *map = new();
         }
         map.clone()
+    }
+
+    /// Random bytes of a seed.
+    pub fn pool(&mut self, seed: u64) -> Pool {
+        self.pools.entry(seed).or_insert_with(|| content::pool(seed)).clone()
     }
 
     /// Stores that a file was laid out with headers of the first generation.

@@ -11,7 +11,7 @@ use candor_plan::Layout;
 use candor_plan::blocks::{Content as ContentPlan, Fill, Format, Verify};
 use rustix::fs::{FallocateFlags, SeekFrom};
 
-use crate::data::content::{self, Content, Origin};
+use crate::data::content::{Content, Origin, Pool};
 use crate::data::verify::{self, Expected};
 use crate::known::Known;
 use candor_engine::EngineError;
@@ -51,10 +51,9 @@ impl Wanted {
 }
 
 /// Extends a file to its length and keeps its bytes, except a last block too short for its header.
-/// True if anything was written.
+/// The file, where anything was done to it: its bytes wait for a flush, which many files may share.
 ///
-/// Written bytes are flushed, so that they do not disturb the measurement. `progress` gets the
-/// number of bytes written so far.
+/// `progress` gets the number of bytes written so far.
 ///
 /// # Errors
 /// The kernel's (no space, most often), or an interrupt through `stop`.
@@ -64,7 +63,7 @@ pub fn lay_out(
     wanted: &Wanted,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
-) -> Result<bool, EngineError> {
+) -> Result<Option<File>, EngineError> {
     // Only candor's own headers are laid out: a job that reads other headers expects existing data.
     let verify = wanted.verify.clone().filter(|verify| verify.format == Format::Own);
     let verify = verify.map(|verify| verify.with_seed_of(wanted.seed));
@@ -74,20 +73,21 @@ pub fn lay_out(
     // A block that is part hole, part data would lose its data to a header.
     let fills = wanted.fills_holes && present > 0 && wanted.verify.is_none();
     if wanted.layout == Layout::Never || (present >= wanted.size && !fills) {
-        return Ok(false);
+        return Ok(None);
     }
     let opened = OpenOptions::new().write(true).open(path);
     let file = opened.map_err(EngineError::file("lay out", path))?;
+    let pool = known.pool(wanted.seed);
     let mut filled = false;
     if fills {
         let holes = holes(&file, present.min(wanted.size));
         for hole in holes.map_err(EngineError::file("lay out", path))? {
-            let written = write_out(&file, hole, wanted, stop, progress);
+            let written = write_out(&file, hole, wanted, &pool, stop, progress);
             written.map_err(EngineError::file("lay out", path))?;
             filled = true;
         }
         if present >= wanted.size {
-            return Ok(filled);
+            return Ok(filled.then_some(file));
         }
     }
     let made = match wanted.layout {
@@ -96,7 +96,7 @@ pub fn lay_out(
         Layout::Allocate => match allocate(&file, FallocateFlags::empty(), wanted.size) {
             // Where space cannot be reserved, only writing allocates it.
             Err(error) if cannot_allocate(&error) => {
-                write_out(&file, present..wanted.size, wanted, stop, progress)
+                write_out(&file, present..wanted.size, wanted, &pool, stop, progress)
             }
             result => result,
         },
@@ -105,7 +105,7 @@ pub fn lay_out(
             result => result,
         },
         Layout::Needed | Layout::Write => {
-            write_out(&file, present..wanted.size, wanted, stop, progress)
+            write_out(&file, present..wanted.size, wanted, &pool, stop, progress)
         }
     };
     made.map_err(EngineError::file("lay out", path))?;
@@ -113,7 +113,7 @@ pub fn lay_out(
     if let (Some(verify), true, 0) = (&wanted.verify, written, present) {
         known.laid_out(path, wanted.size, verify);
     }
-    Ok(true)
+    Ok(Some(file))
 }
 
 fn allocate(file: &File, flags: FallocateFlags, size: u64) -> io::Result<()> {
@@ -146,6 +146,7 @@ fn write_out(
     file: &File,
     range: Range<u64>,
     wanted: &Wanted,
+    pool: &Pool,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(u64),
 ) -> io::Result<()> {
@@ -161,9 +162,9 @@ fn write_out(
         // If all parts of a file were equal, reads of it could not be trusted.
         content.fill = Fill::Stamp;
     }
-    let mut content = Content::new(content, content::pool(wanted.seed), &origin);
+    let mut content = Content::new(content, pool.clone(), &origin);
     let interval = wanted.verify.as_ref().map_or(1, |plan| plan.interval.0.max(1));
-    let chunk_bytes = (CHUNK_BYTES as u64 / interval).max(1) * interval;
+    let chunk_bytes = (CHUNK_BYTES as u64).min(wanted.size).next_multiple_of(interval);
     let mut buffer = vec![0; chunk_bytes as usize];
     content.prepare(&mut buffer);
     let mut at = range.start / interval * interval;
@@ -180,7 +181,7 @@ fn write_out(
         at += chunk.len() as u64;
         progress(at.saturating_sub(range.start));
     }
-    file.sync_all()
+    Ok(())
 }
 
 /// Writes headers of the first generation into the blocks.
@@ -221,7 +222,7 @@ mod tests {
             let wanted = Wanted { verify: Some(plan.clone()), ..Wanted::written(5 << 20, 1) };
             let stop = AtomicBool::new(false);
             let made = lay_out(&mut Known::default(), &path, &wanted, &stop, &mut |_| {});
-            assert!(made.expect("laid out"));
+            assert!(made.expect("laid out").is_some());
             let kept: Vec<usize> = (0..present / interval as usize).collect();
             assert_eq!(unsealed(&path, &plan), kept, "{interval} from {present}");
             assert_eq!(path.metadata().expect("there").len(), wanted.size);
@@ -242,7 +243,8 @@ mod tests {
         let mut wanted = Wanted::written(4 << 20, 1);
         let stop = AtomicBool::new(false);
         let lay_out = |wanted: &Wanted| {
-            super::lay_out(&mut Known::default(), &path, wanted, &stop, &mut |_| {}).expect("laid")
+            let made = super::lay_out(&mut Known::default(), &path, wanted, &stop, &mut |_| {});
+            made.expect("laid").is_some_and(|file| file.sync_all().is_ok())
         };
         assert!(!lay_out(&wanted), "it is long enough");
         wanted.fills_holes = true;

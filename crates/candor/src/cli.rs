@@ -8,7 +8,8 @@ use crate::commands::tools::{self, Tool};
 use crate::flag::CommandLine;
 use crate::{commands, exit, foreign_words, screen, version};
 
-const ABOUT: &str = "A storage benchmark that tells you whether to believe it";
+const ABOUT: &str = "\
+A storage benchmark that tells you whether to believe it; begin with: candor check DIRECTORY";
 
 const LONG_ABOUT: &str = "\
 A storage benchmark that tells you whether to believe it.
@@ -51,7 +52,7 @@ pub fn main(words: &[OsString]) -> u8 {
     }
     let matches = match command().try_get_matches_from(words) {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error),
+        Err(error) => return refuse(&error, words.get(1).and_then(|word| word.to_str())),
     };
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = CommandLine::new(&words);
@@ -99,14 +100,12 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
 }
 
 /// Help and version are data; everything else is a mistake of the caller's.
-fn refuse(error: &clap::Error) -> u8 {
-    let text = error.render().to_string();
+fn refuse(error: &clap::Error, command: Option<&str>) -> u8 {
     if error.use_stderr() {
-        screen::tell(&text);
-        screen::tell(&foreign_words::hint(error).unwrap_or_default());
+        screen::tell(&foreign_words::refusal(error, command));
         return exit::USAGE;
     }
-    match screen::data(&text) {
+    match screen::data(&error.render().to_string()) {
         Ok(()) => exit::RAN,
         Err(_) => exit::TROUBLE,
     }

@@ -95,10 +95,10 @@ fn the_pages_of_rules_are_derived() {
     }
 }
 
-/// The plans in the guide.
+/// The plans in the guide and the recipes.
 fn plans() -> Vec<String> {
-    let guide = page("guide.md");
-    let blocks = guide.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+    let pages = page("guide.md") + &page("recipes.md");
+    let blocks = pages.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
     blocks.map(|(plan, _)| plan.to_owned()).collect()
 }
 

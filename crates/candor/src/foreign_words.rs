@@ -1,7 +1,12 @@
-//! Options of other tools that people type from habit, and what says the same here.
+//! Options and commands that people type from habit, and what says the same here.
 
+use std::path::Path;
+
+use candor_plan::shell::quoted;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::cli;
 
 /// Options of `candor run` for one of another tool: its name without dashes, the tool, and ours.
 const WORDS: [(&str, &str, &str); 47] = [
@@ -54,18 +59,69 @@ const WORDS: [(&str, &str, &str); 47] = [
     ("file-io-mode", "sysbench", "--engine NAME"),
 ];
 
-/// The option to write instead of the one that an error is about, where another tool has that.
-pub fn hint(error: &Error) -> Option<String> {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
-    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
-        return None;
+/// Commands that people try, and the one that does it.
+const COMMANDS: [(&[&str], &str); 5] = [
+    (&["bench", "benchmark", "measure", "test", "quick"], "candor check measures this directory"),
+    (&["list", "ls", "lsblk", "disks", "device"], "candor devices lists the devices of this host"),
+    (&["iostat", "top", "monitor"], "candor watch shows the activity of devices"),
+    (&["info", "lshw"], "candor inspect PATH shows the devices under a path"),
+    (&["report", "view", "open"], "candor show REPORT shows a stored report"),
+];
+
+/// The text for words that make no sense to the parser: its own, and behind it what to write
+/// instead where that is known. Guesses by spelling go where something better is known.
+pub fn refusal(error: &Error, command: Option<&str>) -> String {
+    let text = error.render().to_string();
+    let Some(hint) = hint(error, command) else { return text };
+    let is_guess = |line: &&str| !line.starts_with("  tip: ");
+    let lines: Vec<&str> = text.lines().filter(is_guess).collect();
+    format!("{}\ncandor: {hint}\n", lines.join("\n").replace("\n\n\n", "\n\n"))
+}
+
+/// The words to write instead of those that an error is about.
+fn hint(error: &Error, command: Option<&str>) -> Option<String> {
+    let given = |kind| match error.get(kind) {
+        Some(ContextValue::String(given)) => Some(given.as_str()),
+        _ => None,
     };
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => no_command(given(ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument => no_option(given(ContextKind::InvalidArg)?, command?),
+        _ => None,
+    }
+}
+
+fn no_command(given: &str) -> Option<String> {
+    if Path::new(given).exists() {
+        return Some(format!("candor check {} measures it", quoted(given)));
+    }
+    let (_, hint) = COMMANDS.iter().find(|(words, _)| words.contains(&given))?;
+    Some((*hint).to_owned())
+}
+
+fn no_option(given: &str, command: &str) -> Option<String> {
     let name = given.trim_start_matches('-').split('=').next()?.to_lowercase();
+    match command {
+        "devices" if !given.starts_with('-') => {
+            return Some(format!("candor inspect {} shows all of one device", quoted(given)));
+        }
+        "watch" if given.starts_with('-') && !given.starts_with("--") => {
+            return Some(format!("candor watch --iostat {given} takes sysstat's options"));
+        }
+        _ => {}
+    }
     let same = |word: &str| word == name || word.replace('_', "-") == name;
     let (word, tool, ours) = WORDS.iter().find(|(word, ..)| same(word))?;
-    Some(format!("candor: {tool}'s {word} is {ours} of candor run\n"))
+    let owner = if has_all(command, ours) { command } else { "run" };
+    Some(format!("{tool}'s {word} is {ours} of candor {owner}"))
+}
+
+/// True where a command has all the options in a hint.
+fn has_all(command: &str, ours: &str) -> bool {
+    let all = cli::command();
+    let Some(command) = all.find_subcommand(command) else { return false };
+    let has = |name: &str| command.get_arguments().any(|arg| arg.get_long() == Some(name));
+    ours.split([' ', ',']).filter_map(|word| word.strip_prefix("--")).all(has)
 }
 
 #[cfg(test)]
@@ -73,19 +129,46 @@ mod tests {
     use super::*;
     use crate::commands::run;
 
+    fn refused(words: &[&str]) -> String {
+        let error = cli::command().try_get_matches_from(words).unwrap_err();
+        refusal(&error, words.get(1).copied())
+    }
+
     #[test]
     fn words_of_other_tools_are_understood_in_errors() {
         for (words, ours) in [
-            (["run", "--numjobs=4", ""], "--workers"),
-            (["run", "--time-based", ""], "--seconds"),
-            (["run", "if=/dev/zero", "of=/data/file"], "--target"),
+            (["candor", "run", "--numjobs=4", ""], "--workers N of candor run"),
+            (["candor", "run", "--time-based", ""], "--seconds N, which goes on"),
+            (["candor", "run", "if=/dev/zero", "of=/data/file"], "--target PATH of candor run"),
+            (["candor", "check", ".", "--runtime=5"], "--seconds N of candor check"),
+            (["candor", "check", ".", "--iodepth=5"], "--depth N of candor run"),
+            (["candor", "devices", "", "sda"], "candor inspect"),
+            (["candor", "watch", "sda", "-x"], "candor watch --iostat -x"),
         ] {
-            let error = run::command().try_get_matches_from(words).unwrap_err();
-            let hint = hint(&error).unwrap();
-            assert!(hint.contains(ours), "{hint}");
+            let text = refused(&words);
+            assert!(text.contains(ours) && !text.contains("tip:"), "{text}");
         }
-        let error = run::command().try_get_matches_from(["run", "--nonsense"]).unwrap_err();
-        assert_eq!(hint(&error), None);
+        let own = refused(&["candor", "run", "--dept", "4"]);
+        assert!(own.contains("tip:") && !own.contains("candor:"), "{own}");
+    }
+
+    #[test]
+    fn commands_that_people_try_name_the_one_that_does_it() {
+        for (word, ours) in [
+            ("/", "candor check / measures it"),
+            ("bench", "candor check"),
+            ("lsblk", "candor devices"),
+        ] {
+            let text = refused(&["candor", word]);
+            assert!(text.contains(ours) && !text.contains("tip:"), "{text}");
+        }
+        assert!(!refused(&["candor", "nonsense"]).contains("candor:"));
+        let command = cli::command();
+        for (words, hint) in COMMANDS {
+            assert!(words.iter().all(|word| command.find_subcommand(word).is_none()), "{words:?}");
+            let ours = hint.split(' ').nth(1).and_then(|name| command.find_subcommand(name));
+            assert!(ours.is_some(), "{hint}");
+        }
     }
 
     /// None is an option of ours, and what is said instead is.

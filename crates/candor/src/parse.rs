@@ -20,8 +20,24 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 
 /// A number of seconds, which may have decimals.
 pub fn seconds(text: &str) -> Result<Nanos, String> {
-    // As a time with its unit, so that `1.5` is exact and `1e9` is not taken.
-    unit(&format!("{text}s")).map_err(|_| format!("`{text}` is not a number of seconds"))
+    // As a time with its unit, so that `1.5` is exact and `1e9` is not taken; `5m` has one already.
+    let is_number = text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let read = is_number.then(|| format!("{text}s").parse().ok()).flatten();
+    read.ok_or_else(|| no_seconds(text, "number"))
+}
+
+/// A whole number of seconds.
+pub fn whole_seconds(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| no_seconds(text, "whole number"))
+}
+
+fn no_seconds(text: &str, kind: &str) -> String {
+    match text.parse::<Nanos>() {
+        Ok(time) => {
+            format!("`{text}` has a unit, and seconds are a number alone: {}", time.0 as f64 / 1e9)
+        }
+        Err(_) => format!("`{text}` is not a {kind} of seconds"),
+    }
 }
 
 /// A percentage.
@@ -120,6 +136,22 @@ mod tests {
             assert!(percentiles(wrong).is_err(), "{wrong}");
         }
         assert!(percentiles("100").unwrap_err().contains("maximum"));
+    }
+
+    /// `5m` was read as five milliseconds.
+    #[test]
+    fn seconds_are_a_number_without_a_unit() {
+        assert_eq!(
+            (seconds("1.5"), seconds("30")),
+            (Ok(Nanos(1_500_000_000)), Ok(Nanos(30_000_000_000)))
+        );
+        assert_eq!((whole_seconds("5"), whole_seconds("5m").is_err()), (Ok(5), true));
+        for (wrong, told) in [("5m", "alone: 300"), ("30s", "alone: 30"), ("1m30", "not a number")]
+        {
+            let error = seconds(wrong).unwrap_err();
+            assert!(error.contains(told), "{wrong}: {error}");
+        }
+        assert!(seconds("1e9").is_err() && seconds("").is_err() && seconds("5u").is_err());
     }
 
     #[test]

@@ -81,10 +81,7 @@ impl Guard {
                 owned_files::create_parents(path)
                     .map_err(RunError::file("make the directory of", path))?;
                 made = self.files.create(path, target.keep);
-            } else if no_parent && self.makes_directory(target) {
-                self.files
-                    .create_directory(&target.path, target.keep)
-                    .map_err(RunError::file("make the directory", &target.path))?;
+            } else if no_parent && self.create_directory(target)? {
                 made = self.files.create(path, target.keep);
             }
             match made {
@@ -97,13 +94,23 @@ impl Guard {
         if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
     }
 
-    /// True where several files are to be made in a directory that is not there.
-    fn makes_directory(&self, target: &Target) -> bool {
+    /// Makes the directory of a set of files where it is not there; true if it did.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create_directory(&mut self, target: &Target) -> Result<bool, RunError> {
         let is_free = target.path.symlink_metadata().is_err();
-        target.kind == TargetKind::Auto
-            && target.files > 1
-            && is_free
-            && !self.is_among_devices(&target.path)
+        let is_directory = match target.kind {
+            TargetKind::FileSet => true,
+            TargetKind::Auto => target.files > 1,
+            _ => false,
+        };
+        let makes = is_directory && is_free && !self.is_among_devices(&target.path);
+        if makes {
+            let made = self.files.create_directory(&target.path, target.keep);
+            made.map_err(RunError::file("make the directory", &target.path))?;
+        }
+        Ok(makes)
     }
 
     /// Removes the files of a target that says so, whoever made them; nothing but files.

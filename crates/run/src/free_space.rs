@@ -150,8 +150,8 @@ fn too_little(need: &Need) -> Option<Problem> {
         "the plan would write {bytes} of new data below `{}`, and {free} are free there",
         need.at.display()
     );
-    let remedy = "give a smaller --size, make room, or write until it is full on purpose \
-                  (`until_full = true` in the phase's `stop`)";
+    let remedy = "give a smaller --size, make room, or write until it is full with \
+                  --until-full (`until_full = true` in the phase's `stop`)";
     Some(Problem::error("free-space", need.place.clone(), message, remedy))
 }
 

@@ -9,14 +9,15 @@ use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use crate::error::RunError;
 use crate::{devices, precheck};
 
-/// Inspects paths: what each is, what lies under it, and whether its counters can be trusted; all
-/// devices of the host where no path is given.
+/// Inspects paths: what each is, what lies under it, and whether its counters can be trusted; the
+/// devices of [`list_devices`] where no path is given.
 ///
 /// # Errors
 /// A path does not exist.
 pub fn inspect(paths: &[PathBuf]) -> Result<Facts, RunError> {
     let roots = Roots::default();
-    Ok(inspect_by(&targets(paths, &roots)?, &roots))
+    let facts = inspect_by(&targets(paths, &roots)?, &roots);
+    Ok(if paths.is_empty() { without_ram_disks(facts) } else { facts })
 }
 
 /// Facts of the devices of this host, without reading from any; with `all` also of RAM disks, and
@@ -25,13 +26,18 @@ pub fn list_devices(all: bool) -> Facts {
     let roots = Roots::default();
     let names = if all { devices::whole(&roots) } else { devices::names(&roots) };
     let targets: Vec<_> = names.iter().map(|name| devices::node(name, &roots)).collect();
-    let mut facts = candor_observe::inspect(&targets, &roots);
-    let is_memory = |device: &&DeviceFacts| device.kind == DeviceKind::Brd;
-    let memory = facts.devices.iter().filter(is_memory).map(|device| device.name.clone());
-    let memory: Vec<String> = if all { Vec::new() } else { memory.collect() };
+    let facts = candor_observe::inspect(&targets, &roots);
+    if all { facts } else { without_ram_disks(facts) }
+}
+
+/// RAM disks are there whether anybody uses them or not.
+fn without_ram_disks(mut facts: Facts) -> Facts {
+    let is_ram_disk = |device: &&DeviceFacts| device.kind == DeviceKind::Brd;
+    let names: Vec<String> =
+        facts.devices.iter().filter(is_ram_disk).map(|device| device.name.clone()).collect();
     facts
         .targets
-        .retain(|target| value(&target.device).is_none_or(|device| !memory.contains(device)));
+        .retain(|target| value(&target.device).is_none_or(|device| !names.contains(device)));
     facts
 }
 

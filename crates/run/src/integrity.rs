@@ -11,7 +11,7 @@ fn note(measurement: &Measurement) -> Option<Note> {
     let stats = measurement.verify.as_ref()?;
     let found = Some(stats.mismatches()).filter(|found| *found > 0)?;
     let why = stats.first.first().map_or_else(String::new, |first| {
-        format!("the first, in `{}` at offset {}, {}", first.path, first.offset, first.detail)
+        format!("the first, in `{}` at offset {}: {}", first.path, first.offset, first.detail)
     });
     Some(Note {
         asked: format!("`{}` verifies what it reads", measurement.job),

@@ -1,6 +1,10 @@
 //! Making the files that a phase needs, and laying out those that must hold all their bytes.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use candor_blocks::layout::{self, Wanted};
 use candor_engine::names;
@@ -68,7 +72,8 @@ pub fn lay_out(
     channels: &Channels,
 ) -> Result<Vec<SkippedJob>, RunError> {
     let mut failed = HashMap::new();
-    let mut files = FileLayout { session, guard, schedulers, plan, phase, channels };
+    let unflushed = Unflushed::default();
+    let mut files = FileLayout { session, guard, schedulers, plan, phase, channels, unflushed };
     for job in &phase.jobs {
         files.names(job)?;
     }
@@ -80,6 +85,7 @@ pub fn lay_out(
             None => return Err(error),
         };
     }
+    files.unflushed.flush()?;
     let jobs = phase.jobs.iter().enumerate();
     Ok(jobs.filter_map(|(at, job)| skipped(at, job, &failed)).collect())
 }
@@ -98,6 +104,7 @@ struct FileLayout<'a> {
     plan: &'a Plan,
     phase: &'a Phase,
     channels: &'a Channels,
+    unflushed: Unflushed,
 }
 
 impl FileLayout<'_> {
@@ -141,6 +148,9 @@ impl FileLayout<'_> {
         let targets = plan.targets.iter().enumerate();
         for (index, target) in targets.filter(|(_, target)| job.targets.contains(&target.name)) {
             let wanted = self.wanted(target);
+            if target.create != Create::Nothing {
+                self.guard.create_directory(target)?;
+            }
             for named in names::named(target) {
                 self.name((job, entries), (target, &wanted), index, &named)?;
             }
@@ -200,8 +210,39 @@ impl FileLayout<'_> {
             });
         };
         let stop = control.stop_flag();
-        layout::lay_out(self.session.kept.of(), &named.path, &wanted, stop, &mut progress)?;
+        let known = self.session.kept.of();
+        let laid_out = layout::lay_out(known, &named.path, &wanted, stop, &mut progress)?;
+        let flushed = laid_out.map_or(Ok(()), |file| self.unflushed.add(file, size));
+        flushed.map_err(RunError::file("flush", &named.path))
+    }
+}
+
+/// Smaller files share one flush: a flush for each takes longer than writing them.
+const FLUSHED_ALONE_BYTES: u64 = 1 << 20;
+
+/// Small files that were laid out: how many on each filesystem, and one of them.
+#[derive(Default)]
+struct Unflushed(BTreeMap<u64, (File, usize)>);
+
+impl Unflushed {
+    /// Flushes a file that was laid out, or keeps it for the flush of all.
+    fn add(&mut self, file: File, size: u64) -> io::Result<()> {
+        if size >= FLUSHED_ALONE_BYTES {
+            return file.sync_all();
+        }
+        let filesystem = file.metadata()?.dev();
+        self.0.entry(filesystem).or_insert((file, 0)).1 += 1;
         Ok(())
+    }
+
+    /// Flushes all, so that they do not disturb the measurement.
+    fn flush(self) -> Result<(), RunError> {
+        let flush = |(file, files): (File, usize)| match files {
+            1 => file.sync_all(),
+            _ => rustix::fs::syncfs(&file).map_err(io::Error::from),
+        };
+        let flushed = self.0.into_values().try_for_each(flush);
+        flushed.map_err(RunError::file("flush", Path::new("what was laid out")))
     }
 }
 
@@ -237,5 +278,18 @@ mod tests {
         for blocks in gaps {
             assert!(!made(Job::default(), &blocks), "{blocks:?}");
         }
+    }
+
+    #[test]
+    fn small_files_share_a_flush() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let mut unflushed = Unflushed::default();
+        for (name, size) in [("a", 4096), ("b", 4096), ("c", FLUSHED_ALONE_BYTES)] {
+            let file = File::create(directory.path().join(name)).expect("made");
+            unflushed.add(file, size).expect("flushed or kept");
+        }
+        let waiting: Vec<usize> = unflushed.0.values().map(|(_, files)| *files).collect();
+        assert_eq!(waiting, [2]);
+        unflushed.flush().expect("flushed");
     }
 }

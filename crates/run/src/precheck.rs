@@ -171,8 +171,10 @@ fn on_own_file<T>(directory: &Path, act: impl FnOnce(&Path) -> T) -> Result<T, S
     let probe = files.create_probe(directory).map_err(|error| error.to_string())?;
     let control = Control::default();
     let stop = control.stop_flag();
-    layout::lay_out(&mut Known::default(), &probe, &wanted, stop, &mut |_| {})
-        .map_err(|error| error.to_string())?;
+    let laid_out = layout::lay_out(&mut Known::default(), &probe, &wanted, stop, &mut |_| {});
+    if let Some(file) = laid_out.map_err(|error| error.to_string())? {
+        file.sync_all().map_err(|error| error.to_string())?;
+    }
     Ok(act(&probe))
 }
 

@@ -15,13 +15,10 @@ use candor_record::fmt::column::size;
 use candor_record::fmt::{column, counted};
 
 use crate::describe;
-use crate::layout::{Align, Cell, Page, Table, cut};
+use crate::layout::Page;
 use crate::style::{Style, Tone};
 
 pub use list::list;
-
-/// Devices that a screen has room for.
-const DEVICES_MAX: usize = 16;
 
 /// The facts as text.
 pub fn text(facts: &Facts, style: &Style) -> String {
@@ -38,45 +35,6 @@ pub fn text(facts: &Facts, style: &Style) -> String {
         page.paragraph("  ", &crate::report::describe_missing(missing));
     }
     page.finish()
-}
-
-/// The host and a line for each device, on one screen.
-pub fn devices(facts: &Facts, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&cut(&format!("Host  {}", describe::host(&facts.host)), style.columns()));
-    page.blank();
-    let names = ["device", "kind", "size", "link", "counted"].map(|name| (name, Align::Left));
-    let mut table = Table::new(&names);
-    for target in facts.targets.iter().take(DEVICES_MAX) {
-        table.row(device_row(facts, target));
-    }
-    table.lines(style).iter().for_each(|line| page.line(&cut(line, style.columns())));
-    let more = facts.targets.len().saturating_sub(DEVICES_MAX);
-    if more > 0 {
-        page.line(&format!("… and {more} more"));
-    }
-    page.blank();
-    page.aside("", "candor inspect NAME shows one with all that lies below it.");
-    page.finish()
-}
-
-fn device_row(facts: &Facts, target: &TargetFacts) -> Vec<Cell> {
-    let name = value(&target.device).map_or(target.path.as_str(), String::as_str);
-    let Some(device) = facts.device(name) else { return vec![name.into()] };
-    let link = device.link.as_ref().map(describe::link).unwrap_or_default();
-    let counted = target.accounting_probe.as_ref().map(|probe| match probe.outcome {
-        AccountingOutcome::Counted => "yes",
-        AccountingOutcome::CountedBelow => "below",
-        AccountingOutcome::NotCounted => "no",
-        AccountingOutcome::NothingToRead | AccountingOutcome::NotMade => "not tried",
-    });
-    vec![
-        name.into(),
-        describe::kind(device.kind).into(),
-        column::device_size(device.size_bytes).into(),
-        link.into(),
-        counted.unwrap_or_default().into(),
-    ]
 }
 
 fn host(page: &mut Page, host: &HostFacts) {

@@ -32,7 +32,8 @@ pub fn lay_out(session: &mut Session, path: &Path, verify: Option<Verify>) {
     let wanted = Wanted { verify, ..Wanted::written(FILE_BYTES, 1) };
     let stop = AtomicBool::new(false);
     std::fs::File::create_new(path).expect("created");
-    layout::lay_out(session.kept.of(), path, &wanted, &stop, &mut |_| {}).expect("laid out");
+    let made = layout::lay_out(session.kept.of(), path, &wanted, &stop, &mut |_| {});
+    made.expect("laid out").expect("it was empty").sync_all().expect("flushed");
 }
 
 /// A directory on a real filesystem: direct I/O on tmpfs means little.

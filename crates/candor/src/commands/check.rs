@@ -41,7 +41,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "About how long it may take in all [default: 70]",
             fields: &[],
             set: |draft, text| {
-                draft.seconds = parse::number(text)?;
+                draft.seconds = parse::whole_seconds(text)?;
                 match draft.seconds {
                     0 => Err("0 seconds measure nothing".to_owned()),
                     _ => Ok(()),

@@ -11,7 +11,7 @@ type Shell = (&'static str, fn() -> String);
 
 /// Shells for which there is a script.
 const SHELLS: [Shell; 3] =
-    [("bash", || script(Bash)), ("zsh", || script(Zsh)), ("fish", || script(Fish))];
+    [("bash", || script(Bash)), ("zsh", || script(Zsh)), ("fish", || script(Fish) + &fish_words())];
 
 /// The command line.
 pub fn command() -> Command {
@@ -38,8 +38,30 @@ pub fn main(matches: &ArgMatches) -> u8 {
 
 fn script(shell: impl Generator) -> String {
     let mut bytes = Vec::new();
-    generate(shell, &mut cli::command(), "candor", &mut bytes);
+    let mut command = cli::command().mut_subcommands(|command| command.mut_args(with_words));
+    generate(shell, &mut command, "candor", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Words that follow a command, which the generator leaves out for fish.
+fn fish_words() -> String {
+    let command = cli::command();
+    let line = |sub: &Command| -> Option<String> {
+        let values = sub.get_positionals().flat_map(Arg::get_possible_values);
+        let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
+        let condition = format!("__fish_candor_using_subcommand {}", sub.get_name());
+        let line = format!("complete -c candor -n \"{condition}\" -f -a \"{}\"\n", words.join(" "));
+        (!words.is_empty()).then_some(line)
+    };
+    command.get_subcommands().filter_map(line).collect()
+}
+
+/// The option with the words that its value may be, where its name lists them: `auto|all|off`.
+fn with_words(arg: Arg) -> Arg {
+    let names = arg.get_value_names().unwrap_or_default();
+    let words: Vec<String> =
+        names.iter().flat_map(|name| name.split('|')).map(str::to_owned).collect();
+    if words.len() > names.len() { arg.value_parser(words) } else { arg }
 }
 
 #[cfg(test)]

@@ -39,8 +39,10 @@ pub fn command() -> Command {
 /// Prints it, and gives the exit code.
 pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
+    let mut words: Vec<&str> = words.map(String::as_str).collect();
+    let save = matches.get_one::<PathBuf>("save").cloned().or_else(|| take_save(&mut words));
     let argv: Vec<OsString> =
-        std::iter::once("fio".into()).chain(words.map(OsString::from)).collect();
+        std::iter::once("fio".into()).chain(words.into_iter().map(OsString::from)).collect();
     let (ast, mut diagnostics) = read(&argv, &mut HostEnvironment);
     diagnostics.extend(Flags::read(&ast).1);
     if !diagnostics.is_empty() {
@@ -54,7 +56,7 @@ pub fn main(matches: &ArgMatches) -> u8 {
         Ok(lowered) => lowered,
         Err(diagnostics) => return refused(&diagnostics, &ast.texts),
     };
-    match matches.get_one::<PathBuf>("save") {
+    match save {
         None if replays(&lowered.plan) => {
             screen::error(
                 "the job replays a trace, which becomes a file beside the plan: \
@@ -63,8 +65,16 @@ pub fn main(matches: &ArgMatches) -> u8 {
             exit::USAGE
         }
         None => commands::printed(&plan_text(&lowered, &ast)),
-        Some(path) => save(path, lowered, &ast),
+        Some(path) => self::save(&path, lowered, &ast),
     }
+}
+
+/// Takes `--save FILE` out of the words of fio, which has no option of that name.
+fn take_save(words: &mut Vec<&str>) -> Option<PathBuf> {
+    let value = |word: &str| word.strip_prefix("--save=").map(PathBuf::from);
+    let at = words.iter().position(|word| *word == "--save" || value(word).is_some())?;
+    let word = words.remove(at);
+    value(word).or_else(|| (at < words.len()).then(|| words.remove(at).into()))
 }
 
 /// Writes the plan, and each trace under a name that begins with the plan's.

@@ -15,8 +15,8 @@ use crate::{commands, exit};
 const ABOUT: &str = "Show what lies under a path: filesystem, devices, links, limits";
 
 const LONG_ABOUT: &str = "\
-Show what lies under a path: filesystem, devices, links, limits; without a path, a line for each \
-device.
+Show what lies under a path: filesystem, devices, links, limits. Without a path, show the list of \
+`candor devices`, and whether Linux counts a read of each.
 
 Nothing is measured. One small read is made to see whether the kernel's counters can vouch for this \
 storage. Of a file or a device it is the only I/O; in a directory a file of 1 MiB is written for it \
@@ -63,7 +63,7 @@ pub fn command() -> Command {
         .long_about(LONG_ABOUT)
         .arg(
             path.conflicts_with("replay")
-                .help("Directories, files or block devices; without one, a line for each device"),
+                .help("Directories, files or block devices [default: a line for each device]"),
         )
         .args(flag::args(GROUPS))
         .mut_arg("replay", |replay| replay.conflicts_with("record"))
@@ -80,7 +80,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     let paths = commands::paths(matches);
     let text = match paths.is_empty() && draft.replay.is_none() {
-        true => candor_show::facts::devices,
+        true => candor_show::facts::list,
         false => candor_show::facts::text,
     };
     match facts(&paths, &draft) {

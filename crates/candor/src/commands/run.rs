@@ -55,9 +55,9 @@ const HOW: &[Group<How>] = &[Group {
     flags: &[
         Flag {
             long: "like",
-            takes: Takes::One("NAME"),
-            help: "Run a shipped plan on --target: the work of a database, vm, backup, log, web or \
-                   analytics; --size and --seconds apply to it, --dry-run prints it",
+            takes: Takes::One("database|vm|backup|log|web|analytics"),
+            help: "Run a shipped plan on --target; --size and --seconds apply to it, --dry-run \
+                   prints it",
             fields: &[],
             set: |how, text| put_some(&mut how.like, parse::one_of(text, &like::PLANS)),
         },
@@ -223,6 +223,13 @@ fn plan(
         return Ok((plan, line.source.clone()));
     }
     let Some(file) = matches.get_one::<String>("FILE") else { return by_flags(matches, line) };
+    if is_job_of_fio(file) {
+        let file = quoted(file);
+        return Err(Unusable::Sentence(format!(
+            "{file} is a job file of fio: candor fio {file} runs it, and candor convert {file} \
+             prints it as a plan"
+        )));
+    }
     let flags = flag::given(options::GROUPS, matches);
     if let Some(what) = no_plan(file, !flags.is_empty()) {
         return Err(Unusable::Sentence(format!(
@@ -289,6 +296,23 @@ fn is_text(path: &Path) -> bool {
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut begin));
     // What cannot be read gets its own message.
     read.is_err() || !begin.contains(&0)
+}
+
+/// True for a text that begins with a section that no plan has, such as `[global]`.
+fn is_job_of_fio(file: &str) -> bool {
+    if !Path::new(file).is_file() {
+        return false;
+    }
+    let mut begin = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut begin));
+    let text = String::from_utf8_lossy(&begin);
+    let mut lines = text.lines().map(str::trim);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));
+    let section = first.and_then(|line| line.strip_prefix('[')?.strip_suffix(']'));
+    let of_plans = |name: &str| {
+        name.starts_with('[') || ["target", "phase"].contains(&name.split('.').next().unwrap_or(""))
+    };
+    read.is_ok() && section.is_some_and(|name| !of_plans(name))
 }
 
 /// The same words, with the file as the target.

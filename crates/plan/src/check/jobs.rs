@@ -110,7 +110,7 @@ fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
             out.error("entries-target", place.clone(), message, remedy);
         }
         if !target.keep && job.work.destroys().is_none() {
-            let message = format!("what {name} names stays after steps over names");
+            let message = format!("steps over names leave the files of {name} where they are");
             out.error("entries-keep", place, message, "set keep = true at the target");
         }
         return;

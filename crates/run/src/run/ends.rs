@@ -71,7 +71,7 @@ fn failure(phase: &str, measurement: &Measurement) -> String {
     let mismatch = measurement.verify.as_ref().and_then(|verify| verify.first.first());
     match mismatch {
         Some(found) => format!(
-            "`{phase}` ended: the block of `{}` at offset {} is not what was written: it {}",
+            "`{phase}` ended: the block of `{}` at offset {} is not what was written: {}",
             found.path, found.offset, found.detail
         ),
         None => format!("`{phase}` ended because a worker failed"),

@@ -1,36 +1,63 @@
-//! Page of `candor devices`: a line for each device.
+//! Page of `candor devices`, and of `candor inspect` without a path: a line for each device.
 
 use candor_record::Facts;
-use candor_record::facts::{DeviceFacts, value};
+use candor_record::facts::{AccountingOutcome, DeviceFacts, TargetFacts, value};
 use candor_record::fmt::column;
 
 use crate::describe;
 use crate::layout::{Align, Page, Table, cut};
-use crate::style::Style;
+use crate::style::{Style, Tone};
 
 /// Room for who uses a device, and for its model.
 const TEXT_COLUMNS_MAX: usize = 18;
 
-/// A line for each device that was inspected.
+/// Place of the column that only inspected devices have: where a narrow screen does not cut it off.
+const COUNTED_AT: usize = 3;
+
+/// A line for each device, with a column more where each was read from: whether the kernel counted
+/// that.
 pub fn list(facts: &Facts, style: &Style) -> String {
     let mut page = Page::new(style);
-    let right = |name| (name, Align::Right);
-    let left = |name| (name, Align::Left);
-    let mut table = Table::new(&[
-        left("device"),
-        left("kind"),
-        right("size"),
-        left("used by"),
-        left("model"),
-        right("link"),
-        left("scheduler"),
-    ]);
-    let devices = facts.targets.iter().filter_map(|target| value(&target.device));
-    for device in devices.filter_map(|name| facts.device(name)) {
-        table.row(cells(device).map(Into::into).to_vec());
+    let is_read = facts.targets.iter().any(|target| target.accounting_probe.is_some());
+    let mut names = ["device", "kind", "size", "used by", "model", "link", "scheduler"].to_vec();
+    if is_read {
+        names.insert(COUNTED_AT, "counted");
     }
-    table.lines(style).iter().for_each(|line| page.line(&cut(line, style.columns())));
+    let column = |name| match name {
+        "size" | "link" => (name, Align::Right),
+        _ => (name, Align::Left),
+    };
+    let mut table = Table::new(&names.into_iter().map(column).collect::<Vec<_>>());
+    for target in &facts.targets {
+        let Some(device) = value(&target.device).and_then(|name| facts.device(name)) else {
+            continue;
+        };
+        let mut row = cells(device).to_vec();
+        if is_read {
+            row.insert(COUNTED_AT, counted(target).to_owned());
+        }
+        table.row(row.into_iter().map(Into::into).collect());
+    }
+    let plain = Style { color: false, ..*style };
+    let mut lines = table.lines(&plain).into_iter().map(|line| cut(&line, style.columns()));
+    // Colours have no width, so that lines are cut before.
+    page.line(&style.paint(Tone::Dim, &lines.next().unwrap_or_default()));
+    lines.for_each(|line| page.line(&line));
+    if is_read {
+        page.blank();
+        page.aside("", "candor inspect NAME shows one with all that lies below it.");
+    }
     page.finish()
+}
+
+/// Whether the kernel counted the read of the accounting probe.
+fn counted(target: &TargetFacts) -> &'static str {
+    match target.accounting_probe.as_ref().map(|probe| probe.outcome) {
+        Some(AccountingOutcome::Counted) => "yes",
+        Some(AccountingOutcome::CountedBelow) => "below",
+        Some(AccountingOutcome::NotCounted) => "no",
+        Some(AccountingOutcome::NothingToRead | AccountingOutcome::NotMade) | None => "not tried",
+    }
 }
 
 fn cells(device: &DeviceFacts) -> [String; 7] {

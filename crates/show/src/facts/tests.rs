@@ -230,4 +230,17 @@ fn each_device_is_a_line_of_80_columns() {
     for part in ["ATA", "500 GB", "/data", "Example SSD 860", "600 MB/s", "mq-deadline"] {
         assert!(disk.contains(part), "no {part}: {disk}");
     }
+    facts.targets[0].accounting_probe = Some(AccountingProbe {
+        outcome: AccountingOutcome::CountedBelow,
+        ..AccountingProbe::default()
+    });
+    let text = list(&facts, &Style { color: false, width: 80 });
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let counted = |name: &str| {
+        let line = text.lines().find(|line| line.starts_with(name)).expect("a line");
+        line.contains(" below ") || line.contains(" counted ")
+    };
+    assert_eq!([counted("device "), counted("sda "), counted("sda1 ")], [true, true, false]);
+    let coloured = list(&facts, &Style { color: true, width: 80 });
+    assert_eq!(coloured.replace("\x1b[2m", "").replace("\x1b[0m", ""), text);
 }

@@ -1,5 +1,7 @@
 //! Diagnoses, heaviest first, each told once however many phases it holds for.
 
+use std::collections::HashSet;
+
 use candor_record::{Finding, Report, Severity};
 
 use crate::layout::{Align, Cell, Page, Table, wrap};
@@ -17,19 +19,36 @@ struct Folded<'a> {
 }
 
 /// Each rule once with its heaviest finding, and once for each thing that was measured instead;
-/// heaviest first. Repeats of a phase often differ in the weight of one rule.
-pub(super) fn heaviest(report: &Report) -> Vec<&Finding> {
-    let mut all: Vec<&Finding> = Vec::new();
-    for finding in folded(report).into_iter().map(|entry| entry.finding) {
-        let is_same = |other: &&Finding| {
-            other.rule == finding.rule
-                && (other.measures == finding.measures || finding.measures.is_none())
+/// heaviest first, with the phases that it holds for where these are not all. Repeats of a phase
+/// often differ in the weight of one rule.
+pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
+    let mut all: Vec<Folded> = Vec::new();
+    for entry in folded(report) {
+        let is_same = |other: &&mut Folded| {
+            other.finding.rule == entry.finding.rule
+                && (other.finding.measures == entry.finding.measures
+                    || entry.finding.measures.is_none())
         };
-        if !all.iter().any(is_same) {
-            all.push(finding);
+        match all.iter_mut().find(is_same) {
+            Some(heavier) => heavier.other.extend(entry.same.into_iter().chain(entry.other)),
+            None => all.push(entry),
         }
     }
-    all
+    let names: HashSet<&str> = report.judged().map(|(phase, _)| phase.name.as_str()).collect();
+    all.iter().map(|entry| (entry.finding, entry.place(names.len()))).collect()
+}
+
+impl Folded<'_> {
+    /// The phases it holds for, where these are not all.
+    fn place(&self, phases: usize) -> Option<String> {
+        let first = self.same.first()?;
+        let held: HashSet<&&str> = self.same.iter().chain(&self.other).collect();
+        match held.len() {
+            held if held >= phases => None,
+            1 => Some(format!("in {first}")),
+            held => Some(format!("in {first} and {} more", held - 1)),
+        }
+    }
 }
 
 /// The diagnoses.

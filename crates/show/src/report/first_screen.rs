@@ -90,13 +90,16 @@ fn table(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
     sweep::brief(style, of, rows_max).into_iter().chain(knees).collect()
 }
 
+/// A finding, and the phases that it holds for where these are not all.
+type Located<'a> = (&'a Finding, Option<String>);
+
 /// The lines of each finding for which there is room, heaviest first.
-fn shown(style: &Style, all: &[&Finding], verdict: &str, room: usize) -> Vec<Vec<String>> {
+fn shown(style: &Style, all: &[Located], verdict: &str, room: usize) -> Vec<Vec<String>> {
     let (mut shown, mut used) = (Vec::new(), 0);
     let heaviest = &all[..all.len().min(FINDINGS_MAX)];
     for (nth, finding) in heaviest.iter().enumerate() {
         let sentence = sentence(style, finding, verdict);
-        let command = command(style, finding);
+        let command = command(style, finding.0);
         // Each that follows needs its sentence at least; a command is never cut.
         let later = heaviest[nth + 1..].iter();
         let later: usize = later.map(|later| self::sentence(style, later, verdict).len()).sum();
@@ -112,9 +115,9 @@ fn shown(style: &Style, all: &[&Finding], verdict: &str, room: usize) -> Vec<Vec
             used += needs(&command);
             lines.extend(command);
         }
-        let rule = style.paint(Tone::Strong, &finding.rule);
+        let rule = style.paint(Tone::Strong, &finding.0.rule);
         if let Some(first) = lines.first_mut() {
-            *first = first.replacen(&finding.rule, &rule, 1);
+            *first = first.replacen(&finding.0.rule, &rule, 1);
         }
         shown.push(lines);
     }
@@ -123,11 +126,14 @@ fn shown(style: &Style, all: &[&Finding], verdict: &str, room: usize) -> Vec<Vec
 
 /// The finding in a sentence, behind its rule and what it means. One that the verdict quotes has
 /// its advice instead.
-fn sentence(style: &Style, finding: &Finding, verdict: &str) -> Vec<String> {
+fn sentence(style: &Style, (finding, place): &Located, verdict: &str) -> Vec<String> {
     let whole = wrap(verdict, style.columns()).len() <= VERDICT_LINES_MAX;
     let text = match whole && verdict.contains(&finding.sentence) {
         true => fmt::capital(&format!("{}. {}", finding.title, finding.advice)),
-        false => format!("{}: {}", words::meaning(finding), finding.sentence),
+        false => {
+            let place = place.as_ref().map_or_else(String::new, |place| format!(", {place}"));
+            format!("{}{place}: {}", words::meaning(finding), finding.sentence)
+        }
     };
     let lines = short(&text, style.columns() - 4, SENTENCE_LINES_MAX);
     let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };

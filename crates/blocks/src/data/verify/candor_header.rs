@@ -72,14 +72,15 @@ fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
     let seed = u64::from_le_bytes(field(block, 16));
     let generation = u32::from_le_bytes(field(block, 24));
     if offset != expected.offset {
-        return Some((MismatchKind::Misdirected, format!("holds the block of offset {offset}")));
+        return Some((MismatchKind::Misdirected, format!("it holds the block of offset {offset}")));
     }
     if seed != expected.seed {
-        let what = format!("holds data of a run with seed {seed}, not {}", expected.seed);
+        let what = format!("it holds data of a run with seed {seed}, not {}", expected.seed);
         return Some((MismatchKind::Stale, what));
     }
     if expected.generation != UNKNOWN && generation != expected.generation {
-        let what = format!("holds write {generation} to this block, not {}", expected.generation);
+        let what =
+            format!("it holds write {generation} to this block, not {}", expected.generation);
         return Some((MismatchKind::Stale, what));
     }
     None
@@ -139,7 +140,7 @@ fn classify(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
         );
         (MismatchKind::Torn, what)
     } else if own.is_empty() && !damaged {
-        (MismatchKind::Foreign, "holds no block that candor wrote with this seed".into())
+        (MismatchKind::Foreign, "it holds no block that candor wrote with this seed".into())
     } else {
         (MismatchKind::Flipped, "the checksum does not match; bits were changed".into())
     }

@@ -10,7 +10,7 @@ use candor_plan::{Blocks, Job, Layout, PathStep, Plan, PlanPath, Target, check, 
 use candor_record::{Report, Setting};
 
 use super::options::GROUPS;
-use super::{HOW, How, by_flags, command, settings};
+use super::{HOW, How, by_flags, command, like, settings};
 use crate::flag::{self, CommandLine, Flag, Takes};
 use crate::output;
 
@@ -67,7 +67,7 @@ fn phase_index(place: &PlanPath) -> Option<usize> {
 struct Given {
     words: Vec<String>,
     plan: Plan,
-    /// Flags describe the job.
+    /// Flags describe the job, or what a shipped plan works on.
     by_flags: bool,
 }
 
@@ -83,8 +83,7 @@ impl Given {
         let all = all.filter(|flag| results.contains(&flag.long));
         let words = all.fold(words.to_vec(), |words, flag| without(&words, flag));
         let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
-        let is_given = |name: &str| matches.get_one::<String>(name).is_some();
-        let by_flags = !is_given("FILE") && !is_given("like");
+        let by_flags = matches.get_one::<String>("FILE").is_none();
         let plan = if by_flags { read(&words)? } else { plan.clone() };
         Some(Given { words, plan, by_flags })
     }
@@ -145,8 +144,8 @@ impl Given {
         let before = self.plan.clone();
         for setting in settings {
             let (plan, place) = text::set(&self.plan, &setting.key, &setting.value).ok()?;
-            let by_flag = self.by_flags.then(|| self.by_flag(&plan, setting)).flatten();
-            self = match by_flag {
+            let by_flag = || self.by_flags.then(|| self.by_flag(&plan, setting)).flatten();
+            self = match by_flag().or_else(|| self.by_flag_everywhere(setting)) {
                 Some(given) => given,
                 None => self.by_set(&plan, &place, &setting.value)?,
             };
@@ -170,6 +169,18 @@ impl Given {
             let plan = read(&words)?;
             is_same(&plan, wanted).then_some(Given { words, plan, by_flags: true })
         })
+    }
+
+    /// The flag that sets a key in all phases, where it has no words for one of them.
+    fn by_flag_everywhere(&self, setting: &Setting) -> Option<Given> {
+        let (_, rest) = setting.key.strip_prefix("phase[")?.split_once(']')?;
+        let phases = 0..self.plan.phases.len();
+        let mut keys = phases.map(|phase| format!("phase[{phase}]{rest}"));
+        let everywhere = keys.try_fold(self.plan.clone(), |plan, key| {
+            Some(text::set(&plan, &key, &setting.value).ok()?.0)
+        })?;
+        let first = Setting { key: format!("phase[0]{rest}"), value: setting.value.clone() };
+        self.by_flags.then(|| self.by_flag(&everywhere, &first)).flatten()
     }
 
     fn by_set(&self, wanted: &Plan, place: &PlanPath, value: &str) -> Option<Given> {
@@ -199,7 +210,10 @@ fn read(words: &[String]) -> Option<Plan> {
     let mut line = CommandLine::new(words);
     let mut how = How::default();
     let mistakes = flag::apply(HOW, &matches, &mut line, &mut how);
-    let (plan, _) = by_flags(&matches, &mut line).ok()?;
+    let plan = match how.like {
+        Some(shipped) => like::plan(shipped, &matches, &mut line).ok()?,
+        None => by_flags(&matches, &mut line).ok()?.0,
+    };
     let (plan, _) = settings::apply(plan, &how.set, &mut line).ok()?;
     mistakes.is_empty().then_some(plan)
 }

@@ -99,8 +99,10 @@ fn a_check_in_order() {
     durable write 4 KiB                640  2.62  50.4 µs   480 µs   480 µs  yes
       flush                            640        1.56 ms  15.0 ms  15.0 ms
 
-    C1  remark: Each 1 MiB write reached sda in 4 pieces of 256 KiB.
-    D1  the limit: the SATA link: 522 MB/s is 87 % of what the link can carry.
+    C1  remark, in sequential write 1 MiB, depth 8: Each 1 MiB write reached sda in
+        4 pieces of 256 KiB.
+    D1  the limit: the SATA link, in sequential write 1 MiB, depth 8: 522 MB/s is
+        87 % of what the link can carry.
 
     Evidence and requests: --verbose; all of it: --json FILE.
     ");

@@ -262,6 +262,23 @@ fn what_would_be_refused_is_not_shown() {
 }
 
 #[test]
+fn shipped_plans_change_by_their_flags() {
+    let depth = "phase[0].job[0].work.blocks.depth";
+    for (name, key, value, wanted) in [
+        ("database", "phase[0].stop.time", "30s", "--time 30s"),
+        ("backup", "phase[0].stop.time", "30s", "--time 30s"),
+        ("database", depth, "64", "--seconds 1 --set"),
+    ] {
+        let words = format!("candor run --like {name} --target /data --size 1g --seconds 1");
+        let words: Vec<&str> = words.split(' ').collect();
+        let plan = read(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>()).unwrap();
+        let line = next(&words, &plan, key, value).unwrap_or_default();
+        assert!(line.contains(wanted), "{name} {key}: {line}");
+        assert_eq!(line.contains("--seconds 1"), wanted.contains("--seconds"), "{line}");
+    }
+}
+
+#[test]
 fn a_step_of_a_series_is_a_run_of_its_own() {
     let made = "--target /data/candor-check.7 --size 4g --rw randread --bs 4k --engine io_uring \
                 --depth 1 --direct --seconds 8";
