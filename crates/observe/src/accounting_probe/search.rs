@@ -91,9 +91,9 @@ impl Reader {
 
     fn read(&mut self, search: &mut Search, roots: &Roots) -> Result<(), Stop> {
         let spot = self.chance.choose_short(&self.spots);
-        let before = read_sectors(roots).map_err(unreadable)?;
+        let before = read_sectors(roots).map_err(|error| unreadable(&error))?;
         let bytes = read_once(&self.file, &spot).map_err(|error| refused(&error))?;
-        let after = read_sectors(roots).map_err(unreadable)?;
+        let after = read_sectors(roots).map_err(|error| unreadable(&error))?;
         if bytes == 0 {
             return Err(nothing("it became shorter"));
         }
@@ -102,7 +102,7 @@ impl Reader {
     }
 }
 
-fn unreadable(error: io::Error) -> Stop {
+fn unreadable(error: &io::Error) -> Stop {
     stopped(format!("/proc/diskstats cannot be read: {error}"))
 }
 

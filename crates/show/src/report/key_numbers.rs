@@ -58,18 +58,12 @@ impl<'a> Shown<'a> {
         (phase, judged): (&'a PhaseRecord, &PhaseJudgement),
     ) -> Option<Shown<'a>> {
         let planned = report.plan.phases.get(phase.phase)?;
-        // The table has the mean of repeats; one of them alone is no result.
-        if report.judgement.repeats.iter().any(|repeated| repeated.phase == phase.phase) {
-            return None;
-        }
         let ([job], [measured]) = (&planned.jobs[..], &phase.measurements[..]) else { return None };
         let blocks = job.blocks()?;
         let direction = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
         let in_flight = u64::from(job.workers) * u64::from(blocks.depth);
         let stats = measured.of(direction);
         let believable = judged.verdict <= Verdict::WithRemarks && stats.ops > 0;
-        let repeated = || report.judgement.repeats.iter().find(|of| of.phase == phase.phase);
-        let mean = || repeated()?.results.iter().find(|of| of.operation == stats.name);
         let single = Shown {
             blocks,
             direction,
@@ -78,8 +72,11 @@ impl<'a> Shown<'a> {
             bytes_per_s: stats.bytes_per_s,
             latency_ns_p50: stats.latency.as_ref().and_then(|of| of.percentile_ns(50.0)),
         };
-        let result = match mean() {
-            Some(mean) => single.averaged(mean),
+        // One of several repeats alone is no result.
+        let result = match report.judgement.repeats.iter().find(|of| of.phase == phase.phase) {
+            Some(repeated) => {
+                single.averaged(repeated.results.iter().find(|of| of.operation == stats.name)?)
+            }
             None => single,
         };
         believable.then_some(result)
