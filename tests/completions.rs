@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use crate::support::{Scratch, candor, skip};
 
-/// What is typed before the Tab key, and what stands there after it.
+/// Text typed before the Tab key, and the line that stands there after it.
 const TYPED: [(&str, &str); 6] = [
     ("candor che", "candor check"),
     ("candor run --dep", "candor run --depth"),
