@@ -24,6 +24,7 @@
 //! | extra | null_blk with mbps=30 | more depth gives no more; B6 |
 //! | extra | scsi_debug, misaligned | C5 |
 //! | extra | null_blk without accounting, brd | A17, A16 |
+//! | extra | NVMe and SCSI by commands | what is written is there; A17: nothing counts it |
 //! | extra | USB | D4 |
 //! | extra | blktrace beside the block tracer | the same histogram |
 //! | extra | NVMe | the same reads by all four methods of the block tracer |
@@ -445,6 +446,56 @@ fn extra_what_the_kernel_does_not_count() {
     let memory = report(&memory, "report.json");
     has(memory.sentence("A16"), "is a disk in memory (brd)");
     assert_eq!(memory.verdict(), "measures_else");
+}
+
+/// Checks that nothing vouches for commands, and that nothing is said of a cache.
+fn nobody_counts(case: &CaseResult, device: &str) {
+    let report = report(case, "report.json");
+    has(report.sentence("A17"), "past the block layer, so nobody can vouch");
+    assert_eq!(report.verdict(), "not_verifiable");
+    assert!(report.finding("A1").is_none(), "{}", report.told());
+    let reads = report.at("/phases/0/measurements/0/operations/read");
+    assert!(number(&reads["ops"]) > 100.0 && reads["errors"].is_null(), "{reads}");
+    assert_eq!(moved(&report, device, "read_sectors"), 0.0, "{}", case.said);
+    let missing = report.at("/phases/0/hosts/0/facts/missing").to_string();
+    has(&missing, "commands of io_uring_cmd and sg pass the block layer by");
+    assert!(report.at("/phases/0/hosts/0").get("requests").is_none(), "{}", case.said);
+}
+
+/// Operations of a direction that candor reports as fio does, none of which failed.
+fn done_as_fio(case: &CaseResult, file: &str, direction: &str) -> f64 {
+    let text = case.text(file).unwrap_or_else(|| panic!("no {file}; it said\n{}", case.said));
+    let report: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(report["jobs"][0]["error"], 0, "{report}");
+    number(&report["jobs"][0][direction]["total_ios"])
+}
+
+#[test]
+fn extra_nvme_commands() {
+    let Some(case) = case("nvme-commands") else { return };
+    let device = report(&case, "report.json");
+    let device = device.words("/phases/0/hosts/0/facts/devices/0/name").to_owned();
+    nobody_counts(&case, &device);
+    assert_eq!(done_as_fio(&case, "fio.json", "write"), 32.0);
+    assert_eq!(done_as_fio(&case, "fio.json", "read"), 32.0);
+    assert_eq!(done_as_fio(&case, "trim.json", "trim"), 8.0);
+    let bytes = |file: &str| case.text(file).and_then(|text| text.trim().parse::<u64>().ok());
+    assert!(bytes("held") > Some(2 << 20 >> 1) && bytes("left") == Some(0), "{:?}", bytes("held"));
+    let said = |file: &str| case.text(file).unwrap_or_default();
+    has(&said("taken"), "is in use by dm-");
+    has(&said("asked"), &format!("takes the commands of /dev/{device}"));
+    has(&said("long"), "moves 512KiB at most");
+}
+
+#[test]
+fn extra_scsi_commands() {
+    let Some(case) = case("sg") else { return };
+    let device = report(&case, "report.json");
+    nobody_counts(&case, device.words("/phases/0/hosts/0/facts/devices/0/name"));
+    assert_eq!(done_as_fio(&case, "fio.json", "write"), 16.0);
+    assert_eq!(done_as_fio(&case, "fio.json", "read"), 16.0);
+    assert_eq!(done_as_fio(&case, "trim.json", "trim"), 4.0);
+    has(&case.text("part").unwrap_or_default(), "would reach the whole disk");
 }
 
 #[test]

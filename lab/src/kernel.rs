@@ -21,6 +21,7 @@ const MODULES: &[&str] = &[
     "nvme",
     "ahci",
     "sd_mod",
+    "sg",
     "mptsas",
     "xhci_pci",
     "usb_storage",

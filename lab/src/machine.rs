@@ -107,7 +107,8 @@ impl Machine<'_> {
         qemu.arg("-serial").arg(format!("file:{}", self.work.join("console").display()));
         for disk in DISKS {
             let file = self.disk(disk);
-            let drive = format!("id={disk},if=none,format=raw,file={}", file.display());
+            let file = file.display();
+            let drive = format!("id={disk},if=none,format=raw,discard=unmap,file={file}");
             qemu.arg("-drive").arg(drive);
         }
         for device in DEVICES.concat() {

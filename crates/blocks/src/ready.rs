@@ -2,10 +2,10 @@
 
 mod buffers;
 mod chain;
+mod units;
 mod verified;
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -46,11 +46,13 @@ use crate::engines::{
     page_fault::PageFault,
     psync::Psync,
     pvsync::Pvsync,
+    sg::Sg,
     splice::Splice,
     sync::Sync as Seeking,
     threads::Threads,
     uring,
     uring::Uring,
+    uring_cmd::UringCmd,
     vsync::Vsync,
 };
 use crate::known::Known;
@@ -162,6 +164,7 @@ impl ReadyBlocks {
     fn check_fit(&self) -> Result<(), (String, &'static str)> {
         self.check_sizes()?;
         self.check_direct()?;
+        self.check_commands()?;
         self.check_trace()?;
         self.check_zones()?;
         self.check_verify()
@@ -287,30 +290,6 @@ impl ReadyBlocks {
         let message =
             format!("{regions} regions are more than the {blocks} blocks of `{path}` fill");
         Err((message, "set fewer regions, smaller blocks or a larger size"))
-    }
-
-    /// Checks that the files allow direct I/O in operations of these lengths.
-    fn check_direct(&self) -> Result<(), (String, &'static str)> {
-        if !self.blocks.direct || self.trace.is_some() {
-            return Ok(());
-        }
-        let moves = |op| op != Direction::Trim && self.blocks.mix.of(op) > 0;
-        let used = self.blocks.size.iter().filter(|(op, _)| moves(*op)).map(|(_, size)| size);
-        let units = used.chain(&self.blocks.jump_size).map(|size| size.unit().0);
-        let unit = units.fold(0, gcd);
-        let refuses = |file: &&OpenFile| file.direct_unit().is_some_and(|least| unit % least != 0);
-        match self.files.all().iter().find(refuses) {
-            None => Ok(()),
-            Some(file) => {
-                let least = Bytes(file.direct_unit().unwrap_or(0));
-                let path = file.path.display();
-                let message = format!(
-                    "direct I/O on `{path}` is in multiples of {least}, not of {}",
-                    Bytes(unit)
-                );
-                Err((message, "use larger operations, or direct = false"))
-            }
-        }
     }
 
     /// Length that must fit everywhere: the greatest of the directions' least lengths.
@@ -541,6 +520,8 @@ impl ReadyBlocks {
             Engine::Fallocate => run_calls!(Fallocate::new(context)),
             Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
             Engine::PageFault => run_calls!(PageFault::new(context)?),
+            Engine::UringCmd(options) => run!(UringCmd::new(context, options)?),
+            Engine::Sg(options) => run_calls!(Sg::new(context, options)),
             Engine::Null => run!(Null::new(context)),
         }
     }
@@ -634,7 +615,7 @@ impl JobWork for ReadyBlocks {
         for file in self.files.all() {
             let synced = file.handle().filter(|_| durability.syncfs_at_end);
             let synced = synced.map(|file| rustix::fs::syncfs(file).map_err(io::Error::from));
-            let flushed = file.handle().filter(|_| durability.fsync_at_end).map(File::sync_all);
+            let flushed = durability.fsync_at_end.then(|| file.flush()).flatten();
             for error in [synced, flushed].into_iter().flatten().filter_map(Result::err) {
                 failures.add_flush(&file.path, &error);
             }

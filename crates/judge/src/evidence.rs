@@ -5,7 +5,9 @@ mod mirrors;
 
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
-use candor_record::facts::{DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value};
+use candor_record::facts::{
+    AccountingProbe, DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value,
+};
 use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
@@ -135,6 +137,10 @@ impl<'a> Way<'a> {
         target: &'a TargetFacts,
     ) -> Result<(), String> {
         let Some(name) = value(&target.device) else { return Err(no_device(observed, target)) };
+        let probe = target.accounting_probe.as_ref();
+        if probe.is_some_and(AccountingProbe::is_uncounted_command) {
+            return Err(format!("commands past the block layer are not counted for {name}"));
+        }
         let chain = observed.chain(name);
         let Some(top) = chain.first() else { return Err(format!("{name} is not there")) };
         self.tops.push(top);

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use candor_plan::units::Direction;
 use candor_plan::{Job, Phase};
-use candor_record::facts::{AccountingOutcome, DeviceFacts, value};
+use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::{
     HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Snapshot, Verdict,
@@ -123,7 +123,13 @@ impl<'a> Observed<'a> {
     }
 
     /// Bytes that the kernel charged to this process in one direction.
+    /// It charges nobody for commands past the block layer.
     pub fn process(&self, op: Direction) -> Option<f64> {
+        let targets = self.targets().into_iter();
+        let mut probes = targets.filter_map(|target| target.accounting_probe.as_ref());
+        if probes.any(|probe| probe.passthrough) {
+            return None;
+        }
         let (before, after) = (self.host.before.process_io?, self.host.after.process_io?);
         let delta = match op {
             Direction::Read => after.read_bytes.checked_sub(before.read_bytes)?,
@@ -186,8 +192,11 @@ impl<'a> Observed<'a> {
     pub fn blind(&self) -> bool {
         let targets = self.targets().into_iter();
         let probes = targets.filter_map(|target| target.accounting_probe.as_ref());
-        let mut probes = probes.filter(|probe| probe.direct);
-        probes.any(|probe| probe.outcome == AccountingOutcome::NotCounted)
+        let is_blind = |probe: &AccountingProbe| {
+            let not_counted = probe.outcome == AccountingOutcome::NotCounted;
+            probe.is_uncounted_command() || (probe.direct && not_counted)
+        };
+        probes.into_iter().any(is_blind)
             || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
     }
 

@@ -37,16 +37,20 @@ const MEMORY_ALIGN: usize = 4096;
 /// device of that target), and reports the bytes that each device of its stack counted meanwhile
 /// in `/sys/class/block/X/stat`, with the reason where the counters could not be proven.
 ///
+/// Where the work on the target goes past the block layer, the read does so too, by `command`.
+///
 /// The read is repeated up to three times where traffic of others got into the count; the try
 /// with the least of it is reported.
 pub fn probe(
     facts: &Facts,
     target_index: usize,
     path: &Path,
+    command: Option<&ByCommand<'_>>,
     roots: &Roots,
 ) -> (AccountingProbe, Option<Missing>) {
-    let plain = AccountingProbe { path: path.display().to_string(), ..AccountingProbe::default() };
-    match attempt(facts, target_index, path, roots) {
+    let (shown, passthrough) = (path.display().to_string(), command.is_some());
+    let plain = AccountingProbe { path: shown, passthrough, ..AccountingProbe::default() };
+    match attempt(facts, target_index, path, command, roots) {
         Ok(trial) => {
             let outcome = trial.outcome();
             let Trial { bytes, counted, direct, .. } = trial;
@@ -61,6 +65,9 @@ pub fn probe(
         }
     }
 }
+
+/// Reads a part of a device past the block layer; the bytes that were read.
+pub type ByCommand<'a> = dyn Fn(&mut [u8], u64) -> io::Result<u64> + 'a;
 
 /// Why no read was made, and what that means.
 type Stop = (AccountingOutcome, Missing);
@@ -82,7 +89,13 @@ fn named(missing: Missing, path: &Path) -> Missing {
     Missing { what: format!("accounting probe of {}", path.display()), ..missing }
 }
 
-fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Trial, Stop> {
+fn attempt(
+    facts: &Facts,
+    index: usize,
+    path: &Path,
+    command: Option<&ByCommand<'_>>,
+    roots: &Roots,
+) -> Result<Trial, Stop> {
     let target = facts.targets.get(index).ok_or_else(|| stopped("there is no such target"))?;
     if let Some(memory) = target.holding().filter(|fs| fs.in_memory) {
         return Err(nothing(format!("{} keeps its files in memory", memory.kind)));
@@ -91,7 +104,8 @@ fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Tr
     if about.direct == DirectIo::Unsupported {
         return Err(stopped("the filesystem does not do direct I/O on this file"));
     }
-    let file = open_direct(path).map_err(|error| refused(&error))?;
+    let open = if command.is_some() { open_plain } else { open_direct };
+    let file = open(path).map_err(|error| refused(&error))?;
     let top = target.device.as_ref().map(|fact| fact.value.as_str());
     let units = units(&about, top.and_then(|name| logical_block(facts, name)));
     let spots = location::candidates(&file, &about, units)?;
@@ -99,12 +113,16 @@ fn attempt(facts: &Facts, index: usize, path: &Path, roots: &Roots) -> Result<Tr
     let leaves: Vec<&str> = top.map_or_else(Vec::new, |top| {
         facts.leaves(top).into_iter().map(|leaf| leaf.name.as_str()).collect()
     });
-    let mut probe = Probe { file, devices, leaves, roots, chance: Chance::new() };
+    let mut probe = Probe { file, command, devices, leaves, roots, chance: Chance::new() };
     probe.best_trial(&spots)
 }
 
 fn open_direct(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
+}
+
+fn open_plain(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
 /// A sentence for an error of opening or reading.
@@ -159,6 +177,8 @@ fn stack<'a>(facts: &'a Facts, top: &'a str) -> Vec<&'a str> {
 /// Parameters that all tries share.
 struct Probe<'a> {
     file: File,
+    /// Way to read past the block layer.
+    command: Option<&'a ByCommand<'a>>,
     /// Top first, leaves last.
     devices: Vec<&'a str>,
     leaves: Vec<&'a str>,
@@ -195,11 +215,13 @@ impl Probe<'_> {
             let page = rustix::param::page_size() as u64;
             let start = spot.offset - spot.offset % page;
             let length = (spot.offset + spot.length - start).next_multiple_of(page);
-            cache::of_range(&self.file, start, length).map(|state| state.resident_bytes)
+            // Commands leave nothing in the page cache.
+            let look = || cache::of_range(&self.file, start, length);
+            self.command.is_none().then(look).flatten().map(|state| state.resident_bytes)
         };
         let cached_before = cached();
         let before = self.counters();
-        let bytes = read_once(&self.file, spot)?;
+        let bytes = self.read_once(spot)?;
         let after = self.counters();
         let grown = match (cached_before, cached()) {
             (Some(before), Some(after)) => after > before,
@@ -213,6 +235,23 @@ impl Probe<'_> {
             leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
             direct: !grown,
         })
+    }
+
+    /// Reads a spot into memory aligned for it; at the end of a file less than asked for comes.
+    fn read_once(&self, spot: &Spot) -> io::Result<u64> {
+        let length = usize::try_from(spot.length).map_err(|_| io::ErrorKind::InvalidInput)?;
+        let mut memory = vec![0u8; length + MEMORY_ALIGN];
+        let start = memory.as_ptr().align_offset(MEMORY_ALIGN).min(MEMORY_ALIGN);
+        let buffer = &mut memory[start..start + length];
+        if let Some(command) = self.command {
+            return command(buffer, spot.offset);
+        }
+        loop {
+            match self.file.read_at(buffer, spot.offset) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map(|bytes| bytes as u64),
+            }
+        }
     }
 
     fn counters(&self) -> Vec<Option<DiskCounters>> {
@@ -229,20 +268,6 @@ fn moved(before: &Option<DiskCounters>, after: &Option<DiskCounters>) -> u64 {
     match (before, after) {
         (Some(before), Some(after)) => after.since(before).read_sectors.saturating_mul(512),
         _ => 0,
-    }
-}
-
-/// Reads a spot into memory aligned for it; at the end of a file less than asked for comes.
-fn read_once(file: &File, spot: &Spot) -> io::Result<u64> {
-    let length = usize::try_from(spot.length).map_err(|_| io::ErrorKind::InvalidInput)?;
-    let mut memory = vec![0u8; length + MEMORY_ALIGN];
-    let start = memory.as_ptr().align_offset(MEMORY_ALIGN).min(MEMORY_ALIGN);
-    let buffer = &mut memory[start..start + length];
-    loop {
-        match file.read_at(buffer, spot.offset) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result.map(|bytes| bytes as u64),
-        }
     }
 }
 

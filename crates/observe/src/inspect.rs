@@ -6,10 +6,10 @@ use candor_record::Facts;
 use candor_record::facts::{DeviceSearch, Fact, Filesystem, Missing, PathKind, TargetFacts};
 
 use crate::accounting_probe::NotFound;
-use crate::path::files;
 use crate::path::layers::{self, Access, mount_of, nearest_existing};
 use crate::path::mounts::{self, Mount};
 use crate::path::resolve::{device_fact, device_of_held};
+use crate::path::{files, generic};
 use crate::source::Roots;
 use crate::source::missing::MissingFacts;
 use crate::source::stat::FileType;
@@ -160,7 +160,10 @@ fn kind(path: &Path, roots: &Roots) -> PathKind {
         Some(FileType::File) => PathKind::File,
         Some(FileType::Directory) => PathKind::Directory,
         Some(FileType::Device) => PathKind::Device,
-        Some(FileType::Other) => PathKind::Other,
+        Some(FileType::Other) => match generic::fact(path, roots) {
+            Some(_) => PathKind::Device,
+            None => PathKind::Other,
+        },
     }
 }
 

@@ -31,6 +31,7 @@ pub use counters::{Diskstat, Paths, Sampler, SnapshotDetail, cpu_times, diskstat
 pub use host::memory;
 pub use inspect::{device_note, inspect, inspect_again, names_no_device, take_search};
 pub use path::files::{file_facts, names_in, shared_bytes};
+pub use path::generic::block_device_of_commands;
 pub use path::layers::{Access, lies_in_memory};
 pub use path::resolve::device_of_path;
 pub use source::{Bundle, Roots};

@@ -2,6 +2,7 @@
 
 pub(crate) mod fiemap;
 pub(crate) mod files;
+pub(crate) mod generic;
 pub(crate) mod layers;
 pub(crate) mod mounts;
 pub(crate) mod resolve;

@@ -83,7 +83,7 @@ fn inspect_one(path: &Path) -> Facts {
 
 /// The accounting probe on a host where others work too: it may count more, but never less.
 fn probed(facts: &Facts, path: &Path) -> AccountingProbe {
-    accounting_probe::probe(facts, 0, path, &Roots::default()).0
+    accounting_probe::probe(facts, 0, path, None, &Roots::default()).0
 }
 
 #[test]

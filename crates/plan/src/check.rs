@@ -11,6 +11,7 @@ mod entries;
 mod jobs;
 mod limits;
 mod memory;
+mod passthrough;
 mod program;
 mod ranges;
 mod sizes;
@@ -96,6 +97,7 @@ fn check_blocks(
     zones::check(&view, out);
     ranges::check(&view, out);
     engine::check(&view, out);
+    passthrough::check(&view, out);
     timing::check(&view, out);
     content::check(&view, out);
 }

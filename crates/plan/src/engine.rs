@@ -45,6 +45,11 @@ pub enum Engine {
     /// Loads and stores on memory of its own, whose pages the first use of each brings in. No
     /// target is opened.
     PageFault,
+    /// NVMe commands to a generic device (`/dev/ng0n1`) by io_uring, past the block layer.
+    UringCmd(UringCmd),
+    /// SCSI commands to a disk or to its generic device (`/dev/sg0`) by `SG_IO`, past the block
+    /// layer.
+    Sg(Sg),
     /// Completes at once: measures candor itself.
     Null,
 }
@@ -59,11 +64,14 @@ struct Row {
     uses_targets: bool,
     /// Bytes go to or come from the target.
     moves_bytes: bool,
+    /// Commands go past the page cache and past the block layer.
+    is_passthrough: bool,
 }
 
 impl Row {
     const fn of(name: &'static str) -> Row {
-        Row { name, is_async: false, uses_targets: true, moves_bytes: true }
+        let is_passthrough = false;
+        Row { name, is_async: false, uses_targets: true, moves_bytes: true, is_passthrough }
     }
 
     const fn many(self) -> Row {
@@ -76,6 +84,10 @@ impl Row {
 
     const fn without_targets(self) -> Row {
         Row { uses_targets: false, ..self }
+    }
+
+    const fn past_block_layer(self) -> Row {
+        Row { is_passthrough: true, ..self }
     }
 }
 
@@ -105,6 +117,10 @@ impl Engine {
     pub const IO_URING: Engine = Engine::IoUring(Uring::DEFAULT);
     /// mmap with its default options.
     pub const MMAP: Engine = Engine::Mmap(Mmap::DEFAULT);
+    /// io_uring_cmd with its default options.
+    pub const IO_URING_CMD: Engine = Engine::UringCmd(UringCmd::DEFAULT);
+    /// sg with its default options.
+    pub const SG: Engine = Engine::Sg(Sg::DEFAULT);
 
     rows! {
         Engine::Psync, Engine::Psync => Row::of("psync");
@@ -120,6 +136,8 @@ impl Engine {
         Engine::Ftruncate, Engine::Ftruncate => Row::of("ftruncate").without_bytes();
         Engine::PageFault, Engine::PageFault =>
             Row::of("page_fault").without_bytes().without_targets();
+        Engine::UringCmd(_), Engine::IO_URING_CMD => Row::of("io_uring_cmd").many().past_block_layer();
+        Engine::Sg(_), Engine::SG => Row::of("sg").past_block_layer();
         Engine::Null, Engine::Null => Row::of("null").many().without_bytes().without_targets();
     }
 
@@ -157,6 +175,11 @@ impl Engine {
     /// True where bytes go to or come from the target.
     pub fn moves_bytes(&self) -> bool {
         self.row().moves_bytes && !self.is_nop()
+    }
+
+    /// True where commands go to the device past the page cache and past the block layer.
+    pub fn is_passthrough(&self) -> bool {
+        self.row().is_passthrough
     }
 
     /// True for io_uring that issues no-ops.
@@ -197,6 +220,7 @@ impl Engine {
         match self {
             Engine::Pvsync(pvsync) => pvsync.hipri,
             Engine::IoUring(uring) => uring.iopoll,
+            Engine::UringCmd(options) => options.iopoll,
             _ => false,
         }
     }
@@ -223,6 +247,9 @@ enum EngineTable {
     Libaio(Libaio),
     IoUring(Uring),
     Mmap(Mmap),
+    #[serde(rename = "io_uring_cmd")]
+    UringCmd(UringCmd),
+    Sg(Sg),
 }
 
 impl From<Engine> for EngineText {
@@ -234,6 +261,8 @@ impl From<Engine> for EngineText {
             Engine::Libaio(options) => EngineText::Options(EngineTable::Libaio(options)),
             Engine::IoUring(options) => EngineText::Options(EngineTable::IoUring(options)),
             Engine::Mmap(options) => EngineText::Options(EngineTable::Mmap(options)),
+            Engine::UringCmd(options) => EngineText::Options(EngineTable::UringCmd(options)),
+            Engine::Sg(options) => EngineText::Options(EngineTable::Sg(options)),
             _ => EngineText::Word(engine.name()),
         }
     }
@@ -246,6 +275,8 @@ impl From<EngineTable> for Engine {
             EngineTable::Libaio(options) => Engine::Libaio(options),
             EngineTable::IoUring(options) => Engine::IoUring(options),
             EngineTable::Mmap(options) => Engine::Mmap(options),
+            EngineTable::UringCmd(options) => Engine::UringCmd(options),
+            EngineTable::Sg(options) => Engine::Sg(options),
         }
     }
 }
@@ -407,6 +438,94 @@ pub struct Mmap {
 impl Mmap {
     /// Pages stay.
     pub const DEFAULT: Mmap = Mmap { drop: false };
+}
+
+/// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct UringCmd {
+    /// A kernel thread takes submissions, so that submitting needs no system call.
+    #[serde(skip_serializing_if = "is_false")]
+    pub sqpoll: bool,
+    /// CPU of that thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sqpoll_cpu: Option<u32>,
+    /// Completions are polled for instead of awaited; needs poll queues of the driver.
+    #[serde(skip_serializing_if = "is_false")]
+    pub iopoll: bool,
+    /// Buffers registered with the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_buffers: Option<bool>,
+    /// Files registered with the ring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fixed_files: Option<bool>,
+    /// Every n-th command goes to a kernel thread at once; 0 means none does.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub force_async_every: u32,
+    /// Reads come from the media, not from the controller's cache (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_reads: bool,
+    /// Each write is on the media when it completes (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_writes: bool,
+}
+
+impl UringCmd {
+    /// Everything that the kernel has, and nothing else.
+    pub const DEFAULT: UringCmd = UringCmd {
+        sqpoll: false,
+        sqpoll_cpu: None,
+        iopoll: false,
+        fixed_buffers: None,
+        fixed_files: None,
+        force_async_every: 0,
+        fua_reads: false,
+        fua_writes: false,
+    };
+
+    /// The options that its ring shares with io_uring's.
+    pub fn ring(&self) -> Uring {
+        Uring {
+            sqpoll: self.sqpoll,
+            sqpoll_cpu: self.sqpoll_cpu,
+            iopoll: self.iopoll,
+            fixed_buffers: self.fixed_buffers,
+            fixed_files: self.fixed_files,
+            force_async_every: self.force_async_every,
+            ..Uring::DEFAULT
+        }
+    }
+}
+
+/// Options of the sg engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sg {
+    /// Reads come from the media, not from the disk's cache (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_reads: bool,
+    /// Each write is on the media when it completes (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_writes: bool,
+    /// Command that writes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub write: ScsiWrite,
+}
+
+impl Sg {
+    /// Plain reads and writes.
+    pub const DEFAULT: Sg = Sg { fua_reads: false, fua_writes: false, write: ScsiWrite::Write };
+}
+
+/// SCSI command that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScsiWrite {
+    /// `WRITE`.
+    #[default]
+    Write,
+    /// `WRITE AND VERIFY`: the disk reads the medium again, without comparing.
+    WriteAndVerify,
 }
 
 /// How operations on a file keep off those of other workers and jobs of the phase, where these lock

@@ -218,7 +218,7 @@ pub enum PathKind {
     File,
     /// A directory.
     Directory,
-    /// A block device.
+    /// A block device, or the generic device that takes its commands.
     Device,
     /// A character device, a pipe, a socket.
     Other,
@@ -310,12 +310,23 @@ pub struct AccountingProbe {
     pub path: String,
     /// Bytes read in all.
     pub bytes: u64,
+    /// Read by a command past the block layer, as the work on the target is done.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub passthrough: bool,
     /// Whether the page cache was bypassed; without it a cached page proves nothing.
     pub direct: bool,
     /// Per device (top first, then leaves): bytes that it counted meanwhile.
     pub counted: Vec<(String, u64)>,
     /// The conclusion.
     pub outcome: AccountingOutcome,
+}
+
+impl AccountingProbe {
+    /// Commands past the block layer, which no counter was seen to count.
+    pub fn is_uncounted_command(&self) -> bool {
+        use AccountingOutcome::{Counted, CountedBelow};
+        self.passthrough && !matches!(self.outcome, Counted | CountedBelow)
+    }
 }
 
 /// Direct reads of differing sizes beside the counters of all block devices, until one device had

@@ -3,7 +3,7 @@
 use std::fs::Metadata;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candor_engine::names::{self, Named, Names};
 use candor_observe::{LoopFile, Roots};
@@ -161,7 +161,11 @@ impl Guard {
             if destroys(phases, target).is_none() {
                 continue;
             }
-            for path in names::paths(target).filter(|path| is_device(path)) {
+            for path in names::paths(target) {
+                let path = self.block_device(&path);
+                if !is_block_device(&path) {
+                    continue;
+                }
                 let name = candor_observe::device_of_path(&path, &self.roots).unwrap_or_default();
                 if self.forces(&name) {
                     continue;
@@ -242,7 +246,13 @@ impl Guard {
             return destroys.map_or_else(Vec::new, |by| self.check_device(target, path, by, place));
         }
         if kind.is_char_device() && !made_up_device(metadata.rdev()) {
-            return vec![not_usable(target, path, place)];
+            let takes_commands = self.block_device(path) != path && !files_only;
+            return match takes_commands {
+                true => {
+                    destroys.map_or_else(Vec::new, |by| self.check_device(target, path, by, place))
+                }
+                false => vec![not_usable(target, path, place)],
+            };
         }
         if kind.is_char_device() && target.layout == Layout::Never && target.size.is_some() {
             return Vec::new();
@@ -306,23 +316,34 @@ impl Guard {
         place: &PlanPath,
     ) -> Vec<Problem> {
         let mut problems = Vec::new();
+        let device = &self.block_device(path);
         if !target.overwrite {
             let shown = path.display();
+            let is = match device == path {
+                true => "is a block device".to_owned(),
+                false => format!("takes the commands of {}", device.display()),
+            };
             let message = format!(
-                "`{shown}` is a block device, and the plan would {} it: its data would be lost",
+                "`{shown}` {is}, and the plan would {} it: its data would be lost",
                 by.name
             );
             let remedy = "say so with --overwrite, or `overwrite = true` at the target";
             problems.push(Problem::error("consent-device", place.key("path"), message, remedy));
         }
         // Nobody can have come to hold what this run has claimed.
-        if !self.claims.holds(path) {
-            problems.extend(self.check_holders(path, place));
+        if !self.claims.holds(device) {
+            problems.extend(self.check_holders(path, device, place));
         }
         problems
     }
 
-    fn check_holders(&self, path: &Path, place: &PlanPath) -> Option<Problem> {
+    /// The block device whose data is at stake: a generic device's, or what stands at the path.
+    fn block_device(&self, path: &Path) -> PathBuf {
+        let name = candor_observe::block_device_of_commands(path, &self.roots);
+        name.map_or_else(|| path.to_path_buf(), |name| self.roots.dev.join(name))
+    }
+
+    fn check_holders(&self, path: &Path, device: &Path, place: &PlanPath) -> Option<Problem> {
         let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
             let message = format!("the users of `{}` cannot be found", path.display());
             let remedy = "mount sysfs on /sys, which lists the users of every device";
@@ -331,6 +352,10 @@ impl Guard {
         if self.forces(&name) {
             return None;
         }
+        if !is_block_device(device) {
+            let why = format!("reaches {name}, whose node is not here to be claimed");
+            return Some(held_by(path, place, &why, &name));
+        }
         let holders = candor_observe::holders(&name, &self.roots);
         let partitions = candor_observe::partitions(&name, &self.roots);
         let why = if !holders.is_empty() {
@@ -338,7 +363,7 @@ impl Guard {
         } else if !partitions.is_empty() {
             format!("is partitioned: {}", partitions.join(", "))
         } else {
-            format!("is {}", signature::membership(path)?)
+            format!("is {}", signature::membership(device)?)
         };
         Some(held_by(path, place, &why, &name))
     }
@@ -363,8 +388,13 @@ fn names_directories(phases: &[Phase], target: &Target) -> bool {
     uses(phases, target).any(over)
 }
 
-/// True for a block device, or a link to one.
+/// True for a device, or a link to one: nothing is laid out on it.
 pub fn is_device(path: &Path) -> bool {
+    is_block_device(path)
+        || path.metadata().is_ok_and(|metadata| metadata.file_type().is_char_device())
+}
+
+fn is_block_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.file_type().is_block_device())
 }
 

@@ -16,7 +16,7 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
 use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, Target};
-use candor_record::facts::{Extents, Fact, FileFacts, PathKind};
+use candor_record::facts::{Extents, Fact, FileFacts, Missing, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
 use self::phase::LocalPhase;
@@ -101,7 +101,11 @@ impl Local {
         Sampler::new(&self.host.facts, files.clone(), &self.roots)
     }
 
-    fn start_tracer(&mut self) {
+    /// Starts the tracer for all but plans of commands, in which it would see nothing.
+    fn start_tracer(&mut self, plan: &Plan) {
+        if plan_commands(plan).all(|sends| sends) {
+            return;
+        }
         self.tracer.start(&self.host.facts, self.options.block_trace, &self.roots);
     }
 
@@ -231,9 +235,13 @@ fn space(path: &Path) -> Option<Space> {
 impl Runner for Local {
     fn survey(&self, path: &Path) -> Result<Survey, RunError> {
         let path = path.canonicalize().map_err(RunError::file("find", path))?;
-        let kind = kind(&path);
+        let generic = candor_observe::block_device_of_commands(&path, &self.roots).is_some();
+        let kind = if generic { PathKind::Device } else { kind(&path) };
         let has_length = matches!(kind, PathKind::File | PathKind::Device);
-        let length = || File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok();
+        let length = || match generic {
+            true => candor_observe::file_facts(&path).ok().map(|facts| facts.size_bytes),
+            false => File::open(&path).and_then(|mut file| file.seek(SeekFrom::End(0))).ok(),
+        };
         Ok(Survey {
             kind,
             length_bytes: has_length.then(length).flatten(),
@@ -262,6 +270,9 @@ impl Runner for Local {
         });
         let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
         self.host.facts = candor_observe::inspect(&named, &self.roots);
+        if plan_commands(plan).any(|sends| sends) {
+            self.host.facts.missing.push(untraced_commands());
+        }
         Ok(())
     }
 
@@ -281,11 +292,11 @@ impl Runner for Local {
         let (mut skipped, mut idle) = (Vec::new(), None);
         if !follow_up {
             let mut sampler = self.sampler(&files);
-            self.start_tracer();
+            self.start_tracer(plan);
             idle = self.idle_window(&mut sampler);
             skipped = self.prepare_targets(plan, phase)?;
             // Files that came into being can have brought their devices with them.
-            self.start_tracer();
+            self.start_tracer(plan);
         }
         // Files may just have come into being.
         let mut sampler = self.sampler(&files);
@@ -326,6 +337,22 @@ impl Runner for Local {
     fn close(&mut self) -> Vec<Note> {
         self.guard.remove_files();
         std::mem::take(&mut self.notes)
+    }
+}
+
+/// Whether the jobs of a plan send commands past the block layer, one after the other.
+fn plan_commands(plan: &Plan) -> impl Iterator<Item = bool> {
+    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    jobs.map(|job| job.blocks().is_some_and(|blocks| blocks.engine.is_passthrough()))
+}
+
+fn untraced_commands() -> Missing {
+    Missing {
+        what: "single requests of the devices".into(),
+        why: "commands of io_uring_cmd and sg pass the block layer by, and the block tracer sees \
+              no reads and writes in them"
+            .into(),
+        enable: "the block device by another engine".into(),
     }
 }
 

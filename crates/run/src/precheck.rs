@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_blocks::Known;
 use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
+use candor_blocks::targets::passthrough::Device;
 use candor_engine::names::{self, Names};
 use candor_observe::{Access, Paths, Roots, accounting_probe, cache};
-use candor_plan::{Blocks, Job, Phase, Plan, Target};
+use candor_plan::{Blocks, Engine, Job, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
@@ -81,11 +83,17 @@ pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
             }
         }
         let proven = facts.targets.get(index).and_then(|t| t.accounting_probe.as_ref());
+        let mut engines = work.iter().map(|(_, blocks)| blocks.engine);
+        let commanding = engines.find(Engine::is_passthrough);
         let settled = proven.is_some_and(|probe| {
-            matches!(probe.outcome, AccountingOutcome::Counted | AccountingOutcome::CountedBelow)
+            probe.passthrough == commanding.is_some()
+                && matches!(
+                    probe.outcome,
+                    AccountingOutcome::Counted | AccountingOutcome::CountedBelow
+                )
         });
         if let (false, Some(path)) = (settled, paths.first()) {
-            prove(facts, index, path, roots);
+            prove(facts, index, path, commanding.as_ref(), roots);
         }
     }
 }
@@ -133,12 +141,20 @@ fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
     }
 }
 
-/// Makes the accounting probe on a file or device and keeps what it showed.
-fn prove(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
+/// Makes the accounting probe on a file or device and keeps what it showed: by a command past the
+/// block layer, where an engine works so.
+fn prove(facts: &mut Facts, index: usize, path: &Path, engine: Option<&Engine>, roots: &Roots) {
     if !path.exists() {
         return;
     }
-    let (probe, missing) = accounting_probe::probe(facts, index, path, roots);
+    let device = engine.map(|engine| commanded(path, engine));
+    let read = |buffer: &mut [u8], offset: u64| match &device {
+        Some(Ok((file, device))) => device.read(file, buffer, offset),
+        Some(Err(error)) => Err(error.kind().into()),
+        None => Err(std::io::ErrorKind::Unsupported.into()),
+    };
+    let command: Option<&accounting_probe::ByCommand<'_>> = device.as_ref().map(|_| &read as _);
+    let (probe, missing) = accounting_probe::probe(facts, index, path, command, roots);
     if let Some(target) = facts.targets.get_mut(index) {
         target.accounting_probe = Some(probe);
     }
@@ -148,12 +164,19 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     facts.missing.extend(missing);
 }
 
+/// A device that takes the commands of an engine.
+fn commanded(path: &Path, engine: &Engine) -> std::io::Result<(File, Device)> {
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+    let device = Device::identify(&file, engine)?;
+    Ok((file, device))
+}
+
 /// Proves the counters of a path for an inspection: in a directory, on a small file of our own.
 pub fn prove_path(facts: &mut Facts, index: usize, path: &Path, roots: &Roots) {
     let kind = facts.targets.get(index).map(|target| target.kind);
     let mut look = |file: &Path| {
         search_device(facts, index, file, Access::Read, roots);
-        prove(facts, index, file, roots);
+        prove(facts, index, file, None, roots);
     };
     if kind != Some(PathKind::Directory) {
         return look(path);

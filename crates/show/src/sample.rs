@@ -275,6 +275,7 @@ fn target() -> TargetFacts {
         accounting_probe: Some(AccountingProbe {
             path: "/data/candor.0".into(),
             bytes: 65536,
+            passthrough: false,
             direct: true,
             counted: vec![("sda1".into(), 65536), ("sda".into(), 65536)],
             outcome: AccountingOutcome::Counted,

@@ -17,6 +17,8 @@
 //! | [`fallocate`] | `fallocate` | one | no |
 //! | [`ftruncate`] | `ftruncate` | one | no |
 //! | [`page_fault`] | loads and stores on memory of its own | one | no |
+//! | [`uring_cmd`] | NVMe commands by `io_uring_enter` | depth | yes |
+//! | [`sg`] | SCSI commands by `SG_IO` | one | yes |
 //! | [`null`] | none | depth | no |
 
 pub mod fallocate;
@@ -29,10 +31,12 @@ pub mod null;
 pub mod page_fault;
 pub mod psync;
 pub mod pvsync;
+pub mod sg;
 pub mod splice;
 pub mod sync;
 pub mod threads;
 pub mod uring;
+pub mod uring_cmd;
 pub mod vsync;
 
 use std::os::fd::RawFd;

@@ -2,8 +2,8 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, WriteLife};
@@ -12,6 +12,7 @@ use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
 use crate::targets::descriptors;
+use crate::targets::passthrough::{self, Device};
 use candor_engine::EngineError;
 
 /// An open file or device.
@@ -23,8 +24,10 @@ pub struct OpenFile {
     pub base: u64,
     /// One past the last byte that the plan uses.
     pub size: u64,
-    /// True for a block device.
+    /// True for a block device, and for one that takes commands.
     pub is_device: bool,
+    /// The device that takes commands past the block layer, where the engine sends such.
+    pub device: Option<Device>,
     /// True where a trim resets a zone.
     pub in_zones: bool,
     /// Index of its target among those of the job.
@@ -59,8 +62,21 @@ impl OpenFile {
         room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
     }
 
+    /// Flushes what was written, past the block layer where it was written so; none for the null
+    /// target.
+    pub fn flush(&self) -> Option<std::io::Result<()>> {
+        let handle = self.handle.as_ref()?;
+        Some(match &self.device {
+            Some(device) => device.flush(handle),
+            None => handle.sync_all(),
+        })
+    }
+
     /// Number of which offsets and lengths of direct I/O are multiples, where the kernel tells it.
     pub fn direct_unit(&self) -> Option<u64> {
+        if let Some(device) = &self.device {
+            return Some(u64::from(device.block_bytes()));
+        }
         let handle = self.handle.as_ref()?;
         let stat = statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
         let is_known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
@@ -94,6 +110,7 @@ impl OpenFile {
             base: 0,
             size,
             is_device: false,
+            device: None,
             in_zones: false,
             target: 0,
             handle: None,
@@ -162,7 +179,7 @@ impl Files {
                 continue;
             }
             for named in named(target) {
-                let file = open_one(&named, target, blocks)?;
+                let file = open_one(&named, target, job, blocks)?;
                 if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
                     continue;
                 }
@@ -194,10 +211,17 @@ pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
     target.kind == TargetKind::Null || !blocks.uses_targets()
 }
 
-fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, EngineError> {
+fn open_one(
+    named: &Named,
+    target: &Target,
+    job: &Job,
+    blocks: &Blocks,
+) -> Result<Opened, EngineError> {
     let path = &named.path;
     let mut flags = libc::O_CLOEXEC;
-    if blocks.direct {
+    // Commands know no such flag.
+    let is_direct = blocks.direct && !blocks.engine.is_passthrough();
+    if is_direct {
         flags |= libc::O_DIRECT;
     }
     flags |= match blocks.durability.open {
@@ -210,10 +234,14 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
         Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice };
     let mut options = OpenOptions::new();
     options.read(true).write(opening.writes).custom_flags(flags);
-    let handle = descriptors::open(&options, path, attempt(blocks.direct))?;
+    let handle = descriptors::open(&options, path, attempt(is_direct))?;
+    let device = commanded(&handle, path, blocks).map_err(|(message, remedy)| {
+        EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
+    })?;
     let sized = handle.metadata().and_then(|metadata| {
-        let is_device = metadata.file_type().is_block_device();
-        Ok((is_device, length(&handle, is_device)?))
+        let is_device = device.is_some() || metadata.file_type().is_block_device();
+        let length = device.map_or_else(|| length(&handle, is_device), |d| Ok(d.bytes()));
+        Ok((is_device, length?))
     });
     let (is_device, present) = sized.map_err(EngineError::file("find the size of", path))?;
     // A device has no bytes behind its end.
@@ -230,9 +258,48 @@ fn open_one(named: &Named, target: &Target, blocks: &Blocks) -> Result<Opened, E
     let path = path.to_owned();
     let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
     let target = 0;
-    let file =
-        OpenFile { path, base, size, is_device, in_zones, target, handle, descriptor, opening };
+    let file = OpenFile {
+        path,
+        base,
+        size,
+        is_device,
+        device,
+        in_zones,
+        target,
+        handle,
+        descriptor,
+        opening,
+    };
     Ok(Opened { file, present })
+}
+
+/// The device behind a file that is to take commands, or the reason why it and the engine do not
+/// fit; none where the engine sends no commands.
+fn commanded(
+    handle: &File,
+    path: &Path,
+    blocks: &Blocks,
+) -> Result<Option<Device>, (String, &'static str)> {
+    const MEMORY: u32 = 1;
+    if blocks.engine.is_passthrough() {
+        let device = Device::identify(handle, &blocks.engine);
+        return device.map(Some).map_err(|e| passthrough::refusal(path, &blocks.engine, &e));
+    }
+    // Behind those of memory (`null`, `zero`) are no commands.
+    let is_generic = handle.metadata().is_ok_and(|about| {
+        about.file_type().is_char_device() && rustix::fs::major(about.rdev()) != MEMORY
+    });
+    match is_generic {
+        true => Err((
+            format!(
+                "`{}` takes commands, which {} does not send",
+                path.display(),
+                blocks.engine.name()
+            ),
+            "set engine = \"io_uring_cmd\" for NVMe, \"sg\" for SCSI, or name the block device",
+        )),
+        false => Ok(None),
+    }
 }
 
 /// An open file with its length.
@@ -337,6 +404,20 @@ mod tests {
         let path = dir.path().join("skipped");
         assert!(open(&path, 4096, Layout::Write, Mix::WRITE).is_err());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn commands_are_for_devices_that_take_them() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        for (engine, word) in [(Engine::IO_URING_CMD, "no NVMe commands"), (Engine::SG, "no SCSI")]
+        {
+            let target = Target { path: file.path().into(), ..Target::default() };
+            let job = Job { targets: vec![target.name.clone()], ..Job::default() };
+            let plan = Plan { targets: vec![target], ..Plan::default() };
+            let blocks = Blocks { engine, direct: true, ..Blocks::default() };
+            let refused = Files::open(&plan, &job, &blocks).expect_err("a file takes none");
+            assert!(refused.to_string().contains(word), "{refused}");
+        }
     }
 
     #[test]

@@ -79,7 +79,7 @@ fn on_a_silent_disk() -> (Fake, Facts) {
 }
 
 fn outcome(fake: &Fake, facts: &Facts, path: &Path) -> (AccountingOutcome, Option<String>) {
-    let (probe, missing) = probe(facts, 0, path, &fake.roots);
+    let (probe, missing) = probe(facts, 0, path, None, &fake.roots);
     (probe.outcome, missing.map(|missing| missing.why))
 }
 
@@ -89,7 +89,7 @@ fn a_disk_that_does_not_count() {
     let file = fake.path("data").join("f");
     std::fs::write(&file, vec![7; 300_000]).expect("written");
     File::open(&file).and_then(|file| file.sync_all()).expect("synced");
-    let (probe, missing) = probe(&facts, 0, &file, &fake.roots);
+    let (probe, missing) = probe(&facts, 0, &file, None, &fake.roots);
     if probe.outcome == AccountingOutcome::NotMade {
         return eprintln!("skipped: {}", missing.map_or_else(String::new, |m| m.why));
     }
@@ -121,10 +121,10 @@ fn what_needs_no_device_proves_nothing() {
 fn what_cannot_be_read_is_not_made() {
     let (fake, facts) = on_a_silent_disk();
     assert_eq!(outcome(&fake, &facts, &fake.path("data")).0, AccountingOutcome::NotMade);
-    let missing = probe(&facts, 9, Path::new("/x"), &fake.roots).1.expect("a reason");
+    let missing = probe(&facts, 9, Path::new("/x"), None, &fake.roots).1.expect("a reason");
     assert_eq!(missing.what, "accounting probe of /x");
     assert_eq!(
-        probe(&facts, 9, Path::new("/x"), &fake.roots).0.outcome,
+        probe(&facts, 9, Path::new("/x"), None, &fake.roots).0.outcome,
         AccountingOutcome::NotMade
     );
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use candor_record::facts::{Extents, Fact, FileFacts};
 
 use crate::path::fiemap::{self, Extent};
+use crate::path::generic;
 use crate::source::Roots;
 use crate::source::bundle::Ask;
 use crate::source::parse::sectors;
@@ -23,7 +24,8 @@ pub fn file_facts(path: &Path) -> io::Result<FileFacts> {
     let roots = Roots::default();
     let size_bytes = match stat.file_type {
         FileType::Device => end(path).or_else(|error| reported_size(&stat, &roots).ok_or(error))?,
-        _ => stat.size_bytes,
+        FileType::Other => size_behind(path, &roots).unwrap_or(stat.size_bytes),
+        FileType::File | FileType::Directory => stat.size_bytes,
     };
     Ok(of(path, &stat, size_bytes, &roots))
 }
@@ -35,13 +37,14 @@ pub(crate) fn facts(path: &Path, roots: &Roots) -> Option<FileFacts> {
         FileType::Device => roots
             .number(Ask::End, path, || end(path).ok())
             .or_else(|| reported_size(&stat, roots))?,
-        _ => stat.size_bytes,
+        FileType::Other => size_behind(path, roots).unwrap_or(stat.size_bytes),
+        FileType::File | FileType::Directory => stat.size_bytes,
     };
     Some(of(path, &stat, size_bytes, roots))
 }
 
 fn of(path: &Path, stat: &FileStat, size_bytes: u64, roots: &Roots) -> FileFacts {
-    let is_device = stat.file_type == FileType::Device;
+    let is_device = matches!(stat.file_type, FileType::Device | FileType::Other);
     FileFacts {
         path: path.display().to_string(),
         size_bytes,
@@ -86,6 +89,12 @@ fn end(path: &Path) -> io::Result<u64> {
 /// Length of a device for those who may not open it, as sysfs tells everybody.
 fn reported_size(stat: &FileStat, roots: &Roots) -> Option<u64> {
     sectors(&roots.text(&roots.sys.join("dev/block").join(&stat.is).join("size"))?)
+}
+
+/// Length of the block device behind a generic device.
+fn size_behind(path: &Path, roots: &Roots) -> Option<u64> {
+    let name = generic::block_device_of_commands(path, roots)?;
+    sectors(&roots.text(&roots.block(&name).join("size"))?)
 }
 
 /// Opens for reading, without waiting for whoever holds the other end of a pipe.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use candor_record::facts::Fact;
 
+use crate::path::generic;
 use crate::path::layers::{self, Access, Held, nearest_existing};
 use crate::path::mounts::{self, Mount};
 use crate::source::Roots;
@@ -11,8 +12,8 @@ use crate::source::stat::FileType;
 
 /// Kernel name of the block device that a path is, or that the filesystem under it is mounted
 /// from; for a path that does not exist yet, of its nearest existing parent. Absent where there is
-/// none: memory, network, pools that hide their devices. From `/sys/dev/block` and
-/// `/proc/self/mountinfo`.
+/// none: memory, network, pools that hide their devices. A generic device stands for its block
+/// device. From `/sys/dev` and `/proc/self/mountinfo`.
 pub fn device_of_path(path: &Path, roots: &Roots) -> Option<String> {
     device_fact(path, roots).map(|fact| fact.value)
 }
@@ -22,6 +23,9 @@ pub(crate) fn device_fact(path: &Path, roots: &Roots) -> Option<Fact<String>> {
     let (_, stat) = nearest_existing(path, roots)?;
     if stat.file_type == FileType::Device {
         return by_number(&stat.is, roots);
+    }
+    if let Some(commanded) = generic::fact(path, roots) {
+        return Some(commanded);
     }
     device_of_held(&layers::holding(path, Access::Read, &mounts::read(roots), roots)?, roots)
 }

@@ -25,6 +25,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     match view.blocks.engine {
         Engine::Pvsync(options) => pvsync(view, options, out),
         Engine::IoUring(options) => uring(view, options, out),
+        Engine::UringCmd(options) => uring(view, options.ring(), out),
         Engine::Mmap(_) => mmap(view, out),
         Engine::Libaio(_) => libaio(view, out),
         Engine::Ftruncate => ftruncate(view, out),

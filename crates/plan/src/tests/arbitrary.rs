@@ -252,6 +252,19 @@ impl Arbitrary<'_> {
             }
             Engine::IoUring(_) => Engine::IoUring(self.uring()),
             Engine::Mmap(_) => Engine::Mmap(Mmap { drop: self.yes() }),
+            Engine::UringCmd(_) => Engine::UringCmd(UringCmd {
+                iopoll: self.yes(),
+                fixed_buffers: self.option(Self::yes),
+                force_async_every: u32::from(self.byte()),
+                fua_reads: self.yes(),
+                fua_writes: self.yes(),
+                ..UringCmd::DEFAULT
+            }),
+            Engine::Sg(_) => Engine::Sg(Sg {
+                fua_reads: self.yes(),
+                fua_writes: self.yes(),
+                write: self.pick(&[ScsiWrite::Write, ScsiWrite::WriteAndVerify]),
+            }),
             other => other,
         }
     }

@@ -31,6 +31,8 @@ pub struct Draft {
     pub call_flags: Option<CallFlags>,
     /// Each call polls for its completion.
     pub hipri: bool,
+    /// The page cache was asked for by name.
+    pub buffered: bool,
     /// The run's seed.
     pub seed: Option<u64>,
     /// How often it runs.
@@ -66,6 +68,14 @@ impl Draft {
                 PlanPath::from("--depth"),
                 format!("--depth is a list, and {} has one operation in flight", engine.name()),
                 "add --engine io_uring",
+            ));
+        }
+        if engine.is_passthrough() && self.buffered {
+            return Some(Problem::error(
+                "engine-options",
+                PlanPath::from("--buffered"),
+                format!("--buffered is set, and {} goes past the page cache", engine.name()),
+                "leave it out",
             ));
         }
         let (flag, fitting) = match (&self.uring, self.call_flags) {
@@ -155,7 +165,9 @@ impl Draft {
 
     /// The phase that has these values of the lists.
     fn phase_of(&self, name: &str, targets: &[Target], values: &[&Value]) -> Phase {
-        let mut blocks = Blocks { engine: self.engine(), ..self.blocks.clone() };
+        let engine = self.engine();
+        let direct = self.blocks.direct || engine.is_passthrough();
+        let mut blocks = Blocks { engine, direct, ..self.blocks.clone() };
         let mut job = Job {
             name: "job".to_owned(),
             targets: targets.iter().map(|target| target.name.clone()).collect(),

@@ -23,6 +23,21 @@ choices! {
     }
 }
 
+choices! {
+    /// `sg_write_mode`. `verify` is an old name.
+    pub enum SgWrite {
+        #[default]
+        Write = "WRITE": "write",
+        WriteAndVerify = "WRITE AND VERIFY": "write_and_verify" | "verify",
+        WriteSame = "WRITE SAME of one block": "write_same" | "same",
+        WriteSameNdob = "WRITE SAME without data": "write_same_ndob",
+        WriteStream = "WRITE STREAM": "write_stream",
+        Verify00 = "VERIFY without a comparison": "verify_bytchk_00",
+        Verify01 = "VERIFY against data": "verify_bytchk_01",
+        Verify11 = "VERIFY against one block": "verify_bytchk_11",
+    }
+}
+
 /// Options that only some engines have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EngineOptions {
@@ -48,6 +63,12 @@ pub struct EngineOptions {
     pub nonvectored: Option<u64>,
     /// `force_async`: every so many operations; 0 is never.
     pub force_async: u64,
+    /// `readfua`.
+    pub fua_reads: bool,
+    /// `writefua`.
+    pub fua_writes: bool,
+    /// `sg_write_mode`.
+    pub sg_write: SgWrite,
     /// `cpuload` in percent.
     pub cpu_load: u64,
     /// `cpuchunks` in microseconds.

@@ -1,5 +1,6 @@
 //! Engine and depth.
 
+mod passthrough;
 pub(super) mod programs;
 
 use std::path::PathBuf;
@@ -49,6 +50,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     lock(from, blocks, diagnostics);
     depth(from, blocks);
     flags(from, blocks, diagnostics);
+    passthrough::lower(from, blocks, diagnostics);
     memory(from, blocks);
 }
 
@@ -66,6 +68,8 @@ fn engine(name: &str) -> Engine {
         "falloc" => Engine::Fallocate,
         "ftruncate" => Engine::Ftruncate,
         "page_fault" => Engine::PageFault,
+        "io_uring_cmd" => Engine::IO_URING_CMD,
+        "sg" => Engine::SG,
         "null" | "cpuio" | "exec" => Engine::Null,
         _ => Engine::Psync,
     }

@@ -277,6 +277,10 @@ fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
 }
 
 fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
+    // There is no page cache to be told.
+    if blocks.engine.is_passthrough() {
+        return Advice::None;
+    }
     match from.options.files.advice {
         job_options::Advice::None => Advice::None,
         job_options::Advice::Random => Advice::Random,

@@ -16,7 +16,8 @@ pub enum Found {
     Nothing,
     /// A regular file of so many bytes.
     File(u64),
-    /// A block device of so many bytes; absent where that cannot be told.
+    /// A block device of so many bytes, or what takes its commands; absent where that cannot be
+    /// told.
     Device(Option<u64>),
     /// A character device.
     Character,
@@ -125,7 +126,10 @@ impl Host for ThisHost {
         } else if kind.is_block_device() {
             Found::Device(device_bytes(path))
         } else if kind.is_char_device() {
-            Found::Character
+            match commanded_bytes(path) {
+                None => Found::Character,
+                bytes => Found::Device(bytes),
+            }
         } else {
             Found::Other
         }
@@ -171,10 +175,25 @@ impl Host for ThisHost {
 
 const SECTOR: u64 = 512;
 
+/// Size of the block device that a character device takes commands for; none for any other.
+fn commanded_bytes(path: &Path) -> Option<u64> {
+    let real = path.canonicalize().ok()?;
+    let name = real.file_name()?.to_str()?;
+    if let Some(numbers) = name.strip_prefix("ng") {
+        return named_bytes(&format!("nvme{numbers}"));
+    }
+    let disks = format!("/sys/class/scsi_generic/{name}/device/block");
+    let disk = std::fs::read_dir(disks).ok()?.next()?.ok()?.file_name();
+    named_bytes(disk.to_str()?)
+}
+
 /// Size of a block device, as the kernel tells it without the device being opened.
 fn device_bytes(path: &Path) -> Option<u64> {
     let real = path.canonicalize().ok()?;
-    let name = real.file_name()?.to_str()?;
+    named_bytes(real.file_name()?.to_str()?)
+}
+
+fn named_bytes(name: &str) -> Option<u64> {
     let text = std::fs::read_to_string(format!("/sys/class/block/{name}/size")).ok()?;
     text.trim().parse::<u64>().ok()?.checked_mul(SECTOR)
 }

@@ -36,6 +36,7 @@ fn hands_over(blocks: &Blocks) -> bool {
         Engine::Libaio(_) | Engine::Threads => true,
         // The kernel takes them from the queue by itself.
         Engine::IoUring(uring) => !uring.sqpoll,
+        Engine::UringCmd(options) => !options.sqpoll,
         // One at a time ends in the call that issues it.
         Engine::Null => blocks.depth > 1,
         _ => false,

@@ -21,7 +21,6 @@ const fn lacking(name: &'static str, help: &'static str, refused: &'static str) 
 
 const NETWORK: &str = "exchanging data with another host is not built yet";
 const LIBRARY: &str = "it needs a library or a device that this build does not use";
-const DEVICE: &str = "commands to a device, past the block layer, are not built yet";
 
 /// All of them.
 pub const ENGINES: &[EngineName] = &[
@@ -52,8 +51,8 @@ pub const ENGINES: &[EngineName] = &[
     known("ftruncate", "ftruncate"),
     known("page_fault", "memory of its own, page by page"),
     known("exec", "runs a program"),
-    lacking("io_uring_cmd", "commands to NVMe devices", DEVICE),
-    lacking("sg", "commands to SCSI devices", DEVICE),
+    known("io_uring_cmd", "commands to NVMe devices"),
+    known("sg", "commands to SCSI devices"),
     lacking("net", "sends and receives", NETWORK),
     lacking("netsplice", "sends and receives by splice", NETWORK),
     lacking("rdma", "remote memory", NETWORK),

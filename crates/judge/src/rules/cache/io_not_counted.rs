@@ -1,7 +1,7 @@
 //! A17: Linux does not count I/O on this target.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{AccountingOutcome, TargetFacts, value};
+use candor_record::facts::{AccountingOutcome, AccountingProbe, TargetFacts, value};
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Severity};
 
@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
         title: "I/O is not counted here",
         explanation: "All checks of coverage rest on counters, and some targets have none: \
             accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
-            count. Before a run candor reads a known amount \
+            count, commands that go past the block layer (io_uring_cmd, sg). Before a run candor reads a known amount \
             directly and looks whether the device counted it. If nobody did, zero means nothing, \
             and the result is called not verifiable instead of cached. Switch accounting on, or \
             use a device that counts.",
@@ -30,18 +30,44 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let by_others = observed.targets().into_iter().any(counted_below);
+    let targets = || observed.targets().into_iter();
+    let by_others = targets().any(counted_below) || targets().any(is_uncounted_command);
     if observed.app_all().bytes < BYTES_MIN.value || (counts_after_all(observed) && !by_others) {
         return Outcome::Nothing;
     }
-    let targets = observed.targets().into_iter();
-    targets.filter_map(|target| of_target(observed, target)).collect::<Vec<Finding>>().into()
+    targets().filter_map(|target| of_target(observed, target)).collect::<Vec<Finding>>().into()
+}
+
+/// Commands past the block layer: neither its counters nor a process's see their bytes.
+fn of_commands(observed: &Observed, device: &str, probe: &AccountingProbe) -> Finding {
+    let sentence = format!(
+        "Linux does not count commands that go to {device} past the block layer, so nobody can \
+         vouch that the bytes reached it.",
+    );
+    let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
+    let is_made = probe.outcome == AccountingOutcome::NotCounted;
+    let advice = format!(
+        "Where the kernel has the switch (Linux 6.13 or newer), have it count them (as root): \
+         echo 1 > /sys/block/{device}/queue/iostats_passthrough"
+    );
+    FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
+        .confidence(if is_made { Confidence::Certain } else { Confidence::Likely })
+        .evidence_if(
+            is_made.then(|| ("accounting probe".into(), value, coverage::stat_of(observed))),
+        )
+        .advice(advice, None)
+        .done()
 }
 
 /// The device counted what was moved, whatever the accounting probe showed.
 fn counts_after_all(observed: &Observed) -> bool {
     let share = |op| observed.top.and_then(|top| observed.share_seen(op, top.side(op).bytes));
     share(observed.main_op()).is_some_and(|share| share >= COVERAGE_FULL.value)
+}
+
+/// Commands past the block layer, which nobody counts: what the device counts is others'.
+fn is_uncounted_command(target: &TargetFacts) -> bool {
+    target.accounting_probe.as_ref().is_some_and(AccountingProbe::is_uncounted_command)
 }
 
 /// The accounting probe was counted by the devices below only.
@@ -56,6 +82,9 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
     let outcome = probe.filter(|probe| probe.direct).map(|probe| probe.outcome);
     if counted_below(target) {
         return Some(below(observed, device));
+    }
+    if is_uncounted_command(target) {
+        return Some(of_commands(observed, device, probe?));
     }
     let off = observed.facts.device(device).and_then(|d| d.counts_io.as_ref()).filter(|c| !c.value);
     let not_counted = outcome == Some(AccountingOutcome::NotCounted);
@@ -136,6 +165,26 @@ mod tests {
         assert_eq!(found[0].severity, Severity::NotVerifiable);
         assert!(found[0].sentence.contains("charged 100 % of them"), "{}", found[0].sentence);
         assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+    }
+
+    #[test]
+    fn commands_past_the_block_layer_are_not_verifiable_whatever_others_do() {
+        let mut case = TestCase::direct(4096, 8, 1, 50_000.0);
+        let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
+        (probe.passthrough, probe.outcome) = (true, AccountingOutcome::NotCounted);
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("past the block layer"), "{found:?}");
+        assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+        // A probe that could not be made is no witness either.
+        let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
+        (probe.direct, probe.outcome) = (false, AccountingOutcome::NotMade);
+        case.after_disk(Default::default());
+        let judgement = case.judge();
+        assert_eq!(judgement.verdict, candor_record::Verdict::NotVerifiable);
+        assert!(judgement.finding("A1").is_none(), "{judgement:#?}");
+        let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
+        probe.outcome = AccountingOutcome::Counted;
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

@@ -39,7 +39,10 @@ pub const FLAGS: &[Flag<Draft>] = &[
         takes: Takes::Nothing,
         help: "Go through the page cache; the default",
         fields: &["phase[0].job[0].work.blocks.direct"],
-        set: |draft, _| put(&mut draft.blocks.direct, Ok(false)),
+        set: |draft, _| {
+            draft.buffered = true;
+            put(&mut draft.blocks.direct, Ok(false))
+        },
     },
     Flag {
         long: "batch-submit",

@@ -1,7 +1,8 @@
 //! Engines and what belongs to them.
 
 use candor_plan::blocks::{
-    Buffers, IoPriority, MemoryKind, Mmap, Pattern, PriorityClass, PriorityShare,
+    Buffers, IoPriority, MemoryKind, Mmap, Pattern, PriorityClass, PriorityShare, ScsiWrite, Sg,
+    UringCmd,
 };
 use candor_plan::units::Direction;
 use candor_plan::{Burn, Bytes, Engine, Nanos, Target, Work};
@@ -29,6 +30,8 @@ fn engines_by_fios_names() {
         ("splice", Engine::Splice),
         ("null", Engine::Null),
         ("page_fault", Engine::PageFault),
+        ("io_uring_cmd", Engine::IO_URING_CMD),
+        ("sg", Engine::SG),
     ];
     for (name, engine) in known {
         assert_eq!(one(&format!("ioengine={name}\nsize=1m")).engine, engine);
@@ -54,6 +57,39 @@ fn what_single_engines_have() {
     assert_eq!(one("ioengine=pvsync2\nhipri").engine, Engine::PVSYNC);
     let merged = one("ioengine=vsync\niodepth=8");
     assert_eq!((merged.depth, merged.batch_submit), (8, None));
+}
+
+#[test]
+fn commands_past_the_block_layer() {
+    let ring = one("ioengine=io_uring_cmd\niodepth=4\nfixedbufs\nregisterfiles\nhipri\nwritefua=1");
+    let expected = UringCmd {
+        iopoll: true,
+        fixed_buffers: Some(true),
+        fixed_files: Some(true),
+        fua_writes: true,
+        ..UringCmd::DEFAULT
+    };
+    // fio sends them whatever it says of direct I/O, and tells no page cache of them.
+    assert_eq!((ring.engine, ring.direct, ring.depth), (Engine::UringCmd(expected), true, 4));
+    assert_eq!(ring.hints, candor_plan::blocks::Hints::default());
+    let scsi = one("ioengine=sg\nsg_write_mode=verify\nreadfua=1\nwritefua=1");
+    let expected = Sg { fua_reads: true, fua_writes: false, write: ScsiWrite::WriteAndVerify };
+    assert_eq!((scsi.engine, scsi.direct), (Engine::Sg(expected), true));
+    let deep = lowered("[a]\nfilename=/tmp/full\nioengine=sg\niodepth=8\n");
+    assert_eq!(deep.notes[0].did, "one command at a time");
+    for (lines, refused) in [
+        ("ioengine=io_uring_cmd\nnowait=1", "nowait=1 is not done"),
+        ("ioengine=io_uring_cmd\nsync=1", "sync=1 is not done"),
+        ("ioengine=io_uring_cmd\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
+        ("ioengine=io_uring_cmd\ncmd_type=scsi", "cmd_type=scsi is not done"),
+        ("ioengine=sg\nsg_write_mode=write_same", "sg_write_mode=write_same is not done"),
+        ("ioengine=sg\nioscheduler=none", "ioscheduler=none is not done"),
+    ] {
+        let said = diagnostics(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).join("\n");
+        assert!(said.contains(refused), "{lines}: {said}");
+    }
+    // What says nothing beside the default is no option that is not done.
+    assert_eq!(one("ioengine=io_uring_cmd\ncmd_type=nvme\npi_act=1").engine, Engine::IO_URING_CMD);
 }
 
 #[test]

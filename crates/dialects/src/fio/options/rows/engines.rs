@@ -1,6 +1,6 @@
 //! Options that only some engines have, and those of profiles.
 
-use crate::fio::job_options::{CpuMode, StatType};
+use crate::fio::job_options::{CpuMode, SgWrite, StatType};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::fio::values::TimeUnit::Micros;
@@ -9,7 +9,9 @@ use crate::kit::{bare, row};
 const MANY: u64 = u32::MAX as u64;
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
-const PASSTHROUGH: &str = "commands to a device, past the block layer, are not built yet";
+const MODE: &str = "NVMe devices are read and written by plain reads and writes only";
+const SCSI: &str = "io_uring carries NVMe commands only; sg sends those of SCSI";
+const METADATA: &str = "metadata and protection information of blocks are not handled";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -75,37 +77,40 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .of(&["mmap"]).default("0")
         .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
-        .of(&["io_uring_cmd"]).default("nvme").refused("other", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("nvme").refused("other", SCSI),
     bare("write_mode", Kind::Text, "command that writes")
-        .of(&["io_uring_cmd"]).default("write").refused("zeroes", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("write").refused("zeroes", MODE),
     bare("read_mode", Kind::Text, "command that reads")
-        .of(&["io_uring_cmd"]).default("read").refused("verify", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("read").refused("verify", MODE),
     bare("verify_mode", Kind::Text, "command that verifies")
-        .of(&["io_uring_cmd"]).default("read").refused("compare", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("read").refused("compare", MODE),
     bare("verify_bytchk", Kind::Int(0, 3), "what a verifying command compares")
-        .of(&["io_uring_cmd"]).refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).refused("1", SCSI),
     bare("cdb_len", Kind::Int(0, 32), "bytes of a SCSI command")
-        .of(&["io_uring_cmd"]).refused("16", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).refused("16", SCSI),
     bare("deac", Kind::Bool, "zeroes are also given back")
-        .of(&["io_uring_cmd"]).default("0").refused("1", PASSTHROUGH),
+        .of(&["io_uring_cmd"]).default("0").refused("1", MODE),
     bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", METADATA),
     bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1").refused("0", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1").refused("0", METADATA),
     bare("pi_chk", Kind::Text, "which protection information is checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).refused("GUARD", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).refused("GUARD", METADATA),
     bare("apptag", Kind::Int(0, 65535), "application tag of protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("4660").refused("1", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("4660").refused("1", METADATA),
     bare("apptag_mask", Kind::Int(0, 65535), "bits of that tag that are checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("65535").refused("1", PASSTHROUGH),
-    bare("readfua", Kind::Bool, "reads come from the media")
-        .of(&["io_uring_cmd", "sg"]).default("0").refused("1", PASSTHROUGH),
-    bare("writefua", Kind::Bool, "writes reach the media")
-        .of(&["io_uring_cmd", "sg"]).default("0").refused("1", PASSTHROUGH),
-    bare("sg_write_mode", Kind::Text, "SCSI command that writes")
-        .of(&["sg"]).default("write").refused("verify", PASSTHROUGH),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("65535").refused("1", METADATA),
+    row("readfua", Kind::Bool, |s, v| s.engine.fua_reads = v.bool(), "reads come from the media")
+        .of(&["io_uring_cmd", "sg"]).default("0")
+        .exact("blocks.engine.io_uring_cmd.fua_reads, blocks.engine.sg.fua_reads", "1"),
+    row("writefua", Kind::Bool, |s, v| s.engine.fua_writes = v.bool(), "writes reach the media")
+        .of(&["io_uring_cmd", "sg"]).default("0")
+        .exact("blocks.engine.io_uring_cmd.fua_writes, blocks.engine.sg.fua_writes", "1"),
+    row("sg_write_mode", Kind::Choice(SgWrite::CHOICES),
+        |s, v| s.engine.sg_write = v.of(SgWrite::ALL), "SCSI command that writes")
+        .of(&["sg"]).default("write").exact("blocks.engine.sg.write", "write_and_verify"),
     bare("stream_id", Kind::Int(0, 65535), "stream of a SCSI device")
-        .of(&["sg"]).default("0").refused("1", PASSTHROUGH),
+        .of(&["sg"]).default("0").refused("1", "streams of SCSI devices are not written to"),
 ];
 
 #[rustfmt::skip]

@@ -1,0 +1,199 @@
+//! NVMe commands by io_uring: to a namespace's generic device, past the page cache and the block
+//! layer.
+
+use std::sync::Arc;
+
+use candor_engine::EngineError;
+use candor_engine::clock::Ticks;
+use candor_engine::issue::Io;
+use candor_engine::operation::{Done, Outcome, Slot};
+use candor_plan::blocks::UringCmd as Options;
+use candor_plan::work::BlocksOp;
+use io_uring::squeue::Entry128;
+use io_uring::{cqueue, opcode, squeue, types};
+
+use super::Context;
+use super::uring::ring::Ring;
+use crate::slot::BlocksSlot;
+use crate::targets::files::Files;
+use crate::targets::passthrough::{Device, nvme};
+
+/// Engine of io_uring's commands. The kernel takes those of NVMe in rings with large entries only.
+pub struct UringCmd {
+    ring: Ring<Entry128, cqueue::Entry32>,
+    files: Arc<Files>,
+    /// Words of reads and writes, for force unit access.
+    read_more: u32,
+    write_more: u32,
+    /// Ranges of trims in flight, one per slot; they have to outlive their commands.
+    ranges: Box<[nvme::Range]>,
+    /// Operations for which the queue had no room, or that are no command.
+    refused: Vec<u32>,
+    /// Period of commands that go to a kernel thread; 0 for none.
+    async_every: u32,
+    count: u32,
+}
+
+impl UringCmd {
+    /// Sets up a ring in the thread that will use it, and registers files and buffers.
+    ///
+    /// # Errors
+    /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
+    pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
+        let mut ring = Ring::new(context, &options.ring())?;
+        ring.register(context, &options.ring())?;
+        let more = |fua: bool| if fua { nvme::FUA } else { 0 };
+        let own = [
+            (options.fua_reads, "fua-reads"),
+            (options.fua_writes, "fua-writes"),
+            (options.force_async_every > 0, "force-async"),
+        ];
+        ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
+        let mut engine = UringCmd {
+            ring,
+            files: context.files.clone(),
+            read_more: more(options.fua_reads),
+            write_more: more(options.fua_writes),
+            ranges: vec![nvme::Range::default(); context.depth].into(),
+            refused: Vec::with_capacity(context.depth),
+            async_every: options.force_async_every,
+            count: 0,
+        };
+        engine.prove_fixed_buffers(context, options.fixed_buffers == Some(true))?;
+        Ok(engine)
+    }
+
+    /// Reads one block into the registered buffers, which kernels before 6.1 refuse.
+    fn prove_fixed_buffers(
+        &mut self,
+        context: &Context<'_>,
+        insists: bool,
+    ) -> Result<(), EngineError> {
+        let Some(Device::Nvme(namespace)) = self.files.get(0).device else { return Ok(()) };
+        let unit = u64::from(namespace.block_bytes);
+        let room = context.buffers.len() as u64;
+        if !self.ring.fixed_buffers || unit > room {
+            return Ok(());
+        }
+        let buffer = context.buffers.as_ptr();
+        let place = (self.files.get(0).base / unit * unit, unit);
+        let command = namespace.transfer(nvme::opcode::READ, place, buffer, 0);
+        let entry = self.entry(0, &command, true);
+        // SAFETY: the buffers outlive the command, which is waited for.
+        let queued = unsafe { self.ring.inner.submission().push(&entry) };
+        let done = queued.is_ok() && self.ring.inner.submit_and_wait(1).is_ok();
+        let result = self.ring.inner.completion().next().map(|end| end.result());
+        if done && result != Some(-libc::EINVAL) {
+            return Ok(());
+        }
+        if insists {
+            let cause = std::io::Error::from_raw_os_error(libc::EINVAL);
+            return Err(EngineError::system("use registered buffers for NVMe commands")(cause));
+        }
+        self.ring.fixed_buffers = false;
+        self.ring.features.retain(|feature| feature != "fixed-buffers");
+        Ok(())
+    }
+
+    /// Command of an operation; none for what is none.
+    #[inline(always)]
+    fn command(&mut self, slot: &Slot, index: u32) -> Option<nvme::Command> {
+        let Some(Device::Nvme(namespace)) = &self.files.get(slot.handle).device else {
+            return None;
+        };
+        let place = (slot.offset, slot.length);
+        if !namespace.is_whole(place) {
+            return None;
+        }
+        Some(match slot.issued() {
+            BlocksOp::Read | BlocksOp::ReadBack => {
+                namespace.transfer(nvme::opcode::READ, place, slot.buffer.host(), self.read_more)
+            }
+            BlocksOp::Write => {
+                namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_more)
+            }
+            BlocksOp::Trim => {
+                let range = &mut self.ranges[index as usize];
+                *range = namespace.range(slot.offset, slot.length);
+                namespace.deallocation(range)
+            }
+            BlocksOp::Fsync | BlocksOp::Fdatasync => namespace.flushing(),
+            BlocksOp::SyncFileRange => return None,
+        })
+    }
+
+    /// Entry of a command.
+    #[inline(always)]
+    fn entry(&self, handle: u32, command: &nvme::Command, has_buffer: bool) -> Entry128 {
+        let (file, flags) = match self.ring.fixed_files {
+            true => (types::Fd(handle as i32), squeue::Flags::FIXED_FILE),
+            false => (types::Fd(self.files.get(handle).raw()), squeue::Flags::empty()),
+        };
+        let mut bytes = [0; 80];
+        bytes[..nvme::Command::BYTES].copy_from_slice(&command.bytes());
+        let fixed = (has_buffer && self.ring.fixed_buffers).then_some(0);
+        let entry = opcode::UringCmd80::new(file, nvme::URING_CMD_IO).cmd(bytes).buf_index(fixed);
+        entry.build().flags(flags)
+    }
+
+    /// True for each command that goes to a kernel thread at once.
+    fn is_async(&mut self) -> bool {
+        self.count += 1;
+        let is_due = self.count == self.async_every;
+        if is_due {
+            self.count = 0;
+        }
+        is_due
+    }
+}
+
+impl Io for UringCmd {
+    #[inline(always)]
+    fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
+        for &index in batch {
+            let slot = &slots[index as usize];
+            let Some(command) = self.command(slot, index) else {
+                self.refused.push(index);
+                continue;
+            };
+            let moves =
+                matches!(slot.issued(), BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write);
+            let mut entry = self.entry(slot.handle, &command, moves).user_data(u64::from(index));
+            if self.async_every > 0 && self.is_async() {
+                entry = entry.flags(squeue::Flags::ASYNC);
+            }
+            // SAFETY: the slot's buffer, its range and its file live until its completion is reaped.
+            if unsafe { self.ring.inner.submission().push(&entry) }.is_err() {
+                self.refused.push(index);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn turn(
+        &mut self,
+        slots: &[Slot],
+        min: usize,
+        wait_ns: Option<u64>,
+        done: &mut Done,
+    ) -> Option<Ticks> {
+        while let Some(index) = self.refused.pop() {
+            done.push(index, Outcome::error(libc::EINVAL));
+        }
+        let submitted = self.ring.turn(min.saturating_sub(done.len()), wait_ns);
+        for completion in self.ring.inner.completion().take(done.wanted()) {
+            let index = completion.user_data() as u32;
+            let outcome = match completion.result() {
+                0 => Outcome::Done(slots[index as usize].length),
+                status @ 1.. => Outcome::error(nvme::errno(status as u32)),
+                error => Outcome::of_kernel(i64::from(error)),
+            };
+            done.push(index, outcome);
+        }
+        submitted
+    }
+
+    fn features(&self) -> Vec<String> {
+        self.ring.features.clone()
+    }
+}

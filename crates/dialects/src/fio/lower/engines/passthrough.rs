@@ -1,0 +1,82 @@
+//! Engines whose commands go past the page cache and the block layer.
+
+use candor_plan::blocks::{ScsiWrite, Sg, UringCmd};
+use candor_plan::{Blocks, Engine};
+
+use crate::fio::job_options::{OpenSync, SgWrite, WriteHint, ZoneMode};
+use crate::fio::lower::instance::Instance;
+use crate::kit::Diagnostics;
+
+/// Options of these engines; refuses those that such commands have no words for.
+pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    match &mut blocks.engine {
+        Engine::UringCmd(options) => *options = uring_cmd(from, diagnostics),
+        Engine::Sg(options) => *options = sg(from, diagnostics),
+        _ => return,
+    }
+    // fio sends commands whatever it says of direct I/O.
+    blocks.direct = true;
+    (blocks.hints.invalidate, blocks.hints.pre_read) = (false, false);
+    let options = from.options;
+    let of_cache = [
+        ("sync", options.issue.sync != OpenSync::None),
+        ("pre_read", options.making.pre_read),
+        ("write_hint", options.files.write_hint != WriteHint::Unset),
+        ("ioscheduler", options.files.scheduler.is_some()),
+        ("sync_file_range", options.durability.sync_file_range.every > 0),
+        ("end_syncfs", options.durability.syncfs_at_end),
+        ("zonemode", options.zones.mode == ZoneMode::Zbd),
+    ];
+    for (option, _) in of_cache.into_iter().filter(|(_, is_set)| *is_set) {
+        let why = "commands go to the device past the page cache and the block layer";
+        diagnostics.refuse(from, option, why);
+    }
+}
+
+fn uring_cmd(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> UringCmd {
+    let given = &from.options.engine;
+    let of_calls = [
+        ("nowait", given.nowait),
+        ("uncached", given.uncached),
+        ("cmdprio_percentage", given.priorities.percent.iter().any(|(_, percent)| *percent > 0)),
+        ("cmdprio_bssplit", given.priorities.splits.iter().any(|(_, splits)| !splits.is_empty())),
+        ("nonvectored", given.nonvectored == Some(0)),
+    ];
+    for (option, _) in of_calls.into_iter().filter(|(_, is_set)| *is_set) {
+        diagnostics.refuse(from, option, "an NVMe command has no such flag");
+    }
+    let ring = super::uring(given);
+    UringCmd {
+        sqpoll: ring.sqpoll,
+        sqpoll_cpu: ring.sqpoll_cpu,
+        iopoll: ring.iopoll,
+        fixed_buffers: ring.fixed_buffers,
+        fixed_files: ring.fixed_files,
+        force_async_every: ring.force_async_every,
+        fua_reads: given.fua_reads,
+        fua_writes: given.fua_writes,
+    }
+}
+
+fn sg(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Sg {
+    let given = &from.options.engine;
+    if given.hipri {
+        diagnostics.refuse(from, "hipri", "each command is waited for");
+    }
+    let write = match given.sg_write {
+        SgWrite::Write => ScsiWrite::Write,
+        SgWrite::WriteAndVerify => ScsiWrite::WriteAndVerify,
+        _ => {
+            let why = "only commands that move the bytes of each block are sent";
+            diagnostics.refuse(from, "sg_write_mode", why);
+            ScsiWrite::Write
+        }
+    };
+    // Commands that verify have another meaning for that bit.
+    let fua_writes = given.fua_writes && write == ScsiWrite::Write;
+    if from.options.issue.depth > 1 {
+        let did = "one command at a time";
+        diagnostics.note(from, "iodepth", did, "each is waited for, whatever the depth");
+    }
+    Sg { fua_reads: given.fua_reads, fua_writes, write }
+}
