@@ -22,6 +22,7 @@ const RESULTS: &str = "results";
 /// | disk | what the guest sees |
 /// | --- | --- |
 /// | plain | NVMe behind a PCIe port of x4 at 8 GT/s |
+/// | guarded | an NVMe namespace whose blocks have protection information (type 1) |
 /// | shared | one NVMe namespace with two controllers: a multipath head and two hidden paths |
 /// | sata | AHCI, with physical sectors of 4 KiB |
 /// | virtio | virtio-blk with two queues |
@@ -33,6 +34,7 @@ const DEVICES: &[&[&str]] = &[
         "pcie-root-port,id=rp0,x-speed=8,x-width=4,chassis=1",
         "nvme,serial=plain,bus=rp0,drive=plain",
     ],
+    &["nvme,serial=guarded,id=guarded", "nvme-ns,bus=guarded,drive=guarded,ms=8,mset=0,pi=1"],
     &[
         "nvme-subsys,id=both,nqn=both",
         "nvme,serial=shared,subsys=both",
@@ -46,7 +48,7 @@ const DEVICES: &[&[&str]] = &[
     &["virtio-blk-pci,serial=results,drive=results"],
 ];
 
-const DISKS: &[&str] = &["plain", "shared", "sata", "virtio", "sas", "usb", RESULTS];
+const DISKS: &[&str] = &["plain", "guarded", "shared", "sata", "virtio", "sas", "usb", RESULTS];
 
 /// A machine to start once.
 pub struct Machine<'a> {

@@ -221,7 +221,10 @@ impl Probe<'_> {
         };
         let cached_before = cached();
         let before = self.counters();
-        let bytes = self.read_once(spot)?;
+        let bytes = match self.command {
+            Some(command) => read_by(spot, |buffer| command(buffer, spot.offset)),
+            None => read_once(&self.file, spot),
+        }?;
         let after = self.counters();
         let grown = match (cached_before, cached()) {
             (Some(before), Some(after)) => after > before,
@@ -235,23 +238,6 @@ impl Probe<'_> {
             leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
             direct: !grown,
         })
-    }
-
-    /// Reads a spot into memory aligned for it; at the end of a file less than asked for comes.
-    fn read_once(&self, spot: &Spot) -> io::Result<u64> {
-        let length = usize::try_from(spot.length).map_err(|_| io::ErrorKind::InvalidInput)?;
-        let mut memory = vec![0u8; length + MEMORY_ALIGN];
-        let start = memory.as_ptr().align_offset(MEMORY_ALIGN).min(MEMORY_ALIGN);
-        let buffer = &mut memory[start..start + length];
-        if let Some(command) = self.command {
-            return command(buffer, spot.offset);
-        }
-        loop {
-            match self.file.read_at(buffer, spot.offset) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                result => return result.map(|bytes| bytes as u64),
-            }
-        }
     }
 
     fn counters(&self) -> Vec<Option<DiskCounters>> {
@@ -269,6 +255,26 @@ fn moved(before: &Option<DiskCounters>, after: &Option<DiskCounters>) -> u64 {
         (Some(before), Some(after)) => after.since(before).read_sectors.saturating_mul(512),
         _ => 0,
     }
+}
+
+/// Reads a spot; at the end of a file less than asked for comes.
+fn read_once(file: &File, spot: &Spot) -> io::Result<u64> {
+    read_by(spot, |buffer| {
+        loop {
+            match file.read_at(buffer, spot.offset) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result.map(|bytes| bytes as u64),
+            }
+        }
+    })
+}
+
+/// Reads a spot into memory aligned for it.
+fn read_by(spot: &Spot, read: impl FnOnce(&mut [u8]) -> io::Result<u64>) -> io::Result<u64> {
+    let length = usize::try_from(spot.length).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let mut memory = vec![0u8; length + MEMORY_ALIGN];
+    let start = memory.as_ptr().align_offset(MEMORY_ALIGN).min(MEMORY_ALIGN);
+    read(&mut memory[start..start + length])
 }
 
 /// One read and what was counted for it.

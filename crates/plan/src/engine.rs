@@ -468,6 +468,9 @@ pub struct UringCmd {
     /// Each write is on the media when it completes (force unit access).
     #[serde(skip_serializing_if = "is_false")]
     pub fua_writes: bool,
+    /// Protection information, of namespaces that have it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub protection: Protection,
 }
 
 impl UringCmd {
@@ -481,6 +484,7 @@ impl UringCmd {
         force_async_every: 0,
         fua_reads: false,
         fua_writes: false,
+        protection: Protection::DEFAULT,
     };
 
     /// The options that its ring shares with io_uring's.
@@ -494,6 +498,45 @@ impl UringCmd {
             force_async_every: self.force_async_every,
             ..Uring::DEFAULT
         }
+    }
+}
+
+/// Protection information of a namespace that has it. The controller makes it when blocks are
+/// written, and takes it off when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Protection {
+    /// The controller checks the checksum of each block that is read.
+    pub check_guard: bool,
+    /// The controller checks that each block that is read was written to its place.
+    pub check_reference: bool,
+    /// The controller checks the tag of each block that is read.
+    pub check_tag: bool,
+    /// Tag of blocks that are written, and of those that are checked (the application tag).
+    pub tag: u16,
+    /// Bits of the tag that are checked.
+    pub tag_mask: u16,
+}
+
+impl Protection {
+    /// Nothing is checked.
+    pub const DEFAULT: Protection = Protection {
+        check_guard: false,
+        check_reference: false,
+        check_tag: false,
+        tag: 0x1234,
+        tag_mask: 0xffff,
+    };
+
+    /// True where the controller checks anything.
+    pub fn checks(&self) -> bool {
+        self.check_guard || self.check_reference || self.check_tag
+    }
+}
+
+impl Default for Protection {
+    fn default() -> Self {
+        Protection::DEFAULT
     }
 }
 

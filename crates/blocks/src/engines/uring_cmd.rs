@@ -22,9 +22,9 @@ use crate::targets::passthrough::{Device, nvme};
 pub struct UringCmd {
     ring: Ring<Entry128, cqueue::Entry32>,
     files: Arc<Files>,
-    /// Words of reads and writes, for force unit access.
-    read_more: u32,
-    write_more: u32,
+    /// Words of reads and writes: force unit access, protection information.
+    read_extra: nvme::Extra,
+    write_extra: nvme::Extra,
     /// Ranges of trims in flight, one per slot; they have to outlive their commands.
     ranges: Box<[nvme::Range]>,
     /// Operations for which the queue had no room, or that are no command.
@@ -42,18 +42,18 @@ impl UringCmd {
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
         let mut ring = Ring::new(context, &options.ring())?;
         ring.register(context, &options.ring())?;
-        let more = |fua: bool| if fua { nvme::FUA } else { 0 };
         let own = [
             (options.fua_reads, "fua-reads"),
             (options.fua_writes, "fua-writes"),
+            (options.protection.checks(), "protection-checks"),
             (options.force_async_every > 0, "force-async"),
         ];
         ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
         let mut engine = UringCmd {
             ring,
             files: context.files.clone(),
-            read_more: more(options.fua_reads),
-            write_more: more(options.fua_writes),
+            read_extra: nvme::Extra::of_reads(options.fua_reads, options.protection),
+            write_extra: nvme::Extra::of_writes(options.fua_writes, options.protection),
             ranges: vec![nvme::Range::default(); context.depth].into(),
             refused: Vec::with_capacity(context.depth),
             async_every: options.force_async_every,
@@ -77,7 +77,7 @@ impl UringCmd {
         }
         let buffer = context.buffers.as_ptr();
         let place = (self.files.get(0).base / unit * unit, unit);
-        let command = namespace.transfer(nvme::opcode::READ, place, buffer, 0);
+        let command = namespace.transfer(nvme::opcode::READ, place, buffer, nvme::Extra::default());
         let entry = self.entry(0, &command, true);
         // SAFETY: the buffers outlive the command, which is waited for.
         let queued = unsafe { self.ring.inner.submission().push(&entry) };
@@ -107,10 +107,10 @@ impl UringCmd {
         }
         Some(match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                namespace.transfer(nvme::opcode::READ, place, slot.buffer.host(), self.read_more)
+                namespace.transfer(nvme::opcode::READ, place, slot.buffer.host(), self.read_extra)
             }
             BlocksOp::Write => {
-                namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_more)
+                namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_extra)
             }
             BlocksOp::Trim => {
                 let range = &mut self.ranges[index as usize];

@@ -1,10 +1,13 @@
 //! Units and limits of single operations, which only the files of a job know.
 
 use candor_plan::Bytes;
+use candor_plan::blocks::{Engine, UringCmd};
 use candor_plan::units::Direction;
 
 use super::{ReadyBlocks, gcd};
 use crate::targets::files::OpenFile;
+use crate::targets::passthrough::Device;
+use crate::targets::passthrough::nvme::{Namespace, Protected};
 
 /// Remedy where the page cache would take what direct I/O does not.
 const LARGER: &str = "use larger operations, or direct = false";
@@ -37,6 +40,7 @@ impl ReadyBlocks {
 
     /// Checks that one command moves the longest operation.
     pub(super) fn check_commands(&self) -> Result<(), (String, &'static str)> {
+        self.check_protection()?;
         let length = u64::from(self.length_moved());
         let most = |file: &OpenFile| file.device.and_then(|device| device.most_bytes());
         let refuses = |file: &&OpenFile| most(file).is_some_and(|most| length > most);
@@ -47,6 +51,29 @@ impl ReadyBlocks {
                 let length = Bytes(length);
                 let message = format!("a command to `{path}` moves {least} at most, not {length}");
                 Err((message, "use smaller operations: nobody splits commands"))
+            }
+        }
+    }
+
+    /// Checks that blocks have the protection information that is to be checked.
+    fn check_protection(&self) -> Result<(), (String, &'static str)> {
+        let Engine::UringCmd(UringCmd { protection, .. }) = self.blocks.engine else {
+            return Ok(());
+        };
+        let lacks = |file: &&OpenFile| match file.device {
+            Some(Device::Nvme(Namespace { protected: Some(Protected::Placed), .. })) => false,
+            Some(Device::Nvme(Namespace { protected: Some(Protected::Anywhere), .. })) => {
+                protection.check_reference
+            }
+            _ => protection.checks(),
+        };
+        match self.files.all().iter().find(lacks) {
+            None => Ok(()),
+            Some(file) => {
+                let path = file.path.display();
+                let message =
+                    format!("blocks of `{path}` have no such protection information to be checked");
+                Err((message, "remove the checks, or format the namespace with it"))
             }
         }
     }

@@ -258,6 +258,11 @@ impl Arbitrary<'_> {
                 force_async_every: u32::from(self.byte()),
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
+                protection: Protection {
+                    check_guard: self.yes(),
+                    tag: u16::from(self.byte()),
+                    ..Protection::DEFAULT
+                },
                 ..UringCmd::DEFAULT
             }),
             Engine::Sg(_) => Engine::Sg(Sg {

@@ -30,11 +30,14 @@ pub struct Ring<S: squeue::EntryMarker, C: cqueue::EntryMarker> {
     pub features: Vec<String>,
 }
 
+/// A ring that was tried, with the names of its features.
+type Attempt<S, C> = (io::Result<IoUring<S, C>>, Vec<&'static str>);
+
 /// Set-ups to try, best first; each drops a feature that older kernels lack.
 fn setups<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
     options: &Options,
     entries: u32,
-) -> Vec<(io::Result<IoUring<S, C>>, Vec<&'static str>)> {
+) -> Vec<Attempt<S, C>> {
     let builder = || {
         let mut builder = IoUring::<S, C>::builder();
         if options.iopoll {

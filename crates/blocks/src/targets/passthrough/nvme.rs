@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 
+use candor_plan::blocks::Protection;
+
 /// A command, as the kernel takes it by `ioctl` and by io_uring alike.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +50,11 @@ pub mod opcode {
 }
 
 /// Force unit access, in word 12 of a transfer.
-pub const FUA: u32 = 1 << 30;
+const FUA: u32 = 1 << 30;
+/// The controller makes protection information, or takes it off; in word 12 of a transfer.
+const MAKES_PROTECTION: u32 = 1 << 29;
+/// Checks of the checksum, the tag and the place, in word 12 of a read.
+const CHECKS: [u32; 3] = [1 << 28, 1 << 27, 1 << 26];
 /// Deallocation, in word 11 of dataset management.
 const DEALLOCATE: u32 = 1 << 2;
 /// Command of io_uring that carries an NVMe command.
@@ -57,6 +63,41 @@ pub const URING_CMD_IO: u32 = 0xc048_4e80;
 const IOCTL_ID: libc::Ioctl = 0x4e40;
 const IOCTL_ADMIN: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
 const IOCTL_IO: libc::Ioctl = 0xc048_4e43_u32 as libc::Ioctl;
+
+/// Words of a transfer beside its place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extra {
+    /// Flags of word 12.
+    flags: u32,
+    /// Word 15: the tag of protection information, and the bits of it that are checked.
+    tags: u32,
+}
+
+impl Extra {
+    /// Words of reads, with the checks of protection information.
+    pub fn of_reads(fua: bool, protection: Protection) -> Extra {
+        let Protection { check_guard, check_tag, check_reference, .. } = protection;
+        let checks = [check_guard, check_tag, check_reference];
+        let checks = checks.into_iter().zip(CHECKS).filter(|(on, _)| *on);
+        let extra = Extra::of_writes(fua, protection);
+        Extra { flags: checks.fold(extra.flags, |flags, (_, check)| flags | check), ..extra }
+    }
+
+    /// Words of writes.
+    pub fn of_writes(fua: bool, protection: Protection) -> Extra {
+        let tags = u32::from(protection.tag) | u32::from(protection.tag_mask) << 16;
+        Extra { flags: if fua { FUA } else { 0 }, tags }
+    }
+}
+
+/// Kind of protection information of a namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protected {
+    /// Blocks know their place.
+    Placed,
+    /// Blocks do not (type 3).
+    Anywhere,
+}
 
 /// A range of blocks to deallocate.
 #[repr(C)]
@@ -78,6 +119,8 @@ pub struct Namespace {
     pub blocks: u64,
     /// Most bytes of one command; none where the controller sets no limit.
     pub most_bytes: Option<u64>,
+    /// Protection information of its blocks, where they have any.
+    pub protected: Option<Protected>,
 }
 
 impl Namespace {
@@ -91,18 +134,30 @@ impl Namespace {
         (offset | length) & (u64::from(self.block_bytes) - 1) == 0
     }
 
-    /// A read or write of whole blocks. `more` is added to word 12.
+    /// A read or write of whole blocks.
     #[inline(always)]
-    pub fn transfer(&self, opcode: u8, place: (u64, u64), address: *mut u8, more: u32) -> Command {
+    pub fn transfer(
+        &self,
+        opcode: u8,
+        place: (u64, u64),
+        address: *mut u8,
+        extra: Extra,
+    ) -> Command {
         let (offset, length) = place;
         let unit = u64::from(self.block_bytes);
         let start = offset / unit;
         // The number of blocks is one less than it says.
         let count = (length / unit).wrapping_sub(1) as u32 & 0xffff;
+        let (makes, reference, tags) = match self.protected {
+            None => (0, 0, 0),
+            Some(Protected::Placed) => (MAKES_PROTECTION, start as u32, extra.tags),
+            Some(Protected::Anywhere) => (MAKES_PROTECTION, 0, extra.tags),
+        };
+        let more = count | makes | extra.flags;
         Command {
             address: address as u64,
             data_bytes: length as u32,
-            words: [start as u32, (start >> 32) as u32, count | more, 0, 0, 0],
+            words: [start as u32, (start >> 32) as u32, more, 0, reference, tags],
             ..self.of(opcode)
         }
     }
@@ -135,7 +190,8 @@ impl Namespace {
 
     pub(super) fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<u64> {
         let length = buffer.len() as u64;
-        let command = self.transfer(opcode::READ, (offset, length), buffer.as_mut_ptr(), 0);
+        let command =
+            self.transfer(opcode::READ, (offset, length), buffer.as_mut_ptr(), Extra::default());
         call(file, IOCTL_IO, command).map(|()| length)
     }
 }
@@ -201,9 +257,14 @@ fn read(number: u32, namespace: &[u8], controller: &[u8]) -> io::Result<Namespac
     if !(9..=24).contains(&shift) {
         return Err(unusable("its format is unknown"));
     }
-    if metadata > 0 {
-        return Err(unusable("its blocks have metadata, which is not handled yet"));
-    }
+    let protected = match (metadata, namespace[29] & 7) {
+        (0, _) => None,
+        // Metadata of that length is protection information and nothing else, so that the
+        // controller transfers none.
+        (8, 1 | 2) => Some(Protected::Placed),
+        (8, 3) => Some(Protected::Anywhere),
+        _ => return Err(unusable("its blocks have metadata, which is not transferred")),
+    };
     // In units of the smallest page of the controller, which are 4 KiB.
     let limit = match controller[77] {
         0 => None,
@@ -215,6 +276,7 @@ fn read(number: u32, namespace: &[u8], controller: &[u8]) -> io::Result<Namespac
         blocks: number_at(0, 8),
         // The number of blocks has 16 bits.
         most_bytes: Some(limit.unwrap_or(u64::MAX).min(1 << (16 + u32::from(shift)))),
+        protected,
     })
 }
 
@@ -258,6 +320,7 @@ mod tests {
             block_bytes: 4096,
             blocks: 0x0102_0304,
             most_bytes: Some(128 << 10),
+            protected: None,
         };
         assert_eq!(found, whole);
         let mut odd = namespace.clone();
@@ -275,7 +338,8 @@ mod tests {
         let namespace = read(1, &namespace, &controller).expect("usable");
         let start = (1_u64 << 33) + 5;
         let place = (start << 12, 3 << 12);
-        let command = namespace.transfer(opcode::WRITE, place, std::ptr::dangling_mut(), FUA);
+        let fua = Extra::of_writes(true, Protection::DEFAULT);
+        let command = namespace.transfer(opcode::WRITE, place, std::ptr::dangling_mut(), fua);
         let bytes = command.bytes();
         assert_eq!((bytes.len(), bytes[0], bytes[4]), (72, 1, 1));
         let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
@@ -283,6 +347,34 @@ mod tests {
         let range = namespace.range(8192, 4096);
         assert_eq!(range, Range { attributes: 0, blocks: 1, start: 2 });
         assert_eq!(namespace.deallocation(&range).words[1], 4);
+    }
+
+    #[test]
+    fn the_controller_makes_and_checks_protection_information() {
+        let (mut namespace, controller) = pages();
+        (namespace[128 + 12], namespace[29]) = (8, 1);
+        let mut found = read(1, &namespace, &controller).expect("usable");
+        assert_eq!(found.protected, Some(Protected::Placed));
+        let protection = Protection {
+            check_guard: true,
+            check_reference: true,
+            tag: 0x17,
+            ..Protection::DEFAULT
+        };
+        let (at, address) = ((9 << 12, 4096), std::ptr::dangling_mut());
+        let extra = Extra::of_reads(false, protection);
+        let command = found.transfer(opcode::READ, at, address, extra);
+        assert_eq!(command.words[2], 1 << 29 | 1 << 28 | 1 << 26);
+        assert_eq!((command.words[4], command.words[5]), (9, 0xffff_0017));
+        let written =
+            found.transfer(opcode::WRITE, at, address, Extra::of_writes(false, protection));
+        assert_eq!((written.words[2], written.words[4]), (1 << 29, 9));
+        found.protected = None;
+        let plain = found.transfer(opcode::WRITE, at, address, Extra::of_writes(true, protection));
+        assert_eq!((plain.words[2], plain.words[4], plain.words[5]), (FUA, 0, 0));
+        namespace[29] = 3;
+        let found = read(1, &namespace, &controller).expect("usable");
+        assert_eq!(found.protected, Some(Protected::Anywhere));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Options that only some engines have.
 
+use candor_plan::blocks::Protection;
 use candor_plan::units::PerDirection;
 
 use crate::kit::choices;
@@ -69,6 +70,8 @@ pub struct EngineOptions {
     pub fua_writes: bool,
     /// `sg_write_mode`.
     pub sg_write: SgWrite,
+    /// `pi_chk`, `apptag`, `apptag_mask`.
+    pub protection: Protection,
     /// `cpuload` in percent.
     pub cpu_load: u64,
     /// `cpuchunks` in microseconds.

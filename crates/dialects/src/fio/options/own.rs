@@ -25,6 +25,13 @@ pub(super) const SYNC_FILE_RANGE: &[Choice] = &[
     word("wait_after", "SYNC_FILE_RANGE_WAIT_AFTER"),
 ];
 
+/// The words of `pi_chk`.
+pub(super) const PROTECTION: &[Choice] = &[
+    word("GUARD", "the checksum"),
+    word("REFTAG", "the place"),
+    word("APPTAG", "the tag, apptag"),
+];
+
 /// The words of `replay_skip`.
 pub(super) const SKIP: &[Choice] = &[
     word("read", "reads"),
@@ -435,6 +442,18 @@ pub(super) fn sync_file_range(s: &mut JobOptions, text: &str, units: Units) -> D
         range.every = values::bytes(every, units)?.value;
     }
     s.durability.sync_file_range = range;
+    Ok(None)
+}
+
+pub(super) fn protection(s: &mut JobOptions, text: &str, _: Units) -> Done {
+    let checked = &mut s.engine.protection;
+    for name in text.split(',') {
+        match choose(name.trim(), PROTECTION)? {
+            0 => checked.check_guard = true,
+            1 => checked.check_reference = true,
+            _ => checked.check_tag = true,
+        }
+    }
     Ok(None)
 }
 

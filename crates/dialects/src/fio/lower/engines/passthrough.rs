@@ -1,6 +1,6 @@
 //! Engines whose commands go past the page cache and the block layer.
 
-use candor_plan::blocks::{ScsiWrite, Sg, UringCmd};
+use candor_plan::blocks::{Protection, ScsiWrite, Sg, UringCmd};
 use candor_plan::{Blocks, Engine};
 
 use crate::fio::job_options::{OpenSync, SgWrite, WriteHint, ZoneMode};
@@ -12,6 +12,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     match &mut blocks.engine {
         Engine::UringCmd(options) => *options = uring_cmd(from, diagnostics),
         Engine::Sg(options) => *options = sg(from, diagnostics),
+        Engine::IoUring(_) => return protected_reads(from, diagnostics),
         _ => return,
     }
     // fio sends commands whatever it says of direct I/O.
@@ -30,6 +31,19 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     for (option, _) in of_cache.into_iter().filter(|(_, is_set)| *is_set) {
         let why = "commands go to the device past the page cache and the block layer";
         diagnostics.refuse(from, option, why);
+    }
+}
+
+/// Protection information beside reads and writes of io_uring, which only commands have here.
+fn protected_reads(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
+    let (given, usual) = (from.options.engine.protection, Protection::DEFAULT);
+    let set = [
+        ("pi_chk", given.checks()),
+        ("apptag", given.tag != usual.tag),
+        ("apptag_mask", given.tag_mask != usual.tag_mask),
+    ];
+    for (option, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
+        diagnostics.refuse(from, option, "only io_uring_cmd names protection information");
     }
 }
 
@@ -55,6 +69,7 @@ fn uring_cmd(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> UringCmd {
         force_async_every: ring.force_async_every,
         fua_reads: given.fua_reads,
         fua_writes: given.fua_writes,
+        protection: given.protection,
     }
 }
 

@@ -80,6 +80,8 @@ fn commands_past_the_block_layer() {
     for (lines, refused) in [
         ("ioengine=io_uring_cmd\nnowait=1", "nowait=1 is not done"),
         ("ioengine=io_uring_cmd\nsync=1", "sync=1 is not done"),
+        ("ioengine=io_uring_cmd\npi_act=0", "pi_act=0 is not done"),
+        ("ioengine=io_uring\npi_chk=GUARD", "pi_chk=GUARD is not done"),
         ("ioengine=io_uring_cmd\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
         ("ioengine=io_uring_cmd\ncmd_type=scsi", "cmd_type=scsi is not done"),
         ("ioengine=sg\nsg_write_mode=write_same", "sg_write_mode=write_same is not done"),
@@ -88,6 +90,10 @@ fn commands_past_the_block_layer() {
         let said = diagnostics(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).join("\n");
         assert!(said.contains(refused), "{lines}: {said}");
     }
+    let checked = one("ioengine=io_uring_cmd\npi_chk=GUARD,APPTAG\napptag=0x17\napptag_mask=255");
+    let Engine::UringCmd(UringCmd { protection, .. }) = checked.engine else { panic!("commands") };
+    assert!(protection.check_guard && protection.check_tag && !protection.check_reference);
+    assert_eq!((protection.tag, protection.tag_mask), (0x17, 255));
     // What says nothing beside the default is no option that is not done.
     assert_eq!(one("ioengine=io_uring_cmd\ncmd_type=nvme\npi_act=1").engine, Engine::IO_URING_CMD);
 }

@@ -9,9 +9,10 @@ use crate::kit::{bare, row};
 const MANY: u64 = u32::MAX as u64;
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
+const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const MODE: &str = "NVMe devices are read and written by plain reads and writes only";
 const SCSI: &str = "io_uring carries NVMe commands only; sg sends those of SCSI";
-const METADATA: &str = "metadata and protection information of blocks are not handled";
+const METADATA: &str = "metadata of blocks is not transferred";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -93,13 +94,18 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
         .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", METADATA),
     bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1").refused("0", METADATA),
-    bare("pi_chk", Kind::Text, "which protection information is checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).refused("GUARD", METADATA),
-    bare("apptag", Kind::Int(0, 65535), "application tag of protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("4660").refused("1", METADATA),
-    bare("apptag_mask", Kind::Int(0, 65535), "bits of that tag that are checked")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("65535").refused("1", METADATA),
+        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1")
+        .refused("0", "the host makes no protection information"),
+    bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", own::PROTECTION, own::protection),
+        "which protection information is checked")
+        .of(PROTECTED).exact("blocks.engine.io_uring_cmd.protection", "GUARD"),
+    row("apptag", Kind::Int(0, 65535), |s, v| s.engine.protection.tag = v.int() as u16,
+        "application tag of protection information")
+        .of(PROTECTED).default("4660").exact("blocks.engine.io_uring_cmd.protection.tag", "1"),
+    row("apptag_mask", Kind::Int(0, 65535), |s, v| s.engine.protection.tag_mask = v.int() as u16,
+        "bits of that tag that are checked")
+        .of(PROTECTED).default("65535")
+        .exact("blocks.engine.io_uring_cmd.protection.tag_mask", "1"),
     row("readfua", Kind::Bool, |s, v| s.engine.fua_reads = v.bool(), "reads come from the media")
         .of(&["io_uring_cmd", "sg"]).default("0")
         .exact("blocks.engine.io_uring_cmd.fua_reads, blocks.engine.sg.fua_reads", "1"),
