@@ -52,7 +52,7 @@ impl<'a> Command<'a> {
     pub fn deep(mut self, depth: u32) -> Command<'a> {
         let engine = self.blocks().engine;
         if !engine.is_async() {
-            // Options of an engine have no counterpart in another one, nor has a device of commands.
+            // Options of an engine have no counterpart in another one, nor have its commands.
             self.is_out_of_reach |= !Engine::ALL.contains(&engine) || engine.is_passthrough();
             self = self.block("engine", Engine::IO_URING.name(), false);
         }

@@ -136,7 +136,8 @@ impl Engine {
         Engine::Ftruncate, Engine::Ftruncate => Row::of("ftruncate").without_bytes();
         Engine::PageFault, Engine::PageFault =>
             Row::of("page_fault").without_bytes().without_targets();
-        Engine::UringCmd(_), Engine::IO_URING_CMD => Row::of("io_uring_cmd").many().past_block_layer();
+        Engine::UringCmd(_), Engine::IO_URING_CMD =>
+            Row::of("io_uring_cmd").many().past_block_layer();
         Engine::Sg(_), Engine::SG => Row::of("sg").past_block_layer();
         Engine::Null, Engine::Null => Row::of("null").many().without_bytes().without_targets();
     }

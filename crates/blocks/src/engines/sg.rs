@@ -1,5 +1,5 @@
-//! SCSI commands by `SG_IO`, one at a time: to a disk or its generic device, past the page cache and
-//! the block layer.
+//! SCSI commands by `SG_IO`, one at a time: to a disk or its generic device, past the page cache
+//! and the block layer.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;

@@ -33,8 +33,8 @@ pub struct Uring {
     trims: bool,
 }
 
-/// True where trims go through the ring. NVMe commands all do; all other rings but polling ones can punch holes into files;
-/// newer kernels can discard on devices.
+/// True where trims go through the ring. NVMe commands all do. Other rings but polling ones can
+/// punch holes into files; newer kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
     let Some(options) = blocks.engine.uring() else {
         return matches!(blocks.engine, Engine::UringCmd(_)) && blocks.mix.trim > 0;

@@ -162,7 +162,7 @@ impl Io for UringCmd {
             if self.async_every > 0 && self.is_async() {
                 entry = entry.flags(squeue::Flags::ASYNC);
             }
-            // SAFETY: the slot's buffer, its range and its file live until its completion is reaped.
+            // SAFETY: the slot's buffer, range and file live until its completion is reaped.
             if unsafe { self.ring.inner.submission().push(&entry) }.is_err() {
                 self.refused.push(index);
             }

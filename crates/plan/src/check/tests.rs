@@ -167,7 +167,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("passthrough", "durability.open",
      "engine = \"sg\"\ndirect = true\nmix = \"write\"\ndurability.open = \"sync\""),
     ("passthrough", "durability.range",
-     "engine = \"sg\"\ndirect = true\nmix = \"write\"\ndurability.range = { every = 1, write = true }"),
+     "engine = \"sg\"\ndirect = true\nmix = \"write\"\n\
+      durability.range = { every = 1, write = true }"),
     ("passthrough", "hints.evict", "engine = \"sg\"\ndirect = true\nhints.evict = true"),
     ("passthrough", "hints.write_life",
      "engine = \"io_uring_cmd\"\ndirect = true\nhints.write_life = \"short\""),
@@ -175,7 +176,8 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("sqpoll-cpu", "engine.io_uring_cmd.sqpoll_cpu",
      "direct = true\nengine.io_uring_cmd.sqpoll_cpu = 1"),
     ("priorities", "priorities",
-     "engine = \"sg\"\ndirect = true\npriorities = [{ op = \"read\", percent = 1, priority = {} }]"),
+     "engine = \"sg\"\ndirect = true\n\
+      priorities = [{ op = \"read\", percent = 1, priority = {} }]"),
     ("lock", "lock", "engine = \"null\"\nlock = \"exclusive\""),
     ("precondition", "access.precondition",
      "mix = \"read\"\naccess.precondition = { regions = 10, spare_percent = 15 }"),

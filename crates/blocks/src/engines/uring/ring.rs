@@ -103,7 +103,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         Ok(Ring { inner, clock, fixed_files: false, fixed_buffers: false, features })
     }
 
-    /// Registers files, buffers and the ring itself, as far as the plan wants it and the kernel can.
+    /// Registers files, buffers and the ring itself, as far as plan and kernel allow.
     ///
     /// # Errors
     /// The kernel's, where the plan requires it.
@@ -136,7 +136,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     }
 
     /// Submits the queued entries and waits until at least `min` have completed or `wait_ns` has
-    /// passed. Returns the tick at which the submitting call returned, where that is one of its own.
+    /// passed. Returns the tick of the submitting call's return, where that is one of its own.
     #[inline(always)]
     pub fn turn(&mut self, min: usize, wait_ns: Option<u64>) -> Option<Ticks> {
         let (submitted, enough) = match self.clock {
