@@ -33,7 +33,8 @@ fn is_root(path: &str) -> bool {
         [.., "src", "bin", _, "main.rs"] | [.., "fuzz_targets", _] => true,
         // Of our own folder of tests two files are crates; a package's may have several.
         ["tests", name] => matches!(name, "main.rs" | "lab.rs"),
-        [.., "tests" | "benches" | "examples", _] => !parts.contains(&"src"),
+        [.., "tests" | "benches" | "examples", _]
+        | [.., "tests" | "benches" | "examples", _, "main.rs"] => !parts.contains(&"src"),
         _ => false,
     }
 }

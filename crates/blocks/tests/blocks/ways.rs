@@ -1,9 +1,8 @@
 //! Options of single engines, beyond the work that all engines do.
 
-mod common;
-
 use std::os::unix::fs::MetadataExt;
 
+use crate::common::{FILE_BYTES, lay_out, plan, run, scratch};
 use candor_engine::Session;
 use candor_plan::blocks::{
     Access, Blocks, CallFlags, Durability, Engine, IoPriority, Libaio, Mmap, PriorityClass,
@@ -13,7 +12,6 @@ use candor_plan::units::{Direction, Mix};
 use candor_plan::work::Figure;
 use candor_plan::{Bytes, Job, Measure, Stop, Target};
 use candor_record::Ended;
-use common::{FILE_BYTES, lay_out, plan, run, scratch};
 
 /// The only family of these tests.
 fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {

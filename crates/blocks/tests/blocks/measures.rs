@@ -1,7 +1,5 @@
 //! Measurements beside counts and latency.
 
-mod small;
-
 use candor_plan::units::Direction;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -10,7 +8,7 @@ use candor_plan::units::Mix;
 use candor_plan::{Job, LogPlan, Measure, Nanos, Phase, Stop};
 use candor_record::{Measurement, OpStats};
 
-use small::{file, job, run_phase};
+use crate::small::{file, job, run_phase};
 
 const MS: u64 = 1_000_000;
 

@@ -1,17 +1,15 @@
 //! The same work through every engine, on a real file.
 
-mod common;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use crate::common::{FILE_BYTES, lay_out, plan, run, scratch};
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::work::Figure;
 use candor_plan::{Bytes, Nanos, OpsPerSec, Stop};
 use candor_record::{Ended, Measurement};
-use common::{FILE_BYTES, lay_out, plan, run, scratch};
 
 /// The only family of these tests.
 fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {

@@ -1,7 +1,5 @@
 //! Gates and stops, in real runs.
 
-mod small;
-
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -18,7 +16,7 @@ use candor_plan::{
 };
 use candor_record::{Ended, Measurement};
 
-use small::{families, file, job, run_phase};
+use crate::small::{families, file, job, run_phase};
 
 const MS: u64 = 1_000_000;
 

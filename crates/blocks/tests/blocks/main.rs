@@ -1,0 +1,12 @@
+//! Jobs of blocks on real files, from the plan to the measurement.
+
+mod common;
+mod engines;
+mod jobs;
+mod limits;
+mod measures;
+mod small;
+mod traces;
+mod verify;
+mod ways;
+mod zones;
