@@ -32,7 +32,10 @@ pub fn honest(scratch: &Scratch, target: &str, words: &str, besides: &[&str]) ->
         if heavy.is_empty() {
             return Some(report);
         }
-        let others = heavy.iter().all(|rule| BUSY.contains(&rule.as_str()));
+        // Tracing takes longer, too, where the CPU is taken away meanwhile.
+        let is_short = ["B8", "B13"].iter().any(|rule| heavy.iter().any(|heavy| heavy == rule));
+        let by_others = |rule: &str| BUSY.contains(&rule) || (rule == "G11" && is_short);
+        let others = heavy.iter().all(|rule| by_others(rule));
         assert!(others, "{words} is honest, but {}", report.told());
         disturbed = Some(report);
     }

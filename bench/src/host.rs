@@ -54,7 +54,8 @@ fn kernel() -> String {
 
 fn version(program: &Path) -> String {
     let said = Command::new(program).arg("--version").output();
-    let said = said.map(|o| String::from_utf8_lossy(&o.stdout).trim().to_owned());
+    let first = |text: &str| text.lines().next().unwrap_or_default().trim().to_owned();
+    let said = said.map(|output| first(&String::from_utf8_lossy(&output.stdout)));
     said.unwrap_or_else(|e| format!("unknown ({e})"))
 }
 
