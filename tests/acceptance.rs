@@ -248,6 +248,8 @@ fn t08_the_load_or_the_device() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = "--rw randread --direct --engine psync --workers 1 --seconds 5.5";
+    let plain = run(&scratch, &device.node, &format!("{words} --no-follow-ups"));
+    assert!(plain.list("/phases/0/follow_ups").is_empty(), "they were not to be");
     let mut noise = String::new();
     for _ in 0..2 {
         let report = run(&scratch, &device.node, words);
