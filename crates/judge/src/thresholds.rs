@@ -190,6 +190,10 @@ thresholds! {
     RUN_WAIT_MOST = 0.5, [B8],
         "share of wall time waiting for a CPU, most of it", "judge",
         "what holds a worker for more than half of its time held it longer than anything else";
+    /// Part of the work of all CPUs from which the workers crowd each other.
+    MAINLY_OWN = 0.5, [B8],
+        "part of the work of all CPUs that the workers did", "judge",
+        "below half of it, fewer workers leave most of what they wait for where it is";
     /// Time of all CPUs from which there is nothing left.
     ALL_CPUS_BUSY = 0.9, [B9],
         "busy share of all CPUs", "evidence book B9",

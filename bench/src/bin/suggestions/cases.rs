@@ -130,6 +130,11 @@ PLAN"#,
     },
     Case {
         rule: "B8",
+        prepare: "zram 32M",
+        given: "--target $T --rw randread --bs 4k --engine psync --direct --workers 8 --seconds 3",
+    },
+    Case {
+        rule: "B8",
         prepare: "file f 64M; spin; spin; spin; spin",
         given: "--target $T --rw randread --bs 4k --engine psync --direct --workers 4 --seconds 3",
     },

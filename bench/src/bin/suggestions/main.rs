@@ -23,7 +23,11 @@ fn main() {
         eprintln!("usage: suggestions CANDOR DIRECTORY [RULE…]");
         std::process::exit(2);
     };
-    let bench = Bench { candor: PathBuf::from(candor), dir: Path::new(dir).join("suggestions") };
+    let candor = Path::new(candor).canonicalize().unwrap_or_else(|why| {
+        eprintln!("suggestions: {candor}: {why}");
+        std::process::exit(2);
+    });
+    let bench = Bench { candor, dir: Path::new(dir).join("suggestions") };
     println!(
         "| rule | run as given | suggestion | promise | rate | mean latency | verdict | rule |"
     );

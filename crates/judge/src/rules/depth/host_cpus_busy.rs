@@ -60,10 +60,17 @@ fn after(observed: &Observed) -> Outcome {
     })
 }
 
+/// Time that CPUs worked, in ns.
+pub fn work_ns(from: &CpuTimes, to: &CpuTimes) -> f64 {
+    let of = |get: fn(&CpuTimes) -> u64| get(to).saturating_sub(get(from)) as f64;
+    let interrupts = of(|t| t.irq_ns) + of(|t| t.softirq_ns);
+    of(|t| t.user_ns) + of(|t| t.nice_ns) + of(|t| t.system_ns) + interrupts
+}
+
 fn share(from: &CpuTimes, to: &CpuTimes) -> Share {
     let of = |get: fn(&CpuTimes) -> u64| get(to).saturating_sub(get(from)) as f64;
     let interrupts = of(|t| t.irq_ns) + of(|t| t.softirq_ns);
-    let busy = of(|t| t.user_ns) + of(|t| t.nice_ns) + of(|t| t.system_ns) + interrupts;
+    let busy = work_ns(from, to);
     let rest = of(|t| t.idle_ns) + of(|t| t.iowait_ns) + of(|t| t.steal_ns);
     Share { busy: ratio(busy, busy + rest), interrupts: ratio(interrupts, busy + rest) }
 }

@@ -7,8 +7,9 @@ use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::depth::host_cpus_busy;
 use crate::stage::Stage;
-use crate::thresholds::RUN_WAIT;
+use crate::thresholds::{MAINLY_OWN, RUN_WAIT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,7 +19,8 @@ pub const RULE: Rule = Rule {
             the device did not cause. The kernel counts that wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
             what they did, it is remarked; it is called the limit only where the device was not \
-            kept fed. Quiet the machine, pin the workers, or use fewer of them.",
+            kept fed. Where most of the work of all CPUs (/proc/stat) was candor's own, fewer \
+            workers wait less; where it was not, only others can make room.",
     },
     stage: Stage::Starvation,
     limit: Some(LimitClass::Cpu),
@@ -49,17 +51,37 @@ fn finding(observed: &Observed, share: f64) -> Finding {
             "/proc/pressure/cpu".into(),
         )
     });
-    let command = observed.main_job().and_then(|job| {
-        let workers = (job.job.workers / 2).max(1);
-        let fewer = job.job.workers > 1;
-        Some(Command::of(observed.plan, &job.planned)?.workers(workers)).filter(|_| fewer)
+    let own = own_share(observed);
+    let (advice, command) = match own {
+        Some(own) if own >= MAINLY_OWN.value => ("Use fewer workers.", fewer_workers(observed)),
+        Some(_) => ("Quiet the machine, or give the workers CPUs that nothing else uses.", None),
+        None => ("Quiet the machine, or use fewer workers.", None),
+    };
+    let own = own.map(|share| {
+        let quantity = Quantity::share(share);
+        ("candor's part of what all CPUs did".into(), quantity, "/proc/stat".into())
     });
     let draft = FindingBuilder::new("B8", Severity::Remark, sentence)
         .confidence(Confidence::Certain)
         .evidence("waiting for a CPU", Quantity::share(share), "/proc/self/task/*/schedstat")
         .evidence_if(pressure)
-        .advice("Quiet the machine, pin the workers, or use fewer of them.", command);
+        .evidence_if(own)
+        .advice(advice, command);
     if observed.device_fed() { draft.done() } else { draft.limits(Limit::CpuStarvation).done() }
+}
+
+/// The same run with half of the workers.
+fn fewer_workers<'a>(observed: &'a Observed) -> Option<Command<'a>> {
+    let job = observed.main_job().filter(|job| job.job.workers > 1)?;
+    Some(Command::of(observed.plan, &job.planned)?.workers(job.job.workers / 2))
+}
+
+/// Part of the work of all CPUs that the workers did.
+fn own_share(observed: &Observed) -> Option<f64> {
+    let (before, after) = (observed.host.before.cpu?, observed.host.after.cpu?);
+    let workers = observed.record.measurements.iter().flat_map(|measured| &measured.per_worker);
+    let own: u64 = workers.map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
+    Some(ratio(own as f64, host_cpus_busy::work_ns(&before, &after)).min(1.0))
 }
 
 /// Share of the time in which some task of the host waited for a CPU.
@@ -71,6 +93,8 @@ fn pressure(observed: &Observed) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::CpuTimes;
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -90,6 +114,31 @@ mod tests {
         assert!(found[0].sentence.starts_with("Your threads waited 43 % of the time"));
         assert_eq!(found[0].severity, Severity::Remark);
         assert_eq!(case.judge().limit().as_deref(), Some("CPU starvation"));
+    }
+
+    /// Both CPUs worked all of the 10 s, the two workers for such a part of it.
+    fn crowded(own: f64) -> TestCase {
+        let mut case = starved(0.43);
+        case.host.before.cpu = Some(CpuTimes::default());
+        case.host.after.cpu = Some(CpuTimes { user_ns: 20_000_000_000, ..CpuTimes::default() });
+        for worker in &mut case.measured().per_worker {
+            (worker.cpu_user_ns, worker.cpu_system_ns) = (0, (own * 1e10) as u64);
+        }
+        case
+    }
+
+    #[test]
+    fn fewer_workers_are_proposed_where_they_crowd_each_other() {
+        let finding = crowded(0.9).found(&RULE).remove(0);
+        assert_eq!(finding.advice, "Use fewer workers.");
+        assert_eq!(finding.changes.len(), 1);
+    }
+
+    #[test]
+    fn fewer_workers_are_not_proposed_where_others_take_the_cpus() {
+        let finding = crowded(0.1).found(&RULE).remove(0);
+        assert!(finding.advice.starts_with("Quiet the machine"), "{}", finding.advice);
+        assert_eq!(finding.changes, []);
     }
 
     #[test]
