@@ -172,8 +172,8 @@ fn what_makes_no_sense_is_refused() {
     let wrong: [(&[&str], i32, &str); 4] = [
         (&["cache"], 2, "status"),
         (&["cache", "evict"], 2, "PATH"),
-        (&["cache", "status", "/nowhere/at/all"], 1, "/nowhere/at/all"),
-        (&["cache", "warm", "/dev/zero"], 1, "neither"),
+        (&["cache", "status", "/nowhere/at/all"], 2, "`/nowhere/at/all` does not exist; name a"),
+        (&["cache", "warm", "/dev/zero"], 2, "neither"),
     ];
     for (words, code, told) in wrong {
         let ran = candor(words);

@@ -372,6 +372,22 @@ fn a_recorded_host_is_shown_as_it_was() {
     }
 }
 
+#[test]
+fn paths_that_are_not_there_are_mistakes_of_the_command_line() {
+    for words in [
+        &["check", "/no/such/path"][..],
+        &["inspect", "/no/such/path"],
+        &["watch", "/no/such/path", "--count", "1"],
+        &["align", "/no/such/path", "--seconds", "1"],
+        &["cache", "status", "/no/such/path"],
+    ] {
+        let ran = candor(words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{words:?}: {}", ran.err);
+        let told = "`/no/such/path` does not exist; name a file, a directory or a block device";
+        assert!(ran.err.contains(told), "{words:?}: {}", ran.err);
+    }
+}
+
 /// Reads and bytes read that a device has completed.
 fn reads(device: &Loop) -> Option<(u64, u64)> {
     let stat = std::fs::read_to_string(device.sys("stat")).ok()?;

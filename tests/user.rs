@@ -5,7 +5,8 @@ use std::os::unix::fs::chown;
 use serde_json::Value;
 
 use crate::support::{
-    Loop, NOBODY, Ran, Running, Scratch, alone, random_file, root, skip, spawn_as_nobody,
+    Loop, Mount, NOBODY, Ran, Running, Scratch, alone, candor, nobody_with_files, random_file,
+    root, skip, spawn_as_nobody,
 };
 
 const MIB: u64 = 1 << 20;
@@ -82,6 +83,47 @@ fn what_a_user_may_not_know_is_reported_once_with_what_would_help() {
         let ran = as_user(words).expect("it ran before");
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
+}
+
+/// More files than the process may open: told before the first is made, with what would help.
+#[test]
+fn files_beyond_the_limit_of_open_ones_are_refused_before_any_is_made() {
+    if !root() {
+        return;
+    }
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let dir = own(&scratch);
+    let words = ["run", "--target", &dir, "--rw", "randread", "--size", "4k", "--seconds", "1"];
+    let many = [&words[..], &["--files", "2000", "--quiet"]].concat();
+    let Some(ran) = nobody_with_files(300, &many) else { return };
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+    for word in ["2000 files are open at once", "--files", "ulimit -Hn"] {
+        assert!(ran.err.contains(word), "{word}: {}", ran.err);
+    }
+    assert_eq!(std::fs::read_dir(&dir).expect("the directory").count(), 0, "nothing was made");
+    let few = [&words[..], &["--files", "20", "--quiet"]].concat();
+    assert_eq!(nobody_with_files(300, &few).expect("it ran before").code, Some(0));
+}
+
+/// Flushes that a device has completed.
+fn flushes(device: &Loop) -> u64 {
+    let stat = std::fs::read_to_string(device.sys("stat")).expect("its counters");
+    stat.split_whitespace().nth(15).and_then(|field| field.parse().ok()).unwrap_or(0)
+}
+
+#[test]
+fn many_small_files_are_laid_out_with_a_few_flushes() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 << 20) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
+    let device = mount.device.as_ref().expect("its device");
+    let target = mount.path("set");
+    let words = ["run", "--target", &target, "--rw", "randread", "--files", "200", "--size", "4k"];
+    let before = flushes(device);
+    let ran = candor(&[&words[..], &["--ops", "10", "--quiet"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let made = flushes(device) - before;
+    assert!((1..=20).contains(&made), "{made} flushes for 200 files");
 }
 
 #[test]

@@ -207,6 +207,6 @@ fn mistakes_get_a_sentence() {
         assert!(ran.err.contains(told), "{}", ran.err);
     }
     let ran = candor(&["watch", "/proc"]);
-    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("there is no block device below /proc"), "{}", ran.err);
 }

@@ -158,6 +158,16 @@ pub fn spawn_as_nobody(words: &[&str]) -> Option<Running> {
     }
 }
 
+/// Runs candor as that user, who may open so many files and no more; none as above.
+pub fn nobody_with_files(files: u32, words: &[&str]) -> Option<Ran> {
+    let program = env!("CARGO_BIN_EXE_candor");
+    let limited = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+    drop(spawn_as_nobody(&["--version"])?);
+    let mut command = Command::new("sh");
+    command.args(["-c", &limited, program]).args(words).uid(NOBODY).gid(NOBODY).env("HOME", "/");
+    Some(Running::start(&mut command, Stdio::null()).wait())
+}
+
 /// `candor run` of this on this, which has to end well.
 pub fn run(scratch: &Scratch, target: &str, words: &str) -> Report {
     let mut all = vec!["run", "--target", target];

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use candor_blocks::targets::descriptors::make_room;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Bytes, Job, Layout, Member, Phase, Plan, Target, TargetKind};
@@ -42,4 +43,11 @@ fn a_job_may_have_more_files_than_the_limit_allows_at_first() {
         Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).expect("prepared");
     let all = prepared.run(&AtomicBool::new(false), &mut ());
     assert_eq!((all[0].of(Direction::Read).ops, all[0].errors.len()), (2 * FILES * 2, 0));
+    drop(all);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(100), ..getrlimit(Resource::Nofile) })
+        .expect("lowered");
+    assert_eq!(make_room(FILES), Ok(()));
+    assert!(getrlimit(Resource::Nofile).current.is_none_or(|limit| limit >= FILES));
+    let refused = make_room(u64::MAX / 2).expect_err("no kernel has so many");
+    assert!(refused > FILES, "{refused}");
 }

@@ -40,6 +40,11 @@ pub enum EngineError {
 /// Remedy for a missing permission, as the end of a sentence; empty for other errors.
 pub fn remedy(cause: &io::Error) -> &'static str {
     match cause.kind() {
+        // Root lacks no rights of a user.
+        io::ErrorKind::PermissionDenied if rustix::process::geteuid().is_root() => {
+            "; root may not either: a container's device rules, its capabilities or a security policy \
+             forbid it"
+        }
         io::ErrorKind::PermissionDenied => "; run as root, or as a user or group that may",
         _ => "",
     }

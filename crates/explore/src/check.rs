@@ -136,14 +136,14 @@ impl Check {
         self.step(run, "sequential read", large, 1, times.sequential)?;
         let small = |mix, depth| self.blocks(mix, Access::Random, SMALL, depth);
         let alone = self.step(run, "random read, depth 1", small(Mix::READ, 1), 1, times.single)?;
-        let mut best = self.saturated(run, alone.ops_per_s)?;
+        let mut best = self.saturated(run, alone.ops_per_s, "searching")?;
         let deep = |run: &mut Run, best: Concurrency, again: &str| {
             let name = format!("random read, {best}{again}");
             self.step(run, &name, small(Mix::READ, best.depth), best.workers, times.saturated)
         };
         if deep(run, best, "")?.ops_per_s < alone.ops_per_s {
             // More in flight is no slower by itself: something disturbed the search or the step.
-            best = self.saturated(run, alone.ops_per_s)?;
+            best = self.saturated(run, alone.ops_per_s, "searching once more")?;
             deep(run, best, ", again")?;
         }
         let (depth, workers) = (best.depth, best.workers);
@@ -233,21 +233,26 @@ impl Check {
 
     /// The least concurrency at which random reads are as fast as they get. A trial that is slower
     /// than one read at a time was disturbed, and runs once more.
-    fn saturated(&self, run: &mut Run, alone_ops_per_s: f64) -> Result<Concurrency, Stopped> {
+    fn saturated(
+        &self,
+        run: &mut Run,
+        alone_ops_per_s: f64,
+        searching: &str,
+    ) -> Result<Concurrency, Stopped> {
         let cpus = candor_record::facts::value(&run.facts().host.cpus).copied().unwrap_or(1);
-        let mut once = |at: Concurrency, share: f64| -> Result<Trial, Stopped> {
+        let mut once = |at: Concurrency, share: f64, again: &str| -> Result<Trial, Stopped> {
             let blocks = self.blocks(Mix::READ, Access::Random, SMALL, at.depth);
-            let name = format!("searching at {at}");
+            let name = format!("{searching} at {at}{again}");
             let phase = self.phase(&name, blocks, at.workers, self.times.search * share);
             let record = run.phase(Step::Search(&phase))?;
             Ok(record.measurements.first().map(Into::into).unwrap_or_default())
         };
         saturate(cpus, &mut |at, share| {
-            let first = once(at, share)?;
+            let first = once(at, share, "")?;
             if first.ops_per_s >= alone_ops_per_s {
                 return Ok(first);
             }
-            let second = once(at, share)?;
+            let second = once(at, share, ", again")?;
             Ok(if second.ops_per_s > first.ops_per_s { second } else { first })
         })
     }

@@ -71,6 +71,17 @@ pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<
     (sum.requests > 0.0).then_some(sum)
 }
 
+/// The shapes and latencies of those, where the tracer tells them apart; not those of requests that
+/// a thread of the kernel issued for this process.
+pub fn own_shapes<'a>(
+    observed: &Observed<'a>,
+    device: &str,
+    op: Direction,
+) -> Option<&'a Requests> {
+    let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
+    observed.host.requests.as_ref()?.of(device, direction)?.own()
+}
+
 /// The share of what lower devices moved that other processes caused, where nearly all requests
 /// were traced: a sample of them, or a burst in the idle moment before, is too coarse to take from
 /// what was counted. Absent where they were not told apart.

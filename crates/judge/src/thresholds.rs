@@ -247,7 +247,7 @@ thresholds! {
         "bytes of the device over ours, at most", "judge",
         "with more, a fifth of the requests are others'";
     /// Pieces per operation from which requests count as split.
-    SPLIT = 1.2, [C1 C2 E2],
+    SPLIT = 1.2, [C1 C2 C12 E2],
         "operation size over device request size", "evidence book C1",
         "real splits are 2, 4, 8; odd neighbours and metadata stay below 1.1";
     /// Reads of an array's members per write to it.

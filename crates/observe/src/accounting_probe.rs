@@ -127,6 +127,13 @@ fn open_plain(path: &Path) -> io::Result<File> {
 
 /// A sentence for an error of opening or reading.
 fn refused(error: &io::Error) -> Stop {
+    if error.raw_os_error() == Some(libc::EPERM) {
+        // A user without rights gets EACCES.
+        let why = "the kernel forbids this process to open it, whichever user it is: a container's \
+                   device rules, or a security policy, do not have the device";
+        let enable = "a container that has the device (docker run --device), or the host";
+        return (AccountingOutcome::NotMade, missing(why, enable));
+    }
     match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let enable = "root, or membership in the group that may read the device";

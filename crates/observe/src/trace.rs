@@ -17,6 +17,7 @@ mod devices;
 mod duty_cycle;
 mod kernel;
 mod layout;
+mod own_process;
 mod perf;
 mod programs;
 mod refusal;
@@ -30,7 +31,7 @@ use std::path::Path;
 
 use candor_plan::units::cpu_list;
 use candor_record::facts::{Facts, Missing};
-use candor_record::requests::{RequestOp, RequestStats, Requests, TracerCost};
+use candor_record::requests::{Issuer, RequestOp, RequestStats, Requests, TracerCost};
 
 use crate::source::Roots;
 use btf::Btf;
@@ -54,7 +55,7 @@ pub enum TraceMethod {
     /// and no programs.
     Perf,
     /// The events that blktrace reads from debugfs, counted in this process. Only one process can
-    /// trace a device so at a time.
+    /// trace a device so at a time. They name threads, so that nobody knows which requests are ours.
     Blktrace,
 }
 
@@ -79,6 +80,8 @@ pub struct BlockTracer {
     /// Names of devices by their slot.
     devices: Vec<String>,
     method: TraceMethod,
+    /// Our own process, as the events name it.
+    own_pid: u32,
     backend: Backend,
 }
 
@@ -119,8 +122,13 @@ impl BlockTracer {
         if traced.names.is_empty() {
             return Err(missing("there is no block device below the targets", "nothing"));
         }
+        let own_pid = match method {
+            TraceMethod::Raw | TraceMethod::Tracepoint => own_process::of_kernel()?,
+            // perf names processes as whoever asks knows them.
+            TraceMethod::Perf | TraceMethod::Blktrace => std::process::id(),
+        };
         let count = |source: Source<'_>| {
-            let counting = Counting::open(&traced, source, budget, cpus(roots));
+            let counting = Counting::open(&traced, source, budget, cpus(roots), own_pid);
             counting.map(|counting| Backend::Kernel(Box::new(counting))).map_err(|e| refused(&e))
         };
         let backend = match method {
@@ -134,17 +142,17 @@ impl BlockTracer {
             TraceMethod::Perf => {
                 let (of_thread, sys, cpus) = (traced.clone(), roots.sys.clone(), online(roots));
                 let make = move || sampling::rings(&of_thread, &sys, &cpus);
-                let opened = Sampling::open(&traced, budget, make);
+                let opened = Sampling::open(&traced, budget, Some(own_pid), make);
                 Backend::Process(opened.map_err(|error| refused(&error))?)
             }
             TraceMethod::Blktrace => {
                 let (of_thread, roots) = (traced.clone(), roots.clone());
                 let make = move || blktrace::relays(&of_thread, &roots);
-                let opened = Sampling::open(&traced, budget, make);
+                let opened = Sampling::open(&traced, budget, None, make);
                 Backend::Process(opened.map_err(|refusal: blktrace::Refusal| refusal.0)?)
             }
         };
-        Ok(BlockTracer { devices: traced.names, method, backend })
+        Ok(BlockTracer { devices: traced.names, method, own_pid, backend })
     }
 
     /// The method by which it learns of requests.
@@ -171,14 +179,21 @@ impl BlockTracer {
         let mut requests = Vec::new();
         for (place, numbers) in numbers.iter().enumerate() {
             let direction = RequestOp::ALL[place % 4];
-            let mut traced = tally::read(&self.devices[place / 4], direction, numbers);
+            // Flushes are issued by whoever waits for them, or for room.
+            let is_own_known =
+                self.method != TraceMethod::Blktrace && direction != RequestOp::Flush;
+            let mut traced =
+                tally::read_all(&self.devices[place / 4], direction, numbers, is_own_known);
             traced.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
+            if matches!(self.backend, Backend::Kernel(_)) {
+                add_issuer(&mut traced.issuers, tally::own_issuer(numbers, self.own_pid));
+            }
             traced.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));
             requests.push(traced);
         }
         requests.retain(|of: &Requests| !of.is_empty());
         let (method, cost) = (self.method.name().to_owned(), self.cost());
-        RequestStats { method, own_pid: std::process::id(), events_lost, cost, requests }
+        RequestStats { method, own_pid: self.own_pid, events_lost, cost, requests }
     }
 
     /// CPU time that tracing took so far.
@@ -192,6 +207,18 @@ impl BlockTracer {
     /// Something of each place: each device in each direction.
     fn each<T>(&self, of: impl Fn(u32) -> T) -> Vec<T> {
         (0..self.devices.len() as u32 * 4).map(of).collect()
+    }
+}
+
+/// Adds to an issuer that is known, or one more.
+fn add_issuer(issuers: &mut Vec<Issuer>, more: Option<Issuer>) {
+    let Some(more) = more else { return };
+    match issuers.iter_mut().find(|known| known.pid == more.pid) {
+        Some(known) => {
+            known.count += more.count;
+            known.bytes += more.bytes;
+        }
+        None => issuers.push(more),
     }
 }
 

@@ -37,6 +37,9 @@ pub enum Event {
         phase: String,
         /// Place in the list, from 0.
         index: usize,
+        /// A step of a search: one of those whose number nobody knows beforehand.
+        #[serde(default)]
+        search_step: bool,
         /// How long it will take, ramp included, where that is known.
         expected_ns: Option<u64>,
     },

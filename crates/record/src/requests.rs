@@ -11,7 +11,7 @@ use crate::facts::{Facts, Missing};
 pub struct RequestStats {
     /// The method of the tracer, such as `BPF on raw tracepoints`.
     pub method: String,
-    /// The process that traced, and ran the load if there was one.
+    /// The process that traced, and ran the load if there was one, by its number on the host.
     #[serde(default)]
     pub own_pid: u32,
     /// Events that the kernel dropped and counted: because one of the same kind was just being
@@ -301,12 +301,20 @@ pub struct Requests {
     /// of two.
     #[serde(default)]
     pub latency_ns: Vec<(u64, u64)>,
+    /// Sum of these, in ns.
+    #[serde(default)]
+    pub latency_ns_sum: u64,
     /// From the moment the driver took it to its end, where the kernel notes that moment.
     #[serde(default)]
     pub device_latency_ns: Vec<(u64, u64)>,
     /// Who issued them, those with most first.
     #[serde(default)]
     pub issuers: Vec<Issuer>,
+    /// Those among them that the process issued which traced: all of the above but what the
+    /// kernel's counters say. Absent for flushes, and where events name no process (blktrace).
+    /// Requests that a thread of the kernel issued for it are none of them.
+    #[serde(default)]
+    pub own: Option<Box<Requests>>,
 }
 
 /// A process that issued requests.
@@ -373,9 +381,28 @@ impl Requests {
             sequential: self.sequential.wrapping_sub(earlier.sequential),
             seeks: less(&self.seeks, &earlier.seeks),
             latency_ns: less(&self.latency_ns, &earlier.latency_ns),
+            latency_ns_sum: self.latency_ns_sum.wrapping_sub(earlier.latency_ns_sum),
             device_latency_ns: less(&self.device_latency_ns, &earlier.device_latency_ns),
             issuers,
+            own: self.own_since(earlier),
         }
+    }
+
+    fn own_since(&self, earlier: &Requests) -> Option<Box<Requests>> {
+        let now = self.own.as_deref()?;
+        Some(Box::new(earlier.own.as_deref().map_or_else(|| now.clone(), |then| now.since(then))))
+    }
+
+    /// The requests of the process that traced, where there were some and they are known.
+    pub fn own(&self) -> Option<&Requests> {
+        self.own.as_deref().filter(|own| own.count > 0)
+    }
+
+    /// Mean latency from the making of a request to its end; none where the method does not know
+    /// it.
+    pub fn latency_ns_mean(&self) -> Option<f64> {
+        let count: u64 = self.latency_ns.iter().map(|(_, count)| count).sum();
+        (count > 0).then(|| self.latency_ns_sum as f64 / count as f64)
     }
 
     /// The share of the requests that was traced; none where all were. Two counters that are read

@@ -50,7 +50,8 @@ pub fn align(
     let after = sampler.snapshot(SnapshotDetail::Light);
     let trace = match &tracer {
         Ok(tracer) => {
-            tracer.stats().since(&before.1).beside(&before.0, &after).named(devices::process)
+            let stats = tracer.stats().since(&before.1).beside(&before.0, &after);
+            devices::with_names(stats)
         }
         Err(_) => means(&facts, &before.0, &after),
     };

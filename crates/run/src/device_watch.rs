@@ -98,8 +98,8 @@ impl Interval {
 
     fn look(&mut self) -> Watched {
         let now = (self.sampler.snapshot(SnapshotDetail::Light), traced(&self.tracer));
-        let trace =
-            now.1.since(&self.before.1).beside(&self.before.0, &now.0).named(devices::process);
+        let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0);
+        let trace = devices::with_names(trace);
         let (facts, before) = (&self.facts, &self.before.0);
         let mut devices = activity::between(facts, before, &now.0, &trace);
         devices.extend(

@@ -15,7 +15,7 @@ use crate::error::RunError;
 pub fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
     let find = |path: &PathBuf| {
         let found = path.canonicalize().or_else(|error| device(path).ok_or(error));
-        found.map_err(RunError::file("find", path))
+        found.map_err(RunError::find(path))
     };
     paths.iter().map(|path| Ok((path.display().to_string(), find(path)?))).collect()
 }
@@ -70,8 +70,17 @@ pub fn traced(tracer: &Result<BlockTracer, Missing>) -> RequestStats {
     tracer.as_ref().map(BlockTracer::stats).unwrap_or_default()
 }
 
+/// The same with the names of whole processes. In a container the tracer may know processes by their
+/// numbers on the host, which are those of others here.
+pub fn with_names(stats: RequestStats) -> RequestStats {
+    match stats.own_pid == std::process::id() {
+        true => stats.named(process),
+        false => stats,
+    }
+}
+
 /// The name of a process, which its threads may not bear.
-pub fn process(pid: u32) -> Option<String> {
+fn process(pid: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
     Some(name.trim_end().to_owned())
 }

@@ -30,6 +30,14 @@ pub enum RunError {
         /// The kernel's answer.
         cause: io::Error,
     },
+    /// A path that was named is of no use.
+    #[error("`{}` {why}; name a file, a directory or a block device", path.display())]
+    BadPath {
+        /// The path.
+        path: PathBuf,
+        /// The reason.
+        why: &'static str,
+    },
     /// No block device to observe.
     #[error("there is no block device below {}; name a file, a directory or a device that has one",
         .0.join(", "))]
@@ -64,6 +72,15 @@ impl RunError {
         move |cause| RunError::File { what, path, cause }
     }
 
+    /// For `map_err` where a path that was named is looked for.
+    pub fn find(path: &Path) -> impl FnOnce(io::Error) -> RunError {
+        let path = path.to_owned();
+        move |cause| match cause.kind() {
+            io::ErrorKind::NotFound => RunError::BadPath { path, why: "does not exist" },
+            _ => RunError::File { what: "find", path, cause },
+        }
+    }
+
     /// The error as a failure of set-up, for jobs that fail alone; none for what concerns all.
     pub fn failure(&self) -> Option<IoFailure> {
         match self {
@@ -80,16 +97,15 @@ impl RunError {
         }
     }
 
-    /// The exit code that belongs to it: 2 for a bad plan, 3 for refused harm, 130 for an
+    /// The exit code that belongs to it: 2 for a bad plan or path, 3 for refused harm, 130 for an
     /// interrupt, 1 for the rest.
     pub fn exit_code(&self) -> u8 {
         match self {
-            RunError::BadPlan(_) => 2,
+            RunError::BadPlan(_) | RunError::BadPath { .. } | RunError::NoDevice(_) => 2,
             RunError::Unsafe(_) => 3,
             RunError::Interrupted => 130,
             RunError::Engine(_)
             | RunError::File { .. }
-            | RunError::NoDevice(_)
             | RunError::Untraced(_)
             | RunError::Thread { .. }
             | RunError::Hook(_) => 1,

@@ -234,7 +234,7 @@ fn space(path: &Path) -> Option<Space> {
 
 impl Runner for Local {
     fn survey(&self, path: &Path) -> Result<Survey, RunError> {
-        let path = path.canonicalize().map_err(RunError::file("find", path))?;
+        let path = path.canonicalize().map_err(RunError::find(path))?;
         let generic = candor_observe::block_device_of_commands(&path, &self.roots).is_some();
         let kind = if generic { PathKind::Device } else { kind(&path) };
         let has_length = matches!(kind, PathKind::File | PathKind::Device);

@@ -229,6 +229,7 @@ impl Run {
         events.send(Event::PhaseStarted {
             phase: phase.name.clone(),
             index: record.phase,
+            search_step: record.search_step,
             expected_ns: expected::phase_ns(phase),
         });
         let mut interim = |Collected { measurements, hosts, .. }| {

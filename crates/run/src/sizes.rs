@@ -109,7 +109,7 @@ mod tests {
             Some("/data") => (PathKind::Directory, None),
             Some("/data/there") => (PathKind::File, Some(2 * GIB)),
             Some("/dev/sdx") => (PathKind::Device, Some(10 * GIB)),
-            _ => return Err(RunError::file("find", path)(std::io::ErrorKind::NotFound.into())),
+            _ => return Err(RunError::find(path)(std::io::ErrorKind::NotFound.into())),
         };
         let space = Space { filesystem: 1, total_bytes: 100 * GIB, available_bytes: 40 * GIB };
         Ok(Survey {

@@ -9,6 +9,8 @@ use candor_engine::names::{self, Named};
 use candor_plan::blocks::Access;
 use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target, TargetKind};
 
+use candor_blocks::targets::descriptors;
+
 use crate::error::RunError;
 use crate::precheck::{Work, targets};
 
@@ -18,7 +20,8 @@ const NO_STORAGE: [u32; 2] = [1, 5];
 /// Lets a phase pass whose targets can take its work. Where jobs fail alone, each finds out.
 ///
 /// # Errors
-/// [`RunError::BadPlan`]: no storage, files that nobody gave a size, a set that is no directory.
+/// [`RunError::BadPlan`]: no storage, files that nobody gave a size, a set that is no directory, more
+/// files than a process may open.
 pub fn check(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
     if phase.on_failure != OnFailure::EndRun {
         return Ok(());
@@ -30,7 +33,7 @@ pub fn check(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
             .or_else(|| no_directory(target, &place))
             .or_else(|| no_size(target, &work, &place))
     });
-    let problems: Vec<Problem> = unfit.collect();
+    let problems: Vec<Problem> = unfit.chain(too_many_files(plan, phase)).collect();
     if problems.is_empty() { Ok(()) } else { Err(RunError::BadPlan(problems)) }
 }
 
@@ -93,6 +96,38 @@ fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Probl
     Some(Problem::error("target-size", place.clone(), message, remedy))
 }
 
+/// More files than this process may open at once; raises the limit as far as needed. The files of
+/// all jobs stay open while they run.
+fn too_many_files(plan: &Plan, phase: &Phase) -> Option<Problem> {
+    let files = files_open(plan, phase);
+    let most = descriptors::make_room(files.iter().map(|(_, files)| files).sum()).err()?;
+    let (index, _) = files.into_iter().max_by_key(|(_, files)| *files)?;
+    let place = PlanPath::root().key("target").index(index).key("files");
+    Some(too_many(plan, phase, most, place))
+}
+
+fn too_many(plan: &Plan, phase: &Phase, most: u64, place: PlanPath) -> Problem {
+    let needed: u64 = files_open(plan, phase).iter().map(|(_, files)| files).sum();
+    let message = format!(
+        "{needed} files are open at once in phase `{}`, and this process may have {most} of them",
+        phase.name
+    );
+    let remedy = format!(
+        "raise the limit (`ulimit -Hn {}` as root, LimitNOFILE= of a service, or docker's \
+         --ulimit nofile), or use fewer files",
+        needed.saturating_mul(2).next_power_of_two()
+    );
+    Problem::error("open-files", place, message, remedy)
+}
+
+/// How many files of each target the jobs of a phase have open.
+fn files_open(plan: &Plan, phase: &Phase) -> Vec<(usize, u64)> {
+    let files = |(index, target, work): (usize, &Target, Vec<Work<'_>>)| {
+        (index, names::paths(target).count() as u64 * work.len() as u64)
+    };
+    targets(plan, phase).into_iter().map(files).collect()
+}
+
 fn writes(job: &candor_plan::Job) -> bool {
     job.work.destroys().is_some()
 }
@@ -150,6 +185,31 @@ mod tests {
         assert_eq!(refused(of(&full), Mix::WRITE), "");
         let nowhere = Target { layout: Layout::Never, ..of(&missing) };
         assert!(refused(nowhere, Mix::READ).contains("name a file that exists"));
+    }
+
+    #[test]
+    fn more_files_than_may_be_open_are_refused_before_any_is_made() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let target = Target {
+            path: dir.path().into(),
+            files: 1 << 20,
+            size: Some(Bytes(4096)),
+            ..Target::default()
+        };
+        let job = || Job {
+            targets: vec![target.name.clone()],
+            work: Blocks::default().into(),
+            ..Job::default()
+        };
+        let phase = Phase { jobs: vec![job(), job()], name: "read".into(), ..Phase::default() };
+        let plan = Plan { targets: vec![target.clone()], ..Plan::default() };
+        assert_eq!(files_open(&plan, &phase), [(0, 2 << 20)]);
+        let problem = too_many(&plan, &phase, 1024, PlanPath::root());
+        assert_eq!(
+            problem.message,
+            "2097152 files are open at once in phase `read`, and this process may have 1024 of them"
+        );
+        assert!(problem.remedy.contains("ulimit -Hn 4194304"), "{}", problem.remedy);
     }
 
     #[test]

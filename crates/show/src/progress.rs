@@ -28,17 +28,17 @@ struct Run {
     expected_ns: Option<u64>,
     /// Expected length of the phases that are over.
     over_ns: u64,
-    /// Phases that began. The trials of a search, which share the index of the phase that they
-    /// are made for, count as one with it.
+    /// Phases that began. Steps of a search do not count: nobody knows how many there will be.
     begun: usize,
-    /// Index of the last one.
-    index: Option<usize>,
 }
 
 /// State of the phase that runs.
 #[derive(Debug, Default)]
 struct Phase {
     name: String,
+    search_step: bool,
+    /// Some operation completed, so that there is a rate.
+    has_rate: bool,
     started_ns: u64,
     expected_ns: Option<u64>,
     /// The last sample of each job.
@@ -67,8 +67,8 @@ impl Line {
             Event::Preparing { phase, step, what, bytes_done, bytes_total } => {
                 self.prepared(phase, *step, what, (*bytes_done, *bytes_total))
             }
-            Event::PhaseStarted { phase, index, expected_ns } => {
-                self.begin(phase, *index, *expected_ns, now_ns)
+            Event::PhaseStarted { phase, search_step, expected_ns, .. } => {
+                self.begin(phase, *search_step, *expected_ns, now_ns)
             }
             Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
             Event::PhaseDone { measurements, .. } => self.end(measurements),
@@ -107,9 +107,8 @@ impl Line {
             (done, total) => format!(", {} of {}", column::size(done), column::size(total)),
         };
         if self.terminal {
-            let place = self.place(self.run.begun + 1);
             let joint = if phase.is_empty() { "" } else { " · " };
-            return self.over(&format!("{place}{phase}{joint}{text}{amount}"));
+            return self.over(&format!("{phase}{joint}{text}{amount}"));
         }
         // Only what takes long is worth a line of a log, and only once.
         let worth = step == PrepareStep::LayOut && text != self.preparing;
@@ -121,16 +120,19 @@ impl Line {
         }
     }
 
-    fn begin(&mut self, name: &str, index: usize, expected_ns: Option<u64>, now_ns: u64) -> String {
+    fn begin(
+        &mut self,
+        name: &str,
+        search_step: bool,
+        expected_ns: Option<u64>,
+        now_ns: u64,
+    ) -> String {
         self.run.over_ns += self.phase.expected_ns.unwrap_or(0);
-        let same_place = self.run.index.replace(index) == Some(index);
-        // A phase of the same place and name is a repeat.
-        if !same_place || self.phase.name == name {
-            self.run.begun += 1;
-        }
+        self.run.begun += usize::from(!search_step);
         self.run.phases = self.run.phases.max(self.run.begun);
+        let name = name.to_owned();
         self.phase =
-            Phase { name: name.to_owned(), started_ns: now_ns, expected_ns, samples: Vec::new() };
+            Phase { name, search_step, started_ns: now_ns, expected_ns, ..Phase::default() };
         let head = self.head();
         match (self.terminal, expected_ns) {
             (true, _) => self.over(&format!("{head}{}", self.left(now_ns))),
@@ -154,11 +156,12 @@ impl Line {
         for sample in samples.filter(|sample| sample.length_ns > 0) {
             let per_second = |count: u64| count as f64 * 1e9 / sample.length_ns as f64;
             for op in &sample.operations {
+                self.phase.has_rate |= op.ops > 0;
                 rates.add(op.figure, per_second(op.ops), per_second(op.bytes));
             }
         }
         let ramp = if in_ramp { " (ramp)" } else { "" };
-        let rates = rates.text();
+        let rates = if self.phase.has_rate { rates.text() } else { String::new() };
         let joint = if rates.is_empty() { "" } else { " · " };
         self.over(&format!("{}{joint}{rates}{ramp}{}", self.head(), self.left(now_ns)))
     }
@@ -176,16 +179,15 @@ impl Line {
         format!("{}{joint}{rates}\n", self.head())
     }
 
-    /// `[2/6] `, or nothing for a run of one phase.
-    fn place(&self, number: usize) -> String {
-        match self.run.phases {
-            0 | 1 => String::new(),
-            phases => format!("[{}/{phases}] ", number.min(phases)),
-        }
-    }
-
+    /// `[2/6] random read`; without a number for a run of one phase, and for steps of a search.
     fn head(&self) -> String {
-        format!("{}{}", self.place(self.run.begun), self.phase.name)
+        let Run { phases, begun, .. } = self.run;
+        match phases {
+            phases if phases > 1 && !self.phase.search_step => {
+                format!("[{begun}/{phases}] {}", self.phase.name)
+            }
+            _ => self.phase.name.clone(),
+        }
     }
 
     /// Time left of the phase and of the run, as far as they are known.
@@ -276,6 +278,7 @@ mod tests {
         let started = |index, phase: &str| Event::PhaseStarted {
             phase: phase.into(),
             index,
+            search_step: false,
             expected_ns: Some(8 * SECOND),
         };
         let measurements =
@@ -312,8 +315,8 @@ mod tests {
     fn on_a_terminal() {
         insta::assert_snapshot!(text(&mut Line::new(true, 120)), @r#"
         <[1/6] sequential write · 8 s left, 50 s in all>
-        <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 512 MiB of 1 GiB>
-        <[2/6] random read 4 KiB, depth 1 · laying out /data/candor.0, 1 GiB of 1 GiB>
+        <random read 4 KiB, depth 1 · laying out /data/candor.0, 512 MiB of 1 GiB>
+        <random read 4 KiB, depth 1 · laying out /data/candor.0, 1 GiB of 1 GiB>
         <[2/6] random read 4 KiB, depth 1 · 8 s left, 42 s in all>
         <[2/6] random read 4 KiB, depth 1 · 12.3k IOPS 50.4 MB/s · 4 s left, 38 s in all>
         <>
@@ -333,6 +336,52 @@ mod tests {
         assert_eq!(text(&[(Figure::Read, 0.0, 0.0), names, memory]), "0 IOPS 900 ops/s 27 GB/s");
         assert_eq!(text(&[(Figure::Trim, 70.0, 3e9), (Figure::Flush, 9.0, 0.0)]), "70 IOPS");
         assert_eq!(text(&[(Figure::Compute, 9.0, 0.0)]), "");
+    }
+
+    #[test]
+    fn steps_of_a_search_have_no_number_and_no_rate_stands_before_the_first() {
+        let mut line = Line::new(true, 120);
+        let sampled = |ops| Event::Sampled {
+            phase: String::new(),
+            in_ramp: false,
+            samples: vec![JobSample {
+                job: "job".into(),
+                sample: Sample {
+                    length_ns: SECOND,
+                    operations: vec![OpSample { ops, ..OpSample::of(BlocksOp::Read.operation()) }],
+                    ..Sample::default()
+                },
+            }],
+            host: HostSample::default(),
+        };
+        let started = |phase: &str, search_step| Event::PhaseStarted {
+            phase: phase.into(),
+            index: 1,
+            search_step,
+            expected_ns: None,
+        };
+        let start = Event::RunStarted { name: "check".into(), phases: 3, expected_ns: None };
+        let events = [
+            start,
+            started("random read, depth 1", false),
+            sampled(0),
+            sampled(900),
+            sampled(0),
+            started("searching at depth 2", true),
+            started("searching at depth 2, again", true),
+            started("random read, depth 2", false),
+        ];
+        let text = events.into_iter().map(|event| line.on(&event, 0)).collect::<String>();
+        let text = text.replace('\r', "\n<").replace("\x1b[K", ">");
+        insta::assert_snapshot!(text.trim(), @r#"
+        <[1/3] random read, depth 1>
+        <[1/3] random read, depth 1>
+        <[1/3] random read, depth 1 · 900 IOPS>
+        <[1/3] random read, depth 1 · 0 IOPS>
+        <searching at depth 2>
+        <searching at depth 2, again>
+        <[2/3] random read, depth 2>
+        "#);
     }
 
     #[test]

@@ -105,8 +105,8 @@ fn lines(record: &PhaseRecord, others: bool) -> Vec<String> {
     trace.main().flat_map(|of| told_apart(trace, of, others)).collect()
 }
 
-/// One line, or one for ours and one for those of others where these are many: sizes, places and
-/// latencies are known of all together only.
+/// One line, or one for ours and one for those of others where these are many: only ours have sizes,
+/// places and latencies of their own.
 fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> {
     let issued = trace.issued(of);
     let lead = |whose: &str| {
@@ -114,7 +114,14 @@ fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> 
         let (device, direction) = (&of.device, of.direction.name());
         format!("{device} {direction}{whose}{}: ", traced.unwrap_or_default())
     };
-    if issued.shaped_by_others() {
+    let own = of.own().filter(|_| issued.own.count > 0);
+    let shapes = |of: &Requests| {
+        let mut parts = shape(of);
+        parts.extend(latency(&of.latency_ns));
+        parts.join("; ")
+    };
+    let is_known = own.is_some() && others && issued.shaped_by_kernel();
+    if issued.shaped_by_others() || is_known {
         let who = of.issuers.iter().find(|who| trace.is_other(who));
         let who =
             who.map_or(String::new(), |who| format!(", most by {} ({})", who.command, who.pid));
@@ -127,7 +134,9 @@ fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> 
         let line = |(whose, part, who): (&str, IssuedPart, &str)| {
             format!("{}{}{who}", lead(whose), amount(part.count, part.size_mean_bytes()))
         };
-        return parts.map(line).collect();
+        let ours = own.map(|own| format!("{}{}", lead(" by candor"), shapes(own)));
+        let known = usize::from(ours.is_some());
+        return ours.into_iter().chain(parts.map(line).skip(known)).collect();
     }
     if others && issued.shaped_by_kernel() {
         let all = amount(of.count, of.size_mean_bytes());
@@ -331,8 +340,14 @@ mod tests {
 
     /// Lines on a phase whose requests were issued by these.
     fn issued_by(issuers: Vec<Issuer>, others: bool) -> Vec<String> {
+        lines_of(issuers, None, others)
+    }
+
+    /// The same, where the sizes of our own are known.
+    fn lines_of(issuers: Vec<Issuer>, own: Option<Requests>, others: bool) -> Vec<String> {
         let mut trace = sample::requests();
         trace.requests[0].issuers = issuers;
+        trace.requests[0].own = own.map(Box::new);
         let hosts = vec![HostRecord { requests: Some(trace), ..HostRecord::default() }];
         lines(&PhaseRecord { hosts, ..PhaseRecord::default() }, others)
     }
@@ -354,6 +369,29 @@ mod tests {
                  most by dd (9)",
             ]
         );
+    }
+
+    #[test]
+    fn our_own_requests_have_their_own_shapes() {
+        let mut own = sample::requests().requests.remove(0);
+        own.count = 5_000;
+        (own.sizes_log2, own.sizes_4k) = (vec![(1 << 20, 5_000)], vec![(1 << 20, 5_000)]);
+        own.starts_in_4k = vec![(0, 5_000)];
+        (own.sequential, own.seeks) = (0, vec![(1 << 30, 5_000)]);
+        let issuers = vec![issuer(9, "dd", 14_000), issuer(4711, "candor", 5_000)];
+        assert_eq!(
+            lines_of(issuers, Some(own), true),
+            [
+                "sdb read by candor (10 % traced): 1 MiB 100 %; all begin on 4 KiB; 0 % \
+                 sequential; p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs",
+                "sdb read by others (10 % traced): 14,000 requests, 4 KiB on average, most by dd (9)",
+            ]
+        );
+        let own = sample::requests().requests.remove(0);
+        let threads = vec![issuer(4, "kworker/0:1", 9_000), issuer(4711, "candor", 5_000)];
+        let lines = lines_of(threads, Some(own), true);
+        assert!(lines[0].contains("by candor (10 % traced): 4 KiB 100 %"), "{lines:?}");
+        assert!(lines[1].contains("by threads of the kernel"), "{lines:?}");
     }
 
     #[test]

@@ -162,6 +162,7 @@ fn queue() -> QueueFacts {
         fua: Some(Fact::new(false, file("fua"))),
         rotational: Some(Fact::new(false, file("rotational"))),
         writeback_latency_ns: number(75_000_000, "wbt_lat_usec"),
+        counts_commands: None,
         io_poll: Some(Fact::new(false, file("io_poll"))),
         zoned: Some(Fact::new("none".into(), file("zoned"))),
         alignment_offset_bytes: number(0, "../alignment_offset"),
@@ -598,6 +599,7 @@ pub(crate) fn requests() -> RequestStats {
         sequential: 200,
         seeks: vec![(1 << 20, 9_800), (1 << 30, 10_000)],
         latency_ns: vec![(81_920, 19_000), (163_840, 1_000)],
+        latency_ns_sum: 1_800_000_000,
         device_latency_ns: vec![(65_536, 20_000)],
         issuers: vec![Issuer {
             pid: 4711,
@@ -605,6 +607,7 @@ pub(crate) fn requests() -> RequestStats {
             count: 20_000,
             bytes: 81_920_000,
         }],
+        own: Some(Box::new(Requests { count: 20_000, bytes: 81_920_000, ..Requests::default() })),
     };
     let flushes = Requests {
         device: "sdb".into(),

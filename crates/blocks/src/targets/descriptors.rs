@@ -31,6 +31,21 @@ pub fn open(options: &OpenOptions, path: &Path, what: &'static str) -> Result<Fi
     })
 }
 
+/// Makes room for so many more open files than there are.
+///
+/// # Errors
+/// The limit, where it cannot be raised so far.
+pub fn make_room(files: u64) -> Result<(), u64> {
+    let open = std::fs::read_dir("/proc/self/fd").map_or(0, |open| open.count() as u64);
+    let needed = files.saturating_add(open).saturating_add(SPARE);
+    let limit = || getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    while limit() < needed && raise_limit() {}
+    if limit() < needed { Err(limit().saturating_sub(open + SPARE)) } else { Ok(()) }
+}
+
+/// Descriptors of a run besides those of its targets: of its report, rings, counters and tracer.
+const SPARE: u64 = 128;
+
 /// Raises the limit as far as this process may; false where it is reached already.
 fn raise_limit() -> bool {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);

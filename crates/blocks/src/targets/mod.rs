@@ -1,6 +1,6 @@
 //! Targets of operations, files and devices: opening, zones, commands past the block layer.
 
-pub(crate) mod descriptors;
+pub mod descriptors;
 pub mod files;
 pub mod passthrough;
 pub mod zones;

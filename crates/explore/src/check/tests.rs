@@ -64,8 +64,8 @@ fn a_trial_that_is_slower_than_one_at_a_time_runs_once_more() {
     let fake = Fake { disturbed, ..Fake::new(Device::new(32, 1e-4)) };
     let (report, ran) = checked(fake, &options(false));
     assert!(names(&report.expect("it runs")).contains(&"random read, depth 32"));
-    let tried = ran.iter().filter(|ran| ran.phase.name == disturbed.0).count();
-    assert_eq!(tried, 2);
+    let tried = |name: &str| ran.iter().filter(|ran| ran.phase.name == name).count();
+    assert_eq!((tried(disturbed.0), tried("searching at depth 4, again")), (1, 1));
 }
 
 #[test]
@@ -75,8 +75,9 @@ fn a_deep_step_that_is_slower_than_one_at_a_time_is_searched_for_again() {
     let (report, ran) = checked(fake, &options(false));
     let names = names(&report.expect("it runs")).join("; ");
     assert!(names.contains("random read, depth 32; random read, depth 32, again; "), "{names}");
-    let searched = ran.iter().filter(|ran| ran.phase.name == "searching at depth 2").count();
-    assert_eq!(searched, 2);
+    let searched = |name: &str| ran.iter().filter(|ran| ran.phase.name == name).count();
+    let times = ["searching at depth 2", "searching once more at depth 2"].map(searched);
+    assert_eq!(times, [1, 1]);
 }
 
 /// The judge says nothing of the length of a check's own steps.

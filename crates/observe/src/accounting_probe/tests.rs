@@ -128,3 +128,11 @@ fn what_cannot_be_read_is_not_made() {
         AccountingOutcome::NotMade
     );
 }
+
+#[test]
+fn a_device_that_a_container_lacks_is_no_matter_of_the_user() {
+    let enable = |errno| refused(&io::Error::from_raw_os_error(errno)).1.enable;
+    assert!(enable(libc::EACCES).contains("root"));
+    let by_rule = enable(libc::EPERM);
+    assert!(by_rule.contains("--device") && !by_rule.contains("root"), "{by_rule}");
+}

@@ -26,6 +26,7 @@ pub(crate) fn of(node: &Node, owner: &Node) -> QueueFacts {
         fua: owner.fact("queue/fua", flag),
         rotational: owner.fact("queue/rotational", flag),
         writeback_latency_ns: owner.fact("queue/wbt_lat_usec", microseconds),
+        counts_commands: owner.fact("queue/iostats_passthrough", flag),
         io_poll: owner.fact("queue/io_poll", flag),
         zoned: owner.fact("queue/zoned", words),
         // A partition's own: where it starts matters, not where its disk does.

@@ -46,6 +46,7 @@ pub enum Width {
 pub enum Alu {
     Add = 0x00,
     Sub = 0x10,
+    Mul = 0x20,
     Or = 0x40,
     And = 0x50,
     Shl = 0x60,
@@ -184,10 +185,15 @@ impl Code {
         self.push(JMP | BY_REG | when as u8, a, b, 0, 0);
     }
 
+    /// The end, with r0 as the result.
+    pub fn exit_with(&mut self) {
+        self.push(EXIT, R0, R0, 0, 0);
+    }
+
     /// The end, with 0 as the result.
     pub fn exit(&mut self) {
         self.alu(Alu::Mov, R0, 0);
-        self.push(EXIT, R0, R0, 0, 0);
+        self.exit_with();
     }
 
     /// The program; every jump goes forward to a place that was given.

@@ -12,6 +12,7 @@ const MAP_UPDATE: libc::c_int = 2;
 const MAP_DELETE: libc::c_int = 3;
 const MAP_NEXT_KEY: libc::c_int = 4;
 const PROG_LOAD: libc::c_int = 5;
+const PROG_TEST_RUN: libc::c_int = 10;
 const INFO_BY_FD: libc::c_int = 15;
 const RAW_TRACEPOINT_OPEN: libc::c_int = 17;
 
@@ -78,6 +79,15 @@ struct ProgramAttr {
     log: u64,
     kernel: u32,
     flags: u32,
+}
+
+/// For one run of a program.
+#[repr(C)]
+#[derive(Default)]
+struct RunAttr {
+    program: u32,
+    result: u32,
+    unused: [u64; 8],
 }
 
 /// For what is known of a program.
@@ -233,6 +243,17 @@ pub fn events_lost(program: &OwnedFd) -> u64 {
     let program = program.as_raw_fd() as u32;
     let attr = InfoAttr { program, bytes, info: info.as_mut_ptr() as u64 };
     call(INFO_BY_FD, &attr).map_or(0, |_| info[LEFT_OUT])
+}
+
+/// Runs a program for raw tracepoints in this thread (Linux 5.10); its result.
+pub fn run_once(program: &Program) -> io::Result<u32> {
+    let mut attr = RunAttr { program: program.as_raw_fd() as u32, ..RunAttr::default() };
+    // SAFETY: `attr` has the layout of the command, which has no addresses here, and the kernel
+    // writes nothing but its result.
+    let done = unsafe {
+        libc::syscall(libc::SYS_bpf, PROG_TEST_RUN, &raw mut attr, size_of::<RunAttr>() as u32)
+    };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(attr.result) }
 }
 
 fn call<T>(command: libc::c_int, attr: &T) -> io::Result<libc::c_long> {

@@ -7,7 +7,7 @@ use candor_record::requests::{Issuer, RequestOp};
 
 use super::devices::{Device, TracedDevices};
 use super::programs::RECENT;
-use super::tally;
+use super::tally::{self, Owners};
 
 /// Event of a request or of I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,12 @@ const EARLY_MAX: usize = 1024;
 #[derive(Debug)]
 pub struct Counter {
     devices: HashMap<[u32; 2], Device>,
-    places: Vec<Place>,
+    /// The process whose requests are counted apart, where events name processes.
+    own_pid: Option<u32>,
+    /// Slot × 4 + direction.
+    places: Vec<Owners<Place>>,
+    /// Who issued the requests of each place.
+    issuers: Vec<HashMap<u32, Issuer>>,
     /// Sector and place → requests that were issued.
     pending: HashMap<(u64, u32), Vec<Event>>,
     /// Sector and place → when one was done whose beginning was not told yet: a CPU can be late to
@@ -64,7 +69,7 @@ pub struct Counter {
     open: bool,
 }
 
-/// State kept of a device in a direction.
+/// State kept of a device in a direction, and of an owner.
 #[derive(Clone, Debug)]
 struct Place {
     numbers: [u64; tally::NUMBERS],
@@ -74,23 +79,24 @@ struct Place {
     replaced: usize,
     /// Where one ends that its driver gave back.
     given_back: Option<u64>,
-    issuers: HashMap<u32, Issuer>,
 }
 
 impl Counter {
     /// Of nothing yet.
-    pub fn new(traced: &TracedDevices) -> Counter {
+    pub fn new(traced: &TracedDevices, own_pid: Option<u32>) -> Counter {
         let place = Place {
             numbers: [0; tally::NUMBERS],
             last_end: None,
             ends: [None; RECENT],
             replaced: 0,
             given_back: None,
-            issuers: HashMap::new(),
         };
+        let places = traced.names.len() * 4;
         Counter {
             devices: traced.devices.iter().copied().collect(),
-            places: vec![place; traced.names.len() * 4],
+            own_pid,
+            places: vec![Owners { others: place.clone(), own: place }; places],
+            issuers: vec![HashMap::new(); places],
             pending: HashMap::new(),
             early: HashMap::new(),
             open: true,
@@ -114,16 +120,17 @@ impl Counter {
     }
 
     /// The numbers of one place.
-    pub fn numbers(&self, place: u32) -> [u64; tally::NUMBERS] {
-        self.places[place as usize].numbers
+    pub fn numbers(&self, place: u32) -> Owners<[u64; tally::NUMBERS]> {
+        let Owners { others, own } = &self.places[place as usize];
+        Owners { others: others.numbers, own: own.numbers }
     }
 
     /// Who issued the requests of each place.
     pub fn issuers(&self) -> BTreeMap<u32, Vec<Issuer>> {
-        let of = |(at, place): (usize, &Place)| {
-            (at as u32, place.issuers.values().cloned().collect::<Vec<_>>())
+        let of = |(at, issuers): (usize, &HashMap<u32, Issuer>)| {
+            (at as u32, issuers.values().cloned().collect::<Vec<_>>())
         };
-        self.places.iter().enumerate().map(of).collect()
+        self.issuers.iter().enumerate().map(of).collect()
     }
 
     /// Counts one event, if its device is looked at.
@@ -131,26 +138,28 @@ impl Counter {
         let Some(device) = self.devices.get(&event.device).copied() else { return };
         let at = device.slot * 4 + event.direction.number() as u32;
         let key = (event.sector, at);
-        let place = &mut self.places[at as usize];
+        let (places, own_pid) = (&mut self.places[at as usize], self.own_pid);
+        let is_own = |issuer: &Event| own_pid == Some(issuer.pid);
         let bio_based = device.bio_based == 1;
         match event.moment {
             Moment::Issued if self.open && !bio_based => {
                 if event.bytes > 0 {
+                    let place = places.of(is_own(event));
                     place.order(event);
                     match self.early.remove(&key) {
                         Some(done) if done >= event.at_ns => place.done(&device, event, done),
                         _ => self.pending.entry(key).or_default().push(event.clone()),
                     }
                 }
-                place.issued_by(event);
+                self.issued_by(at, event);
             }
             // Flushes begin and end by ways of their own.
             Moment::Completed if !bio_based && event.bytes == 0 && self.open => {
-                place.shape(&device, event);
+                places.others.shape(&device, event);
             }
             Moment::Completed if !bio_based && event.bytes > 0 => {
                 match take(&mut self.pending, key) {
-                    Some(issued) => place.done(&device, &issued, event.at_ns),
+                    Some(issued) => places.of(is_own(&issued)).done(&device, &issued, event.at_ns),
                     None => {
                         if self.early.len() >= EARLY_MAX {
                             self.early.clear();
@@ -160,21 +169,33 @@ impl Counter {
                 }
             }
             Moment::Queued if self.open && bio_based => {
+                let place = places.of(is_own(event));
                 place.shape(&device, event);
                 if event.bytes > 0 {
                     place.order(event);
                 }
-                place.issued_by(event);
+                self.issued_by(at, event);
             }
             Moment::Requeued => {
                 if let Some(issued) = take(&mut self.pending, key) {
+                    let place = places.of(is_own(&issued));
                     place.numbers[tally::PLACED] -= 1;
                     place.given_back = Some(issued.end());
                 }
             }
-            Moment::Split if self.open => place.numbers[tally::SPLITS] += 1,
+            Moment::Split if self.open => places.of(is_own(event)).numbers[tally::SPLITS] += 1,
             _ => {}
         }
+    }
+
+    fn issued_by(&mut self, place: u32, event: &Event) {
+        let issuer = self.issuers[place as usize].entry(event.pid).or_insert_with(|| Issuer {
+            pid: event.pid,
+            command: event.command.clone(),
+            ..Issuer::default()
+        });
+        issuer.count += 1;
+        issuer.bytes += event.bytes;
     }
 }
 
@@ -240,16 +261,6 @@ impl Place {
         }
         self.last_end = Some(end);
     }
-
-    fn issued_by(&mut self, event: &Event) {
-        let issuer = self.issuers.entry(event.pid).or_insert_with(|| Issuer {
-            pid: event.pid,
-            command: event.command.clone(),
-            ..Issuer::default()
-        });
-        issuer.count += 1;
-        issuer.bytes += event.bytes;
-    }
 }
 
 /// The step of a latency: four per power of two.
@@ -308,12 +319,12 @@ mod tests {
 
     #[test]
     fn a_request_is_counted_when_it_is_done() {
-        let mut counter = Counter::new(&traced());
+        let mut counter = Counter::new(&traced(), Some(7));
         counter.count(&event(Moment::Issued, 1000, 9, 8192));
-        assert_eq!(counter.numbers(0)[tally::COUNT], 0);
+        assert_eq!(counter.numbers(0).own[tally::COUNT], 0);
         counter.count(&event(Moment::Completed, 1000 + 1792, 9, 8192));
         counter.count(&event(Moment::Issued, 9000, 25, 512));
-        let seen = tally::read("sda", RequestOp::Read, &counter.numbers(0));
+        let seen = tally::read_all("sda", RequestOp::Read, &counter.numbers(0), true);
         assert_eq!((seen.count, seen.bytes, seen.placed, seen.sequential), (1, 8192, 2, 1));
         assert_eq!(seen.starts_in_4k, [(512, 1)]);
         assert_eq!((seen.off_physical_sector, seen.off_optimal), (1, 1));
@@ -324,35 +335,59 @@ mod tests {
 
     #[test]
     fn an_end_without_a_beginning_does_not_count() {
-        let mut counter = Counter::new(&traced());
+        let mut counter = Counter::new(&traced(), Some(7));
         counter.count(&event(Moment::Completed, 5, 9, 4096));
         counter.open(false);
         counter.count(&event(Moment::Issued, 6, 17, 4096));
         counter.count(&event(Moment::Completed, 7, 17, 4096));
-        assert_eq!(counter.numbers(0)[tally::COUNT], 0);
+        assert_eq!(counter.numbers(0).own[tally::COUNT], 0);
     }
 
     #[test]
     fn what_a_driver_gives_back_is_issued_once() {
-        let mut counter = Counter::new(&traced());
+        let mut counter = Counter::new(&traced(), Some(7));
         for moment in [Moment::Issued, Moment::Requeued, Moment::Issued, Moment::Completed] {
             counter.count(&event(moment, 5, 8, 4096));
         }
-        let seen = tally::read("sda", RequestOp::Read, &counter.numbers(0));
+        let seen = tally::read_all("sda", RequestOp::Read, &counter.numbers(0), true);
         assert_eq!((seen.count, seen.placed, seen.sequential), (1, 1, 0));
         assert_eq!((seen.seeks.len(), counter.in_flight()), (0, 0));
     }
 
     #[test]
     fn ends_that_are_reported_first_and_twins_are_found() {
-        let mut counter = Counter::new(&traced());
+        let mut counter = Counter::new(&traced(), Some(7));
         counter.count(&event(Moment::Completed, 9, 8, 4096));
         counter.count(&event(Moment::Issued, 5, 8, 4096));
-        assert_eq!((counter.numbers(0)[tally::COUNT], counter.in_flight()), (1, 0));
+        assert_eq!((counter.numbers(0).own[tally::COUNT], counter.in_flight()), (1, 0));
         for moment in [Moment::Issued, Moment::Issued, Moment::Completed, Moment::Completed] {
             counter.count(&event(moment, 20, 8, 4096));
         }
-        assert_eq!((counter.numbers(0)[tally::COUNT], counter.in_flight()), (3, 0));
+        assert_eq!((counter.numbers(0).own[tally::COUNT], counter.in_flight()), (3, 0));
+    }
+
+    #[test]
+    fn requests_of_ours_are_counted_apart() {
+        let mut counter = Counter::new(&traced(), Some(7));
+        let others = |event: Event| Event { pid: 9, ..event };
+        // One sector of each in turn: neither stream is sequential for both together.
+        for i in 0..3 {
+            counter.count(&event(Moment::Issued, 1000, i * 128, 65_536));
+            counter.count(&others(event(Moment::Issued, 1000, 9000 + i * 800, 4096)));
+            // The completion is of whatever ran on that CPU.
+            counter.count(&others(event(Moment::Completed, 3048, i * 128, 65_536)));
+            counter.count(&event(Moment::Completed, 9192, 9000 + i * 800, 4096));
+        }
+        let seen = tally::read_all("sda", RequestOp::Read, &counter.numbers(0), true);
+        let own = seen.own.as_deref().expect("issuers are known");
+        assert_eq!((seen.count, own.count, own.sizes()), (6, 3, vec![(65_536, 3)]));
+        assert_eq!(
+            (own.sequential_share(), own.device_latency_ns.clone()),
+            (Some(1.0), vec![(2048, 3)])
+        );
+        let unknown = Counter::new(&traced(), None);
+        let unknown = tally::read_all("sda", RequestOp::Read, &unknown.numbers(0), false);
+        assert_eq!(unknown.own, None);
     }
 
     #[test]

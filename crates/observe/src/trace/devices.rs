@@ -5,7 +5,7 @@ use candor_record::facts::{DeviceFacts, DeviceKind, Facts, value};
 use crate::source::Roots;
 use crate::stack::holders::partitions;
 
-/// Devices that are traced at most; their numbers take 30 KiB each on every CPU.
+/// Devices that are traced at most; their numbers take 60 KiB each on every CPU.
 const DEVICES_MAX: usize = 64;
 
 /// A device, as the programs read it from their map.

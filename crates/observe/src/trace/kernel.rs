@@ -11,9 +11,10 @@ use super::devices::{Device, TracedDevices};
 use super::duty_cycle::{DutyCycle, Programs};
 use super::layout::Layout;
 use super::programs::{
-    ENDS, EVENTS, ISSUER_BYTES, Maps, PENDING_BYTES, RECORD_KEY_BYTES, raw, record,
+    ENDS, EVENTS, ISSUER_BYTES, Maps, OWN_REQUESTS, OWN_REQUESTS_BYTES, PENDING_BYTES,
+    RECORD_KEY_BYTES, raw, record,
 };
-use super::tally;
+use super::tally::{self, Owners};
 use super::tracefs::Formats;
 
 /// Processes that are told apart.
@@ -46,6 +47,7 @@ impl Counting {
         source: Source<'_>,
         budget: Budget,
         cpus: usize,
+        own_pid: u32,
     ) -> io::Result<Counting> {
         // Kernels before 5.11 take the memory of maps from what may be locked; if the limit cannot
         // be raised, making them says so.
@@ -56,8 +58,11 @@ impl Counting {
             Source::Structures(_) => 8,
             Source::Records(_) => RECORD_KEY_BYTES,
         };
-        let tallies = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, places, cpus)?;
-        let ends = Map::new(Kind::Array, 4, ENDS * 8, places, cpus)?;
+        // One for requests of ours, and one for those of others.
+        let owned = places * 2;
+        let tallies = Map::new(Kind::PerCpuArray, 4, tally::NUMBERS * 8, owned, cpus)?;
+        let ends = Map::new(Kind::Array, 4, ENDS * 8, owned, cpus)?;
+        let own_requests = Map::new(Kind::Array, 4, OWN_REQUESTS_BYTES, OWN_REQUESTS, cpus)?;
         let devices = traced.devices.len() as u32;
         let devices = Map::new(Kind::Hash, 8, size_of::<Device>(), devices, cpus)?;
         let issuers = Map::new(Kind::LruHash, 8, ISSUER_BYTES, ISSUERS_MAX, cpus)?;
@@ -67,7 +72,7 @@ impl Counting {
             window: Map::new(Kind::Array, 4, 16, 1, cpus)?,
             pending: Map::new(Kind::Hash, key_bytes, PENDING_BYTES, PENDING_MAX, cpus)?,
         };
-        for place in 0..places {
+        for place in 0..owned {
             // No request starts at this sector.
             ends.set(&place.to_ne_bytes(), &[0xff; ENDS * 8])?;
         }
@@ -82,6 +87,8 @@ impl Counting {
             events: kept.events.number(),
             window: kept.window.number(),
             pending: kept.pending.number(),
+            own_requests: own_requests.number(),
+            own_pid,
         };
         let programs = match source {
             Source::Structures(layout) => by_structures(traced, &maps, layout)?,
@@ -92,9 +99,13 @@ impl Counting {
     }
 
     /// The numbers of one place, of all CPUs together.
-    pub fn numbers(&self, place: u32) -> [u64; tally::NUMBERS] {
+    pub fn numbers(&self, place: u32) -> Owners<[u64; tally::NUMBERS]> {
+        Owners { others: self.sums(place * 2), own: self.sums(place * 2 + 1) }
+    }
+
+    fn sums(&self, tally: u32) -> [u64; tally::NUMBERS] {
         let mut sums = [0_u64; tally::NUMBERS];
-        let value = self.tallies.get(&place.to_ne_bytes()).unwrap_or_default();
+        let value = self.tallies.get(&tally.to_ne_bytes()).unwrap_or_default();
         for of_cpu in value.chunks_exact(tally::NUMBERS * 8) {
             for (sum, number) in sums.iter_mut().zip(numbers(of_cpu)) {
                 *sum = sum.wrapping_add(number);

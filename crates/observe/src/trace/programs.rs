@@ -13,7 +13,9 @@
 //!
 //! Each looks up the device by its number and leaves if nobody asked for it, or if the request does
 //! not belong to the window that is traced. Nothing waits and nothing is locked for long; what
-//! several CPUs may count at once they count each for themselves.
+//! several CPUs may count at once they count each for themselves. Requests that one process issued,
+//! candor's own, are counted apart from all others: the thread that issues a request is known only
+//! then, so that its owner is noted until it completes.
 
 pub mod raw;
 pub mod record;
@@ -24,24 +26,31 @@ use super::asm::{
 };
 use super::tally;
 
-/// The maps that the programs use, by their numbers.
+/// The maps that the programs use, by their numbers, and whose requests they count apart.
 #[derive(Clone, Copy, Debug)]
 pub struct Maps {
     /// Major and minor number → [`super::devices::Device`].
     pub devices: i32,
-    /// Slot × 4 + direction → [`tally`].
+    /// (Slot × 4 + direction) × 2, one more for requests of our own → [`tally`].
     pub tallies: i32,
-    /// Slot × 4 + direction → [`ENDS`] numbers.
+    /// The same → [`ENDS`] numbers.
     pub ends: i32,
-    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command.
+    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that have a
+    /// place are counted in their tally instead, which costs less.
     pub issuers: i32,
     /// 0 → [`EVENTS`] numbers.
     pub events: i32,
     /// 0 → the window that is traced: from when, until when, as the kernel's clock has it.
     pub window: i32,
     /// A bio's address → when it was handed in, and slot × 4 + direction. For records: sector and
-    /// slot × 4 + direction → when it went to the driver, its sectors, and how many are alike.
+    /// slot × 4 + direction → when it went to the driver, its sectors, whether it is ours, and how
+    /// many are alike.
     pub pending: i32,
+    /// Hash of a request's address → [`WAYS`] requests of ours under way: the sum of the address and
+    /// of the time at which each was made, since the kernel uses the memory of one for the next.
+    pub own_requests: i32,
+    /// The process whose requests are ours, as the kernel numbers it.
+    pub own_pid: u32,
 }
 
 /// Numbers of `events`: what the programs had to do with, requests that began, requests that
@@ -62,6 +71,18 @@ pub const ENDS: usize = 3 + RECENT;
 const GIVEN_BACK: usize = 2 + RECENT;
 pub const RECENT: usize = 8;
 
+/// Requests under way that share an entry of `own_requests`; the last makes room.
+const WAYS: usize = 2;
+pub const OWN_REQUESTS_BYTES: usize = WAYS * 8;
+/// Entries: with 256 requests of ours under way, one in 2000 is taken for one of others. More of them
+/// would cost more, for each is cold when it is needed.
+const OWN_REQUESTS_LOG2: u32 = 13;
+pub const OWN_REQUESTS: u32 = 1 << OWN_REQUESTS_LOG2;
+/// Requests begin with a line of the cache.
+const LINE_LOG2: i32 = 6;
+/// Spreads addresses, which have a step in common: 2^32 divided by the golden ratio.
+const SPREAD: i32 = 0x9e37_79b9_u32.cast_signed();
+
 /// Bytes of an entry of `issuers`: requests, bytes, the name of a thread.
 pub const ISSUER_BYTES: usize = 16 + COMMAND_BYTES;
 pub const COMMAND_BYTES: usize = 16;
@@ -76,7 +97,11 @@ const FLAGS: i16 = -48;
 const PLACE: i16 = -56;
 const STARTED: i16 = -64;
 const TAKEN: i16 = -72;
-const ISSUER: i16 = TAKEN - ISSUER_BYTES as i16;
+/// The process that issues a request.
+const PROCESS: i16 = -80;
+/// Place × 2, one more for requests of ours.
+const TALLY: i16 = -88;
+const ISSUER: i16 = TALLY - ISSUER_BYTES as i16;
 /// The copy of the kernel's structure.
 const COPY: i16 = ISSUER - super::layout::Layout::COPY_BYTES as i16;
 
@@ -241,9 +266,32 @@ impl<'a> Writer<'a> {
         c.store(Dw, FP, PLACE, R1);
     }
 
-    /// r6 = the numbers of this device and direction.
+    /// r8 = 1 if the running process is the one whose requests are ours, else 0.
+    fn whose(&mut self) {
+        let c = &mut self.code;
+        let other = c.label();
+        c.call(Helper::PidTgid);
+        c.alu(Alu::Shr, R0, 32);
+        c.store(Dw, FP, PROCESS, R0);
+        c.alu(Alu::Mov, R8, 0);
+        c.jump_if(If::Ne, R0, self.maps.own_pid as i32, other);
+        c.alu(Alu::Mov, R8, 1);
+        c.here(other);
+        self.counted_for();
+    }
+
+    /// The tally to its place; r8 = 1 for ours.
+    fn counted_for(&mut self) {
+        let c = &mut self.code;
+        c.load(Dw, R1, FP, PLACE);
+        c.alu(Alu::Shl, R1, 1);
+        c.alu_reg(Alu::Or, R1, R8);
+        c.store(Dw, FP, TALLY, R1);
+    }
+
+    /// r6 = the numbers of this device and direction, and of this owner.
     fn tally(&mut self) {
-        self.lookup(self.maps.tallies, PLACE);
+        self.lookup(self.maps.tallies, TALLY);
         self.code.copy(R6, R0);
     }
 
@@ -316,6 +364,11 @@ impl<'a> Writer<'a> {
             c.jump_if_reg(If::Gt, R2, R1, none);
             c.alu_reg(Alu::Sub, R1, R2);
             c.copy(R4, R1);
+            if steps == tally::LATENCIES {
+                c.load(Dw, R2, R6, at(tally::LATENCY_NS));
+                c.alu_reg(Alu::Add, R2, R1);
+                c.store(Dw, R6, at(tally::LATENCY_NS), R2);
+            }
             log2(c);
             c.alu(Alu::Shl, R4, 2);
             c.alu_reg(Alu::Shr, R4, R2);
@@ -335,7 +388,7 @@ impl<'a> Writer<'a> {
         self.code.load(Dw, R1, FP, LENGTH);
         self.code.jump_if(If::Eq, R1, 0, out);
         self.tally();
-        self.lookup(self.maps.ends, PLACE);
+        self.lookup(self.maps.ends, TALLY);
         self.code.copy(R7, R0);
         self.order();
         self.code.here(out);
@@ -349,6 +402,9 @@ impl<'a> Writer<'a> {
         bump(c, R6, at(tally::PLACED));
         c.load(Dw, R8, FP, SECTOR);
         c.load(Dw, R4, FP, LENGTH);
+        c.load(Dw, R1, R6, at(tally::PLACED_BYTES));
+        c.alu_reg(Alu::Add, R1, R4);
+        c.store(Dw, R6, at(tally::PLACED_BYTES), R1);
         c.alu(Alu::Shr, R4, 9);
         c.alu_reg(Alu::Add, R4, R8);
         // One that the driver gave back and gets again had its place in the order already.
@@ -402,11 +458,14 @@ impl<'a> Writer<'a> {
         self.lookup(self.maps.events, KEY);
         add(&mut self.code, R0, at(ISSUED), -1);
         self.tally();
-        self.lookup(self.maps.ends, PLACE);
+        self.lookup(self.maps.ends, TALLY);
         let c = &mut self.code;
         add(c, R6, at(tally::PLACED), -1);
-        c.load(Dw, R1, FP, SECTOR);
         c.load(Dw, R2, FP, LENGTH);
+        c.load(Dw, R1, R6, at(tally::PLACED_BYTES));
+        c.alu_reg(Alu::Sub, R1, R2);
+        c.store(Dw, R6, at(tally::PLACED_BYTES), R1);
+        c.load(Dw, R1, FP, SECTOR);
         c.alu(Alu::Shr, R2, 9);
         c.alu_reg(Alu::Add, R1, R2);
         c.store(Dw, R0, at(GIVEN_BACK), R1);
@@ -414,14 +473,17 @@ impl<'a> Writer<'a> {
 
     fn issuer(&mut self) {
         let c = &mut self.code;
-        let known = c.label();
-        c.call(Helper::PidTgid);
-        c.alu(Alu::Shr, R0, 32);
+        let (known, others) = (c.label(), c.label());
+        c.load(Dw, R7, FP, LENGTH);
+        c.load(Dw, R1, FP, TALLY);
+        c.jump_if(If::Eq, R7, 0, others);
+        c.jump_if(If::Set, R1, 1, self.out);
+        c.here(others);
+        c.load(Dw, R0, FP, PROCESS);
         c.load(Dw, R1, FP, PLACE);
         c.alu(Alu::Shl, R1, 32);
         c.alu_reg(Alu::Or, R0, R1);
         c.store(Dw, FP, KEY, R0);
-        c.load(Dw, R7, FP, LENGTH);
         c.map(R1, self.maps.issuers);
         c.copy(R2, FP);
         c.alu(Alu::Add, R2, KEY.into());

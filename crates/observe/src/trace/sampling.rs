@@ -67,13 +67,15 @@ impl std::fmt::Debug for Sampling {
 }
 
 impl Sampling {
-    /// Begins to fetch; `make` runs in the thread that does it.
+    /// Begins to fetch; `make` runs in the thread that does it. `own_pid` is the process whose
+    /// requests are counted apart, where events name processes.
     pub fn open<E: Send + From<io::Error> + 'static>(
         traced: &TracedDevices,
         budget: Budget,
+        own_pid: Option<u32>,
         make: impl FnOnce() -> Result<Box<dyn Tap>, E> + Send + 'static,
     ) -> Result<Sampling, E> {
-        let counter = Counter::new(traced);
+        let counter = Counter::new(traced, own_pid);
         let (stop, stopped) = channel();
         let (report, reported) = channel();
         let run = move || {

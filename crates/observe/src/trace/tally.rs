@@ -1,7 +1,7 @@
-//! Counts of a program for a device and direction: an array of numbers of 8 bytes, and what they
+//! Counts of a program for a device, a direction and an owner: an array of numbers of 8 bytes, and what they
 //! mean.
 
-use candor_record::requests::{RequestOp, Requests};
+use candor_record::requests::{Issuer, RequestOp, Requests};
 
 /// Numbers of one tally.
 pub const NUMBERS: usize = 928;
@@ -19,6 +19,10 @@ pub const STARTS: usize = 16;
 pub const SEQUENTIAL: usize = 24;
 pub const PLACED: usize = 25;
 pub const SPLITS: usize = 26;
+/// Sum of all that [`LATENCIES`] holds.
+pub const LATENCY_NS: usize = 27;
+/// Bytes of the requests of [`PLACED`].
+pub const PLACED_BYTES: usize = 28;
 /// By the power of two.
 pub const SIZES_LOG2: usize = 32;
 /// By the power of two of bytes.
@@ -44,8 +48,44 @@ pub const FLAGS: [(&str, &str); 6] = [
     ("background", "__REQ_BACKGROUND"),
 ];
 
-/// The counts by name, without who issued the requests.
-pub fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Requests {
+/// Numbers of requests by whose they are.
+#[derive(Clone, Copy, Debug)]
+pub struct Owners<T> {
+    pub others: T,
+    pub own: T,
+}
+
+impl<T> Owners<T> {
+    /// Those of our own, or of others.
+    pub fn of(&mut self, own: bool) -> &mut T {
+        if own { &mut self.own } else { &mut self.others }
+    }
+}
+
+/// The counts of all requests by name, without who issued them. Where `is_own_known`, those of our
+/// own stand in them once more.
+pub fn read_all(
+    device: &str,
+    direction: RequestOp,
+    numbers: &Owners<[u64; NUMBERS]>,
+    is_own_known: bool,
+) -> Requests {
+    let mut sums = numbers.others;
+    sums.iter_mut().zip(numbers.own).for_each(|(sum, own)| *sum = sum.wrapping_add(own));
+    let own = is_own_known.then(|| Box::new(read(device, direction, &numbers.own)));
+    Requests { own, ..read(device, direction, &sums) }
+}
+
+/// Requests that we issued, as the tally of ours has them: those with a place.
+pub fn own_issuer(numbers: &Owners<[u64; NUMBERS]>, pid: u32) -> Option<Issuer> {
+    let (count, bytes) = (numbers.own[PLACED], numbers.own[PLACED_BYTES]);
+    let command = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
+    let command = command.trim_end().to_owned();
+    (count > 0).then_some(Issuer { pid, command, count, bytes })
+}
+
+/// The counts by name.
+fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Requests {
     let steps = |from: usize, many: usize, floor: &dyn Fn(usize) -> u64| -> Vec<(u64, u64)> {
         let counts = numbers[from..from + many].iter().enumerate();
         counts.filter(|(_, count)| **count > 0).map(|(i, count)| (floor(i), *count)).collect()
@@ -71,9 +111,11 @@ pub fn read(device: &str, direction: RequestOp, numbers: &[u64; NUMBERS]) -> Req
         splits: numbers[SPLITS],
         merged: None,
         seeks: steps(SEEKS, 64, &power),
+        latency_ns_sum: numbers[LATENCY_NS],
         latency_ns: steps(LATENCIES, QUARTERS, &quarter),
         device_latency_ns: steps(DEVICE_LATENCIES, QUARTERS, &quarter),
         issuers: Vec::new(),
+        own: None,
     }
 }
 
@@ -111,7 +153,7 @@ mod tests {
             (COUNT, 5),
             (FLAGGED, FLAGS.len()),
             (STARTS, 8),
-            (SEQUENTIAL, 3),
+            (SEQUENTIAL, 5),
             (SIZES_LOG2, 64),
             (SEEKS, 64),
             (SIZES_4K, STEPS_4K),

@@ -29,7 +29,7 @@ pub struct Found {
 pub fn walk(paths: &[PathBuf]) -> Result<Found, RunError> {
     let mut found = Found::default();
     for path in paths {
-        let at = path.canonicalize().map_err(RunError::file("find", path))?;
+        let at = path.canonicalize().map_err(RunError::find(path))?;
         let about = fs::metadata(&at).map_err(RunError::file("look at", path))?;
         let kind = about.file_type();
         if kind.is_dir() {
@@ -37,8 +37,8 @@ pub fn walk(paths: &[PathBuf]) -> Result<Found, RunError> {
         } else if kind.is_file() || kind.is_block_device() {
             found.file(at, about);
         } else {
-            let message = "it is neither a file nor a directory nor a block device";
-            return Err(RunError::file("look at", path)(std::io::Error::other(message)));
+            let why = "is neither a file nor a directory nor a block device";
+            return Err(RunError::BadPath { path: path.clone(), why });
         }
     }
     Ok(found)

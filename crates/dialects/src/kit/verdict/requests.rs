@@ -13,7 +13,10 @@ struct Traced<'a> {
     phase: &'a str,
     of: &'a Requests,
     issued: Issued,
-    /// Others may have shaped them: sizes and places are not ours alone.
+    /// The requests whose sizes and places are told: all of them, or ours where those of others
+    /// would shape them.
+    shapes: &'a Requests,
+    /// Others may have shaped these: sizes and places are not ours alone.
     mixed: bool,
 }
 
@@ -26,7 +29,9 @@ fn traced(report: &Report) -> Vec<Traced<'_>> {
             all.extend(trace.main().map(|of| {
                 let issued = trace.issued(of);
                 let mixed = issued.shaped_by_others() || others && issued.shaped_by_kernel();
-                Traced { phase: &record.name, of, issued, mixed }
+                let own = of.own().filter(|_| mixed);
+                let (shapes, mixed) = (own.unwrap_or(of), mixed && own.is_none());
+                Traced { phase: &record.name, of, issued, shapes, mixed }
             }));
         }
     }
@@ -35,13 +40,13 @@ fn traced(report: &Report) -> Vec<Traced<'_>> {
 
 /// The key `requests` beside the verdict.
 pub(super) fn trees(report: &Report) -> Vec<Object> {
-    let tree = |Traced { phase, of, issued, .. }: Traced| {
-        let sizes = of.sizes().into_iter();
+    let tree = |Traced { phase, of, issued, shapes, .. }: Traced| {
+        let sizes = shapes.sizes().into_iter();
         let sizes = sizes.fold(Object::default(), |all, (bytes, n)| all.with(bytes.to_string(), n));
-        let aligned = of.starts_in_4k.iter().filter(|(off, _)| *off == 0).map(|(_, n)| n);
+        let aligned = shapes.starts_in_4k.iter().filter(|(off, _)| *off == 0).map(|(_, n)| n);
         let mut latency = Object::default();
         for (name, share) in [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)] {
-            if let Some(step) = latency_percentile(&of.latency_ns, share) {
+            if let Some(step) = latency_percentile(&shapes.latency_ns, share) {
                 latency.put(name, vec![step.from_ns, step.below_ns]);
             }
         }
@@ -57,7 +62,7 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
             .with("by_others", issued.others.count)
             .with("sizes", sizes)
             .with("start_on_4k", aligned.sum::<u64>())
-            .with("sequential", of.sequential)
+            .with("sequential", shapes.sequential)
             .with("latency_ns", latency)
     };
     traced(report).into_iter().map(tree).collect()
@@ -66,7 +71,7 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
 /// A line for each device and direction of a phase.
 pub(super) fn text(report: &Report) -> String {
     let several = report.results().count() > 1;
-    let line = |Traced { phase, of, issued, mixed }: Traced| {
+    let line = |Traced { phase, of, issued, shapes, mixed }: Traced| {
         let phase = if several { format!("{phase}: ") } else { String::new() };
         let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
         let lead = format!("  {phase}{} {} requests", of.device, of.direction.name());
@@ -78,21 +83,33 @@ pub(super) fn text(report: &Report) -> String {
                 own.count, kernel.count, others.count
             );
         }
-        let mut sizes = of.sizes();
+        let mut sizes = shapes.sizes();
         sizes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         let shown = sizes.iter().take(SIZES_MAX).map(|(bytes, count)| {
-            format!("{} {}", size(*bytes), percent(share_of(*count, of.count)))
+            format!("{} {}", size(*bytes), percent(share_of(*count, shapes.count)))
         });
         let shown = shown.collect::<Vec<_>>().join(", ");
-        let place = match of.starts_in_4k.as_slice() {
+        let place = match shapes.starts_in_4k.as_slice() {
             [] => "no place is known".to_owned(),
             [(0, _)] => "all begin on 4 KiB".to_owned(),
             all => {
                 let off = all.iter().filter(|(off, _)| *off > 0).map(|(_, count)| count);
-                format!("{} begin off 4 KiB", percent(share_of(off.sum(), of.count)))
+                format!("{} begin off 4 KiB", percent(share_of(off.sum(), shapes.count)))
             }
         };
-        format!("{lead}: {shown}; {place}\n")
+        let others = issued.others;
+        let (whose, others) = match std::ptr::eq(shapes, of) {
+            true => ("", String::new()),
+            false => (
+                " by candor",
+                format!(
+                    "; {} by others, {} on average",
+                    others.count,
+                    size(others.size_mean_bytes())
+                ),
+            ),
+        };
+        format!("{lead}{whose}: {shown}; {place}{others}\n")
     };
     traced(report).into_iter().map(line).collect()
 }
@@ -167,6 +184,33 @@ mod tests {
         });
         let line = "  sda read requests: 10 by candor, 0 by threads of the kernel, 30 by others\n";
         assert_eq!(text(&beside), line);
+        let own = Requests {
+            count: 10,
+            bytes: 655_360,
+            sizes_log2: vec![(65_536, 10)],
+            sizes_4k: vec![(65_536, 10)],
+            starts_in_4k: vec![(0, 10)],
+            ..Requests::default()
+        };
+        let apart = report(Requests {
+            bytes: 655_360 + 30 * 4096,
+            count: 40,
+            sizes_log2: vec![(4096, 30), (65_536, 10)],
+            issuers: vec![
+                Issuer { bytes: 30 * 4096, ..issuer(9, 30) },
+                Issuer { bytes: 655_360, ..issuer(0, 10) },
+            ],
+            own: Some(Box::new(own)),
+            ..Requests::default()
+        });
+        let line = "  sda read requests by candor: 64 KiB 100 %; all begin on 4 KiB; 30 by others, \
+                    4 KiB on average\n";
+        assert_eq!(text(&apart), line);
+        let sizes = Object::default().with("65536", 10_u64);
+        let found = trees(&apart).remove(0);
+        let told =
+            found.entries().find(|(name, _)| *name == "sizes").map(|(_, value)| value.clone());
+        assert_eq!(told, Some(sizes.into()));
     }
 
     #[test]

@@ -46,10 +46,14 @@ fn of_commands(observed: &Observed, device: &str, probe: &AccountingProbe) -> Fi
     );
     let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
     let is_made = probe.outcome == AccountingOutcome::NotCounted;
-    let advice = format!(
-        "Where the kernel has the switch (Linux 6.13 or newer), have it count them (as root): \
-         echo 1 > /sys/block/{device}/queue/iostats_passthrough"
-    );
+    let switch = observed.facts.device(device);
+    let switch = switch.and_then(|device| device.queue.counts_commands.as_ref());
+    let advice = match switch {
+        Some(switch) => format!("Have the kernel count them (as root): echo 1 > {}", switch.from),
+        None => {
+            "Measure through the block layer: name the block device, and another engine.".into()
+        }
+    };
     FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
         .confidence(if is_made { Confidence::Certain } else { Confidence::Likely })
         .evidence_if(
@@ -174,6 +178,11 @@ mod tests {
         (probe.passthrough, probe.outcome) = (true, AccountingOutcome::NotCounted);
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("past the block layer"), "{found:?}");
+        assert!(!found[0].advice.contains("iostats_passthrough"), "an older kernel has no switch");
+        let switch = "/sys/class/block/vda/queue/iostats_passthrough";
+        let fact = candor_record::facts::Fact::new(false, switch);
+        case.disk().queue.counts_commands = Some(fact);
+        assert!(case.found(&RULE)[0].advice.ends_with(switch), "{}", found[0].advice);
         assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
         // A probe that could not be made is no witness either.
         let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();

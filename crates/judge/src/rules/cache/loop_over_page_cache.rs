@@ -90,8 +90,10 @@ struct Loop<'a> {
 /// Bytes that a loop moved in the main direction, and what the disks below moved for it.
 struct Below {
     op: Direction,
-    /// Share of them that the disks below moved.
+    /// Share of them that the disks below moved, and what a cache may hide.
     share: f64,
+    /// The same without that.
+    moved: f64,
     /// All of the backing file was in the page cache all the time.
     is_cached: bool,
     /// Others used the disks, and nobody knows what of their bytes was whose.
@@ -127,11 +129,13 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let is_cached = op == Direction::Read && is_cached(observed, on);
     let share = ratio(lower + observed.slack_bytes(op), upper).min(1.0);
     let share = if is_cached { 0.0 } else { share };
+    let moved = ratio(lower, upper).min(share);
     let may_hide = !on.direct || empty.is_some();
     let is_unsure = may_hide && others.is_none() && foreign::matters(observed);
     (may_miss && upper >= BYTES_MIN.value).then_some(Below {
         op,
         share,
+        moved,
         is_cached,
         is_unsure,
         empty,
@@ -192,7 +196,11 @@ fn unsure(observed: &Observed, on: &Loop) -> Finding {
 fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
     let (disks, file) = (names(observed, on.device), &on.backing.file.value);
     let name = &on.device.name;
-    let moved = format!("{disks} moved only {} of the bytes of {name}", fmt::percent(below.share));
+    let part = match below.moved {
+        moved if moved <= 0.0 => "none".to_owned(),
+        moved => format!("only {}", fmt::percent(moved)),
+    };
+    let moved = format!("{disks} moved {part} of the bytes of {name}");
     let empty = below.empty.unwrap_or(0.0);
     let why = match (below.is_empty(), on.direct) {
         (true, _) => format!("{} of {file} are holes or were never written", fmt::percent(empty)),
@@ -280,7 +288,7 @@ mod tests {
         ));
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::MeasuresElse);
-        assert!(found[0].sentence.contains("vda moved only 34 %"), "{}", found[0].sentence);
+        assert!(found[0].sentence.contains("vda moved only 33 %"), "{}", found[0].sentence);
         assert!(case.preflight().iter().any(|finding| finding.rule == "A13"));
     }
 
@@ -374,9 +382,11 @@ mod tests {
         let sentence = &reads(true, 30, 0.3).found(&RULE)[0].sentence;
         assert_eq!(
             sentence,
-            "vda moved only 31 % of the bytes of loop0: 70 % of /data/image are holes or were \
+            "vda moved only 30 % of the bytes of loop0: 70 % of /data/image are holes or were \
              never written."
         );
+        let sentence = &reads(true, 0, 0.0).found(&RULE)[0].sentence;
+        assert!(sentence.starts_with("vda moved none of the bytes of loop0"), "{sentence}");
         assert_eq!(told(&reads(true, 100, 0.3)), None, "no part of the file explains it");
     }
 

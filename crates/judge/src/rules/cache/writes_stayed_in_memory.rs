@@ -172,15 +172,18 @@ fn share(progress: &WriteProgress) -> f64 {
 fn both_rates(observed: &Observed, progress: &WriteProgress, seconds: f64) -> Finding {
     let media = fmt::rate(ratio(progress.written, seconds));
     let memory = fmt::rate(observed.bytes_per_s(Direction::Write));
+    let reached = match share(progress) {
+        share if share <= 0.0 => "nothing".to_owned(),
+        share => fmt::percent(share),
+    };
     // Without counters nobody knows where the flush sent the bytes.
     let lead = match progress.flushed {
         Some(_) => "To media, final flush included, it wrote",
         None => "With its final flush it wrote",
     };
     let sentence = format!(
-        "{lead} {media}; {memory} is the rate to memory, because {} had reached {} when the clock \
-         stopped.",
-        fmt::percent(share(progress)),
+        "{lead} {media}; {memory} is the rate to memory, because {reached} had reached {} when the \
+         clock stopped.",
         observed.device_names()
     );
     draft(observed, progress, Severity::Explains, sentence)
@@ -246,8 +249,11 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         .done()
 }
 
-/// `Only 11 %`, `Less than 0.1 %`.
+/// `Only 11 %`, `Less than 0.1 %`, `None`: of the bytes.
 fn only(share: f64) -> String {
+    if share <= 0.0 {
+        return "None".to_owned();
+    }
     let text = fmt::percent(share);
     text.strip_prefix("less").map_or(format!("Only {text}"), |rest| format!("Less{rest}"))
 }
@@ -286,6 +292,11 @@ mod tests {
 
     use super::*;
     use crate::testcase::{TestCase, moved, proposes};
+
+    #[test]
+    fn nothing_is_no_share() {
+        assert_eq!([only(0.0), only(0.0004), only(0.11)], ["None", "Less than 0.1 %", "Only 11 %"]);
+    }
 
     #[test]
     fn writes_that_stay_dirty_are_memory() {

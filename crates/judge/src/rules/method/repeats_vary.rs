@@ -103,6 +103,7 @@ mod tests {
              deviation 56 % of it."
         );
         assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].changes, [], "no setting quiets a machine");
         assert!(case.judge().rules().contains(&"G16"));
     }
 

@@ -5,10 +5,11 @@ use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, SOFTWARE_SHARE};
+use crate::thresholds::{BYTES_MIN, SOFTWARE_SHARE, SPLIT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -16,8 +17,9 @@ pub const RULE: Rule = Rule {
         title: "latency above the driver",
         explanation: "With one operation in flight the latency is the sum of what the device \
             takes and what the way there and back takes: system call, filesystem, interrupt, \
-            waking the thread. The kernel counts the device's part; where the rest is more than \
-            30 %, the number is that of the host as much as of the device. Deeper queues hide \
+            waking the thread. The kernel counts the device's part, of all requests together; \
+            where others use the device as well, candor takes that of its own requests, if the \
+            block tracer has it. Where the rest is more than 30 %, the number is that of the host as much as of the device. Deeper queues hide \
             that part and are told by B4. Polling, fewer layers or a faster CPU lower it.",
     },
     stage: Stage::Queue,
@@ -40,14 +42,28 @@ fn after(observed: &Observed) -> Outcome {
     let (Some(seen), Some(mean_ns)) = (observed.queue_ops(), observed.mean_latency_ns()) else {
         return Outcome::lacks("the time that requests took in the device");
     };
-    let share = 1.0 - ratio(seen, observed.occupancy());
+    let own = own_ns(observed).filter(|_| foreign::matters(observed));
+    let (share, from) = match own {
+        Some(ns) => (1.0 - ratio(ns, mean_ns), "requests that candor issued, by the block tracer"),
+        None => (1.0 - ratio(seen, observed.occupancy()), &*stat_of(observed)),
+    };
     match share > SOFTWARE_SHARE.value {
-        true => Outcome::one(finding(observed, share, mean_ns)),
+        true => Outcome::one(finding(share, mean_ns, from)),
         false => Outcome::Nothing,
     }
 }
 
-fn finding(observed: &Observed, share: f64, mean_ns: f64) -> Finding {
+/// Mean latency of our own requests on the only device on top, where each operation is one.
+fn own_ns(observed: &Observed) -> Option<f64> {
+    let [device] = observed.tops()[..] else { return None };
+    let op = observed.main_op();
+    let own = foreign::own_shapes(observed, &device.name, op)?;
+    let app = observed.app(op);
+    let whole = own.size_mean_bytes() as f64 * SPLIT.value > ratio(app.bytes, app.ops);
+    own.latency_ns_mean().filter(|_| whole)
+}
+
+fn finding(share: f64, mean_ns: f64, from: &str) -> Finding {
     let device_ns = (1.0 - share) * mean_ns;
     let sentence = format!(
         "{} of the latency passed above the driver: of {} the device took {}.",
@@ -58,7 +74,7 @@ fn finding(observed: &Observed, share: f64, mean_ns: f64) -> Finding {
     FindingBuilder::new("C12", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
-        .evidence("of it in the device", Quantity::ns(device_ns), stat_of(observed))
+        .evidence("of it in the device", Quantity::ns(device_ns), from)
         .advice("Try polling, or the raw device, to see what the way there costs.", None)
         .done()
 }
@@ -66,6 +82,7 @@ fn finding(observed: &Observed, share: f64, mean_ns: f64) -> Finding {
 #[cfg(test)]
 mod tests {
     use candor_plan::units::Direction;
+    use candor_record::requests::{RequestStats, Requests};
 
     use super::*;
     use crate::testcase::{TestCase, Workload};
@@ -80,6 +97,28 @@ mod tests {
             "41 % of the latency passed above the driver: of 100 µs the device took 59 µs."
         );
         assert_eq!(found[0].severity, Severity::Explains);
+    }
+
+    /// A device that is busy with requests of others took as long for each of ours as before.
+    #[test]
+    fn beside_others_the_latency_of_our_own_requests_counts() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        let top = case.after_top();
+        (top.reads, top.read_sectors) = (top.reads + 100_000, top.read_sectors * 2);
+        top.weighted_ms = 30_000;
+        assert_eq!(case.found(&RULE), [], "the time of all");
+        let mut seen = Requests { device: "vda".into(), ..Requests::default() };
+        seen.own = Some(Box::new(Requests {
+            count: 1000,
+            bytes: 1000 << 12,
+            latency_ns: vec![(57_344, 1000)],
+            latency_ns_sum: 59_000_000,
+            ..Requests::default()
+        }));
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        let found = &case.found(&RULE)[0];
+        assert!(found.sentence.contains("of 100 µs the device took 59 µs"), "{}", found.sentence);
+        assert!(found.evidence[1].source.contains("block tracer"), "{:?}", found.evidence);
     }
 
     #[test]

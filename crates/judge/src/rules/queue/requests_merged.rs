@@ -21,7 +21,8 @@ pub const RULE: Rule = Rule {
             kernel before they reach the device, which then sees fewer and larger requests than \
             the application issued: good for the rate, misleading where the device was to be \
             measured at a size. candor looks at the kernel's own count of merges, for direct \
-            operations; from a fifth on it says so. Use random offsets, one operation in flight, \
+            operations; where others use the device as well, it compares the sizes of its own \
+            requests, as the block tracer has them. From a fifth on it says so. Use random offsets, one operation in flight, \
             or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
@@ -34,23 +35,40 @@ fn after(observed: &Observed) -> Outcome {
     if observed.ran.is_empty()
         || !observed.all_direct()
         || observed.app_all().bytes < BYTES_MIN.value
-        || foreign::matters(observed)
     {
         return Outcome::Nothing;
+    }
+    let ops = [Direction::Read, Direction::Write].into_iter();
+    if foreign::matters(observed) {
+        let merged = ops.filter_map(|op| Some((op, own(observed, op)?)));
+        let merged = merged.filter(|(op, side)| is_merged(observed, *op, *side));
+        let from = "requests that candor issued, by the block tracer";
+        let found = merged.map(|(op, side)| finding(observed, op, side, from.to_owned()));
+        return found.collect::<Vec<_>>().into();
     }
     let Some(top) = observed.top else {
         return Outcome::lacks("the number of requests of the device");
     };
-    let merged = |op: &Direction| {
-        let side = top.side(*op);
-        let ours = observed.app(*op).bytes >= BYTES_MIN.value;
-        ours && ratio(side.merges, side.merges + side.requests) > MERGED.value
-    };
-    let found = [Direction::Read, Direction::Write].into_iter().filter(merged);
-    found.map(|op| finding(observed, op, top.side(op))).collect::<Vec<_>>().into()
+    let merged = ops.filter(|op| is_merged(observed, *op, top.side(*op)));
+    let found = merged.map(|op| finding(observed, op, top.side(op), stat_of(observed)));
+    found.collect::<Vec<_>>().into()
 }
 
-fn finding(observed: &Observed, op: Direction, side: Side) -> Finding {
+fn is_merged(observed: &Observed, op: Direction, side: Side) -> bool {
+    let ours = observed.app(op).bytes >= BYTES_MIN.value;
+    ours && ratio(side.merges, side.merges + side.requests) > MERGED.value
+}
+
+/// Our own requests to the only device on top, and how many operations they are fewer than.
+fn own(observed: &Observed, op: Direction) -> Option<Side> {
+    let [device] = observed.tops()[..] else { return None };
+    let side = foreign::own_requests(observed, &device.name, op)?;
+    let app = observed.app(op);
+    let operations = ratio(side.bytes * app.ops, app.bytes);
+    Some(Side { merges: (operations - side.requests).max(0.0), ..side })
+}
+
+fn finding(observed: &Observed, op: Direction, side: Side, from: String) -> Finding {
     let app = observed.app(op);
     let operation = fmt::size(ratio(app.bytes, app.ops));
     let request = fmt::size(ratio(side.bytes, side.requests));
@@ -61,14 +79,16 @@ fn finding(observed: &Observed, op: Direction, side: Side) -> Finding {
     );
     FindingBuilder::new("C3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("merged", Quantity::count(side.merges), stat_of(observed))
-        .evidence("requests", Quantity::count(side.requests), stat_of(observed))
+        .evidence("merged", Quantity::count(side.merges), &*from)
+        .evidence("requests", Quantity::count(side.requests), &*from)
         .advice("To measure the device at this size, use random offsets or queue/nomerges.", None)
         .done()
 }
 
 #[cfg(test)]
 mod tests {
+    use candor_record::requests::{Issuer, RequestStats, Requests};
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
@@ -100,6 +120,18 @@ mod tests {
         let top = case.after_top();
         (top.read_merges, top.read_sectors) = (90_000, top.read_sectors * 2);
         assert_eq!(case.found(&RULE), []);
+        let issuer = |pid, count, bytes| Issuer { pid, command: String::new(), count, bytes };
+        let of = |own: Issuer| {
+            let issuers = vec![own, issuer(9, 90_000, 90_000 << 12)];
+            let seen = Requests { device: "vda".into(), issuers, ..Requests::default() };
+            RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() }
+        };
+        case.host.requests = Some(of(issuer(7, 50_000, 50_000 << 12)));
+        assert_eq!(case.found(&RULE), [], "each of ours is one request");
+        case.host.requests = Some(of(issuer(7, 25_000, 50_000 << 12)));
+        let found = case.found(&RULE);
+        assert_eq!(found[0].sentence, "4 KiB reads were merged into requests of 8 KiB on vda.");
+        case.host.requests = None;
         case.host.after.process_io = None;
         assert_eq!(case.found(&RULE).len(), 1, "nobody knows of others");
     }

@@ -26,8 +26,8 @@ pub const RULE: Rule = Rule {
         explanation: "A device takes requests up to a size, and so many segments; a striped one \
             none across a chunk. The kernel splits what is larger, so that iostat shows more and \
             smaller requests than the application issued. candor compares the mean size of the \
-            device's requests with that of the operations and names the limit that fits \
-            (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
+            device's requests with that of the operations, of its own requests where the block \
+            tracer tells them from those of others, and names the limit that fits (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
             with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
             take the piece as the size. Each page of a buffer is a segment of its own where the \
             pages lie apart in memory; candor takes huge pages for large buffers of direct I/O \
@@ -46,6 +46,8 @@ struct Split<'a> {
     operation: f64,
     piece: f64,
     requests: f64,
+    /// Source of the requests.
+    from: String,
     /// Others may have made most of the requests beyond ours, so that only a size that fits a limit
     /// tells of ours.
     with_others: bool,
@@ -111,26 +113,26 @@ fn after(observed: &Observed) -> Outcome {
 fn of_side(observed: &Observed, op: Direction) -> Option<Finding> {
     let app = observed.app(op);
     let operation = ratio(app.bytes, app.ops);
-    // The device's mean request tells of ours only where its bytes are ours.
+    // Where nobody knows which are ours, the device's mean request tells of ours only where its bytes
+    // are ours.
     let top = observed.top.map_or(0.0, |top| top.side(op).bytes);
-    if !(OURS_LEAST.value..OURS_MOST.value).contains(&ratio(top, app.bytes)) {
-        return None;
-    }
+    let alone = (OURS_LEAST.value..OURS_MOST.value).contains(&ratio(top, app.bytes));
     let splits = observed.devices().into_iter().filter_map(|device| {
         let flow = observed.flow_of(&device.name)?;
         let own = foreign::own_requests(observed, &device.name, op);
+        if own.is_none() && !alone {
+            return None;
+        }
         let with_others = own.is_none() && of_others(observed, flow.side(op), op);
         let side = own.unwrap_or(flow.side(op));
         let piece = ratio(side.bytes, side.requests);
         let known = side.bytes >= BYTES_MIN.value && app.bytes >= BYTES_MIN.value && piece > 0.0;
-        known.then_some(Split {
-            op,
-            device,
-            operation,
-            piece,
-            requests: side.requests,
-            with_others,
-        })
+        let from = match own {
+            Some(_) => "requests that candor issued, by the block tracer".to_owned(),
+            None => format!("/sys/class/block/{}/stat", device.name),
+        };
+        let requests = side.requests;
+        known.then_some(Split { op, device, operation, piece, requests, from, with_others })
     });
     splits.filter(|split| split.operation >= SPLIT.value * split.piece).find_map(|split| {
         let limits = limits(observed, split.device);
@@ -215,7 +217,8 @@ fn cause(limits: &[Bound], split: &Split) -> Option<Bound> {
 /// of 512 KiB can be 1016 KiB and 8 KiB in turn.
 fn unlike(observed: &Observed, split: &Split) -> Option<String> {
     let direction = if split.op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
-    let seen = observed.host.requests.as_ref()?.of(&split.device.name, direction)?;
+    let all = observed.host.requests.as_ref()?.of(&split.device.name, direction)?;
+    let seen = all.own().unwrap_or(all);
     let mut sizes = seen.sizes();
     sizes.retain(|(_, count)| share_of(*count, seen.count) >= COMMON.value);
     let named: u64 = sizes.iter().map(|(_, count)| count).sum();
@@ -245,12 +248,11 @@ fn finding(observed: &Observed, split: &Split, cause: Option<&Bound>) -> Finding
         // The mean of extents is of any length, and direct I/O takes whole sectors.
         _ => command.bs((cause.bytes as u64).max(SECTOR) / SECTOR * SECTOR),
     });
-    let stat = format!("/sys/class/block/{}/stat", split.device.name);
     FindingBuilder::new("C1", Severity::Explains, sentence)
         .confidence(if cause.is_some() { Confidence::Likely } else { Confidence::Possible })
         .evidence("size of an operation", Quantity::bytes(split.operation), "candor")
-        .evidence("mean size of a request", Quantity::bytes(split.piece), stat.clone())
-        .evidence("requests", Quantity::count(split.requests), stat)
+        .evidence("mean size of a request", Quantity::bytes(split.piece), &*split.from)
+        .evidence("requests", Quantity::count(split.requests), &*split.from)
         .advice(by.advice(), command)
         .done()
 }
@@ -317,6 +319,30 @@ mod tests {
         assert_eq!(case.found(&RULE), [], "ours are whole");
         case.host.requests = of(issuer(7, 10_380, 5190 << 20));
         assert!(case.found(&RULE)[0].sentence.contains("became 2 × 512 KiB on vda"));
+    }
+
+    /// Sizes of requests of others are none of ours, whatever they moved.
+    #[test]
+    fn own_requests_are_told_by_their_own_sizes() {
+        let mut case = beside(40_000);
+        let own = Issuer { pid: 7, command: String::new(), count: 10_380, bytes: 5190 << 20 };
+        let dd = Issuer { pid: 9, command: "dd".into(), count: 40_000, bytes: 40_000 << 12 };
+        let shapes = |count, bytes, sizes: &[(u64, u64)]| Requests {
+            device: "vda".into(),
+            sizes_log2: sizes.to_vec(),
+            sizes_4k: sizes.to_vec(),
+            count,
+            bytes,
+            ..Requests::default()
+        };
+        let mut seen = shapes(50_380, own.bytes + dd.bytes, &[(4096, 40_000), (524_288, 10_380)]);
+        seen.own = Some(Box::new(shapes(10_380, own.bytes, &[(524_288, 10_380)])));
+        seen.issuers = vec![own, dd];
+        let stats = RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() };
+        case.host.requests = Some(stats);
+        let found = &case.found(&RULE)[0];
+        assert!(found.sentence.contains("became 2 × 512 KiB on vda"), "{}", found.sentence);
+        assert!(found.evidence[1].source.contains("block tracer"), "{:?}", found.evidence);
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! Programs on raw tracepoints, which get the kernel's own structures.
 
 use super::super::asm::Width::{Dw, W};
-use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6};
+use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6, R7, R8};
 use super::super::layout::Layout;
 use super::{
-    COMPLETED, COPY, FLAGS, HANDLED, ISSUED, LENGTH, Maps, NOW, PENDING_BYTES, PLACE, POINTER,
-    SECTOR, STARTED, TAKEN, Writer, at, bump, tally,
+    COMPLETED, COPY, FLAGS, HANDLED, ISSUED, KEY, LENGTH, LINE_LOG2, Maps, NOW, OWN_REQUESTS_LOG2,
+    PENDING_BYTES, POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, WAYS, Writer, at, bump, tally,
 };
 
 /// `block_rq_issue`.
@@ -14,6 +14,8 @@ pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     request(&mut w, layout, layout.issue_argument);
     window(&mut w);
     w.issued();
+    w.whose();
+    note_owner(&mut w, layout.issue_argument);
     w.order_and_issuer();
     w.end()
 }
@@ -23,6 +25,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, layout.complete_argument);
     whole_only(&mut w, layout.complete_argument + 2);
+    take_owner(&mut w, layout.complete_argument);
     window(&mut w);
     w.now();
     w.tally();
@@ -36,6 +39,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, of);
+    take_owner(&mut w, of);
     window(&mut w);
     w.given_back();
     w.end()
@@ -48,6 +52,7 @@ pub fn queue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     w.only(true);
     w.now();
     w.within(NOW, true);
+    w.whose();
     remember(&mut w, layout.queue_argument);
     w.tally();
     w.shape();
@@ -64,7 +69,7 @@ pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     w.code.load(Dw, R1, R0, 0);
     w.code.store(Dw, FP, STARTED, R1);
     w.code.load(Dw, R1, R0, 8);
-    w.code.store(Dw, FP, PLACE, R1);
+    w.code.store(Dw, FP, TALLY, R1);
     w.forget(POINTER);
     // One that was handed in during an earlier window and done between them is another's by now.
     w.within(STARTED, false);
@@ -83,6 +88,7 @@ pub fn split(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
     bio(&mut w, layout, of);
     w.now();
     w.within(NOW, true);
+    w.whose();
     w.tally();
     bump(&mut w.code, R6, at(tally::SPLITS));
     w.end()
@@ -161,6 +167,56 @@ fn whole_only(w: &mut Writer<'_>, bytes_argument: u32) {
     w.code.jump_if_reg(If::Lt, R1, R2, w.out);
 }
 
+/// r7 = what is noted of the request that is an argument if it is ours, r0 = where.
+fn noted(w: &mut Writer<'_>, of: u32) {
+    let c = &mut w.code;
+    c.load(Dw, R7, R6, argument(of));
+    c.copy(R1, R7);
+    c.alu(Alu::Shr, R1, LINE_LOG2);
+    c.alu(Alu::Mul, R1, SPREAD);
+    // The upper bits of the lower half are those that all bits of the address stir.
+    c.alu(Alu::Shr, R1, 32 - OWN_REQUESTS_LOG2 as i32);
+    c.alu(Alu::And, R1, (1 << OWN_REQUESTS_LOG2) - 1);
+    c.store(W, FP, KEY, R1);
+    c.load(Dw, R1, FP, STARTED);
+    c.alu_reg(Alu::Add, R7, R1);
+    w.lookup(w.maps.own_requests, KEY);
+}
+
+/// Notes the request that is an argument if it is ours (r8 = 1).
+fn note_owner(w: &mut Writer<'_>, of: u32) {
+    let others = w.code.label();
+    w.code.jump_if(If::Eq, R8, 0, others);
+    noted(w, of);
+    let c = &mut w.code;
+    for way in 0..WAYS - 1 {
+        let taken = c.label();
+        c.load(Dw, R1, R0, at(way));
+        c.jump_if(If::Ne, R1, 0, taken);
+        c.store(Dw, R0, at(way), R7);
+        c.jump(others);
+        c.here(taken);
+    }
+    c.store(Dw, R0, at(WAYS - 1), R7);
+    c.here(others);
+}
+
+/// Sets the tally of the owner of the request that is an argument, and forgets who that is.
+fn take_owner(w: &mut Writer<'_>, of: u32) {
+    noted(w, of);
+    let c = &mut w.code;
+    c.alu(Alu::Mov, R8, 0);
+    for way in 0..WAYS {
+        let another = c.label();
+        c.load(Dw, R1, R0, at(way));
+        c.jump_if_reg(If::Ne, R1, R7, another);
+        c.store_imm(Dw, R0, at(way), 0);
+        c.alu(Alu::Mov, R8, 1);
+        c.here(another);
+    }
+    w.counted_for();
+}
+
 /// Keeps when the bio that is an argument was handed in.
 fn remember(w: &mut Writer<'_>, of: u32) {
     const { assert!(PENDING_BYTES == 16) };
@@ -169,7 +225,7 @@ fn remember(w: &mut Writer<'_>, of: u32) {
     c.store(Dw, FP, POINTER, R1);
     c.load(Dw, R1, FP, NOW);
     c.store(Dw, FP, COPY, R1);
-    c.load(Dw, R1, FP, PLACE);
+    c.load(Dw, R1, FP, TALLY);
     c.store(Dw, FP, COPY + 8, R1);
     w.keep(POINTER, COPY);
     w.event(ISSUED);

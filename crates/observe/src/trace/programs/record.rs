@@ -17,10 +17,12 @@ const PREFLUSH: usize = 3;
 /// Letters of an operation and all its flags.
 const LETTERS_MAX: i16 = 8;
 
-// What is kept of a request on its way: when it was taken, its sectors, and how many of the same
-// sector there are.
+// State kept of a request on its way: when it was taken, its sectors with a bit for ours, and how
+// many of the same sector there are.
 const SECTORS: i16 = 8;
 const ALIKE: i16 = 12;
+/// The bit of ours among the sectors, of which a request has fewer.
+const OWN_BIT: i32 = 31;
 /// Where that stands before it is kept: behind its key.
 const VALUE: i16 = COPY + 16;
 
@@ -35,6 +37,7 @@ pub fn issue(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.only(false);
     w.now();
     w.within(NOW, true);
+    w.whose();
     let (first, kept) = (w.code.label(), w.code.label());
     w.code.load(Dw, R1, FP, LENGTH);
     w.code.jump_if(If::Eq, R1, 0, kept);
@@ -44,12 +47,19 @@ pub fn issue(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.code.load(W, R1, R0, ALIKE);
     w.code.alu(Alu::Add, R1, 1);
     w.code.store(W, R0, ALIKE, R1);
+    // Nobody knows which of twins ends first: they are ours if all of them are.
+    w.code.jump_if(If::Ne, R8, 0, kept);
+    w.code.load(W, R1, R0, SECTORS);
+    w.code.alu(Alu::And, R1, i32::MAX);
+    w.code.store(W, R0, SECTORS, R1);
     w.code.jump(kept);
     w.code.here(first);
     w.code.load(Dw, R1, FP, NOW);
     w.code.store(Dw, FP, VALUE, R1);
     w.code.load(Dw, R1, FP, LENGTH);
     w.code.alu(Alu::Shr, R1, 9);
+    w.code.alu(Alu::Shl, R8, OWN_BIT);
+    w.code.alu_reg(Alu::Or, R1, R8);
     w.code.store(W, FP, VALUE + SECTORS, R1);
     w.code.store_imm(W, FP, VALUE + ALIKE, 1);
     w.keep(COPY, VALUE);
@@ -75,6 +85,8 @@ pub fn complete(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.code.here(flush);
     // Flushes begin and end by ways of their own.
     w.within(NOW, true);
+    w.code.alu(Alu::Mov, R8, 0);
+    w.counted_for();
     w.code.here(known);
     w.tally();
     w.latencies();
@@ -104,6 +116,9 @@ fn take(w: &mut Writer<'_>) {
     w.code.load(Dw, R1, R0, 0);
     w.code.store(Dw, FP, TAKEN, R1);
     w.code.load(W, R1, R0, SECTORS);
+    w.code.copy(R8, R1);
+    w.code.alu(Alu::Shr, R8, OWN_BIT);
+    w.code.alu(Alu::And, R1, i32::MAX);
     w.code.alu(Alu::Shl, R1, 9);
     w.code.store(Dw, FP, LENGTH, R1);
     w.code.load(W, R1, R0, ALIKE);
@@ -112,6 +127,7 @@ fn take(w: &mut Writer<'_>) {
     w.code.jump_if(If::Ne, R1, 0, others);
     w.forget(COPY);
     w.code.here(others);
+    w.counted_for();
 }
 
 /// `block_bio_queue`. That it is done can't be told: its record has another sector then.
@@ -121,6 +137,7 @@ pub fn queue(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.only(true);
     w.now();
     w.within(NOW, true);
+    w.whose();
     w.tally();
     w.shape();
     w.order_and_issuer();
@@ -133,6 +150,7 @@ pub fn split(maps: &Maps, format: &Format) -> Vec<Insn> {
     record(&mut w, format);
     w.now();
     w.within(NOW, true);
+    w.whose();
     w.tally();
     bump(&mut w.code, R6, at(tally::SPLITS));
     w.end()
