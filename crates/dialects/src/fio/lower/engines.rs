@@ -55,7 +55,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
 }
 
 /// The engine of that name. One that is not known or not built is refused before.
-fn engine(name: &str) -> Engine {
+pub(in crate::fio::lower) fn engine(name: &str) -> Engine {
     match options::engine(name).map_or("", |engine| engine.name) {
         "sync" => Engine::Sync,
         "vsync" => Engine::Vsync,

@@ -66,7 +66,8 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "number of that clock, as in clock_gettime")
         .default("0").when(|s| s.logs.by_clock()).exact("output", "1"),
     bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
-        .default("0").refused("1", "errors are counted by job and operation, not by block"),
+        .default("0").refused("1", "errors are counted by job and operation, not by block; \
+            continue_on_error=all counts them, and a log with log_offset=1 has each operation"),
     row("bwavgtime", Kind::Int(0, MANY), |s, v| s.logs.bandwidth_ms = v.int(),
         "milliseconds of a sample of bandwidth")
         .under("write_bw_log").default("500").near("phase.interval", "250",

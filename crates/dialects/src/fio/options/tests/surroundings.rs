@@ -223,10 +223,10 @@ const SURROUNDINGS: &[(&str, &[&str])] = &[
             "read_beyond_wp",
             "max_open_zones",
             "zone_reset_frequency",
-            "recover_zbd_write_error",
             "write_zone_remainder",
         ],
     ),
+    ("zonemode=zbd zonesize=1m rw=write continue_on_error=io", &["recover_zbd_write_error"]),
     ("zonemode=zbd zonesize=1m max_open_zones=8", &["job_max_open_zones"]),
     ("zonemode=zbd zonesize=1m zone_reset_frequency=0.1", &["zone_reset_threshold"]),
 ];
