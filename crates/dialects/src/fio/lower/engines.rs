@@ -175,6 +175,7 @@ fn flags(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics
     if let Some(flags) = blocks.engine.call_flags_mut().filter(|_| name != "pvsync") {
         flags.nowait = given.nowait;
         flags.dontcache = given.uncached;
+        flags.atomic = given.atomic;
     }
     if given.hipri && name == "pvsync2" {
         hipri(from, blocks, diagnostics);
