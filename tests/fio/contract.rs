@@ -18,7 +18,7 @@ fn success_is_silent_on_stderr() {
     let ran = fio(&scratch, &SMALL);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert!(ran.out.starts_with("small: (g=0): rw=randread, bs=(R) 4096B-4096B,"), "{}", ran.out);
-    assert!(ran.out.contains("\nfio-3.33\nStarting 1 process\n"), "{}", ran.out);
+    assert!(ran.out.contains("\nfio-3.42\nStarting 1 process\n"), "{}", ran.out);
     assert!(ran.out.contains("  read: IOPS="), "{}", ran.out);
     let by_command = candor(&[&["fio"][..], &SMALL[..]].concat());
     assert_eq!((by_command.code, by_command.err.as_str()), (Some(0), ""));
@@ -75,9 +75,9 @@ fn the_environment_decides_where_the_verdict_goes() {
 fn questions_are_answered_on_stdout() {
     let scratch = Scratch::new();
     for (words, begins) in [
-        (&["--version"][..], "fio-3.33\n"),
-        (&["-v"], "fio-3.33\n"),
-        (&["--help", "--nonsense"], "fio-3.33 (candor "),
+        (&["--version"][..], "fio-3.42\n"),
+        (&["-v"], "fio-3.42\n"),
+        (&["--help", "--nonsense"], "fio-3.42 (candor "),
         (&["--cmdhelp=bs"], "                  bs: "),
         (&["--cmdhelp"], "description"),
         (&["--enghelp"], "Available IO engines:\n\t"),
@@ -136,13 +136,13 @@ fn job_files_come_from_anywhere() {
     let scratch = Scratch::new();
     let ran = candor_reading(&["fio", "-", "--minimal"], "[in]\nioengine=null\nsize=64k\n");
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    assert!(ran.out.starts_with("3;fio-3.33;in;0;0;64;"), "{}", ran.out);
+    assert!(ran.out.starts_with("3;fio-3.42;in;0;0;64;"), "{}", ran.out);
     fs::write(scratch.path("1.fio"), "[one]\ninclude more.fio\n").expect("a job file");
     fs::write(scratch.path("more.fio"), "ioengine=null\nsize=${SIZE}\n").expect("a job file");
     fs::write(scratch.path("2.fio"), "[two]\nioengine=null\nsize=4k*2\n").expect("a job file");
     let mut words = command(&scratch, &["1.fio", "--minimal"]);
     let ran = Running::start(words.env("SIZE", "8k"), Stdio::null()).wait();
-    assert!(ran.out.starts_with("3;fio-3.33;one;0;0;8;"), "{}\n{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("3;fio-3.42;one;0;0;8;"), "{}\n{}", ran.out, ran.err);
     let ran = fio(&scratch, &["2.fio"]);
     assert!(ran.err.starts_with("fio: 2.fio:3:6: size: `4k*2` is not"), "{}", ran.err);
 }

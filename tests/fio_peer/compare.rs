@@ -61,7 +61,14 @@ fn files(fio: &Outcome, candor: &Outcome) -> Vec<String> {
 }
 
 /// Keys of candor's own, and keys that came with later versions of fio than Debian's.
-const MORE: &[&str] = &[".candor", ".jobs[].job_start"];
+const MORE: &[&str] = &[
+    ".candor",
+    ".jobs[].job_start",
+    ".disk_util[].read_sectors",
+    ".disk_util[].write_sectors",
+    ".disk_util[].aggr_read_sectors",
+    ".disk_util[].aggr_write_sectors",
+];
 
 fn keys(fio: &Value, candor: &Value) -> Vec<String> {
     let (left, right) = (tree::tree(fio), tree::tree(candor));

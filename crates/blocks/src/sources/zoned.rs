@@ -80,7 +80,7 @@ impl<B: Base> Source for Zoned<B> {
     }
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
-        self.zones.completed(slot);
+        self.zones.completed(slot, outcome == Outcome::Done(slot.length));
         self.inner.completed(slot, outcome, turn);
     }
 
@@ -90,7 +90,7 @@ impl<B: Base> Source for Zoned<B> {
     }
 
     fn give_up(&mut self, slot: &Slot) {
-        self.zones.completed(slot);
+        self.zones.completed(slot, true);
         self.inner.give_up(slot);
     }
 

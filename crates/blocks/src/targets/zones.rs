@@ -23,6 +23,10 @@ pub struct Zone {
     capacity: u64,
     /// Bytes from the start of the zone to its write pointer.
     written: u64,
+    /// Bytes at the end of the zone that are not written to until it is reset.
+    lost: u64,
+    /// True where a write stopped inside a block: later blocks need not end where the zone does.
+    is_shifted: bool,
     /// True for a zone without a write pointer: operations are not moved.
     conventional: bool,
     /// Operations in flight in the zone.
@@ -39,6 +43,8 @@ impl Zone {
         Zone {
             capacity,
             written: 0,
+            lost: 0,
+            is_shifted: false,
             conventional: false,
             in_flight: 0,
             owner: None,
@@ -48,7 +54,7 @@ impl Zone {
 
     /// Bytes that can still be written.
     fn room(&self) -> u64 {
-        self.capacity - self.written
+        self.capacity - self.written - self.lost
     }
 }
 
@@ -161,7 +167,26 @@ impl State {
     /// Resets a zone's write pointer to the start.
     fn empty(&mut self, number: u32) {
         self.written -= std::mem::take(&mut self.zone(number).written);
-        self.zone(number).finish_due = false;
+        let zone = self.zone(number);
+        (zone.lost, zone.is_shifted, zone.finish_due) = (0, false, false);
+    }
+
+    /// Sets a zone's write pointer to where its device has it, after a write to `into` of the zone
+    /// failed. Verification knows positions in a `unit`: a pointer between two of them ends the
+    /// writing to the zone.
+    fn recover(&mut self, number: u32, into: u64, pointer: u64, unit: u64) {
+        let zone = self.zone(number);
+        let before = zone.written;
+        let is_known = pointer.is_multiple_of(unit);
+        zone.written = pointer.min(zone.capacity) / unit * unit;
+        zone.lost = if is_known { 0 } else { zone.capacity - zone.written };
+        zone.is_shifted |= pointer != into;
+        zone.finish_due = !is_known && pointer < zone.capacity;
+        let written = zone.written;
+        self.written = self.written - before + written;
+        if !is_known {
+            self.close(number);
+        }
     }
 }
 

@@ -4,9 +4,7 @@ use super::flags;
 use super::options::{self, ENGINES, Row, TABLE};
 use crate::kit::unknown;
 
-/// The version that candor states as fio: the one whose manual it follows, in the form that scripts
-/// take apart.
-pub const VERSION: &str = "fio-3.33";
+pub use super::output::VERSION;
 
 /// The help.
 pub fn usage(version: &str) -> String {
@@ -130,7 +128,7 @@ mod tests {
     #[test]
     fn every_flag_is_in_the_help() {
         let text = usage("0");
-        assert!(text.starts_with("fio-3.33 (candor 0)\n"));
+        assert!(text.starts_with("fio-3.42 (candor 0)\n"));
         assert!(
             flags::TABLE.rows().all(|flag| text.contains(&format!("--{}", flag.name))),
             "{text}"

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use candor_plan::SteadyFigure;
 use candor_plan::units::{Direction, PerDirection};
 
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
@@ -138,8 +139,8 @@ impl Default for LatencyGoal {
 /// `steadystate` and its kin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyGoal {
-    /// Bandwidth counts; else operations.
-    pub bandwidth: bool,
+    /// The figure that counts.
+    pub figure: SteadyFigure,
     /// The slope counts; else the greatest deviation from the mean.
     pub slope: bool,
     /// The limit: in percent, or absolute.

@@ -124,6 +124,7 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("zones", "zones", "zones = {}\naccess = { trace = { file = \"t\" } }"),
     ("zones", "zones", "zones = {}\nwindows = { length = \"64k\", bytes = \"64k\" }"),
     ("zones", "zones", "zones = {}\nshare = \"slice\""),
+    ("zones", "zones.recover_pointers", "mix = \"write\"\nzones = { recover_pointers = true }"),
     ("zones", "zones", "zones = {}\nverify = { read_back = { only = true } }\nmix = \"write\""),
     ("rotation", "rotation.every", "rotation.every = 0"),
     ("rotation", "rotation.at_once", "rotation.at_once = 0"),

@@ -2,8 +2,8 @@
 
 use super::{Found, View};
 use crate::blocks::{Access, Share, Zones};
-use crate::units::SizeSpec;
-use crate::{Bytes, PlanPath};
+use crate::units::{Direction, SizeSpec};
+use crate::{Bytes, Job, PlanPath, Stop, Tolerated};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     let Some(zones) = &view.blocks.zones else { return };
@@ -86,5 +86,19 @@ fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
     }
     if read_back.is_some_and(|read_back| read_back.trims.is_some()) {
         refuse("a trim resets a zone, and would take what is still to be read", "remove trims");
+    }
+}
+
+/// Pointers are recovered where a job goes on after the errors of its writes.
+pub(super) fn check_recovery(job: &Job, stop: &Stop, at: &PlanPath, out: &mut Found) {
+    let Some(blocks) = job.blocks() else { return };
+    let recovers = blocks.zones.as_ref().is_some_and(|zones| zones.recover_pointers);
+    let is_of_writes = |tolerated: &Tolerated| tolerated.op == Direction::Write;
+    let goes_on = stop.continue_on_error || stop.tolerate.iter().any(is_of_writes);
+    if recovers && blocks.mix.write > 0 && !goes_on {
+        let at = at.key("work").key(job.work.name()).key("zones").key("recover_pointers");
+        let message = "the first write that fails ends the job, and no pointer is recovered";
+        let remedy = "set stop.continue_on_error, or tolerate errors of writes in stop.tolerate";
+        out.error("zones", at, message, remedy);
     }
 }

@@ -358,6 +358,7 @@ impl Arbitrary<'_> {
             open_max_per_worker: self.option(Self::count),
             read_unwritten: self.yes(),
             short_writes: self.yes(),
+            recover_pointers: self.yes(),
             reset: self.option(|d| ZoneReset { above_percent: d.float(), every: d.count() }),
         }
     }

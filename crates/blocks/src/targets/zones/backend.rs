@@ -21,6 +21,13 @@ pub trait Backend: Send + Sync {
     /// The kernel's.
     fn finish(&self, file: &OpenFile, start: u64, length: u64) -> io::Result<()>;
 
+    /// Bytes from the start of a zone to its write pointer, as the device says now; none where only
+    /// the map knows.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn written(&self, file: &OpenFile, start: u64) -> io::Result<Option<u64>>;
+
     /// True where a write that does not begin at the write pointer fails.
     fn is_strict(&self) -> bool;
 }
@@ -35,6 +42,10 @@ impl Backend for MapOnly {
 
     fn finish(&self, _: &OpenFile, _: u64, _: u64) -> io::Result<()> {
         Ok(())
+    }
+
+    fn written(&self, _: &OpenFile, _: u64) -> io::Result<Option<u64>> {
+        Ok(None)
     }
 
     fn is_strict(&self) -> bool {
@@ -52,6 +63,11 @@ impl Backend for Device {
 
     fn finish(&self, file: &OpenFile, start: u64, length: u64) -> io::Result<()> {
         change(file, BLKFINISHZONE, start, length)
+    }
+
+    fn written(&self, file: &OpenFile, start: u64) -> io::Result<Option<u64>> {
+        let report = report::<1>(file, start / SECTOR)?;
+        Ok(report.zones().next().map(|zone| zone.written))
     }
 
     fn is_strict(&self) -> bool {
@@ -91,15 +107,34 @@ struct RawZone {
     reserved_more: [u8; 24],
 }
 
-/// Zones per report of the kernel.
+/// Zones per report of the kernel, where all are asked for.
 const AT_ONCE: usize = 256;
 
 #[repr(C)]
-struct RawReport {
+struct RawReport<const MOST: usize> {
     sector: u64,
     zones: u32,
     flags: u32,
-    list: [RawZone; AT_ONCE],
+    list: [RawZone; MOST],
+}
+
+impl<const MOST: usize> RawReport<MOST> {
+    /// The zones that the kernel reported.
+    fn zones(&self) -> impl Iterator<Item = Zone> {
+        let has_capacity = self.flags & 1 != 0;
+        self.list.iter().take(self.zones as usize).map(move |raw| zone(raw, has_capacity))
+    }
+}
+
+/// Report of up to `MOST` zones from a sector on.
+fn report<const MOST: usize>(file: &OpenFile, sector: u64) -> io::Result<Box<RawReport<MOST>>> {
+    let list = [RawZone::default(); MOST];
+    let mut report = Box::new(RawReport { sector, zones: MOST as u32, flags: 0, list });
+    // SAFETY: the report has room for as many zones as it says, and outlives the call.
+    match unsafe { libc::ioctl(file.raw(), BLKREPORTZONE, &raw mut *report) } {
+        returned if returned < 0 => Err(io::Error::last_os_error()),
+        _ => Ok(report),
+    }
 }
 
 /// Backend of a file's zones, and the zones that its device reports.
@@ -113,18 +148,9 @@ pub fn of(file: &OpenFile) -> io::Result<Reported> {
     let mut zones = Vec::new();
     loop {
         let from = zones.len() as u64 * length / SECTOR;
-        let list = [RawZone::default(); AT_ONCE];
-        let mut report =
-            Box::new(RawReport { sector: from, zones: AT_ONCE as u32, flags: 0, list });
-        // SAFETY: the report has room for as many zones as it says, and outlives the call.
-        let returned = unsafe { libc::ioctl(file.raw(), BLKREPORTZONE, &raw mut *report) };
-        if returned < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let reported = &report.list[..(report.zones as usize).min(AT_ONCE)];
-        let has_capacity = report.flags & 1 != 0;
-        zones.extend(reported.iter().map(|raw| zone(raw, has_capacity)));
-        if reported.len() < AT_ONCE {
+        let before = zones.len();
+        zones.extend(report::<AT_ONCE>(file, from)?.zones());
+        if zones.len() - before < AT_ONCE {
             return Ok(Reported { backend: Box::new(Device), length: Some(length), zones });
         }
     }

@@ -48,6 +48,8 @@ struct WorkerState {
     /// above the plan's limit.
     writes_above: u32,
     resets: u64,
+    /// Unit of the positions that verification knows.
+    unit: u64,
 }
 
 impl WorkerState {
@@ -99,6 +101,7 @@ impl ZoneCursor {
                 holds: false,
                 writes_above: 0,
                 resets: 0,
+                unit: blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1)),
                 plan,
             },
             emptied: None,
@@ -176,21 +179,28 @@ impl ZoneCursor {
         Admission::Admitted
     }
 
-    /// Accounts for the completion of a moved operation.
-    pub fn completed(&mut self, slot: &Slot) {
+    /// Accounts for the completion of a moved operation; `is_whole` tells that it did all its bytes.
+    pub fn completed(&mut self, slot: &Slot, is_whole: bool) {
         if slot.direction().is_none() {
             return;
         }
         let map = &self.maps[slot.handle as usize];
         let number = (slot.offset / map.length) as u32;
+        let start = u64::from(number) * map.length;
+        let file = self.files.get(slot.handle);
         let mut state = map.lock();
+        if !is_whole && slot.issued() == BlocksOp::Write && self.worker.plan.recover_pointers {
+            // A pointer that cannot be read stays as it was planned; the next write fails then.
+            if let Ok(Some(pointer)) = map.backend.written(file, start) {
+                state.recover(number, slot.offset - start, pointer, self.worker.unit);
+            }
+        }
         let zone = state.zone(number);
         zone.in_flight -= 1;
         if zone.finish_due && zone.in_flight == 0 {
             zone.finish_due = false;
-            let start = u64::from(number) * map.length;
             // A zone that cannot be finished stays open; the device then fails a later open.
-            let _ = map.backend.finish(self.files.get(slot.handle), start, map.length);
+            let _ = map.backend.finish(file, start, map.length);
         }
     }
 }
@@ -233,6 +243,10 @@ impl ZoneAccess<'_> {
     fn write(&mut self, slot: &mut Slot) -> Admission {
         let Some(number) = self.zone_to_write(slot.offset) else { return Admission::Wait };
         let least = self.worker.least.write;
+        if let Some(behind) = self.behind_shifted(number, least) {
+            slot.offset = behind;
+            return self.write(slot);
+        }
         let above = self.is_above();
         let due = above && self.worker.is_turn();
         let zone = self.state.zone(number);
@@ -270,6 +284,15 @@ impl ZoneAccess<'_> {
             self.worker.writes_above = if due { 0 } else { self.worker.writes_above + 1 };
         }
         Admission::Admitted
+    }
+
+    /// Start of the next zone, where writes in sequence have no more room in one in which a failed
+    /// write left the pointer inside a block: it is not reset while the pass goes on.
+    fn behind_shifted(&mut self, number: u32, least: u64) -> Option<u64> {
+        let is_last = number + 1 >= self.range.end;
+        let zone = self.state.zone(number);
+        let is_used_up = zone.is_shifted && zone.room() < least;
+        (is_used_up && !is_last && !self.worker.is_random).then(|| self.start(number + 1))
     }
 
     fn zone_to_write(&mut self, offset: u64) -> Option<u32> {

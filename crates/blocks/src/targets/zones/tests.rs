@@ -1,5 +1,6 @@
 use candor_engine::operation::Buffer;
 use std::collections::HashSet;
+use std::sync::Mutex;
 
 use candor_plan::blocks::{Access, Blocks, Engine, ZoneReset, Zones};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
@@ -75,7 +76,7 @@ impl Worker {
 
     fn complete(&mut self) {
         for slot in self.in_flight.drain(..) {
-            self.cursor.completed(&slot);
+            self.cursor.completed(&slot, true);
         }
     }
 }
@@ -230,6 +231,101 @@ fn a_worker_that_goes_closes_its_zones() {
     first.complete();
     drop(first);
     assert_eq!(map.lock().open.len(), 0);
+}
+
+/// A device whose zones have write pointers of their own, which a write that failed left there.
+#[derive(Default)]
+struct FakeDevice {
+    pointers: Arc<Mutex<Vec<u64>>>,
+    finished: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Backend for FakeDevice {
+    fn reset(&self, _: &OpenFile, start: u64, _: u64) -> std::io::Result<()> {
+        self.pointers.lock().expect("lock")[(start / LENGTH) as usize] = 0;
+        Ok(())
+    }
+
+    fn finish(&self, _: &OpenFile, start: u64, _: u64) -> std::io::Result<()> {
+        self.finished.lock().expect("lock").push(start / LENGTH);
+        Ok(())
+    }
+
+    fn written(&self, _: &OpenFile, start: u64) -> std::io::Result<Option<u64>> {
+        Ok(Some(self.pointers.lock().expect("lock")[(start / LENGTH) as usize]))
+    }
+
+    fn is_strict(&self) -> bool {
+        true
+    }
+}
+
+/// Runs sequential writes of 4 KiB on a fake device of three zones: the write with that number fails
+/// after so many bytes, and writes that do not begin at the pointer fail. Offsets of writes that
+/// failed and of those that did not, in KiB; zones that were finished.
+fn writes_with_an_error(
+    blocks: &Blocks,
+    fails: usize,
+    after: u64,
+) -> (Vec<u64>, Vec<u64>, Vec<u64>) {
+    let files = files(3);
+    let device = FakeDevice { pointers: Arc::new(Mutex::new(vec![0; 3])), ..FakeDevice::default() };
+    let (pointers, finished) = (device.pointers.clone(), device.finished.clone());
+    let zones = vec![Zone::empty(LENGTH); 3];
+    let state = Mutex::new(State { zones, ..State::default() });
+    let map = Map { length: LENGTH, capacity: LENGTH, backend: Box::new(device), state };
+    let mut worker = Worker::new(blocks, &files, &Arc::new(map), 1);
+    let (mut failed, mut done) = (Vec::new(), Vec::new());
+    for number in 0..9 {
+        let (admission, slot) = worker.next();
+        assert_eq!(admission, Admission::Admitted);
+        let (zone, into) = ((slot.offset / LENGTH) as usize, slot.offset % LENGTH);
+        let mut pointers = pointers.lock().expect("lock");
+        let bytes = match number == fails {
+            true => after,
+            false if into == pointers[zone] => slot.length,
+            false => 0,
+        };
+        pointers[zone] += bytes;
+        drop(pointers);
+        let is_whole = bytes == slot.length;
+        if is_whole { &mut done } else { &mut failed }.push(slot.offset >> 10);
+        worker.cursor.completed(&slot, is_whole);
+        worker.in_flight.clear();
+    }
+    let finished = finished.lock().expect("lock").clone();
+    (failed, done, finished)
+}
+
+#[test]
+fn writing_goes_on_at_the_pointer_of_the_device() {
+    let recovered = Zones { recover_pointers: true, ..plan() };
+    let writes = blocks(Access::Sequential, Mix::WRITE, 4096, recovered);
+    // Without it, all writes to the zone fail after the first that did.
+    let (failed, done, _) =
+        writes_with_an_error(&blocks(Access::Sequential, Mix::WRITE, 4096, plan()), 1, 0);
+    assert_eq!((failed, done), (vec![4, 8, 12], vec![0, 16, 20, 24, 28, 32]));
+    let (failed, done, _) = writes_with_an_error(&writes, 1, 0);
+    assert_eq!((failed, done), (vec![4], vec![0, 4, 8, 12, 16, 20, 24, 28]));
+    // Half of the block was written: the last block of the zone no longer fits into it.
+    let (failed, done, finished) = writes_with_an_error(&writes, 1, 2048);
+    assert_eq!((failed, done), (vec![4], vec![0, 6, 10, 16, 20, 24, 28, 32]));
+    assert_eq!(finished, [0]);
+    // The last write of a zone fails: its rest is left to the next pass.
+    let (failed, done, finished) = writes_with_an_error(&writes, 3, 0);
+    assert_eq!((failed, done), (vec![12], vec![0, 4, 8, 16, 20, 24, 28, 32]));
+    assert_eq!(finished, [0; 0]);
+}
+
+#[test]
+fn a_pointer_inside_a_block_that_is_verified_ends_the_zone() {
+    let recovered = Zones { recover_pointers: true, ..plan() };
+    let mut writes = blocks(Access::Sequential, Mix::WRITE, 4096, recovered);
+    let interval = Bytes(4096);
+    writes.verify = Some(candor_plan::blocks::Verify { interval, ..Default::default() });
+    let (failed, done, finished) = writes_with_an_error(&writes, 1, 2048);
+    assert_eq!((failed, done), (vec![4], vec![0, 16, 20, 24, 28, 32, 36, 40]));
+    assert_eq!(finished, [0]);
 }
 
 /// State of a zone as an independent observer tracks it.

@@ -48,6 +48,8 @@ pub struct EngineOptions {
     pub hipri_percent: u64,
     /// `uncached`.
     pub uncached: bool,
+    /// `atomic`.
+    pub atomic: bool,
     /// `nowait`.
     pub nowait: bool,
     /// `libaio_vectored`.

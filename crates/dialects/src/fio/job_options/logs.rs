@@ -48,9 +48,7 @@ pub struct Logs {
     pub compression_cpus: Vec<u32>,
     /// `log_store_compressed`.
     pub store_compressed: bool,
-    /// `log_unix_epoch`.
-    pub unix_epoch: bool,
-    /// `log_alternate_epoch`.
+    /// `log_alternate_epoch`, `log_unix_epoch`.
     pub alternate_epoch: bool,
     /// `log_alternate_epoch_clock_id`.
     pub epoch_clock: u64,
@@ -58,13 +56,6 @@ pub struct Logs {
     pub bandwidth_ms: u64,
     /// `iopsavgtime`.
     pub iops_ms: u64,
-}
-
-impl Logs {
-    /// Times of entries count from the beginning of a clock instead of the job's.
-    pub fn by_clock(&self) -> bool {
-        self.unix_epoch || self.alternate_epoch
-    }
 }
 
 choices! {

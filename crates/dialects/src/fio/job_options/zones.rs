@@ -30,6 +30,8 @@ pub struct Zones {
     pub read_beyond: bool,
     /// `write_zone_remainder`.
     pub write_remainder: bool,
+    /// `recover_zbd_write_error`.
+    pub recover: bool,
     /// `max_open_zones`.
     pub open: u64,
     /// `job_max_open_zones`.

@@ -55,7 +55,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
 }
 
 /// The engine of that name. One that is not known or not built is refused before.
-fn engine(name: &str) -> Engine {
+pub(in crate::fio::lower) fn engine(name: &str) -> Engine {
     match options::engine(name).map_or("", |engine| engine.name) {
         "sync" => Engine::Sync,
         "vsync" => Engine::Vsync,
@@ -175,6 +175,7 @@ fn flags(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics
     if let Some(flags) = blocks.engine.call_flags_mut().filter(|_| name != "pvsync") {
         flags.nowait = given.nowait;
         flags.dontcache = given.uncached;
+        flags.atomic = given.atomic;
     }
     if given.hipri && name == "pvsync2" {
         hipri(from, blocks, diagnostics);

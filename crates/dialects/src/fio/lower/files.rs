@@ -376,8 +376,13 @@ fn start(
     let area = &from.options.area;
     let first = files.iter().next();
     let found = first.as_ref().and_then(|file| file.found.bytes());
-    // A share of nothing is nothing: fio looks before it makes the file.
+    // A share of nothing is nothing: fio looks before it makes the file. Where there are no files,
+    // the share is one of size.
     let known = || match first.as_ref().and_then(|file| made_before(plan, &file.path)) {
+        _ if !blocks.uses_targets() => match area.size {
+            Some(Amount::Bytes(bytes)) => Some(bytes / files.count().max(1)),
+            _ => None,
+        },
         Some(size) => size.max(found),
         None => found.or(Some(0)),
     };
@@ -397,6 +402,12 @@ fn start(
             let up = is_share(area.offset) || is_share(area.offset_increment);
             let start = if up { start.checked_next_multiple_of(unit.max(1)) } else { Some(start) };
             Extent::Bytes(Bytes(start.unwrap_or(u64::MAX)))
+        }
+        _ if !blocks.uses_targets() => {
+            let message = "a share of a size that is not set".to_owned();
+            let known_as = "you need to specify valid offset=".to_owned();
+            diagnostics.wrong_known_as(from, "offset", [message, known_as], "set size");
+            Extent::Bytes(Bytes(0))
         }
         (Amount::Percent(percent), None, Some(0)) => Extent::Percent(f64::from(percent.min(100))),
         _ => {

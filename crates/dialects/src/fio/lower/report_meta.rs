@@ -5,7 +5,7 @@ pub(super) mod remarks;
 
 use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Direction, PerDirection};
-use candor_plan::{Blocks, Nanos, Program, Work};
+use candor_plan::{Blocks, Nanos, Program, SteadyFigure, Work};
 
 use super::groups::Seat;
 use super::instance::Instance;
@@ -162,7 +162,11 @@ const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_f
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     let given = &options.runtime.steady;
     (given.duration > Nanos(0)).then_some(SteadyGoal {
-        bandwidth: matches!(given.of, SteadyOf::Bandwidth | SteadyOf::BandwidthSlope),
+        figure: match given.of {
+            SteadyOf::Iops | SteadyOf::IopsSlope => SteadyFigure::Ops,
+            SteadyOf::Bandwidth | SteadyOf::BandwidthSlope => SteadyFigure::Bytes,
+            SteadyOf::Latency | SteadyOf::LatencySlope => SteadyFigure::Latency,
+        },
         slope: matches!(
             given.of,
             SteadyOf::IopsSlope | SteadyOf::BandwidthSlope | SteadyOf::LatencySlope
@@ -176,6 +180,10 @@ fn steady(options: &JobOptions) -> Option<SteadyGoal> {
 /// Logs of a job; one without a name of its own takes the job's.
 fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
     let given = &from.options.logs;
+    if given.issue_time && (given.latency.is_none() || !given.offset) {
+        let message = "times of issue stand in logs of latency that have offsets".to_owned();
+        diagnostics.wrong(from, "log_issue_time", message, "set write_lat_log and log_offset=1");
+    }
     let named = |name: &Option<String>| {
         let name = name.as_ref()?;
         Some(if name.is_empty() { from.name.to_owned() } else { name.clone() })
@@ -195,7 +203,7 @@ fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
         offset: given.offset,
         priority: given.priority,
         issue_time: given.issue_time,
-        epoch_ahead_ms: given.by_clock().then(|| {
+        epoch_ahead_ms: given.alternate_epoch.then(|| {
             ahead_ms(from, "log_alternate_epoch_clock_id", given.epoch_clock, diagnostics)
         }),
         compressed: given.store_compressed,

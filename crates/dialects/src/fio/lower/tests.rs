@@ -161,3 +161,14 @@ fn blocks(lowered: &Lowered, phase: usize, nth: usize) -> &Blocks {
 const fn k(number: u64) -> Bytes {
     Bytes(number << 10)
 }
+
+#[test]
+fn times_of_issue_need_a_log_that_has_them() {
+    let refused = |more: &str| {
+        let text = format!("[a]\nsize=1m\nlog_issue_time=1\n{more}");
+        lowered_on(&text, &some_host()).err().unwrap_or_default().join("\n")
+    };
+    assert!(refused("").contains("set write_lat_log and log_offset=1"));
+    assert!(refused("write_lat_log=x\n").contains("set write_lat_log"));
+    assert_eq!(refused("write_lat_log=x\nlog_offset=1\n"), "");
+}

@@ -163,11 +163,15 @@ fn put_ends(object: &mut Object, entry: &Entry) {
     if let Some(goal) = &job.steady {
         let steady = Steadiness::of(figures.steady.as_ref(), goal);
         let list = |values: &[f64]| values.iter().map(|v| *v as u64).collect::<Vec<_>>();
-        let data = Object::default()
+        let mut data = Object::default()
             .with("bw_mean", steady::mean(&steady.bytes_per_s) as u64)
             .with("iops_mean", steady::mean(&steady.ops_per_s) as u64)
             .with("iops", list(&steady.ops_per_s))
             .with("bw", list(&steady.bytes_per_s));
+        if !steady.latency_ns.is_empty() {
+            data.put("lat_mean", steady::mean(&steady.latency_ns) as u64);
+            data.put("lat", list(&steady.latency_ns));
+        }
         let percent = if goal.percent { "%" } else { "" };
         let object_of_steady = Object::default()
             .with("ss", steady::words(goal))
@@ -259,6 +263,8 @@ fn disk(disk: &Disk) -> Tree {
         .with("name", disk.name.as_str())
         .with("read_ios", counted.reads)
         .with("write_ios", counted.writes)
+        .with("read_sectors", counted.read_sectors)
+        .with("write_sectors", counted.write_sectors)
         .with("read_merges", counted.read_merges)
         .with("write_merges", counted.write_merges)
         .with("read_ticks", counted.read_ms)
@@ -269,6 +275,8 @@ fn disk(disk: &Disk) -> Tree {
         let counted = &members.counted;
         object.put("aggr_read_ios", counted.reads);
         object.put("aggr_write_ios", counted.writes);
+        object.put("aggr_read_sectors", counted.read_sectors);
+        object.put("aggr_write_sectors", counted.write_sectors);
         object.put("aggr_read_merges", counted.read_merges);
         object.put("aggr_write_merge", counted.write_merges);
         object.put("aggr_read_ticks", counted.read_ms);

@@ -125,7 +125,7 @@ fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut Stri
         units.rate(bytes_per_s),
         units.other_rate(bytes_per_s),
         units.count(steady::mean(&steady.ops_per_s)),
-        if goal.bandwidth { "bw" } else { "iops" },
+        steady::name(goal.figure),
         if goal.slope { "slope" } else { "mean dev" },
         steady.criterion,
         if goal.percent { "%" } else { "" },

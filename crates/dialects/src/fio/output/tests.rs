@@ -144,6 +144,8 @@ fn facts() -> Facts {
 fn snapshot(at_ns: u64, times: u64) -> Snapshot {
     let counters = |n: u64| DiskCounters {
         reads: 700 * n * times,
+        read_sectors: 5600 * n * times,
+        write_sectors: 2400 * n * times,
         read_merges: 3 * n * times,
         read_ms: 40 * n * times,
         writes: 300 * n * times,

@@ -79,12 +79,12 @@ mod tests {
     fn the_layout_is_fios() {
         let inner = Object::default().with("N", 3u64).with("mean", 1.5);
         let object = Object::default()
-            .with("fio version", "fio-3.33")
+            .with("fio version", "fio-3.42")
             .with("jobs", vec![inner])
             .with("none", Object::default());
         let expected = [
             "{",
-            "  \"fio version\" : \"fio-3.33\",",
+            "  \"fio version\" : \"fio-3.42\",",
             "  \"jobs\" : [",
             "    {",
             "      \"N\" : 3,",

@@ -65,6 +65,10 @@ pub(in crate::fio::lower) fn lower(
     let sized = (apart && !preconditions) || blocks.zones.is_some();
     let size = options.area.size.filter(|_| sized);
     let size = match size.map(|size| in_bytes(from, size, "size", diagnostics)) {
+        // fio's size is at most what its files have behind the offset.
+        Some(Amount::Bytes(bytes)) if blocks.zones.is_none() => {
+            Some(total.map_or(bytes, |total| bytes.min(total)))
+        }
         Some(Amount::Bytes(bytes)) => Some(bytes),
         _ => None,
     };

@@ -3,9 +3,10 @@
 use candor_plan::Bytes;
 use candor_plan::blocks::{ZoneReset, Zones};
 
-use crate::fio::job_options::{Amount, ZoneMode};
+use crate::fio::job_options::{Amount, ContinueOn, Method, ZoneMode};
 use crate::fio::lower::instance::Instance;
-use crate::fio::lower::names;
+use crate::fio::lower::{engines, names};
+use crate::fio::options;
 use crate::kit::Diagnostics;
 
 /// The least that a device transfers.
@@ -86,8 +87,33 @@ pub(in crate::fio::lower) fn lower(
         open_max_per_worker: own,
         read_unwritten: options.read_beyond,
         short_writes: options.write_remainder,
+        recover_pointers: recovers(from, diagnostics),
         reset,
     })
+}
+
+/// True where write pointers are asked for after errors. An error that ends the job leaves nothing to
+/// recover. fio fills zones up to where later writes in flight begin, which would break what is to be
+/// verified; here one write at a time is in a zone, and fio's refusal is kept for its scripts.
+fn recovers(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> bool {
+    let options = from.options;
+    if !options.zones.recover || !options.rw.direction.writes() {
+        return false;
+    }
+    let engine = options::engine(&options.issue.engine).map_or("", |engine| engine.name);
+    let is_async = engines::engine(engine).is_async();
+    let continue_on = options.errors.continue_on;
+    if continue_on == ContinueOn::None && options.errors.ignore.is_none() {
+        let message = "the first write that fails ends the job, and no pointer is recovered";
+        let remedy = "set continue_on_error=io";
+        diagnostics.wrong(from, "recover_zbd_write_error", message.to_owned(), remedy);
+    }
+    if is_async && options.verify.method != Method::None {
+        let message = format!("with ioengine={engine}, fio breaks what verify is to find");
+        let remedy = "take ioengine=psync, or leave out verify";
+        diagnostics.wrong(from, "recover_zbd_write_error", message, remedy);
+    }
+    matches!(continue_on, ContinueOn::Write | ContinueOn::Io | ContinueOn::All)
 }
 
 /// A zone must be long enough for the job's operations.

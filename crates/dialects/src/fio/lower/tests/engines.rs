@@ -50,6 +50,11 @@ fn what_single_engines_have() {
     let ring = ring.engine.uring().copied().expect("io_uring");
     assert_eq!((ring.force_async_every, ring.vectored), (4, true));
     assert!(ring.flags.nowait && ring.flags.dontcache);
+    assert!(!ring.flags.atomic);
+    let whole = one("ioengine=pvsync2\nrw=write\ndirect=1\natomic=1");
+    let Engine::Pvsync(whole) = whole.engine else { panic!("pvsync") };
+    assert!(whole.flags.atomic);
+    assert!(!diagnostics("[a]\nrw=write\natomic=1\nsize=1m\n").is_empty());
     let polled = one("ioengine=pvsync2\ndirect=1\nhipri\nhipri_percentage=30");
     let Engine::Pvsync(polled) = polled.engine else { panic!("pvsync") };
     assert_eq!((polled.hipri, polled.hipri_percent), (true, Some(30)));

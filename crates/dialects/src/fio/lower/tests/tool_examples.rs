@@ -64,6 +64,35 @@ fn an_amount_ends_a_job_unless_time_does() {
 }
 
 #[test]
+fn size_is_at_most_what_files_have() {
+    let drawn = |more: &str| {
+        let text = format!("[a]\nrw=randread\nnorandommap\nsize=128k\nfilesize=64k\n{more}");
+        stop(&text).bytes
+    };
+    // As fio 3.33, which does 16, 14 and 32 operations of 4 KiB.
+    assert_eq!(drawn(""), Some(k(64)));
+    assert_eq!(drawn("offset=8k\n"), Some(k(56)));
+    assert_eq!(drawn("nrfiles=2\n"), Some(k(128)));
+    let strided = "[a]\nsize=64k\nfilesize=64k\noffset=8k\nzonemode=strided\nzonesize=8k\n\
+                   zonerange=16k\n";
+    assert_eq!(stop(strided).bytes, Some(k(56)));
+}
+
+#[test]
+fn without_files_an_offset_in_percent_is_one_of_size() {
+    let start = |text: &str| {
+        let text = format!("[a]\nioengine=null\n{text}");
+        blocks(&lowered(&text), 0, 0).range.start
+    };
+    let bytes = |number| Extent::Bytes(k(number));
+    assert_eq!(start("size=256k\noffset=50%\n"), bytes(128));
+    assert_eq!(start("size=128k\nnrfiles=2\noffset=50%\n"), bytes(32));
+    assert_eq!(start("size=100k\noffset=33%\nbs=8k\n"), bytes(40));
+    let none = diagnostics("[a]\nioengine=null\nfilesize=1m\noffset=50%\n");
+    assert!(none[0].contains("(fio: you need to specify valid offset=)"), "{none:?}");
+}
+
+#[test]
 fn ramps_and_delays() {
     let lowered = lowered(
         "[global]\nsize=1m\nramp_time=2s\n[a]\n[b]\nstartdelay=5\n[c]\nstonewall\nramp_time=3s\n",

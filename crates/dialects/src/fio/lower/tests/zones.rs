@@ -26,7 +26,8 @@ fn refused(text: &str, part: &str) {
 fn zones_are_lowered() {
     let all = "rw=randwrite\nzonecapacity=48k\nzoneskip=2z\nmax_open_zones=4\n\
                job_max_open_zones=2\nread_beyond_wp=1\nzone_reset_threshold=0.5\n\
-               zone_reset_frequency=0.1\nwrite_zone_remainder=1\n";
+               zone_reset_frequency=0.1\nwrite_zone_remainder=1\n\
+               recover_zbd_write_error=1\ncontinue_on_error=io\n";
     let zones = Zones {
         length: Some(Bytes(64 << 10)),
         capacity: Some(Bytes(48 << 10)),
@@ -35,6 +36,7 @@ fn zones_are_lowered() {
         open_max_per_worker: Some(2),
         read_unwritten: true,
         short_writes: true,
+        recover_pointers: true,
         reset: Some(ZoneReset { above_percent: 50.0, every: 10 }),
     };
     assert_eq!(blocks(all).zones, Some(zones));
@@ -74,6 +76,22 @@ fn what_makes_no_zones_is_refused() {
     refused(device, "past the page cache");
     refused(&format!("{device}direct=1\nzonesize=1m\n"), "have 67108864 bytes");
     refused(&format!("{device}direct=1\nmax_open_zones=15\n"), "14 zones be open");
+}
+
+#[test]
+fn pointers_are_recovered_where_the_job_goes_on() {
+    let recovers = |text: &str| {
+        let zones = blocks(&format!("recover_zbd_write_error=1\n{text}")).zones;
+        zones.is_some_and(|zones| zones.recover_pointers)
+    };
+    assert!(recovers("rw=write\ncontinue_on_error=write\n"));
+    assert!(recovers("rw=write\ncontinue_on_error=all\nverify=crc32c\n"));
+    assert!(!recovers("rw=write\ncontinue_on_error=read\n"));
+    assert!(!recovers("rw=read\n"));
+    let file = "filename=file\nsize=1m\nzonesize=64k\nrw=write\nrecover_zbd_write_error=1\n";
+    refused(file, "the first write that fails ends the job");
+    let queued = format!("{file}continue_on_error=io\nverify=crc32c\n");
+    refused(&format!("{queued}ioengine=libaio\n"), "fio breaks what verify is to find");
 }
 
 #[test]

@@ -30,6 +30,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "fail instead of waiting (RWF_NOWAIT)")
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"]).default("0")
         .exact("blocks.engine.io_uring.flags.nowait", "1"),
+    row("atomic", Kind::Bool, |s, v| s.engine.atomic = v.bool(),
+        "writes that the device does wholly or not at all (RWF_ATOMIC)")
+        .of(&["pvsync2", "libaio", "io_uring"]).default("0")
+        .exact("blocks.engine.io_uring.flags.atomic", "1"),
     bare("userspace_reap", Kind::Flag, "take completions without a system call")
         .of(&["libaio"]).idle("1", "candor always takes them so where the kernel lets it"),
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")

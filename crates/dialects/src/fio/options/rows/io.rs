@@ -54,18 +54,6 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("buffered", Kind::Bool, |s, v| s.issue.direct = !v.bool(),
         "through the page cache; the opposite of direct")
         .default("1").exact("blocks.direct", "0"),
-    row(
-        "atomic",
-        Kind::Bool,
-        |s, v| s.issue.direct |= v.bool(),
-        "writes that the device does wholly or not at all; implies direct",
-    )
-    .default("0")
-    .near(
-        "blocks.direct",
-        "1",
-        "writes are direct and no more than that: no kernel has the O_ATOMIC that fio asks for",
-    ),
     row("sync", Kind::Choice(OpenSync::CHOICES), |s, v| s.issue.sync = v.of(OpenSync::ALL),
         "flag that makes each write durable")
         .default("none").exact("blocks.durability.open", "dsync"),

@@ -58,15 +58,13 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .default("0").exact("output", "1"),
     row("log_alternate_epoch", Kind::Bool, |s, v| s.logs.alternate_epoch = v.bool(),
         "times of entries count from 1970, or from another clock's beginning")
-        .default("0").exact("output", "1"),
-    row("log_unix_epoch", Kind::Bool, |s, v| s.logs.unix_epoch = v.bool(),
-        "times of entries count from 1970")
-        .default("0").exact("output", "1"),
+        .alias(&["log_unix_epoch"]).default("0").exact("output", "1"),
     row("log_alternate_epoch_clock_id", Kind::Int(0, 64), |s, v| s.logs.epoch_clock = v.int(),
         "number of that clock, as in clock_gettime")
-        .default("0").when(|s| s.logs.by_clock()).exact("output", "1"),
+        .default("0").when(|s| s.logs.alternate_epoch).exact("output", "1"),
     bare("block_error_percentiles", Kind::Bool, "percentiles of erases until a block failed")
-        .default("0").refused("1", "errors are counted by job and operation, not by block"),
+        .default("0").refused("1", "errors are counted by job and operation, not by block; \
+            continue_on_error=all counts them, and a log with log_offset=1 has each operation"),
     row("bwavgtime", Kind::Int(0, MANY), |s, v| s.logs.bandwidth_ms = v.int(),
         "milliseconds of a sample of bandwidth")
         .under("write_bw_log").default("500").near("phase.interval", "250",

@@ -5,8 +5,6 @@ use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::kit::{bare, row};
 
-const NOT_RECOVERED: &str =
-    "write pointers are not moved past a write that failed: the zone is left as it is";
 const FDP: &str = "placement identifiers are fields of NVMe commands, which no engine here issues";
 
 #[rustfmt::skip]
@@ -45,11 +43,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.zones.reset_frequency = v.floats().first().copied(),
         "share of writes that reset a zone")
         .exact("blocks.zones.reset", "0.1"),
-    bare("recover_zbd_write_error", Kind::Bool,
-        "after a write error, go on where the device's pointer is")
-        .default("0").refused("1", NOT_RECOVERED),
+    row("recover_zbd_write_error", Kind::Bool, |s, v| s.zones.recover = v.bool(),
+        "after a write that failed, go on where the device's write pointer is")
+        .default("0").exact("blocks.zones.recover_pointers", "1"),
     row("write_zone_remainder", Kind::Bool, |s, v| s.zones.write_remainder = v.bool(),
         "fill the rest of a zone that no block fits into; blocks may come twice")
+        .alias(&["write_zone_remainders"])
         .default("0").exact("blocks.zones.short_writes", "1"),
 ];
 

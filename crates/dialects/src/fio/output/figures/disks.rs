@@ -88,6 +88,8 @@ fn mean(members: &[&Disk]) -> Option<Members> {
     let counted = DiskCounters {
         reads: sum.reads / n,
         writes: sum.writes / n,
+        read_sectors: sum.read_sectors / n,
+        write_sectors: sum.write_sectors / n,
         read_merges: sum.read_merges / n,
         write_merges: sum.write_merges / n,
         read_ms: sum.read_ms / n,

@@ -68,11 +68,14 @@ pub(super) fn disks(disks: &[Disk], text: &mut String) {
     for disk in disks {
         let counted = &disk.counted;
         *text += &format!(
-            "{}  {}: ios={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, util={:.2}%",
+            "{}  {}: ios={}/{}, sectors={}/{}, merge={}/{}, ticks={}/{}, in_queue={}, \
+             util={:.2}%",
             if disk.is_member { "  " } else { "" },
             disk.name,
             counted.reads,
             counted.writes,
+            counted.read_sectors,
+            counted.write_sectors,
             counted.read_merges,
             counted.write_merges,
             counted.read_ms,
@@ -83,10 +86,12 @@ pub(super) fn disks(disks: &[Disk], text: &mut String) {
         if let Some(members) = &disk.members {
             let counted = &members.counted;
             *text += &format!(
-                ", aggrios={}/{}, aggrmerge={}/{}, aggrticks={}/{}, aggrin_queue={}, \
-                 aggrutil={:.2}%",
+                ", aggrios={}/{}, aggrsectors={}/{}, aggrmerge={}/{}, aggrticks={}/{}, \
+                 aggrin_queue={}, aggrutil={:.2}%",
                 counted.reads,
                 counted.writes,
+                counted.read_sectors,
+                counted.write_sectors,
                 counted.read_merges,
                 counted.write_merges,
                 counted.read_ms,

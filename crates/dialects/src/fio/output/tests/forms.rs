@@ -1,5 +1,7 @@
 //! Each form of the results, from a made-up report.
 
+use candor_plan::SteadyFigure;
+
 use super::*;
 
 #[test]
@@ -12,8 +14,13 @@ fn text_for_people() {
 #[test]
 fn json_with_all_keys() {
     let report = report(vec![measurement(200, 80)]);
-    let steady =
-        SteadyGoal { bandwidth: false, slope: true, limit: 10.0, percent: true, duration_s: 2 };
+    let steady = SteadyGoal {
+        figure: SteadyFigure::Ops,
+        slope: true,
+        limit: 10.0,
+        percent: true,
+        duration_s: 2,
+    };
     let job = FioJob { steady: Some(steady), counts_errors: true, ..job("mix", 1) };
     let text = text(&report, &[job], &[Format::Json]);
     assert!(text.starts_with("{\n  \"fio version\"") && text.ends_with("\n}\n"));
@@ -58,10 +65,10 @@ fn several_forms_come_in_fios_order() {
     let all = text(&report, &[job("mix", 1)], &[Format::Normal, Format::Json, Format::Terse]);
     let json = all.find("\n{\n").unwrap();
     let normal = all.find("\n}\n\nmix: (groupid=0, jobs=1): err= 0: pid=4711: Sat Nov 21").unwrap();
-    assert!(all.starts_with("3;fio-3.33;mix;0;0;") && json < normal);
+    assert!(all.starts_with("3;fio-3.42;mix;0;0;") && json < normal);
     let appended = Output { append_terse: true, ..Output::default() };
     let text = write_at(&report, &[job("mix", 1)], &appended, &now());
-    assert!(text.starts_with("3;fio-3.33;mix;0;0;") && text.contains("\nmix: (groupid=0"));
+    assert!(text.starts_with("3;fio-3.42;mix;0;0;") && text.contains("\nmix: (groupid=0"));
 }
 
 #[test]
@@ -76,7 +83,7 @@ fn first_lines_of_fio() {
         "mix: (g=0): rw=randrw, bs=(R) 4096B-4096B, (W) 4096B-4096B, (T) 4096B-4096B, \
          ioengine=libaio, iodepth=8\n...\n\
          wr: (g=1): rw=randrw, bs=(R) 4096B-4096B, (W) 512B-1024KiB, (T) 4096B-4096B, \
-         ioengine=libaio, iodepth=8\nfio-3.33\nStarting 1 thread and 3 processes\n"
+         ioengine=libaio, iodepth=8\nfio-3.42\nStarting 1 thread and 3 processes\n"
     );
     let only_json = Output { formats: vec![Format::Json], ..Output::default() };
     assert_eq!(preamble(&jobs, &only_json), "");

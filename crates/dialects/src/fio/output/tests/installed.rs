@@ -1,5 +1,6 @@
 //! Keys and lines beside those of the fio that is installed, from jobs that end at once.
 
+use candor_plan::SteadyFigure;
 use candor_plan::work::Figure;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -65,7 +66,7 @@ const CASES: [(&[&str], Change); 10] = [
     (&["--latency_target=1s", "--latency_window=1s"], |_| ()),
     (&["--ss=iops:10%", "--ss_dur=1", "--time_based", "--runtime=4", "--rate_iops=100"], |job| {
         job.steady = Some(SteadyGoal {
-            bandwidth: false,
+            figure: SteadyFigure::Ops,
             slope: false,
             limit: 10.0,
             percent: true,
