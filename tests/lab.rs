@@ -482,6 +482,9 @@ fn extra_nvme_commands() {
     assert_eq!(done_as_fio(&case, "fio.json", "read"), 32.0);
     assert_eq!(done_as_fio(&case, "trim.json", "trim"), 8.0);
     let bytes = |file: &str| case.text(file).and_then(|text| text.trim().parse::<u64>().ok());
+    // Eight ranges of 256 KiB, four in a command.
+    assert_eq!(done_as_fio(&case, "ranges.json", "trim"), 2.0);
+    assert_eq!(bytes("ranges-left"), Some(0));
     assert!(bytes("held") > Some(2 << 20 >> 1) && bytes("left") == Some(0), "{:?}", bytes("held"));
     let said = |file: &str| case.text(file).unwrap_or_default();
     has(&said("taken"), "is in use by dm-");

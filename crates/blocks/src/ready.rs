@@ -316,8 +316,10 @@ impl ReadyBlocks {
         }
         let used = self.blocks.size.iter();
         let used = used.filter(|(op, _)| self.blocks.mix.of(*op) > 0 && counts(*op));
-        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
-        specs.map(|size| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+        let ranges = |op| if op == Direction::Trim { self.trim_ranges() } else { 1 };
+        let lengths = used.map(|(op, size)| size.max().0.saturating_mul(ranges(op).into()));
+        let jumps = self.blocks.jump_size.iter().map(|size| size.max().0);
+        lengths.chain(jumps).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
     }
 
     fn flow_share(&self) -> Option<FlowShare> {
@@ -380,7 +382,8 @@ impl ReadyBlocks {
         let unbounded = timed || stop.bytes.is_some() || stop.ops.is_some();
         let bounded = stop.passes.is_some() || stop.at_least.is_some();
         let mut budget = Budget {
-            ops: stop.ops.unwrap_or(u64::MAX),
+            // The stream draws each range.
+            ops: stop.ops.map_or(u64::MAX, |ops| ops.saturating_mul(self.trim_ranges().into())),
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
             ..Budget::NONE
         };

@@ -14,6 +14,10 @@ written --rw=write --bs=64k --iodepth=4 --fixedbufs --registerfiles --writefua=1
 held >"$OUT/held"
 written --rw=trim --bs=256k --iodepth=2 --output-format=json --output="$OUT/trim.json"
 held >"$OUT/left"
+# Four ranges in a command: two commands for as many bytes.
+written --rw=write --bs=256k --output=/dev/null
+written --rw=trim --bs=256k --num_range=4 --output-format=json --output="$OUT/ranges.json"
+held >"$OUT/ranges-left"
 # Who uses the block device is asked for, and other engines send no commands.
 echo "0 1000 linear $node 0" | dmsetup create taken
 candor run --target "$generic" --engine io_uring_cmd --rw write --size 1m --overwrite 2>"$OUT/taken" && exit 1

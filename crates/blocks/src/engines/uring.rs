@@ -67,13 +67,13 @@ impl Uring {
     /// The kernel's, with the likely cause: io_uring missing, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
         let options = &blocks.engine.uring().copied().unwrap_or_default();
-        let mut ring = Ring::new(context, options)?;
+        let mut ring = Ring::new(context, &options.ring())?;
         let sqe_options = SqeOptions::new(context, blocks);
         let trims = queues_trims(context.files, blocks);
         let own = [(options.nop, "no-ops"), (trims, "queued-trims")];
         ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
         ring.features.extend(sqe_options.iter().flat_map(|options| options.features()));
-        ring.register(context, options)?;
+        ring.register(context, &options.ring(), options.vectored)?;
         Ok(Uring {
             sqe_builder: SqeBuilder {
                 files: context.files.clone(),

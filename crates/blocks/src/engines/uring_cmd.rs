@@ -25,8 +25,10 @@ pub struct UringCmd {
     /// Words of reads and writes: force unit access, protection information.
     read_extra: nvme::Extra,
     write_extra: nvme::Extra,
-    /// Ranges of trims in flight, one per slot; they have to outlive their commands.
+    /// Ranges of trims in flight, one per slot; they have to outlive their commands. Trims of
+    /// several have their list in the slot's buffer.
     ranges: Box<[nvme::Range]>,
+    has_lists: bool,
     /// Operations for which the queue had no room, or that are no command.
     refused: Vec<u32>,
     /// Period of commands that go to a kernel thread; 0 for none.
@@ -41,10 +43,11 @@ impl UringCmd {
     /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
         let mut ring = Ring::new(context, &options.ring())?;
-        ring.register(context, &options.ring())?;
+        ring.register(context, &options.ring(), false)?;
         let own = [
             (options.fua_reads, "fua-reads"),
             (options.fua_writes, "fua-writes"),
+            (options.trim_ranges > 1, "trim-ranges"),
             (options.protection.checks(), "protection-checks"),
             (options.force_async_every > 0, "force-async"),
         ];
@@ -55,6 +58,7 @@ impl UringCmd {
             read_extra: nvme::Extra::of_reads(options.fua_reads, options.protection),
             write_extra: nvme::Extra::of_writes(options.fua_writes, options.protection),
             ranges: vec![nvme::Range::default(); context.depth].into(),
+            has_lists: options.trim_ranges > 1,
             refused: Vec::with_capacity(context.depth),
             async_every: options.force_async_every,
             count: 0,
@@ -112,10 +116,13 @@ impl UringCmd {
             BlocksOp::Write => {
                 namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_extra)
             }
+            BlocksOp::Trim if self.has_lists => {
+                namespace.deallocation(slot.buffer.host().cast(), slot.tag)
+            }
             BlocksOp::Trim => {
                 let range = &mut self.ranges[index as usize];
                 *range = namespace.range(slot.offset, slot.length);
-                namespace.deallocation(range)
+                namespace.deallocation(range, 1)
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => namespace.flushing(),
             BlocksOp::SyncFileRange => return None,

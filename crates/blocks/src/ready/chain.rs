@@ -18,6 +18,7 @@ use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
 use crate::sources::read_back::{self, ReadBack};
 use crate::sources::synced::{Synced, syncs};
+use crate::sources::trim_ranges::TrimRanges;
 use crate::sources::trims::Trims;
 use crate::sources::verified::{SharedVerifier, Verified};
 use crate::sources::work::Work;
@@ -65,6 +66,7 @@ impl ReadyBlocks {
             && priorities.is_none()
             && pacer.is_none()
             && self.targets.is_none()
+            && self.trim_ranges() == 1
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
@@ -74,6 +76,9 @@ impl ReadyBlocks {
             };
         }
         let mut chain = self.base(rank, work, verifier.as_ref());
+        if self.trim_ranges() > 1 {
+            chain = Box::new(TrimRanges::new(chain, self.files.clone(), self.trim_ranges()));
+        }
         if serializes {
             chain = Box::new(Serialized::new(chain, depth));
         }

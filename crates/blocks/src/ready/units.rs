@@ -13,6 +13,14 @@ use crate::targets::passthrough::nvme::{Namespace, Protected};
 const LARGER: &str = "use larger operations, or direct = false";
 
 impl ReadyBlocks {
+    /// Ranges of each trim.
+    pub(super) fn trim_ranges(&self) -> u32 {
+        match self.blocks.engine {
+            Engine::UringCmd(options) => options.trim_ranges.max(1),
+            _ => 1,
+        }
+    }
+
     /// Checks that the files allow direct I/O in operations of these lengths.
     pub(super) fn check_direct(&self) -> Result<(), (String, &'static str)> {
         if !self.blocks.direct || self.trace.is_some() {

@@ -11,6 +11,7 @@ pub mod prioritised;
 mod ranges;
 pub mod read_back;
 pub mod synced;
+pub mod trim_ranges;
 pub mod trims;
 pub mod verified;
 pub mod work;

@@ -380,6 +380,16 @@ fn advise(file: &File, advice: Advice) {
 }
 
 #[cfg(test)]
+impl Files {
+    /// Files that are devices for commands, without descriptors.
+    pub fn of_devices(devices: &[Device]) -> Files {
+        let null = || OpenFile::null(&Target::default());
+        let file = |device: &Device| OpenFile { device: Some(*device), ..null() };
+        Files(devices.iter().map(file).collect())
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use candor_plan::units::Mix;
 

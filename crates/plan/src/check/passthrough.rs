@@ -2,7 +2,8 @@
 //! have no words for.
 
 use super::{Found, View};
-use crate::blocks::{Advice, OpenSync};
+use crate::blocks::{Access, Advice, Engine, OpenSync, UringCmd};
+use crate::units::Mix;
 
 const RULE: &str = "passthrough";
 
@@ -17,6 +18,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     }
     durability(view, name, out);
     page_cache(view, name, out);
+    trim_ranges(view, out);
     if view.blocks.zones.is_some() {
         let message = format!("{name} does not follow write pointers");
         out.error(
@@ -29,6 +31,32 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     if view.targets.iter().any(|target| target.scheduler.is_some()) {
         let message = format!("commands of {name} pass no I/O scheduler");
         out.error(RULE, view.key("engine"), message, "remove scheduler from the target");
+    }
+}
+
+/// Trims of several ranges have no single place that others could be compared with.
+fn trim_ranges(view: &View<'_>, out: &mut Found) {
+    let Engine::UringCmd(UringCmd { trim_ranges, .. }) = view.blocks.engine else { return };
+    let at = view.key("engine").key(view.blocks.engine.name()).key("trim_ranges");
+    out.count(RULE, at.clone(), trim_ranges.into(), UringCmd::TRIM_RANGES_MAX.into());
+    if trim_ranges < 2 {
+        return;
+    }
+    let beside = [
+        (view.blocks.mix != Mix::TRIM, "the mix is not of trims alone", "set mix = \"trim\""),
+        (
+            matches!(view.blocks.access, Access::Trace(_)),
+            "a trace says itself what each trim is",
+            "set trim_ranges = 1",
+        ),
+        (
+            view.blocks.serialize_overlap,
+            "serialize_overlap knows one range of each operation",
+            "remove one of the two",
+        ),
+    ];
+    for (_, why, remedy) in beside.into_iter().filter(|(is_set, ..)| *is_set) {
+        out.error(RULE, at.clone(), format!("trim_ranges is {trim_ranges}, and {why}"), remedy);
     }
 }
 

@@ -253,17 +253,15 @@ impl Arbitrary<'_> {
             Engine::IoUring(_) => Engine::IoUring(self.uring()),
             Engine::Mmap(_) => Engine::Mmap(Mmap { drop: self.yes() }),
             Engine::UringCmd(_) => Engine::UringCmd(UringCmd {
-                iopoll: self.yes(),
-                fixed_buffers: self.option(Self::yes),
-                force_async_every: u32::from(self.byte()),
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
+                trim_ranges: self.count(),
                 protection: Protection {
                     check_guard: self.yes(),
                     tag: u16::from(self.byte()),
                     ..Protection::DEFAULT
                 },
-                ..UringCmd::DEFAULT
+                ..UringCmd::DEFAULT.with_ring(self.uring().ring())
             }),
             Engine::Sg(_) => Engine::Sg(Sg {
                 fua_reads: self.yes(),

@@ -99,6 +99,9 @@ pub enum Protected {
     Anywhere,
 }
 
+/// Most ranges of a command.
+pub const RANGES_MAX: u32 = 256;
+
 /// A range of blocks to deallocate.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -162,13 +165,13 @@ impl Namespace {
         }
     }
 
-    /// A deallocation of the range, which has to outlive the command.
-    pub fn deallocation(&self, range: &Range) -> Command {
+    /// A deallocation of that many ranges, whose list has to outlive the command.
+    pub fn deallocation(&self, list: *const Range, count: u32) -> Command {
         Command {
-            address: std::ptr::from_ref(range) as u64,
-            data_bytes: size_of::<Range>() as u32,
-            // One range, numbered from 0.
-            words: [0, DEALLOCATE, 0, 0, 0, 0],
+            address: list as u64,
+            data_bytes: size_of::<Range>() as u32 * count,
+            // The number of ranges is one less than it says.
+            words: [count.wrapping_sub(1) & 0xff, DEALLOCATE, 0, 0, 0, 0],
             ..self.of(opcode::DATASET)
         }
     }
@@ -346,7 +349,10 @@ mod tests {
         assert_eq!([word(36), word(40), word(44), word(48)], [3 << 12, 5, 2, 2 | FUA]);
         let range = namespace.range(8192, 4096);
         assert_eq!(range, Range { attributes: 0, blocks: 1, start: 2 });
-        assert_eq!(namespace.deallocation(&range).words[1], 4);
+        let command = namespace.deallocation(&raw const range, 1);
+        assert_eq!((command.words[..2].to_vec(), command.data_bytes), (vec![0, 4], 16));
+        let many = namespace.deallocation(&raw const range, RANGES_MAX);
+        assert_eq!((many.words[0], many.data_bytes), (255, 4096));
     }
 
     #[test]

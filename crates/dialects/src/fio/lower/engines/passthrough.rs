@@ -9,6 +9,7 @@ use crate::kit::Diagnostics;
 
 /// Options of these engines; refuses those that such commands have no words for.
 pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    trim_ranges(from, blocks, diagnostics);
     match &mut blocks.engine {
         Engine::UringCmd(options) => *options = uring_cmd(from, diagnostics),
         Engine::Sg(options) => *options = sg(from, diagnostics),
@@ -31,6 +32,19 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
     for (option, _) in of_cache.into_iter().filter(|(_, is_set)| *is_set) {
         let why = "commands go to the device past the page cache and the block layer";
         diagnostics.refuse(from, option, why);
+    }
+}
+
+/// Several ranges are of trims alone, and of commands that have a list of them.
+fn trim_ranges(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) {
+    if from.options.blocks.trim_ranges < 2 {
+        return;
+    }
+    let rw = from.options.rw.direction;
+    if !matches!(blocks.engine, Engine::UringCmd(_)) {
+        diagnostics.refuse(from, "num_range", "only commands of io_uring_cmd have several ranges");
+    } else if rw.reads() || rw.writes() {
+        diagnostics.refuse(from, "num_range", "reads and writes have one range each");
     }
 }
 
@@ -59,18 +73,15 @@ fn uring_cmd(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> UringCmd {
     for (option, _) in of_calls.into_iter().filter(|(_, is_set)| *is_set) {
         diagnostics.refuse(from, option, "an NVMe command has no such flag");
     }
-    let ring = super::uring(given);
+    let small = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
     UringCmd {
-        sqpoll: ring.sqpoll,
-        sqpoll_cpu: ring.sqpoll_cpu,
-        iopoll: ring.iopoll,
-        fixed_buffers: ring.fixed_buffers,
-        fixed_files: ring.fixed_files,
-        force_async_every: ring.force_async_every,
         fua_reads: given.fua_reads,
         fua_writes: given.fua_writes,
+        trim_ranges: small(from.options.blocks.trim_ranges.max(1)),
         protection: given.protection,
+        ..UringCmd::DEFAULT
     }
+    .with_ring(super::uring(given).ring())
 }
 
 fn sg(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Sg {

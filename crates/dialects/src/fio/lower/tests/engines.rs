@@ -88,6 +88,8 @@ fn commands_past_the_block_layer() {
         ("ioengine=io_uring_cmd\npi_act=0", "pi_act=0 is not done"),
         ("ioengine=io_uring\npi_chk=GUARD", "pi_chk=GUARD is not done"),
         ("ioengine=io_uring_cmd\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
+        ("ioengine=io_uring\nrw=randtrim\nnum_range=2", "num_range=2 is not done"),
+        ("ioengine=io_uring_cmd\nrw=trimwrite\nnum_range=2", "num_range=2 is not done"),
         ("ioengine=io_uring_cmd\ncmd_type=scsi", "cmd_type=scsi is not done"),
         ("ioengine=sg\nsg_write_mode=write_same", "sg_write_mode=write_same is not done"),
         ("ioengine=sg\nioscheduler=none", "ioscheduler=none is not done"),
@@ -99,6 +101,9 @@ fn commands_past_the_block_layer() {
     let Engine::UringCmd(UringCmd { protection, .. }) = checked.engine else { panic!("commands") };
     assert!(protection.check_guard && protection.check_tag && !protection.check_reference);
     assert_eq!((protection.tag, protection.tag_mask), (0x17, 255));
+    let ranged = one("ioengine=io_uring_cmd\nrw=randtrim\nnum_range=8");
+    let expected = UringCmd { trim_ranges: 8, ..UringCmd::DEFAULT };
+    assert_eq!(ranged.engine, Engine::UringCmd(expected));
     // What says nothing beside the default is no option that is not done.
     assert_eq!(one("ioengine=io_uring_cmd\ncmd_type=nvme\npi_act=1").engine, Engine::IO_URING_CMD);
 }

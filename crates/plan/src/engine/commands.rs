@@ -1,0 +1,104 @@
+//! Options of engines that send commands past the block layer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ring::ring_engine;
+use super::{is_default, is_false};
+
+ring_engine! {
+    /// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
+    UringCmd {
+        /// Reads come from the media, not from the controller's cache (force unit access).
+        #[serde(skip_serializing_if = "is_false")]
+        fua_reads: bool = false,
+        /// Each write is on the media when it completes (force unit access).
+        #[serde(skip_serializing_if = "is_false")]
+        fua_writes: bool = false,
+        /// Ranges that each trim names, 1 to 256, each as long as the size of trims says.
+        #[serde(skip_serializing_if = "is_one")]
+        trim_ranges: u32 = 1,
+        /// Protection information, of namespaces that have it.
+        #[serde(skip_serializing_if = "is_default")]
+        protection: Protection = Protection::DEFAULT,
+    }
+}
+
+impl UringCmd {
+    /// Most ranges that a trim names.
+    pub const TRIM_RANGES_MAX: u32 = 256;
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+/// Protection information of a namespace that has it. The controller makes it when blocks are
+/// written, and takes it off when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Protection {
+    /// The controller checks the checksum of each block that is read.
+    pub check_guard: bool,
+    /// The controller checks that each block that is read was written to its place.
+    pub check_reference: bool,
+    /// The controller checks the tag of each block that is read.
+    pub check_tag: bool,
+    /// Tag of blocks that are written, and of those that are checked (the application tag).
+    pub tag: u16,
+    /// Bits of the tag that are checked.
+    pub tag_mask: u16,
+}
+
+impl Protection {
+    /// Nothing is checked.
+    pub const DEFAULT: Protection = Protection {
+        check_guard: false,
+        check_reference: false,
+        check_tag: false,
+        tag: 0x1234,
+        tag_mask: 0xffff,
+    };
+
+    /// True where the controller checks anything.
+    pub fn checks(&self) -> bool {
+        self.check_guard || self.check_reference || self.check_tag
+    }
+}
+
+impl Default for Protection {
+    fn default() -> Self {
+        Protection::DEFAULT
+    }
+}
+
+/// Options of the sg engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sg {
+    /// Reads come from the media, not from the disk's cache (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_reads: bool,
+    /// Each write is on the media when it completes (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_writes: bool,
+    /// Command that writes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub write: ScsiWrite,
+}
+
+impl Sg {
+    /// Plain reads and writes.
+    pub const DEFAULT: Sg = Sg { fua_reads: false, fua_writes: false, write: ScsiWrite::Write };
+}
+
+/// SCSI command that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScsiWrite {
+    /// `WRITE`.
+    #[default]
+    Write,
+    /// `WRITE AND VERIFY`: the disk reads the medium again, without comparing.
+    WriteAndVerify,
+}
