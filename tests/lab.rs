@@ -501,6 +501,22 @@ fn extra_protection_information() {
     // The kernel has this number for protection information that does not fit.
     has(&said("other"), "err=84");
     has(&said("plain"), "have no such protection information");
+    for (file, op, count) in [
+        ("seen.json", "read", 16.0),
+        ("made.json", "write", 16.0),
+        ("made.json", "read", 16.0),
+        ("back.json", "read", 16.0),
+        ("wide.json", "write", 32.0),
+        ("wide-back.json", "read", 32.0),
+        ("taken-off.json", "read", 16.0),
+    ] {
+        assert_eq!(done_as_fio(&case, file, op), count, "{file}");
+    }
+    has(&said("tag"), "the application tag of LBA 0 is 0x13, and 0x14 was expected");
+    has(&said("room"), "metadata_bytes is 64");
+    has(&said("wide-tag"), "the application tag of LBA 0 is 0x15, and 0x16 was expected");
+    has(&said("unit"), "in multiples of 528");
+    has(&said("both"), "the guards check each block");
 }
 
 #[test]

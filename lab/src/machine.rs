@@ -23,6 +23,7 @@ const RESULTS: &str = "results";
 /// | --- | --- |
 /// | plain | NVMe behind a PCIe port of x4 at 8 GT/s |
 /// | guarded | an NVMe namespace whose blocks have protection information (type 1) |
+/// | wide | an NVMe namespace whose blocks have 16 bytes behind them: guards of 64 bits |
 /// | shared | one NVMe namespace with two controllers: a multipath head and two hidden paths |
 /// | sata | AHCI, with physical sectors of 4 KiB |
 /// | virtio | virtio-blk with two queues |
@@ -35,6 +36,7 @@ const DEVICES: &[&[&str]] = &[
         "nvme,serial=plain,bus=rp0,drive=plain",
     ],
     &["nvme,serial=guarded,id=guarded", "nvme-ns,bus=guarded,drive=guarded,ms=8,mset=0,pi=1"],
+    &["nvme,serial=wide,id=wide", "nvme-ns,bus=wide,drive=wide,ms=16,mset=1,pi=1,pif=2"],
     &[
         "nvme-subsys,id=both,nqn=both",
         "nvme,serial=shared,subsys=both",
@@ -48,7 +50,8 @@ const DEVICES: &[&[&str]] = &[
     &["virtio-blk-pci,serial=results,drive=results"],
 ];
 
-const DISKS: &[&str] = &["plain", "guarded", "shared", "sata", "virtio", "sas", "usb", RESULTS];
+const DISKS: &[&str] =
+    &["plain", "guarded", "wide", "shared", "sata", "virtio", "sas", "usb", RESULTS];
 
 /// A machine to start once.
 pub struct Machine<'a> {

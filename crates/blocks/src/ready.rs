@@ -557,7 +557,8 @@ impl JobWork for ReadyBlocks {
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
         let rank = seat.rank;
-        let bytes = (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES);
+        let metadata_at = self.metadata_at();
+        let bytes = (metadata_at + self.metadata_bytes()).next_multiple_of(PAGE_BYTES);
         // The buffers are declared before the engine, so that they outlive its operations in
         // flight.
         let (depth, spares) = (self.depth(), self.spare_buffers(rank, bytes));
@@ -572,6 +573,7 @@ impl JobWork for ReadyBlocks {
             depth,
             buffers: &buffers,
             buffer_bytes: bytes,
+            metadata_at,
             clock: self.clock,
             split: self.blocks.measure.submission,
             seed: seat.seed_for(self.ranks.rank(rank)),

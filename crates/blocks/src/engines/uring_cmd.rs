@@ -29,6 +29,8 @@ pub struct UringCmd {
     /// several have their list in the slot's buffer.
     ranges: Box<[nvme::Range]>,
     has_lists: bool,
+    /// Place of metadata of its own, behind the start of a slot's buffer.
+    metadata_at: usize,
     /// Operations for which the queue had no room, or that are no command.
     refused: Vec<u32>,
     /// Period of commands that go to a kernel thread; 0 for none.
@@ -49,6 +51,7 @@ impl UringCmd {
             (options.fua_writes, "fua-writes"),
             (options.trim_ranges > 1, "trim-ranges"),
             (options.protection.checks(), "protection-checks"),
+            (options.protection.made_by_host, "protection-by-host"),
             (options.force_async_every > 0, "force-async"),
         ];
         ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
@@ -59,6 +62,7 @@ impl UringCmd {
             write_extra: nvme::Extra::of_writes(options.fua_writes, options.protection),
             ranges: vec![nvme::Range::default(); context.depth].into(),
             has_lists: options.trim_ranges > 1,
+            metadata_at: context.metadata_at,
             refused: Vec::with_capacity(context.depth),
             async_every: options.force_async_every,
             count: 0,
@@ -74,14 +78,15 @@ impl UringCmd {
         insists: bool,
     ) -> Result<(), EngineError> {
         let Some(Device::Nvme(namespace)) = self.files.get(0).device else { return Ok(()) };
-        let unit = u64::from(namespace.block_bytes);
+        let unit = namespace.unit();
         let room = context.buffers.len() as u64;
         if !self.ring.fixed_buffers || unit > room {
             return Ok(());
         }
         let buffer = context.buffers.as_ptr();
         let place = (self.files.get(0).base / unit * unit, unit);
-        let command = namespace.transfer(nvme::opcode::READ, place, buffer, nvme::Extra::default());
+        let at = (buffer, self.metadata_at);
+        let command = namespace.transfer(nvme::opcode::READ, place, at, nvme::Extra::default());
         let entry = self.entry(0, &command, true);
         // SAFETY: the buffers outlive the command, which is waited for.
         let queued = unsafe { self.ring.inner.submission().push(&entry) };
@@ -106,16 +111,15 @@ impl UringCmd {
             return None;
         };
         let place = (slot.offset, slot.length);
+        let at = (slot.buffer.host(), self.metadata_at);
         if !namespace.is_whole(place) {
             return None;
         }
         Some(match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                namespace.transfer(nvme::opcode::READ, place, slot.buffer.host(), self.read_extra)
+                namespace.transfer(nvme::opcode::READ, place, at, self.read_extra)
             }
-            BlocksOp::Write => {
-                namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_extra)
-            }
+            BlocksOp::Write => namespace.transfer(nvme::opcode::WRITE, place, at, self.write_extra),
             BlocksOp::Trim if self.has_lists => {
                 namespace.deallocation(slot.buffer.host().cast(), slot.tag)
             }

@@ -16,6 +16,7 @@ use crate::sources::filled::Filled;
 use crate::sources::ordered::{FlushOrdered, TrimsLast};
 use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
+use crate::sources::protected::Protected;
 use crate::sources::read_back::{self, ReadBack};
 use crate::sources::synced::{Synced, syncs};
 use crate::sources::trim_ranges::TrimRanges;
@@ -67,6 +68,7 @@ impl ReadyBlocks {
             && pacer.is_none()
             && self.targets.is_none()
             && self.trim_ranges() == 1
+            && self.host_protection().is_none()
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
@@ -88,6 +90,12 @@ impl ReadyBlocks {
             }
             (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
             (None, None) => {}
+        }
+        if let Some(protection) = self.host_protection() {
+            let verify = blocks.verify.as_ref();
+            let continues = verify.is_some_and(|verify| verify.continue_on_mismatch);
+            let (files, at) = (self.files.clone(), self.metadata_at());
+            chain = Box::new(Protected::new(chain, files, protection, at, continues));
         }
         if let Some(priorities) = priorities {
             chain = Box::new(Prioritised::new(chain, priorities));

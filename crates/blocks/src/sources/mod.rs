@@ -8,6 +8,7 @@ pub mod filled;
 pub mod ordered;
 pub mod per_target;
 pub mod prioritised;
+pub mod protected;
 mod ranges;
 pub mod read_back;
 pub mod synced;

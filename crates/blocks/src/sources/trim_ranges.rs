@@ -130,7 +130,7 @@ mod tests {
             block_bytes: 512,
             blocks: 1 << 20,
             most_bytes: None,
-            protected: None,
+            metadata: None,
         };
         let files = Arc::new(Files::of_devices(&[Device::Nvme(namespace); 2]));
         let trims =

@@ -75,7 +75,7 @@ impl OpenFile {
     /// Number of which offsets and lengths of direct I/O are multiples, where the kernel tells it.
     pub fn direct_unit(&self) -> Option<u64> {
         if let Some(device) = &self.device {
-            return Some(u64::from(device.block_bytes()));
+            return Some(device.unit());
         }
         let handle = self.handle.as_ref()?;
         let stat = statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;

@@ -26,21 +26,24 @@ impl Device {
     /// The kernel's, or the device's; `ENOTTY` and the like for what takes no such commands.
     pub fn identify(file: &File, engine: &Engine) -> io::Result<Device> {
         match engine {
-            Engine::UringCmd(_) => nvme::identify(file).map(Device::Nvme),
+            Engine::UringCmd(options) => {
+                nvme::identify(file, options.protection.made_by_host).map(Device::Nvme)
+            }
             _ => scsi::identify(file).map(Device::Scsi),
         }
     }
 
-    /// Length of the device in bytes.
+    /// Length of the device in bytes, as commands count them.
     pub fn bytes(&self) -> u64 {
-        self.blocks().saturating_mul(u64::from(self.block_bytes()))
+        self.blocks().saturating_mul(self.unit())
     }
 
-    /// Bytes of which offsets and lengths are multiples.
-    pub fn block_bytes(&self) -> u32 {
+    /// Bytes of which offsets and lengths are multiples: those of a block, with its metadata where
+    /// that follows it.
+    pub fn unit(&self) -> u64 {
         match self {
-            Device::Nvme(namespace) => namespace.block_bytes,
-            Device::Scsi(disk) => disk.block_bytes,
+            Device::Nvme(namespace) => namespace.unit(),
+            Device::Scsi(disk) => u64::from(disk.block_bytes),
         }
     }
 

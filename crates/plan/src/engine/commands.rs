@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ring::ring_engine;
 use super::{is_default, is_false};
+use crate::Bytes;
 
 ring_engine! {
     /// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
@@ -21,6 +22,10 @@ ring_engine! {
         /// Protection information, of namespaces that have it.
         #[serde(skip_serializing_if = "is_default")]
         protection: Protection = Protection::DEFAULT,
+        /// Memory for the metadata of an operation, where that is apart from its blocks; absent
+        /// means as much as the longest operation has.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metadata_bytes: Option<Bytes> = None,
     }
 }
 
@@ -33,16 +38,21 @@ fn is_one(value: &u32) -> bool {
     *value == 1
 }
 
-/// Protection information of a namespace that has it. The controller makes it when blocks are
-/// written, and takes it off when they are read.
+/// Protection information of a namespace that has it: a guard (a checksum), an application tag and
+/// a reference tag (the block's place). The controller makes it when blocks are written, and checks
+/// and takes it off when they are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Protection {
-    /// The controller checks the checksum of each block that is read.
+    /// The host makes it when blocks are written, which the controller checks, and checks it when
+    /// they are read, in place of the controller.
+    #[serde(skip_serializing_if = "is_false")]
+    pub made_by_host: bool,
+    /// The checksum of each block that is read is checked.
     pub check_guard: bool,
-    /// The controller checks that each block that is read was written to its place.
+    /// Each block that is read is checked to have been written to its place.
     pub check_reference: bool,
-    /// The controller checks the tag of each block that is read.
+    /// The tag of each block that is read is checked.
     pub check_tag: bool,
     /// Tag of blocks that are written, and of those that are checked (the application tag).
     pub tag: u16,
@@ -53,6 +63,7 @@ pub struct Protection {
 impl Protection {
     /// Nothing is checked.
     pub const DEFAULT: Protection = Protection {
+        made_by_host: false,
         check_guard: false,
         check_reference: false,
         check_tag: false,
@@ -60,7 +71,7 @@ impl Protection {
         tag_mask: 0xffff,
     };
 
-    /// True where the controller checks anything.
+    /// True where anything is checked.
     pub fn checks(&self) -> bool {
         self.check_guard || self.check_reference || self.check_tag
     }

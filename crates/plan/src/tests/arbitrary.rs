@@ -257,10 +257,12 @@ impl Arbitrary<'_> {
                 fua_writes: self.yes(),
                 trim_ranges: self.count(),
                 protection: Protection {
+                    made_by_host: self.yes(),
                     check_guard: self.yes(),
                     tag: u16::from(self.byte()),
                     ..Protection::DEFAULT
                 },
+                metadata_bytes: self.option(Self::bytes),
                 ..UringCmd::DEFAULT.with_ring(self.uring().ring())
             }),
             Engine::Sg(_) => Engine::Sg(Sg {

@@ -72,8 +72,10 @@ pub struct EngineOptions {
     pub fua_writes: bool,
     /// `sg_write_mode`.
     pub sg_write: SgWrite,
-    /// `pi_chk`, `apptag`, `apptag_mask`.
+    /// `pi_act`, `pi_chk`, `apptag`, `apptag_mask`.
     pub protection: Protection,
+    /// `md_per_io_size`; 0 is as much as is needed.
+    pub metadata_bytes: u64,
     /// `cpuload` in percent.
     pub cpu_load: u64,
     /// `cpuchunks` in microseconds.

@@ -1,7 +1,7 @@
 //! Engines whose commands go past the page cache and the block layer.
 
 use candor_plan::blocks::{Protection, ScsiWrite, Sg, UringCmd};
-use candor_plan::{Blocks, Engine};
+use candor_plan::{Blocks, Bytes, Engine};
 
 use crate::fio::job_options::{OpenSync, SgWrite, WriteHint, ZoneMode};
 use crate::fio::lower::instance::Instance;
@@ -52,6 +52,8 @@ fn trim_ranges(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnosti
 fn protected_reads(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     let (given, usual) = (from.options.engine.protection, Protection::DEFAULT);
     let set = [
+        ("md_per_io_size", from.options.engine.metadata_bytes > 0),
+        ("pi_act", given.made_by_host),
         ("pi_chk", given.checks()),
         ("apptag", given.tag != usual.tag),
         ("apptag_mask", given.tag_mask != usual.tag_mask),
@@ -79,6 +81,7 @@ fn uring_cmd(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> UringCmd {
         fua_writes: given.fua_writes,
         trim_ranges: small(from.options.blocks.trim_ranges.max(1)),
         protection: given.protection,
+        metadata_bytes: Some(Bytes(given.metadata_bytes)).filter(|bytes| bytes.0 > 0),
         ..UringCmd::DEFAULT
     }
     .with_ring(super::uring(given).ring())

@@ -85,9 +85,9 @@ fn commands_past_the_block_layer() {
     for (lines, refused) in [
         ("ioengine=io_uring_cmd\nnowait=1", "nowait=1 is not done"),
         ("ioengine=io_uring_cmd\nsync=1", "sync=1 is not done"),
-        ("ioengine=io_uring_cmd\npi_act=0", "pi_act=0 is not done"),
+        ("ioengine=io_uring\npi_act=0", "pi_act=0 is not done"),
         ("ioengine=io_uring\npi_chk=GUARD", "pi_chk=GUARD is not done"),
-        ("ioengine=io_uring_cmd\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
+        ("ioengine=io_uring\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
         ("ioengine=io_uring\nrw=randtrim\nnum_range=2", "num_range=2 is not done"),
         ("ioengine=io_uring_cmd\nrw=trimwrite\nnum_range=2", "num_range=2 is not done"),
         ("ioengine=io_uring_cmd\ncmd_type=scsi", "cmd_type=scsi is not done"),
@@ -101,6 +101,9 @@ fn commands_past_the_block_layer() {
     let Engine::UringCmd(UringCmd { protection, .. }) = checked.engine else { panic!("commands") };
     assert!(protection.check_guard && protection.check_tag && !protection.check_reference);
     assert_eq!((protection.tag, protection.tag_mask), (0x17, 255));
+    let own = one("ioengine=io_uring_cmd\npi_act=0\nmd_per_io_size=64");
+    let Engine::UringCmd(own) = own.engine else { panic!("commands") };
+    assert_eq!((own.protection.made_by_host, own.metadata_bytes), (true, Some(Bytes(64))));
     let ranged = one("ioengine=io_uring_cmd\nrw=randtrim\nnum_range=8");
     let expected = UringCmd { trim_ranges: 8, ..UringCmd::DEFAULT };
     assert_eq!(ranged.engine, Engine::UringCmd(expected));

@@ -12,7 +12,6 @@ const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const MODE: &str = "NVMe devices are read and written by plain reads and writes only";
 const SCSI: &str = "io_uring carries NVMe commands only; sg sends those of SCSI";
-const METADATA: &str = "metadata of blocks is not transferred";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -95,11 +94,13 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .of(&["io_uring_cmd"]).refused("16", SCSI),
     bare("deac", Kind::Bool, "zeroes are also given back")
         .of(&["io_uring_cmd"]).default("0").refused("1", MODE),
-    bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", METADATA),
-    bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1")
-        .refused("0", "the host makes no protection information"),
+    row("md_per_io_size", Kind::Size(0), |s, v| s.engine.metadata_bytes = v.int(),
+        "bytes for the metadata of an operation, where it is apart from the blocks")
+        .of(PROTECTED).default("0").exact("blocks.engine.io_uring_cmd.metadata_bytes", "64"),
+    row("pi_act", Kind::Bool, |s, v| s.engine.protection.made_by_host = !v.bool(),
+        "the controller makes and takes protection information, not the host")
+        .of(PROTECTED).default("1")
+        .exact("blocks.engine.io_uring_cmd.protection.made_by_host", "0"),
     bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", own::PROTECTION, own::protection),
         "which protection information is checked")
         .of(PROTECTED).exact("blocks.engine.io_uring_cmd.protection", "GUARD"),
