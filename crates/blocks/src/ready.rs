@@ -29,7 +29,7 @@ use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
 use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Nanos, Stop};
-use candor_record::EngineUsed;
+use candor_record::{EngineUsed, Measurement};
 
 use self::chain::Feed;
 use crate::data::content::{self, Pool};
@@ -64,6 +64,7 @@ use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
+use crate::targets::passthrough;
 use crate::targets::zones::{self, ZoneCursor};
 
 /// The family of blocks.
@@ -145,7 +146,7 @@ impl ReadyBlocks {
             clock: context.clock,
             seed: context.seed,
             plan_seed: plan.seed,
-            pool: (blocks.mix.write > 0).then(pool),
+            pool: (blocks.mix.write > 0 && blocks.engine.writes_bytes()).then(pool),
             maps: Vec::new(),
             last: Vec::new(),
             zones,
@@ -306,7 +307,8 @@ impl ReadyBlocks {
 
     /// Length of the longest operation that moves bytes, for which there are buffers.
     fn length_moved(&self) -> u32 {
-        self.longest(|op| op != Direction::Trim)
+        let writes = self.blocks.engine.writes_bytes();
+        self.longest(|op| op == Direction::Read || (op == Direction::Write && writes))
     }
 
     /// Length of the longest operation of these directions.
@@ -524,7 +526,7 @@ impl ReadyBlocks {
             Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
             Engine::PageFault => run_calls!(PageFault::new(context)?),
             Engine::UringCmd(options) => run!(UringCmd::new(context, options)?),
-            Engine::Sg(options) => run_calls!(Sg::new(context, options)),
+            Engine::Sg(options) => run_calls!(Sg::new(context, options)?),
             Engine::Null => run!(Null::new(context)),
         }
     }
@@ -626,6 +628,15 @@ impl JobWork for ReadyBlocks {
             }
         }
         failures
+    }
+
+    /// Says what numbers of failed commands mean.
+    fn finish(&self, measurement: &mut Measurement) {
+        for failure in measurement.errors.iter_mut().filter(|failure| failure.op.is_some()) {
+            if let Some(why) = passthrough::meaning(&self.blocks.engine, failure.errno) {
+                failure.message += &format!("; {why}");
+            }
+        }
     }
 
     fn verifies(&self) -> bool {

@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::Bytes;
 use crate::units::Direction;
 
-pub use commands::{Protection, ScsiWrite, Sg, UringCmd};
+pub use commands::{Carries, NvmeWrite, Protection, ScsiWrite, Sg, UringCmd};
 pub use ring::{RingOptions, Uring};
 
 /// A way to issue reads, writes and trims, with its own options.
@@ -182,6 +182,23 @@ impl Engine {
     /// True where bytes go to or come from the target.
     pub fn moves_bytes(&self) -> bool {
         self.row().moves_bytes && !self.is_nop()
+    }
+
+    /// False where writes take no bytes from the host: they say what to do with blocks.
+    pub fn writes_bytes(&self) -> bool {
+        match self {
+            Engine::UringCmd(options) => options.write == NvmeWrite::Write,
+            Engine::Sg(options) => options.write.carries() != Carries::Nothing,
+            _ => true,
+        }
+    }
+
+    /// True where a target holds what was written to it, so that it can be read back.
+    pub fn stores_writes(&self) -> bool {
+        match self {
+            Engine::Sg(options) => options.write.stores(),
+            _ => self.writes_bytes(),
+        }
     }
 
     /// True where commands go to the device past the page cache and past the block layer.
@@ -515,7 +532,7 @@ pub(crate) fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-fn is_zero_16(value: &u16) -> bool {
+pub(crate) fn is_zero_16(value: &u16) -> bool {
     *value == 0
 }
 

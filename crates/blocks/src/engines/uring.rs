@@ -37,7 +37,8 @@ pub struct Uring {
 /// punch holes into files; newer kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
     let Some(options) = blocks.engine.uring() else {
-        return matches!(blocks.engine, Engine::UringCmd(_)) && blocks.mix.trim > 0;
+        let takes_many = matches!(blocks.engine, Engine::UringCmd(_)) && blocks.zones.is_none();
+        return takes_many && blocks.mix.trim > 0;
     };
     let may = blocks.zones.is_none() && blocks.mix.trim > 0 && blocks.moves_bytes();
     let devices = || files.all().iter().filter(|file| file.is_device);

@@ -91,12 +91,7 @@ impl ReadyBlocks {
             (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
             (None, None) => {}
         }
-        if let Some(protection) = self.host_protection() {
-            let verify = blocks.verify.as_ref();
-            let continues = verify.is_some_and(|verify| verify.continue_on_mismatch);
-            let (files, at) = (self.files.clone(), self.metadata_at());
-            chain = Box::new(Protected::new(chain, files, protection, at, continues));
-        }
+        chain = self.protected(chain);
         if let Some(priorities) = priorities {
             chain = Box::new(Prioritised::new(chain, priorities));
         }
@@ -119,6 +114,15 @@ impl ReadyBlocks {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
         Feed::Chain(chain)
+    }
+
+    /// The source with the tags of its blocks, where the host makes and checks them.
+    fn protected(&self, chain: Box<dyn Source>) -> Box<dyn Source> {
+        let Some(protection) = self.host_protection() else { return chain };
+        let verify = self.blocks.verify.as_ref();
+        let continues = verify.is_some_and(|verify| verify.continue_on_mismatch);
+        let (files, at) = (self.files.clone(), self.metadata_at());
+        Box::new(Protected::new(chain, files, protection, at, continues))
     }
 
     /// The stream of the work. Files whose pages were dropped when they were opened lose them again

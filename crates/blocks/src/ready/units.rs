@@ -1,7 +1,7 @@
 //! Units and limits of single operations, which only the files of a job know.
 
 use candor_plan::Bytes;
-use candor_plan::blocks::{Engine, Protection, UringCmd};
+use candor_plan::blocks::{Engine, Protection, ScsiWrite, UringCmd};
 use candor_plan::units::Direction;
 
 use super::{ReadyBlocks, gcd};
@@ -46,20 +46,38 @@ impl ReadyBlocks {
         }
     }
 
-    /// Checks that one command moves the longest operation.
+    /// Checks that one command moves, or covers, the longest operation.
     pub(super) fn check_commands(&self) -> Result<(), (String, &'static str)> {
         self.check_protection()?;
-        let length = u64::from(self.length_moved());
-        let most = |file: &OpenFile| file.device.and_then(|device| device.most_bytes());
-        let refuses = |file: &&OpenFile| most(file).is_some_and(|most| length > most);
-        match self.files.all().iter().find(refuses) {
-            None => Ok(()),
-            Some(file) => {
-                let (path, least) = (file.path.display(), Bytes(most(file).unwrap_or(0)));
-                let length = Bytes(length);
-                let message = format!("a command to `{path}` moves {least} at most, not {length}");
-                Err((message, "use smaller operations: nobody splits commands"))
+        let moved = u64::from(self.length_moved());
+        let written = u64::from(self.longest(|op| op == Direction::Write));
+        for file in self.files.all() {
+            let Some(device) = &file.device else { continue };
+            let limits = [
+                ("moves", moved, device.most_bytes()),
+                ("covers", written, self.most_written(device)),
+            ];
+            let passed =
+                limits.into_iter().find(|(_, length, most)| most.is_some_and(|m| *length > m));
+            if let Some((verb, length, most)) = passed {
+                let (path, most, length) =
+                    (file.path.display(), Bytes(most.unwrap_or(0)), Bytes(length));
+                let message = format!("a command to `{path}` {verb} {most} at most, not {length}");
+                return Err((message, "use smaller operations: nobody splits commands"));
             }
+        }
+        Ok(())
+    }
+
+    /// Most bytes whose blocks a command that writes can count, whether it moves them or not.
+    fn most_written(&self, device: &Device) -> Option<u64> {
+        match (device, self.blocks.engine) {
+            // The number of blocks has 16 bits, and is one less than it says.
+            (Device::Nvme(namespace), _) => Some(namespace.unit() << 16),
+            (Device::Scsi(disk), Engine::Sg(options)) if options.write == ScsiWrite::Stream => {
+                Some(u64::from(disk.block_bytes) * u64::from(u16::MAX))
+            }
+            _ => None,
         }
     }
 

@@ -129,6 +129,7 @@ mod tests {
             number: 1,
             block_bytes: 512,
             blocks: 1 << 20,
+            format: 0,
             most_bytes: None,
             metadata: None,
         };

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::ring::ring_engine;
-use super::{is_default, is_false};
+use super::{is_default, is_false, is_zero_16};
 use crate::Bytes;
 
 ring_engine! {
@@ -19,6 +19,12 @@ ring_engine! {
         /// Ranges that each trim names, 1 to 256, each as long as the size of trims says.
         #[serde(skip_serializing_if = "is_one")]
         trim_ranges: u32 = 1,
+        /// Command that writes.
+        #[serde(skip_serializing_if = "is_default")]
+        write: NvmeWrite = NvmeWrite::Write,
+        /// Blocks that are written with zeros are deallocated too, where the controller does that.
+        #[serde(skip_serializing_if = "is_false")]
+        deallocate: bool = false,
         /// Protection information, of namespaces that have it.
         #[serde(skip_serializing_if = "is_default")]
         protection: Protection = Protection::DEFAULT,
@@ -83,6 +89,21 @@ impl Default for Protection {
     }
 }
 
+/// NVMe command that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NvmeWrite {
+    /// Write.
+    #[default]
+    Write,
+    /// Write Uncorrectable: reads of the blocks fail until they are written. No byte moves.
+    Uncorrectable,
+    /// Write Zeroes. No byte moves.
+    Zeroes,
+    /// Verify: the controller reads the blocks for itself. Nothing is written.
+    Verify,
+}
+
 /// Options of the sg engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -93,14 +114,27 @@ pub struct Sg {
     /// Each write is on the media when it completes (force unit access).
     #[serde(skip_serializing_if = "is_false")]
     pub fua_writes: bool,
+    /// The driver is asked to poll for reads and writes (`SGV4_FLAG_HIPRI`); drivers that cannot,
+    /// such as Linux's own, wait for them as ever.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hipri: bool,
     /// Command that writes.
     #[serde(skip_serializing_if = "is_default")]
     pub write: ScsiWrite,
+    /// Stream that is written to; 0 means one that each worker opens for itself, and closes.
+    #[serde(skip_serializing_if = "is_zero_16")]
+    pub stream: u16,
 }
 
 impl Sg {
     /// Plain reads and writes.
-    pub const DEFAULT: Sg = Sg { fua_reads: false, fua_writes: false, write: ScsiWrite::Write };
+    pub const DEFAULT: Sg = Sg {
+        fua_reads: false,
+        fua_writes: false,
+        hipri: false,
+        write: ScsiWrite::Write,
+        stream: 0,
+    };
 }
 
 /// SCSI command that writes.
@@ -112,4 +146,48 @@ pub enum ScsiWrite {
     Write,
     /// `WRITE AND VERIFY`: the disk reads the medium again, without comparing.
     WriteAndVerify,
+    /// `WRITE SAME`: the first block of the bytes, over and over.
+    WriteSame,
+    /// `WRITE SAME` without data: what the disk takes for such, such as zeros. No byte moves.
+    WriteSameWithoutData,
+    /// `WRITE STREAM`.
+    Stream,
+    /// `VERIFY`: the disk reads the medium. Nothing is written, and no byte moves.
+    Verify,
+    /// `VERIFY` against the bytes of all blocks, which the disk compares. Nothing is written.
+    VerifyData,
+    /// `VERIFY` of each block against the first one of the bytes. Nothing is written.
+    VerifySame,
+}
+
+/// Bytes that a command that writes takes from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Those of all blocks.
+    All,
+    /// Those of one block.
+    OneBlock,
+    /// None.
+    Nothing,
+}
+
+impl ScsiWrite {
+    /// Bytes that it takes from the host.
+    pub fn carries(self) -> Carries {
+        match self {
+            ScsiWrite::WriteSame | ScsiWrite::VerifySame => Carries::OneBlock,
+            ScsiWrite::WriteSameWithoutData | ScsiWrite::Verify => Carries::Nothing,
+            _ => Carries::All,
+        }
+    }
+
+    /// True where the disk then holds what the host gave it.
+    pub fn stores(self) -> bool {
+        matches!(self, ScsiWrite::Write | ScsiWrite::WriteAndVerify | ScsiWrite::Stream)
+    }
+
+    /// True where it has a bit for force unit access.
+    pub fn has_fua(self) -> bool {
+        matches!(self, ScsiWrite::Write | ScsiWrite::Stream)
+    }
 }

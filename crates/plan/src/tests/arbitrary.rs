@@ -256,6 +256,8 @@ impl Arbitrary<'_> {
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
                 trim_ranges: self.count(),
+                write: self.pick(&[NvmeWrite::Write, NvmeWrite::Zeroes, NvmeWrite::Verify]),
+                deallocate: self.yes(),
                 protection: Protection {
                     made_by_host: self.yes(),
                     check_guard: self.yes(),
@@ -268,7 +270,9 @@ impl Arbitrary<'_> {
             Engine::Sg(_) => Engine::Sg(Sg {
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
-                write: self.pick(&[ScsiWrite::Write, ScsiWrite::WriteAndVerify]),
+                hipri: self.yes(),
+                write: self.pick(&[ScsiWrite::Write, ScsiWrite::WriteSame, ScsiWrite::Stream]),
+                stream: self.byte().into(),
             }),
             other => other,
         }

@@ -1,6 +1,7 @@
 //! NVMe commands, and what a namespace says of itself.
 
 mod metadata;
+mod zones;
 
 use std::fs::File;
 use std::io;
@@ -8,9 +9,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 
 use candor_engine::operation::Slot;
-use candor_plan::blocks::Protection;
+use candor_plan::blocks::{NvmeWrite, Protection, UringCmd};
 
 pub use self::metadata::{Metadata, Tags, WrongTag};
+pub use self::zones::{ReportedZone, ZoneAction};
 
 /// A command, as the kernel takes it by `ioctl` and by io_uring alike.
 #[repr(C)]
@@ -50,18 +52,32 @@ pub mod opcode {
     pub const WRITE: u8 = 0x01;
     /// Reads blocks.
     pub const READ: u8 = 0x02;
+    /// Makes reads of blocks fail.
+    pub const WRITE_UNCORRECTABLE: u8 = 0x04;
+    /// Writes zeros.
+    pub const WRITE_ZEROES: u8 = 0x08;
+    /// Reads blocks for the controller alone.
+    pub const VERIFY: u8 = 0x0c;
     /// Dataset management, of which deallocation is used.
     pub const DATASET: u8 = 0x09;
+    /// Changes the state of a zone.
+    pub const ZONE_SEND: u8 = 0x79;
+    /// Reports zones.
+    pub const ZONE_RECEIVE: u8 = 0x7a;
 }
 
 /// Force unit access, in word 12 of a transfer.
 const FUA: u32 = 1 << 30;
 /// The controller makes protection information, or takes it off; in word 12 of a transfer.
 const MAKES_PROTECTION: u32 = 1 << 29;
+/// Blocks that are written with zeros may be deallocated; in word 12.
+const MAY_DEALLOCATE: u32 = 1 << 25;
 /// Checks of the guard, the application tag and the reference tag, in word 12 of a transfer.
 const CHECKS: [u32; 3] = [1 << 28, 1 << 27, 1 << 26];
 /// Deallocation, in word 11 of dataset management.
 const DEALLOCATE: u32 = 1 << 2;
+/// Flags of word 12 that are not of protection information.
+const COMMON: u32 = FUA | MAY_DEALLOCATE;
 /// Command of io_uring that carries an NVMe command.
 pub const URING_CMD_IO: u32 = 0xc048_4e80;
 
@@ -88,6 +104,25 @@ impl Extra {
     /// Words of writes. The controller checks what the host made.
     pub fn of_writes(fua: bool, protection: Protection) -> Extra {
         Extra::of(fua, protection, protection.made_by_host)
+    }
+
+    /// Words of the command that writes.
+    pub fn of_write_command(options: &UringCmd) -> Extra {
+        let (fua, protection) = (options.fua_writes, options.protection);
+        match options.write {
+            NvmeWrite::Write => Extra::of_writes(fua, protection),
+            NvmeWrite::Uncorrectable => Extra { flags: 0, tags: 0 },
+            NvmeWrite::Zeroes => {
+                let extra = Extra::of_writes(fua, protection);
+                let more = if options.deallocate { MAY_DEALLOCATE } else { 0 };
+                Extra { flags: extra.flags | more, ..extra }
+            }
+            // The controller checks, and has nothing to make or to take off.
+            NvmeWrite::Verify => {
+                let extra = Extra::of(fua, protection, true);
+                Extra { flags: extra.flags & !MAKES_PROTECTION, ..extra }
+            }
+        }
     }
 
     fn of(fua: bool, protection: Protection, checks: bool) -> Extra {
@@ -128,6 +163,8 @@ pub struct Namespace {
     pub block_bytes: u32,
     /// Logical blocks.
     pub blocks: u64,
+    /// Number of its format among those of its controller.
+    pub format: u8,
     /// Most bytes of one command; none where the controller sets no limit.
     pub most_bytes: Option<u64>,
     /// Metadata of its blocks, where they have any.
@@ -188,7 +225,7 @@ impl Namespace {
         let command = Command {
             address: address as u64,
             data_bytes: length as u32,
-            words: [start as u32, (start >> 32) as u32, count | extra.flags & FUA, 0, 0, 0],
+            words: [start as u32, (start >> 32) as u32, count | extra.flags & COMMON, 0, 0, 0],
             ..self.of(opcode)
         };
         match self.metadata {
@@ -207,16 +244,23 @@ impl Namespace {
         (address, extra): (*mut u8, Extra),
     ) -> Command {
         if let Some(tags) = metadata.tags {
-            let [low, middle, high] = tags.reference_words(start);
-            command.words[2] |= extra.flags;
+            let [low, high] = tags.reference_words(start);
+            let makes = if metadata.is_by_host { 0 } else { extra.flags & MAKES_PROTECTION };
+            command.words[2] |= extra.flags & !MAKES_PROTECTION | makes;
             (command.words[4], command.words[5]) = (low, extra.tags);
-            command.words_2_and_3 = [high, middle];
+            command.words_2_and_3 = [0, high];
         }
         let bytes = self.metadata_apart(length);
         if bytes > 0 {
             (command.metadata, command.metadata_bytes) = (address as u64, bytes as u32);
         }
         command
+    }
+
+    /// A command to whole blocks that carries none of their bytes.
+    pub fn without_bytes(&self, opcode: u8, place: (u64, u64), extra: Extra) -> Command {
+        let command = self.transfer(opcode, place, (std::ptr::null_mut(), 0), extra);
+        Command { data_bytes: 0, metadata: 0, metadata_bytes: 0, ..command }
     }
 
     /// Blocks of an operation that carry protection information: the number of each, its bytes and
@@ -308,8 +352,11 @@ fn call(file: &File, request: libc::Ioctl, mut command: Command) -> io::Result<(
 /// Bytes of a page of identification.
 const PAGE_BYTES: usize = 4096;
 
-/// A page of identification.
-fn page(file: &File, namespace: u32, which: u32) -> io::Result<Vec<u8>> {
+/// Page of a namespace that belongs to a set of commands.
+const OF_COMMAND_SET: u32 = 5;
+
+/// A page of identification; some belong to a set of commands, by its number.
+fn page(file: &File, namespace: u32, [which, commands]: [u32; 2]) -> io::Result<Vec<u8>> {
     const IDENTIFY: u8 = 0x06;
     let mut page = vec![0; PAGE_BYTES];
     let command = Command {
@@ -317,7 +364,7 @@ fn page(file: &File, namespace: u32, which: u32) -> io::Result<Vec<u8>> {
         namespace,
         address: page.as_mut_ptr() as u64,
         data_bytes: PAGE_BYTES as u32,
-        words: [which, 0, 0, 0, 0, 0],
+        words: [which, commands << 24, 0, 0, 0, 0],
         ..Command::default()
     };
     call(file, IOCTL_ADMIN, command).map(|()| page)
@@ -328,7 +375,6 @@ fn page(file: &File, namespace: u32, which: u32) -> io::Result<Vec<u8>> {
 pub(super) fn identify(file: &File, by_host: bool) -> io::Result<Namespace> {
     const OF_NAMESPACE: u32 = 0;
     const OF_CONTROLLER: u32 = 1;
-    const OF_COMMAND_SET: u32 = 5;
     // Block devices answer as well, and take no commands by io_uring.
     if !file.metadata()?.file_type().is_char_device() {
         return Err(io::Error::from_raw_os_error(libc::ENOTTY));
@@ -339,11 +385,11 @@ pub(super) fn identify(file: &File, by_host: bool) -> io::Result<Namespace> {
         return Err(io::Error::last_os_error());
     }
     let number = number as u32;
-    let namespace = page(file, number, OF_NAMESPACE)?;
-    let controller = page(file, 0, OF_CONTROLLER)?;
+    let namespace = page(file, number, [OF_NAMESPACE, 0])?;
+    let controller = page(file, 0, [OF_CONTROLLER, 0])?;
     // Formats of protection information are told by controllers that know of others than one.
     let extends = controller[97] & 0x80 != 0;
-    let extensions = extends.then(|| page(file, number, OF_COMMAND_SET)).transpose()?;
+    let extensions = extends.then(|| page(file, number, [OF_COMMAND_SET, 0])).transpose()?;
     read(number, [&namespace, &controller], extensions.as_deref(), by_host)
 }
 
@@ -374,6 +420,7 @@ fn read(
         number,
         block_bytes: 1 << shift,
         blocks: number_at(0, 8),
+        format: nth as u8,
         // The number of blocks has 16 bits.
         most_bytes: Some(limit.unwrap_or(u64::MAX).min(1 << (16 + u32::from(shift)))),
         metadata: Metadata::of(namespace, extensions, [format, nth], by_host)?,
@@ -430,6 +477,7 @@ mod tests {
             number: 7,
             block_bytes: 4096,
             blocks: 0x0102_0304,
+            format: 3,
             most_bytes: Some(128 << 10),
             metadata: None,
         };
@@ -491,6 +539,23 @@ mod tests {
     }
 
     #[test]
+    fn commands_that_carry_no_bytes() {
+        let namespace = with_metadata(8, 1, false, false);
+        let of = |write, deallocate| {
+            let options = UringCmd { write, deallocate, protection: CHECKED, ..UringCmd::DEFAULT };
+            let extra = Extra::of_write_command(&options);
+            let command = namespace.without_bytes(opcode::WRITE_ZEROES, (9 << 12, 8192), extra);
+            assert_eq!((command.address, command.data_bytes, command.metadata_bytes), (0, 0, 0));
+            assert_eq!(command.words[0], 9);
+            (command.words[2], command.words[4])
+        };
+        assert_eq!(of(NvmeWrite::Zeroes, true), (1 | 1 << 25 | 1 << 29, 9));
+        assert_eq!(of(NvmeWrite::Zeroes, false).0, 1 | 1 << 29);
+        assert_eq!(of(NvmeWrite::Verify, false).0, 1 | 1 << 28 | 1 << 26);
+        assert_eq!(of(NvmeWrite::Uncorrectable, false).0, 1);
+    }
+
+    #[test]
     fn the_host_transfers_metadata() {
         let by_host = Protection { made_by_host: true, ..CHECKED };
         // In memory of its own: eight bytes for each of two blocks.
@@ -500,6 +565,9 @@ mod tests {
         let written = apart.transfer(opcode::WRITE, place, AT, Extra::of_writes(false, by_host));
         assert_eq!((written.metadata, written.metadata_bytes), (8192, 16));
         assert_eq!((written.data_bytes, written.words[2]), (8192, 1 | 1 << 28 | 1 << 26));
+        // A read without a word about tags takes them as they are.
+        let plain = apart.transfer(opcode::READ, place, AT, Extra::default());
+        assert_eq!((plain.metadata_bytes, plain.words[2]), (16, 1));
         // The controller gives back what it is asked for; the host checks it.
         let read = apart.transfer(opcode::READ, place, AT, Extra::of_reads(false, by_host));
         assert_eq!((read.metadata_bytes, read.words[2]), (16, 1));

@@ -18,6 +18,8 @@ pub struct Metadata {
     /// True where commands carry it; the controller takes off what it made itself, where that is
     /// all of it.
     pub is_moved: bool,
+    /// True where the host makes what the controller would make.
+    pub is_by_host: bool,
     /// Protection information, where it has some.
     pub tags: Option<Tags>,
 }
@@ -26,7 +28,7 @@ pub struct Metadata {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tags {
     guard: Guard,
-    /// Its first byte in the metadata; the guard is over the metadata before it as well.
+    /// Number of the first byte in the metadata; the guard is over the metadata before it as well.
     at: usize,
     /// True where the reference tag is the block's place, false where nobody checks it (type 3).
     pub is_placed: bool,
@@ -59,9 +61,9 @@ struct Values {
 }
 
 impl Metadata {
-    /// Metadata as three pages of identification have it: that of the namespace, of the controller,
-    /// and that of the command set, where the controller has one (`None` else). `format` is where
-    /// the first page describes the format in use, `number` which of all formats that is.
+    /// Metadata as a namespace's page of identification has it, with what its command set adds,
+    /// where the controller knows several kinds of protection information. `format` is the place of
+    /// the format in use in that page, `number` that among all formats.
     ///
     /// # Errors
     /// A format that candor does not know.
@@ -78,8 +80,10 @@ impl Metadata {
         }
         let is_extended = namespace[26] & 0x10 != 0;
         let (kind, is_first) = (namespace[29] & 7, namespace[29] & 8 != 0);
+        let plain =
+            Metadata { bytes, is_extended, is_moved: true, is_by_host: by_host, tags: None };
         if kind == 0 {
-            return Ok(Some(Metadata { bytes, is_extended, is_moved: true, tags: None }));
+            return Ok(Some(plain));
         }
         let word = extensions.map_or(0, |page| {
             let at = 12 + 4 * number;
@@ -96,7 +100,7 @@ impl Metadata {
         };
         let at = if is_first { 0 } else { room };
         let tags = Tags { guard, at, is_placed: kind < 3 };
-        Ok(Some(Metadata { bytes, is_extended, is_moved: by_host || room > 0, tags: Some(tags) }))
+        Ok(Some(Metadata { is_moved: by_host || room > 0, tags: Some(tags), ..plain }))
     }
 }
 
@@ -121,10 +125,10 @@ impl Guard {
 }
 
 impl Tags {
-    /// Reference tag of a block, in the three words of a command that carry it: words 14, 3 and 2.
-    pub fn reference_words(&self, block: u64) -> [u32; 3] {
+    /// Reference tag of a block, as a command carries it: word 14, and word 3 for what is above.
+    pub fn reference_words(&self, block: u64) -> [u32; 2] {
         let reference = self.reference(block);
-        [reference as u32, (reference >> 32) as u32, 0]
+        [reference as u32, (reference >> 32) as u32]
     }
 
     fn reference(&self, block: u64) -> u64 {
@@ -245,7 +249,7 @@ mod tests {
         assert_eq!(metadata[8..], [0x12, 0x34, 0, 1, 2, 3, 4, 5]);
         assert_eq!(
             tags(Guard::Crc64, 0, true).reference_words(0x0605_0203_0405_0607),
-            [0x0405_0607, 0x0203, 0]
+            [0x0405_0607, 0x0203]
         );
     }
 
@@ -318,7 +322,13 @@ mod tests {
     fn formats_by_their_pages() {
         let of = |bytes, dps, extended, word| metadata(bytes, dps, extended, word).expect("known");
         assert_eq!(of(0, 0, false, 0), None);
-        let plain = Metadata { bytes: 64, is_extended: true, is_moved: true, tags: None };
+        let plain = Metadata {
+            bytes: 64,
+            is_extended: true,
+            is_moved: true,
+            is_by_host: false,
+            tags: None,
+        };
         assert_eq!(of(64, 0, true, 0), Some(plain));
         let made = of(8, 1, false, 0).expect("metadata");
         assert_eq!((made.is_moved, made.tags), (false, Some(tags(Guard::Crc16, 0, true))));
