@@ -25,6 +25,7 @@
 //! | extra | scsi_debug, misaligned | C5 |
 //! | extra | null_blk without accounting, brd | A17, A16 |
 //! | extra | NVMe and SCSI by commands | what is written is there; A17: nothing counts it |
+//! | extra | NVMe namespace with zones, by commands | filled, read back, reset |
 //! | extra | USB | D4 |
 //! | extra | blktrace beside the block tracer | the same histogram |
 //! | extra | NVMe | the same reads by all four methods of the block tracer |
@@ -482,6 +483,11 @@ fn extra_nvme_commands() {
     assert_eq!(done_as_fio(&case, "fio.json", "read"), 32.0);
     assert_eq!(done_as_fio(&case, "trim.json", "trim"), 8.0);
     let bytes = |file: &str| case.text(file).and_then(|text| text.trim().parse::<u64>().ok());
+    assert_eq!(done_as_fio(&case, "verify.json", "write"), 32.0);
+    assert_eq!(done_as_fio(&case, "zeroes.json", "write"), 4.0);
+    assert!(bytes("verified") > Some(2 << 20 >> 1) && bytes("zeroed") == Some(0));
+    // Four ranges of 256 KiB, two in a command.
+    assert_eq!(done_as_fio(&case, "ranges.json", "trim"), 2.0);
     assert!(bytes("held") > Some(2 << 20 >> 1) && bytes("left") == Some(0), "{:?}", bytes("held"));
     let said = |file: &str| case.text(file).unwrap_or_default();
     has(&said("taken"), "is in use by dm-");
@@ -498,6 +504,29 @@ fn extra_protection_information() {
     // The kernel has this number for protection information that does not fit.
     has(&said("other"), "err=84");
     has(&said("plain"), "have no such protection information");
+    for (file, op, count) in [
+        ("made.json", "write", 16.0),
+        ("made.json", "read", 16.0),
+        ("wide.json", "write", 32.0),
+        ("wide-back.json", "read", 32.0),
+        ("taken-off.json", "read", 16.0),
+    ] {
+        assert_eq!(done_as_fio(&case, file, op), count, "{file}");
+    }
+    has(&said("tag"), "the application tag of LBA 0 is 0x13, and 0x14 was expected");
+    has(&said("both"), "the guards check each block");
+}
+
+#[test]
+fn extra_nvme_zones() {
+    let Some(case) = case("nvme-zones") else { return };
+    // Three zones hold 12 writes of 256 KiB each.
+    assert_eq!(done_as_fio(&case, "fio.json", "write"), 36.0);
+    assert_eq!(done_as_fio(&case, "fio.json", "read"), 36.0);
+    // All zones were full, and the controller takes no write to such.
+    assert_eq!(done_as_fio(&case, "again.json", "write"), 16.0);
+    assert_eq!(done_as_fio(&case, "trim.json", "trim"), 2.0);
+    assert_eq!(case.text("left").unwrap_or_default().trim(), "0");
 }
 
 #[test]
@@ -508,6 +537,13 @@ fn extra_scsi_commands() {
     assert_eq!(done_as_fio(&case, "fio.json", "write"), 16.0);
     assert_eq!(done_as_fio(&case, "fio.json", "read"), 16.0);
     assert_eq!(done_as_fio(&case, "trim.json", "trim"), 4.0);
+    for mode in ["write_same", "verify_bytchk_00"] {
+        assert_eq!(done_as_fio(&case, &format!("{mode}.json"), "write"), 16.0);
+    }
+    let said = |file: &str| case.text(file).unwrap_or_default();
+    has(&said("compared"), "the device does not know the command, or one of its options");
+    has(&said("stream"), "open a stream of writes");
+    assert!(case.text("same").and_then(|text| text.trim().parse().ok()) > Some(1_u64 << 19));
     has(&case.text("part").unwrap_or_default(), "would reach the whole disk");
 }
 

@@ -23,6 +23,8 @@ const RESULTS: &str = "results";
 /// | --- | --- |
 /// | plain | NVMe behind a PCIe port of x4 at 8 GT/s |
 /// | guarded | an NVMe namespace whose blocks have protection information (type 1) |
+/// | wide | an NVMe namespace whose blocks have 16 bytes behind them: guards of 64 bits |
+/// | zns | an NVMe namespace with zones of 4 MiB that hold 3 MiB |
 /// | shared | one NVMe namespace with two controllers: a multipath head and two hidden paths |
 /// | sata | AHCI, with physical sectors of 4 KiB |
 /// | virtio | virtio-blk with two queues |
@@ -35,6 +37,11 @@ const DEVICES: &[&[&str]] = &[
         "nvme,serial=plain,bus=rp0,drive=plain",
     ],
     &["nvme,serial=guarded,id=guarded", "nvme-ns,bus=guarded,drive=guarded,ms=8,mset=0,pi=1"],
+    &["nvme,serial=wide,id=wide", "nvme-ns,bus=wide,drive=wide,ms=16,mset=1,pi=1,pif=2"],
+    &[
+        "nvme,serial=zns,id=zns",
+        "nvme-ns,bus=zns,drive=zns,zoned=on,zoned.zone_size=4M,zoned.zone_capacity=3M",
+    ],
     &[
         "nvme-subsys,id=both,nqn=both",
         "nvme,serial=shared,subsys=both",
@@ -48,7 +55,8 @@ const DEVICES: &[&[&str]] = &[
     &["virtio-blk-pci,serial=results,drive=results"],
 ];
 
-const DISKS: &[&str] = &["plain", "guarded", "shared", "sata", "virtio", "sas", "usb", RESULTS];
+const DISKS: &[&str] =
+    &["plain", "guarded", "wide", "zns", "shared", "sata", "virtio", "sas", "usb", RESULTS];
 
 /// A machine to start once.
 pub struct Machine<'a> {

@@ -29,7 +29,7 @@ use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
 use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Nanos, Stop};
-use candor_record::EngineUsed;
+use candor_record::{EngineUsed, Measurement};
 
 use self::chain::Feed;
 use crate::data::content::{self, Pool};
@@ -64,6 +64,7 @@ use crate::stream::region::Region;
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
+use crate::targets::passthrough;
 use crate::targets::zones::{self, ZoneCursor};
 
 /// The family of blocks.
@@ -145,7 +146,7 @@ impl ReadyBlocks {
             clock: context.clock,
             seed: context.seed,
             plan_seed: plan.seed,
-            pool: (blocks.mix.write > 0).then(pool),
+            pool: (blocks.mix.write > 0 && blocks.engine.writes_bytes()).then(pool),
             maps: Vec::new(),
             last: Vec::new(),
             zones,
@@ -306,7 +307,8 @@ impl ReadyBlocks {
 
     /// Length of the longest operation that moves bytes, for which there are buffers.
     fn length_moved(&self) -> u32 {
-        self.longest(|op| op != Direction::Trim)
+        let writes = self.blocks.engine.writes_bytes();
+        self.longest(|op| op == Direction::Read || (op == Direction::Write && writes))
     }
 
     /// Length of the longest operation of these directions.
@@ -316,8 +318,10 @@ impl ReadyBlocks {
         }
         let used = self.blocks.size.iter();
         let used = used.filter(|(op, _)| self.blocks.mix.of(*op) > 0 && counts(*op));
-        let specs = used.map(|(_, size)| size).chain(&self.blocks.jump_size);
-        specs.map(|size| size.max().0).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
+        let ranges = |op| if op == Direction::Trim { self.trim_ranges() } else { 1 };
+        let lengths = used.map(|(op, size)| size.max().0.saturating_mul(ranges(op).into()));
+        let jumps = self.blocks.jump_size.iter().map(|size| size.max().0);
+        lengths.chain(jumps).max().unwrap_or(0).min(u64::from(u32::MAX)) as u32
     }
 
     fn flow_share(&self) -> Option<FlowShare> {
@@ -380,7 +384,8 @@ impl ReadyBlocks {
         let unbounded = timed || stop.bytes.is_some() || stop.ops.is_some();
         let bounded = stop.passes.is_some() || stop.at_least.is_some();
         let mut budget = Budget {
-            ops: stop.ops.unwrap_or(u64::MAX),
+            // The stream draws each range.
+            ops: stop.ops.map_or(u64::MAX, |ops| ops.saturating_mul(self.trim_ranges().into())),
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
             ..Budget::NONE
         };
@@ -521,7 +526,7 @@ impl ReadyBlocks {
             Engine::Ftruncate => run_calls!(Ftruncate::new(context)),
             Engine::PageFault => run_calls!(PageFault::new(context)?),
             Engine::UringCmd(options) => run!(UringCmd::new(context, options)?),
-            Engine::Sg(options) => run_calls!(Sg::new(context, options)),
+            Engine::Sg(options) => run_calls!(Sg::new(context, options)?),
             Engine::Null => run!(Null::new(context)),
         }
     }
@@ -554,7 +559,8 @@ impl JobWork for ReadyBlocks {
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
         let rank = seat.rank;
-        let bytes = (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES);
+        let metadata_at = self.metadata_at();
+        let bytes = (metadata_at + self.metadata_bytes()).next_multiple_of(PAGE_BYTES);
         // The buffers are declared before the engine, so that they outlive its operations in
         // flight.
         let (depth, spares) = (self.depth(), self.spare_buffers(rank, bytes));
@@ -569,6 +575,7 @@ impl JobWork for ReadyBlocks {
             depth,
             buffers: &buffers,
             buffer_bytes: bytes,
+            metadata_at,
             clock: self.clock,
             split: self.blocks.measure.submission,
             seed: seat.seed_for(self.ranks.rank(rank)),
@@ -621,6 +628,15 @@ impl JobWork for ReadyBlocks {
             }
         }
         failures
+    }
+
+    /// Says what numbers of failed commands mean.
+    fn finish(&self, measurement: &mut Measurement) {
+        for failure in measurement.errors.iter_mut().filter(|failure| failure.op.is_some()) {
+            if let Some(why) = passthrough::meaning(&self.blocks.engine, failure.errno) {
+                failure.message += &format!("; {why}");
+            }
+        }
     }
 
     fn verifies(&self) -> bool {

@@ -9,8 +9,8 @@ pub use crate::access::{
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
-    Buffers, CallFlags, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, PriorityClass,
-    PriorityShare, Protection, Pvsync, ScsiWrite, Sg, Uring, UringCmd,
+    Buffers, CallFlags, Carries, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, NvmeWrite,
+    PriorityClass, PriorityShare, Protection, Pvsync, RingOptions, ScsiWrite, Sg, Uring, UringCmd,
 };
 use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};

@@ -1,5 +1,8 @@
 //! Ways to issue reads, writes and trims: names, capabilities and options of each engine.
 
+mod commands;
+mod ring;
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -9,6 +12,9 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::Bytes;
 use crate::units::Direction;
+
+pub use commands::{Carries, NvmeWrite, Protection, ScsiWrite, Sg, UringCmd};
+pub use ring::{RingOptions, Uring};
 
 /// A way to issue reads, writes and trims, with its own options.
 ///
@@ -178,6 +184,23 @@ impl Engine {
         self.row().moves_bytes && !self.is_nop()
     }
 
+    /// False where writes take no bytes from the host: they say what to do with blocks.
+    pub fn writes_bytes(&self) -> bool {
+        match self {
+            Engine::UringCmd(options) => options.write == NvmeWrite::Write,
+            Engine::Sg(options) => options.write.carries() != Carries::Nothing,
+            _ => true,
+        }
+    }
+
+    /// True where a target holds what was written to it, so that it can be read back.
+    pub fn stores_writes(&self) -> bool {
+        match self {
+            Engine::Sg(options) => options.write.stores(),
+            _ => self.writes_bytes(),
+        }
+    }
+
     /// True where commands go to the device past the page cache and past the block layer.
     pub fn is_passthrough(&self) -> bool {
         self.row().is_passthrough
@@ -305,66 +328,6 @@ impl<'de> Deserialize<'de> for Engine {
     }
 }
 
-/// Options of the io_uring engine. Absent switches mean: use it where the kernel has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Uring {
-    /// A kernel thread takes submissions, so that submitting needs no system call.
-    #[serde(skip_serializing_if = "is_false")]
-    pub sqpoll: bool,
-    /// CPU of that thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sqpoll_cpu: Option<u32>,
-    /// Completions are polled for instead of awaited; needs direct I/O and poll queues.
-    #[serde(skip_serializing_if = "is_false")]
-    pub iopoll: bool,
-    /// Buffers registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_buffers: Option<bool>,
-    /// Files registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_files: Option<bool>,
-    /// Completion work runs only when the worker asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub defer_taskrun: Option<bool>,
-    /// Every n-th operation goes to a kernel thread at once, without trying to start it in the
-    /// submitting call; 0 means none does.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub force_async_every: u32,
-    /// Operations name their buffers by vectors (`readv`, `writev`), which excludes registered
-    /// buffers.
-    #[serde(skip_serializing_if = "is_false")]
-    pub vectored: bool,
-    /// Issue no-ops instead of I/O: measures the ring itself.
-    #[serde(skip_serializing_if = "is_false")]
-    pub nop: bool,
-    /// Flags of each call.
-    #[serde(skip_serializing_if = "is_default")]
-    pub flags: CallFlags,
-}
-
-impl Uring {
-    /// Everything that the kernel has, and nothing else.
-    pub const DEFAULT: Uring = Uring {
-        sqpoll: false,
-        sqpoll_cpu: None,
-        iopoll: false,
-        fixed_buffers: None,
-        fixed_files: None,
-        defer_taskrun: None,
-        force_async_every: 0,
-        vectored: false,
-        nop: false,
-        flags: CallFlags::NONE,
-    };
-}
-
-impl Default for Uring {
-    fn default() -> Self {
-        Uring::DEFAULT
-    }
-}
-
 /// Options of the pvsync engine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -439,137 +402,6 @@ pub struct Mmap {
 impl Mmap {
     /// Pages stay.
     pub const DEFAULT: Mmap = Mmap { drop: false };
-}
-
-/// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct UringCmd {
-    /// A kernel thread takes submissions, so that submitting needs no system call.
-    #[serde(skip_serializing_if = "is_false")]
-    pub sqpoll: bool,
-    /// CPU of that thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sqpoll_cpu: Option<u32>,
-    /// Completions are polled for instead of awaited; needs poll queues of the driver.
-    #[serde(skip_serializing_if = "is_false")]
-    pub iopoll: bool,
-    /// Buffers registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_buffers: Option<bool>,
-    /// Files registered with the ring.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fixed_files: Option<bool>,
-    /// Every n-th command goes to a kernel thread at once; 0 means none does.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub force_async_every: u32,
-    /// Reads come from the media, not from the controller's cache (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_reads: bool,
-    /// Each write is on the media when it completes (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_writes: bool,
-    /// Protection information, of namespaces that have it.
-    #[serde(skip_serializing_if = "is_default")]
-    pub protection: Protection,
-}
-
-impl UringCmd {
-    /// Everything that the kernel has, and nothing else.
-    pub const DEFAULT: UringCmd = UringCmd {
-        sqpoll: false,
-        sqpoll_cpu: None,
-        iopoll: false,
-        fixed_buffers: None,
-        fixed_files: None,
-        force_async_every: 0,
-        fua_reads: false,
-        fua_writes: false,
-        protection: Protection::DEFAULT,
-    };
-
-    /// The options that its ring shares with io_uring's.
-    pub fn ring(&self) -> Uring {
-        Uring {
-            sqpoll: self.sqpoll,
-            sqpoll_cpu: self.sqpoll_cpu,
-            iopoll: self.iopoll,
-            fixed_buffers: self.fixed_buffers,
-            fixed_files: self.fixed_files,
-            force_async_every: self.force_async_every,
-            ..Uring::DEFAULT
-        }
-    }
-}
-
-/// Protection information of a namespace that has it. The controller makes it when blocks are
-/// written, and takes it off when they are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Protection {
-    /// The controller checks the checksum of each block that is read.
-    pub check_guard: bool,
-    /// The controller checks that each block that is read was written to its place.
-    pub check_reference: bool,
-    /// The controller checks the tag of each block that is read.
-    pub check_tag: bool,
-    /// Tag of blocks that are written, and of those that are checked (the application tag).
-    pub tag: u16,
-    /// Bits of the tag that are checked.
-    pub tag_mask: u16,
-}
-
-impl Protection {
-    /// Nothing is checked.
-    pub const DEFAULT: Protection = Protection {
-        check_guard: false,
-        check_reference: false,
-        check_tag: false,
-        tag: 0x1234,
-        tag_mask: 0xffff,
-    };
-
-    /// True where the controller checks anything.
-    pub fn checks(&self) -> bool {
-        self.check_guard || self.check_reference || self.check_tag
-    }
-}
-
-impl Default for Protection {
-    fn default() -> Self {
-        Protection::DEFAULT
-    }
-}
-
-/// Options of the sg engine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Sg {
-    /// Reads come from the media, not from the disk's cache (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_reads: bool,
-    /// Each write is on the media when it completes (force unit access).
-    #[serde(skip_serializing_if = "is_false")]
-    pub fua_writes: bool,
-    /// Command that writes.
-    #[serde(skip_serializing_if = "is_default")]
-    pub write: ScsiWrite,
-}
-
-impl Sg {
-    /// Plain reads and writes.
-    pub const DEFAULT: Sg = Sg { fua_reads: false, fua_writes: false, write: ScsiWrite::Write };
-}
-
-/// SCSI command that writes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ScsiWrite {
-    /// `WRITE`.
-    #[default]
-    Write,
-    /// `WRITE AND VERIFY`: the disk reads the medium again, without comparing.
-    WriteAndVerify,
 }
 
 /// How operations on a file keep off those of other workers and jobs of the phase, where these lock
@@ -696,15 +528,15 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-fn is_zero(value: &u32) -> bool {
+pub(crate) fn is_zero(value: &u32) -> bool {
     *value == 0
 }
 
-fn is_zero_16(value: &u16) -> bool {
+pub(crate) fn is_zero_16(value: &u16) -> bool {
     *value == 0
 }
 
-fn is_false(value: &bool) -> bool {
+pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 

@@ -61,6 +61,8 @@ pub struct Context<'a> {
     pub buffers: &'a Mapping,
     /// Bytes per buffer.
     pub buffer_bytes: usize,
+    /// Place of the metadata of blocks in each buffer, where that is apart from them.
+    pub metadata_at: usize,
     /// Clock of the session.
     pub clock: Clock,
     /// True where submitting is to be a call of its own; [`Io::turn`] then returns the tick of its

@@ -4,9 +4,10 @@
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+use candor_engine::EngineError;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
-use candor_plan::blocks::{ScsiWrite, Sg as Options};
+use candor_plan::blocks::{Carries, ScsiWrite, Sg as Options};
 use candor_plan::work::BlocksOp;
 
 use super::Context;
@@ -19,45 +20,90 @@ use crate::targets::passthrough::scsi::{self, Command, Data, Disk, opcode};
 pub struct Sg {
     files: Arc<Files>,
     options: Options,
-    /// Opcodes of writes.
-    writes: [u8; 2],
+    /// Stream of each file that writes go to.
+    streams: Vec<u16>,
 }
 
 impl Sg {
-    /// Needs only the files.
-    pub fn new(context: &Context<'_>, options: Options) -> Sg {
-        let writes = match options.write {
-            ScsiWrite::Write => opcode::WRITE,
-            ScsiWrite::WriteAndVerify => opcode::WRITE_AND_VERIFY,
-        };
-        Sg { files: context.files.clone(), options, writes }
+    /// Needs only the files; opens a stream of each where writes go to streams of their own.
+    ///
+    /// # Errors
+    /// The disk's, for instance because it knows no streams.
+    pub fn new(context: &Context<'_>, options: Options) -> Result<Sg, EngineError> {
+        let files = context.files.clone();
+        let mut engine = Sg { files: files.clone(), options, streams: Vec::new() };
+        if options.write != ScsiWrite::Stream || options.stream > 0 {
+            return Ok(engine);
+        }
+        for (file, handle) in files.all().iter().filter_map(|file| Some((file, file.handle()?))) {
+            let opened = scsi::open_stream(handle);
+            // Those that are open already are closed with the engine.
+            engine
+                .streams
+                .push(opened.map_err(EngineError::file("open a stream of writes", &file.path))?);
+        }
+        Ok(engine)
     }
 
-    /// A command that moves the slot's bytes.
-    fn transfer(&self, disk: &Disk, fd: RawFd, slot: &Slot) -> Outcome {
-        let (address, length) = (slot.buffer.host(), slot.length as u32);
-        let fua = |on: bool| if on { scsi::FUA } else { 0 };
-        let (opcodes, more, data) = match slot.issued() {
-            BlocksOp::Write => {
-                let plain = self.options.write == ScsiWrite::Write;
-                // The bit means something else in the command that verifies.
-                let more = fua(self.options.fua_writes && plain);
-                (self.writes, more, Data::Out(address, length))
+    /// A command that reads the slot's bytes.
+    fn read(&self, disk: &Disk, fd: RawFd, slot: &Slot) -> Outcome {
+        let more = if self.options.fua_reads { scsi::FUA } else { 0 };
+        let command = disk.command(opcode::READ, slot.offset, slot.length, more);
+        self.transfer(fd, &command, Data::In(slot.buffer.host(), slot.length as u32))
+    }
+
+    /// The command that writes the slot's blocks.
+    fn write(&self, disk: &Disk, fd: RawFd, slot: &Slot) -> Outcome {
+        let Options { write, fua_writes, stream, .. } = self.options;
+        let stream = self.streams.get(slot.handle as usize).copied().unwrap_or(stream);
+        let command = disk.writing(write, (slot.offset, slot.length), fua_writes, stream);
+        let address = slot.buffer.host();
+        match write.carries() {
+            Carries::All => self.transfer(fd, &command, Data::Out(address, slot.length as u32)),
+            Carries::OneBlock => {
+                Sg::whole(fd, &command, Data::Out(address, disk.block_bytes), slot)
             }
-            _ => (opcode::READ, fua(self.options.fua_reads), Data::In(address, length)),
-        };
-        let command = disk.command(opcodes, slot.offset, slot.length, more);
+            Carries::Nothing => Sg::whole(fd, &command, Data::None, slot),
+        }
+    }
+
+    /// A command that moves all of a slot's bytes.
+    fn transfer(&self, fd: RawFd, command: &Command, data: Data) -> Outcome {
+        let flags = if self.options.hipri { scsi::POLLED } else { 0 };
         // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
-        outcome(unsafe { scsi::call(fd, &command, data) })
+        outcome(unsafe { scsi::call_with(fd, command, data, flags) })
     }
 
     /// A command that moves none of the slot's bytes, done for all of them.
     fn whole(fd: RawFd, command: &Command, data: Data, slot: &Slot) -> Outcome {
-        // SAFETY: the data is the list of the caller, or none.
+        // SAFETY: the data is the list of the caller, a block of the slot's buffer, or none.
         match unsafe { scsi::call(fd, command, data) } {
             Ok(_) => Outcome::Done(slot.length),
             Err(errno) => Outcome::error(errno),
         }
+    }
+}
+
+impl Drop for Sg {
+    fn drop(&mut self) {
+        for (file, stream) in self.files.all().iter().zip(&self.streams) {
+            // A disk that cannot close a stream closes it when it is reset.
+            let _ = file.handle().map(|handle| scsi::close_stream(handle, *stream));
+        }
+    }
+}
+
+/// Name of a command that writes, among the features.
+fn name_of(write: ScsiWrite) -> &'static str {
+    match write {
+        ScsiWrite::Write => "write",
+        ScsiWrite::WriteAndVerify => "write-and-verify",
+        ScsiWrite::WriteSame => "write-same",
+        ScsiWrite::WriteSameWithoutData => "write-same-without-data",
+        ScsiWrite::Stream => "write-stream",
+        ScsiWrite::Verify => "verify-command",
+        ScsiWrite::VerifyData => "verify-against-data",
+        ScsiWrite::VerifySame => "verify-against-one-block",
     }
 }
 
@@ -76,7 +122,8 @@ impl Call for Sg {
             return Outcome::error(libc::EINVAL);
         }
         match slot.issued() {
-            BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => self.transfer(disk, fd, slot),
+            BlocksOp::Read | BlocksOp::ReadBack => self.read(disk, fd, slot),
+            BlocksOp::Write => self.write(disk, fd, slot),
             BlocksOp::Fsync | BlocksOp::Fdatasync => {
                 Sg::whole(fd, &disk.flushing(), Data::None, slot)
             }
@@ -93,7 +140,7 @@ impl Call for Sg {
         let own = [
             (self.options.fua_reads, "fua-reads"),
             (self.options.fua_writes, "fua-writes"),
-            (self.options.write == ScsiWrite::WriteAndVerify, "write-and-verify"),
+            (self.options.write != ScsiWrite::Write, name_of(self.options.write)),
         ];
         own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.to_owned()).collect()
     }

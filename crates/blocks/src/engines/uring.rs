@@ -37,7 +37,8 @@ pub struct Uring {
 /// punch holes into files; newer kernels can discard on devices.
 pub fn queues_trims(files: &Files, blocks: &Blocks) -> bool {
     let Some(options) = blocks.engine.uring() else {
-        return matches!(blocks.engine, Engine::UringCmd(_)) && blocks.mix.trim > 0;
+        let takes_many = matches!(blocks.engine, Engine::UringCmd(_)) && blocks.zones.is_none();
+        return takes_many && blocks.mix.trim > 0;
     };
     let may = blocks.zones.is_none() && blocks.mix.trim > 0 && blocks.moves_bytes();
     let devices = || files.all().iter().filter(|file| file.is_device);
@@ -67,13 +68,13 @@ impl Uring {
     /// The kernel's, with the likely cause: io_uring missing, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
         let options = &blocks.engine.uring().copied().unwrap_or_default();
-        let mut ring = Ring::new(context, options)?;
+        let mut ring = Ring::new(context, &options.ring())?;
         let sqe_options = SqeOptions::new(context, blocks);
         let trims = queues_trims(context.files, blocks);
         let own = [(options.nop, "no-ops"), (trims, "queued-trims")];
         ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
         ring.features.extend(sqe_options.iter().flat_map(|options| options.features()));
-        ring.register(context, options)?;
+        ring.register(context, &options.ring(), options.vectored)?;
         Ok(Uring {
             sqe_builder: SqeBuilder {
                 files: context.files.clone(),

@@ -7,7 +7,7 @@ use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
-use candor_plan::blocks::UringCmd as Options;
+use candor_plan::blocks::{NvmeWrite, UringCmd as Options};
 use candor_plan::work::BlocksOp;
 use io_uring::squeue::Entry128;
 use io_uring::{cqueue, opcode, squeue, types};
@@ -25,8 +25,14 @@ pub struct UringCmd {
     /// Words of reads and writes: force unit access, protection information.
     read_extra: nvme::Extra,
     write_extra: nvme::Extra,
-    /// Ranges of trims in flight, one per slot; they have to outlive their commands.
+    /// Command that writes without bytes; none where writes carry theirs.
+    write_without_bytes: Option<u8>,
+    /// Ranges of trims in flight, one per slot; they have to outlive their commands. Trims of
+    /// several have their list in the slot's buffer.
     ranges: Box<[nvme::Range]>,
+    has_lists: bool,
+    /// Place of metadata of its own, behind the start of a slot's buffer.
+    metadata_at: usize,
     /// Operations for which the queue had no room, or that are no command.
     refused: Vec<u32>,
     /// Period of commands that go to a kernel thread; 0 for none.
@@ -41,20 +47,27 @@ impl UringCmd {
     /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
         let mut ring = Ring::new(context, &options.ring())?;
-        ring.register(context, &options.ring())?;
+        ring.register(context, &options.ring(), false)?;
         let own = [
             (options.fua_reads, "fua-reads"),
             (options.fua_writes, "fua-writes"),
+            (options.trim_ranges > 1, "trim-ranges"),
             (options.protection.checks(), "protection-checks"),
+            (options.protection.made_by_host, "protection-by-host"),
             (options.force_async_every > 0, "force-async"),
         ];
-        ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
+        let command = write_without_bytes(options.write).map(|(_, name)| (true, name));
+        let own = own.into_iter().chain(command);
+        ring.features.extend(own.filter(|(on, _)| *on).map(|(_, name)| name.into()));
         let mut engine = UringCmd {
             ring,
             files: context.files.clone(),
             read_extra: nvme::Extra::of_reads(options.fua_reads, options.protection),
-            write_extra: nvme::Extra::of_writes(options.fua_writes, options.protection),
+            write_extra: nvme::Extra::of_write_command(&options),
+            write_without_bytes: write_without_bytes(options.write).map(|(opcode, _)| opcode),
             ranges: vec![nvme::Range::default(); context.depth].into(),
+            has_lists: options.trim_ranges > 1,
+            metadata_at: context.metadata_at,
             refused: Vec::with_capacity(context.depth),
             async_every: options.force_async_every,
             count: 0,
@@ -70,14 +83,15 @@ impl UringCmd {
         insists: bool,
     ) -> Result<(), EngineError> {
         let Some(Device::Nvme(namespace)) = self.files.get(0).device else { return Ok(()) };
-        let unit = u64::from(namespace.block_bytes);
+        let unit = namespace.unit();
         let room = context.buffers.len() as u64;
         if !self.ring.fixed_buffers || unit > room {
             return Ok(());
         }
         let buffer = context.buffers.as_ptr();
         let place = (self.files.get(0).base / unit * unit, unit);
-        let command = namespace.transfer(nvme::opcode::READ, place, buffer, nvme::Extra::default());
+        let at = (buffer, self.metadata_at);
+        let command = namespace.transfer(nvme::opcode::READ, place, at, nvme::Extra::default());
         let entry = self.entry(0, &command, true);
         // SAFETY: the buffers outlive the command, which is waited for.
         let queued = unsafe { self.ring.inner.submission().push(&entry) };
@@ -102,20 +116,28 @@ impl UringCmd {
             return None;
         };
         let place = (slot.offset, slot.length);
+        let at = (slot.buffer.host(), self.metadata_at);
         if !namespace.is_whole(place) {
             return None;
         }
         Some(match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                namespace.transfer(nvme::opcode::READ, place, slot.buffer.host(), self.read_extra)
+                namespace.transfer(nvme::opcode::READ, place, at, self.read_extra)
             }
-            BlocksOp::Write => {
-                namespace.transfer(nvme::opcode::WRITE, place, slot.buffer.host(), self.write_extra)
+            BlocksOp::Write => match self.write_without_bytes {
+                None => namespace.transfer(nvme::opcode::WRITE, place, at, self.write_extra),
+                Some(opcode) => namespace.without_bytes(opcode, place, self.write_extra),
+            },
+            BlocksOp::Trim if self.files.get(slot.handle).in_zones => {
+                namespace.zone_change(slot.offset, nvme::ZoneAction::Reset)
+            }
+            BlocksOp::Trim if self.has_lists => {
+                namespace.deallocation(slot.buffer.host().cast(), slot.tag)
             }
             BlocksOp::Trim => {
                 let range = &mut self.ranges[index as usize];
                 *range = namespace.range(slot.offset, slot.length);
-                namespace.deallocation(range)
+                namespace.deallocation(range, 1)
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => namespace.flushing(),
             BlocksOp::SyncFileRange => return None,
@@ -147,6 +169,18 @@ impl UringCmd {
     }
 }
 
+/// Opcode of a command that writes without bytes, and its name among the features.
+fn write_without_bytes(write: NvmeWrite) -> Option<(u8, &'static str)> {
+    match write {
+        NvmeWrite::Write => None,
+        NvmeWrite::Uncorrectable => {
+            Some((nvme::opcode::WRITE_UNCORRECTABLE, "write-uncorrectable"))
+        }
+        NvmeWrite::Zeroes => Some((nvme::opcode::WRITE_ZEROES, "write-zeroes")),
+        NvmeWrite::Verify => Some((nvme::opcode::VERIFY, "verify-command")),
+    }
+}
+
 impl Io for UringCmd {
     #[inline(always)]
     fn queue(&mut self, slots: &[Slot], batch: &[u32]) {
@@ -156,8 +190,10 @@ impl Io for UringCmd {
                 self.refused.push(index);
                 continue;
             };
-            let moves =
-                matches!(slot.issued(), BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write);
+            let moves = match slot.issued() {
+                BlocksOp::Write => self.write_without_bytes.is_none(),
+                kind => matches!(kind, BlocksOp::Read | BlocksOp::ReadBack),
+            };
             let mut entry = self.entry(slot.handle, &command, moves).user_data(u64::from(index));
             if self.async_every > 0 && self.is_async() {
                 entry = entry.flags(squeue::Flags::ASYNC);

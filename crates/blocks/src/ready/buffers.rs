@@ -9,6 +9,11 @@ use crate::data::content::{self, Content, Origin};
 use crate::stream::offsets::fixed_size;
 
 impl ReadyBlocks {
+    /// Place of the metadata of blocks in each buffer: behind the longest operation.
+    pub(super) fn metadata_at(&self) -> usize {
+        (self.length_moved() as usize).max(1).next_multiple_of(PAGE_BYTES)
+    }
+
     /// Pages for buffers of that many bytes.
     pub(super) fn pages(&self, bytes: usize) -> Pages {
         match self.blocks.hints.huge_pages {

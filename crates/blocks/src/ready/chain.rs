@@ -16,8 +16,10 @@ use crate::sources::filled::Filled;
 use crate::sources::ordered::{FlushOrdered, TrimsLast};
 use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
+use crate::sources::protected::Protected;
 use crate::sources::read_back::{self, ReadBack};
 use crate::sources::synced::{Synced, syncs};
+use crate::sources::trim_ranges::TrimRanges;
 use crate::sources::trims::Trims;
 use crate::sources::verified::{SharedVerifier, Verified};
 use crate::sources::work::Work;
@@ -65,6 +67,8 @@ impl ReadyBlocks {
             && priorities.is_none()
             && pacer.is_none()
             && self.targets.is_none()
+            && self.trim_ranges() == 1
+            && self.host_protection().is_none()
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
@@ -74,6 +78,9 @@ impl ReadyBlocks {
             };
         }
         let mut chain = self.base(rank, work, verifier.as_ref());
+        if self.trim_ranges() > 1 {
+            chain = Box::new(TrimRanges::new(chain, self.files.clone(), self.trim_ranges()));
+        }
         if serializes {
             chain = Box::new(Serialized::new(chain, depth));
         }
@@ -84,6 +91,7 @@ impl ReadyBlocks {
             (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
             (None, None) => {}
         }
+        chain = self.protected(chain);
         if let Some(priorities) = priorities {
             chain = Box::new(Prioritised::new(chain, priorities));
         }
@@ -106,6 +114,15 @@ impl ReadyBlocks {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
         Feed::Chain(chain)
+    }
+
+    /// The source with the tags of its blocks, where the host makes and checks them.
+    fn protected(&self, chain: Box<dyn Source>) -> Box<dyn Source> {
+        let Some(protection) = self.host_protection() else { return chain };
+        let verify = self.blocks.verify.as_ref();
+        let continues = verify.is_some_and(|verify| verify.continue_on_mismatch);
+        let (files, at) = (self.files.clone(), self.metadata_at());
+        Box::new(Protected::new(chain, files, protection, at, continues))
     }
 
     /// The stream of the work. Files whose pages were dropped when they were opened lose them again

@@ -75,7 +75,7 @@ impl OpenFile {
     /// Number of which offsets and lengths of direct I/O are multiples, where the kernel tells it.
     pub fn direct_unit(&self) -> Option<u64> {
         if let Some(device) = &self.device {
-            return Some(u64::from(device.block_bytes()));
+            return Some(device.unit());
         }
         let handle = self.handle.as_ref()?;
         let stat = statx(handle, c"", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
@@ -377,6 +377,16 @@ fn advise(file: &File, advice: Advice) {
     };
     // Advice is a hint: a filesystem that ignores it stays correct.
     let _ = rustix::fs::fadvise(file, 0, None, advice);
+}
+
+#[cfg(test)]
+impl Files {
+    /// Files that are devices for commands, without descriptors.
+    pub fn of_devices(devices: &[Device]) -> Files {
+        let null = || OpenFile::null(&Target::default());
+        let file = |device: &Device| OpenFile { device: Some(*device), ..null() };
+        Files(devices.iter().map(file).collect())
+    }
 }
 
 #[cfg(test)]

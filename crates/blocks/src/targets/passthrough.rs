@@ -26,21 +26,24 @@ impl Device {
     /// The kernel's, or the device's; `ENOTTY` and the like for what takes no such commands.
     pub fn identify(file: &File, engine: &Engine) -> io::Result<Device> {
         match engine {
-            Engine::UringCmd(_) => nvme::identify(file).map(Device::Nvme),
+            Engine::UringCmd(options) => {
+                nvme::identify(file, options.protection.made_by_host).map(Device::Nvme)
+            }
             _ => scsi::identify(file).map(Device::Scsi),
         }
     }
 
-    /// Length of the device in bytes.
+    /// Length of the device in bytes, as commands count them.
     pub fn bytes(&self) -> u64 {
-        self.blocks().saturating_mul(u64::from(self.block_bytes()))
+        self.blocks().saturating_mul(self.unit())
     }
 
-    /// Bytes of which offsets and lengths are multiples.
-    pub fn block_bytes(&self) -> u32 {
+    /// Bytes of which offsets and lengths are multiples: those of a block, with its metadata where
+    /// that follows it.
+    pub fn unit(&self) -> u64 {
         match self {
-            Device::Nvme(namespace) => namespace.block_bytes,
-            Device::Scsi(disk) => disk.block_bytes,
+            Device::Nvme(namespace) => namespace.unit(),
+            Device::Scsi(disk) => u64::from(disk.block_bytes),
         }
     }
 
@@ -82,6 +85,25 @@ impl Device {
     }
 }
 
+/// Meaning of an error number of an engine's commands, where the number's own sentence does not say
+/// it; none for other engines.
+pub fn meaning(engine: &Engine, errno: i32) -> Option<&'static str> {
+    let is_nvme = matches!(engine, Engine::UringCmd(_));
+    match errno {
+        _ if !engine.is_passthrough() => None,
+        libc::EOPNOTSUPP => Some("the device does not know the command, or one of its options"),
+        libc::EILSEQ if is_nvme => {
+            Some("the controller found protection information that does not fit the block")
+        }
+        libc::EILSEQ => {
+            Some("the disk found other data, or protection information that does not fit")
+        }
+        libc::EREMOTEIO => Some("the device refused the command"),
+        libc::ENODATA => Some("the device cannot read the blocks"),
+        _ => None,
+    }
+}
+
 /// Why an engine's commands found no device, and what to do about it.
 pub fn refusal(path: &Path, engine: &Engine, error: &io::Error) -> (String, &'static str) {
     let shown = path.display();
@@ -97,5 +119,20 @@ pub fn refusal(path: &Path, engine: &Engine, error: &io::Error) -> (String, &'st
             format!("`{shown}` takes no SCSI commands ({error})"),
             "name a SCSI disk or its generic device, such as /dev/sg0",
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_failed_commands_have_sentences() {
+        let of = |engine, errno| meaning(&engine, errno).unwrap_or_default();
+        assert!(of(Engine::SG, libc::EOPNOTSUPP).contains("does not know the command"));
+        assert!(of(Engine::SG, libc::EILSEQ).contains("other data"));
+        assert!(of(Engine::IO_URING_CMD, libc::EILSEQ).contains("protection information"));
+        assert_eq!(meaning(&Engine::IO_URING, libc::EOPNOTSUPP), None);
+        assert_eq!(meaning(&Engine::SG, libc::EACCES), None);
     }
 }

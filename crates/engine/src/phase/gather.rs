@@ -83,7 +83,8 @@ pub fn measurement(
         operations,
         per_worker,
         errors: failures.into_list(),
-        verify: job.work.verifies().then_some(verify),
+        // Tags of blocks are told of where they are wrong.
+        verify: (job.work.verifies() || verify.mismatches() > 0).then_some(verify),
         read_back: read_back(job, &apart, elapsed_ns, &clock),
         engine: EngineUsed {
             name: job.work.engine_name().into(),

@@ -5,7 +5,7 @@ use super::{DEPTH_MAX, Found, SECTOR, View};
 use crate::Bytes;
 use crate::blocks::{
     Buffers, CallFlags, Engine, IoPriority, Lock, MemoryKind, OpenSync, PriorityShare, Pvsync,
-    Uring,
+    RingOptions, Uring,
 };
 use crate::units::Direction;
 
@@ -25,7 +25,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     match view.blocks.engine {
         Engine::Pvsync(options) => pvsync(view, options, out),
         Engine::IoUring(options) => uring(view, options, out),
-        Engine::UringCmd(options) => uring(view, options.ring(), out),
+        Engine::UringCmd(options) => ring(view, options.ring(), out),
         Engine::Mmap(_) => mmap(view, out),
         Engine::Libaio(_) => libaio(view, out),
         Engine::Ftruncate => ftruncate(view, out),
@@ -102,7 +102,16 @@ fn batches(view: &View<'_>, out: &mut Found) {
 }
 
 fn uring(view: &View<'_>, options: Uring, out: &mut Found) {
-    let Uring { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, vectored, fixed_buffers, .. } = options;
+    ring(view, options.ring(), out);
+    if options.vectored && options.fixed_buffers == Some(true) {
+        let message = "operations on vectors cannot use registered buffers";
+        out.error("uring-vectored", option(view, "vectored"), message, "remove one of the two");
+    }
+}
+
+/// Options of the ring, whatever its entries are.
+fn ring(view: &View<'_>, options: RingOptions, out: &mut Found) {
+    let RingOptions { sqpoll, sqpoll_cpu, iopoll, defer_taskrun, .. } = options;
     if iopoll && !view.blocks.direct {
         let message = "iopoll is set, but only direct I/O can be polled for";
         out.error("iopoll-direct", option(view, "iopoll"), message, "set direct = true");
@@ -114,10 +123,6 @@ fn uring(view: &View<'_>, options: Uring, out: &mut Found) {
     if let Some(cpu) = sqpoll_cpu.filter(|cpu| *cpu > super::CPU_MAX) {
         let remedy = format!("use 0 to {}", super::CPU_MAX);
         out.error("cpu", option(view, "sqpoll_cpu"), format!("there is no CPU {cpu}"), remedy);
-    }
-    if vectored && fixed_buffers == Some(true) {
-        let message = "operations on vectors cannot use registered buffers";
-        out.error("uring-vectored", option(view, "vectored"), message, "remove one of the two");
     }
     if defer_taskrun == Some(true) && sqpoll {
         let message = "defer_taskrun and sqpoll exclude each other in the kernel";

@@ -253,22 +253,26 @@ impl Arbitrary<'_> {
             Engine::IoUring(_) => Engine::IoUring(self.uring()),
             Engine::Mmap(_) => Engine::Mmap(Mmap { drop: self.yes() }),
             Engine::UringCmd(_) => Engine::UringCmd(UringCmd {
-                iopoll: self.yes(),
-                fixed_buffers: self.option(Self::yes),
-                force_async_every: u32::from(self.byte()),
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
+                trim_ranges: self.count(),
+                write: self.pick(&[NvmeWrite::Write, NvmeWrite::Zeroes, NvmeWrite::Verify]),
+                deallocate: self.yes(),
                 protection: Protection {
+                    made_by_host: self.yes(),
                     check_guard: self.yes(),
                     tag: u16::from(self.byte()),
                     ..Protection::DEFAULT
                 },
-                ..UringCmd::DEFAULT
+                metadata_bytes: self.option(Self::bytes),
+                ..UringCmd::DEFAULT.with_ring(self.uring().ring())
             }),
             Engine::Sg(_) => Engine::Sg(Sg {
                 fua_reads: self.yes(),
                 fua_writes: self.yes(),
-                write: self.pick(&[ScsiWrite::Write, ScsiWrite::WriteAndVerify]),
+                hipri: self.yes(),
+                write: self.pick(&[ScsiWrite::Write, ScsiWrite::WriteSame, ScsiWrite::Stream]),
+                stream: self.byte().into(),
             }),
             other => other,
         }

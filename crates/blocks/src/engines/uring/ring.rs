@@ -4,7 +4,7 @@ use std::io;
 
 use candor_engine::EngineError;
 use candor_engine::clock::{Clock, Ticks};
-use candor_plan::blocks::Uring as Options;
+use candor_plan::blocks::RingOptions as Options;
 use io_uring::{IoUring, cqueue, squeue, types};
 
 use crate::engines::Context;
@@ -103,7 +103,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         Ok(Ring { inner, clock, fixed_files: false, fixed_buffers: false, features })
     }
 
-    /// Registers files, buffers and the ring itself, as far as plan and kernel allow.
+    /// Registers files, buffers and the ring itself, as far as plan and kernel allow. Operations
+    /// on vectors (`vectored`) cannot use registered buffers.
     ///
     /// # Errors
     /// The kernel's, where the plan requires it.
@@ -111,6 +112,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         &mut self,
         context: &Context<'_>,
         options: &Options,
+        vectored: bool,
     ) -> Result<(), EngineError> {
         let submitter = self.inner.submitter();
         let register = || submitter.register_files(&context.files.raw());
@@ -119,7 +121,7 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
             self.features.push("fixed-files".into());
         }
         let bytes = context.buffers.len();
-        let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !options.vectored;
+        let fits = bytes <= FIXED_BUFFER_BYTES_MAX && !vectored;
         if fits || options.fixed_buffers == Some(true) {
             let vector = libc::iovec { iov_base: context.buffers.as_ptr().cast(), iov_len: bytes };
             // SAFETY: the buffers outlive the ring: the worker drops its engine first.

@@ -1,11 +1,18 @@
 //! NVMe commands, and what a namespace says of itself.
 
+mod metadata;
+mod zones;
+
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileTypeExt;
 
-use candor_plan::blocks::Protection;
+use candor_engine::operation::Slot;
+use candor_plan::blocks::{NvmeWrite, Protection, UringCmd};
+
+pub use self::metadata::{Metadata, Tags, WrongTag};
+pub use self::zones::{ReportedZone, ZoneAction};
 
 /// A command, as the kernel takes it by `ioctl` and by io_uring alike.
 #[repr(C)]
@@ -45,18 +52,32 @@ pub mod opcode {
     pub const WRITE: u8 = 0x01;
     /// Reads blocks.
     pub const READ: u8 = 0x02;
+    /// Makes reads of blocks fail.
+    pub const WRITE_UNCORRECTABLE: u8 = 0x04;
+    /// Writes zeros.
+    pub const WRITE_ZEROES: u8 = 0x08;
+    /// Reads blocks for the controller alone.
+    pub const VERIFY: u8 = 0x0c;
     /// Dataset management, of which deallocation is used.
     pub const DATASET: u8 = 0x09;
+    /// Changes the state of a zone.
+    pub const ZONE_SEND: u8 = 0x79;
+    /// Reports zones.
+    pub const ZONE_RECEIVE: u8 = 0x7a;
 }
 
 /// Force unit access, in word 12 of a transfer.
 const FUA: u32 = 1 << 30;
 /// The controller makes protection information, or takes it off; in word 12 of a transfer.
 const MAKES_PROTECTION: u32 = 1 << 29;
-/// Checks of the checksum, the tag and the place, in word 12 of a read.
+/// Blocks that are written with zeros may be deallocated; in word 12.
+const MAY_DEALLOCATE: u32 = 1 << 25;
+/// Checks of the guard, the application tag and the reference tag, in word 12 of a transfer.
 const CHECKS: [u32; 3] = [1 << 28, 1 << 27, 1 << 26];
 /// Deallocation, in word 11 of dataset management.
 const DEALLOCATE: u32 = 1 << 2;
+/// Flags of word 12 that are not of protection information.
+const COMMON: u32 = FUA | MAY_DEALLOCATE;
 /// Command of io_uring that carries an NVMe command.
 pub const URING_CMD_IO: u32 = 0xc048_4e80;
 
@@ -65,39 +86,64 @@ const IOCTL_ADMIN: libc::Ioctl = 0xc048_4e41_u32 as libc::Ioctl;
 const IOCTL_IO: libc::Ioctl = 0xc048_4e43_u32 as libc::Ioctl;
 
 /// Words of a transfer beside its place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extra {
-    /// Flags of word 12.
+    /// Flags of word 12; those of protection information are for blocks that have some.
     flags: u32,
     /// Word 15: the tag of protection information, and the bits of it that are checked.
     tags: u32,
 }
 
 impl Extra {
-    /// Words of reads, with the checks of protection information.
+    /// Words of reads. The controller checks what it made; what the host made the host checks, so
+    /// that it can tell what is wrong.
     pub fn of_reads(fua: bool, protection: Protection) -> Extra {
-        let Protection { check_guard, check_tag, check_reference, .. } = protection;
-        let checks = [check_guard, check_tag, check_reference];
-        let checks = checks.into_iter().zip(CHECKS).filter(|(on, _)| *on);
-        let extra = Extra::of_writes(fua, protection);
-        Extra { flags: checks.fold(extra.flags, |flags, (_, check)| flags | check), ..extra }
+        Extra::of(fua, protection, !protection.made_by_host)
     }
 
-    /// Words of writes.
+    /// Words of writes. The controller checks what the host made.
     pub fn of_writes(fua: bool, protection: Protection) -> Extra {
+        Extra::of(fua, protection, protection.made_by_host)
+    }
+
+    /// Words of the command that writes.
+    pub fn of_write_command(options: &UringCmd) -> Extra {
+        let (fua, protection) = (options.fua_writes, options.protection);
+        match options.write {
+            NvmeWrite::Write => Extra::of_writes(fua, protection),
+            NvmeWrite::Uncorrectable => Extra { flags: 0, tags: 0 },
+            NvmeWrite::Zeroes => {
+                let extra = Extra::of_writes(fua, protection);
+                let more = if options.deallocate { MAY_DEALLOCATE } else { 0 };
+                Extra { flags: extra.flags | more, ..extra }
+            }
+            // The controller checks, and has nothing to make or to take off.
+            NvmeWrite::Verify => {
+                let extra = Extra::of(fua, protection, true);
+                Extra { flags: extra.flags & !MAKES_PROTECTION, ..extra }
+            }
+        }
+    }
+
+    fn of(fua: bool, protection: Protection, checks: bool) -> Extra {
+        let Protection { check_guard, check_tag, check_reference, made_by_host, .. } = protection;
+        let on = [check_guard, check_tag, check_reference].map(|on| on && checks);
+        let checks = on.into_iter().zip(CHECKS).filter(|(on, _)| *on);
+        let usual = if fua { FUA } else { 0 } | if made_by_host { 0 } else { MAKES_PROTECTION };
+        let flags = checks.fold(usual, |flags, (_, check)| flags | check);
         let tags = u32::from(protection.tag) | u32::from(protection.tag_mask) << 16;
-        Extra { flags: if fua { FUA } else { 0 }, tags }
+        Extra { flags, tags }
     }
 }
 
-/// Kind of protection information of a namespace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protected {
-    /// Blocks know their place.
-    Placed,
-    /// Blocks do not (type 3).
-    Anywhere,
+impl Default for Extra {
+    fn default() -> Self {
+        Extra::of_writes(false, Protection::DEFAULT)
+    }
 }
+
+/// Most ranges of a command.
+pub const RANGES_MAX: u32 = 256;
 
 /// A range of blocks to deallocate.
 #[repr(C)]
@@ -117,10 +163,12 @@ pub struct Namespace {
     pub block_bytes: u32,
     /// Logical blocks.
     pub blocks: u64,
+    /// Number of its format among those of its controller.
+    pub format: u8,
     /// Most bytes of one command; none where the controller sets no limit.
     pub most_bytes: Option<u64>,
-    /// Protection information of its blocks, where they have any.
-    pub protected: Option<Protected>,
+    /// Metadata of its blocks, where they have any.
+    pub metadata: Option<Metadata>,
 }
 
 impl Namespace {
@@ -128,54 +176,142 @@ impl Namespace {
         Command { opcode, namespace: self.number, ..Command::default() }
     }
 
+    /// Bytes of a block as commands carry it: with its metadata, where that follows it.
+    #[inline(always)]
+    pub fn unit(&self) -> u64 {
+        let extended = self.metadata.filter(|metadata| metadata.is_extended && metadata.is_moved);
+        u64::from(self.block_bytes) + extended.map_or(0, |metadata| u64::from(metadata.bytes))
+    }
+
+    /// Protection information that commands carry, where they carry some.
+    pub fn moved_tags(&self) -> Option<Tags> {
+        self.metadata.filter(|metadata| metadata.is_moved)?.tags
+    }
+
+    /// Bytes of metadata that so many bytes have in memory of their own.
+    #[inline(always)]
+    pub fn metadata_apart(&self, length: u64) -> u64 {
+        match self.metadata {
+            Some(Metadata { bytes, is_extended: false, is_moved: true, .. }) => {
+                length / u64::from(self.block_bytes) * u64::from(bytes)
+            }
+            _ => 0,
+        }
+    }
+
     /// True for whole blocks.
     #[inline(always)]
     pub fn is_whole(&self, (offset, length): (u64, u64)) -> bool {
-        (offset | length) & (u64::from(self.block_bytes) - 1) == 0
+        match self.metadata {
+            None => (offset | length) & (u64::from(self.block_bytes) - 1) == 0,
+            Some(_) => offset.is_multiple_of(self.unit()) && length.is_multiple_of(self.unit()),
+        }
     }
 
-    /// A read or write of whole blocks.
+    /// A read or write of whole blocks. Metadata that does not follow its blocks is so many bytes
+    /// behind their address.
     #[inline(always)]
     pub fn transfer(
         &self,
         opcode: u8,
-        place: (u64, u64),
-        address: *mut u8,
+        (offset, length): (u64, u64),
+        (address, metadata_at): (*mut u8, usize),
         extra: Extra,
     ) -> Command {
-        let (offset, length) = place;
-        let unit = u64::from(self.block_bytes);
+        let unit = self.unit();
         let start = offset / unit;
         // The number of blocks is one less than it says.
         let count = (length / unit).wrapping_sub(1) as u32 & 0xffff;
-        let (makes, reference, tags) = match self.protected {
-            None => (0, 0, 0),
-            Some(Protected::Placed) => (MAKES_PROTECTION, start as u32, extra.tags),
-            Some(Protected::Anywhere) => (MAKES_PROTECTION, 0, extra.tags),
-        };
-        let more = count | makes | extra.flags;
-        Command {
+        let command = Command {
             address: address as u64,
             data_bytes: length as u32,
-            words: [start as u32, (start >> 32) as u32, more, 0, reference, tags],
+            words: [start as u32, (start >> 32) as u32, count | extra.flags & COMMON, 0, 0, 0],
             ..self.of(opcode)
+        };
+        match self.metadata {
+            None => command,
+            Some(metadata) => self.with_metadata(command, metadata, (start, length), {
+                (address.wrapping_add(metadata_at), extra)
+            }),
         }
     }
 
-    /// A deallocation of the range, which has to outlive the command.
-    pub fn deallocation(&self, range: &Range) -> Command {
+    fn with_metadata(
+        &self,
+        mut command: Command,
+        metadata: Metadata,
+        (start, length): (u64, u64),
+        (address, extra): (*mut u8, Extra),
+    ) -> Command {
+        if let Some(tags) = metadata.tags {
+            let [low, high] = tags.reference_words(start);
+            let makes = if metadata.is_by_host { 0 } else { extra.flags & MAKES_PROTECTION };
+            command.words[2] |= extra.flags & !MAKES_PROTECTION | makes;
+            (command.words[4], command.words[5]) = (low, extra.tags);
+            command.words_2_and_3 = [0, high];
+        }
+        let bytes = self.metadata_apart(length);
+        if bytes > 0 {
+            (command.metadata, command.metadata_bytes) = (address as u64, bytes as u32);
+        }
+        command
+    }
+
+    /// A command to whole blocks that carries none of their bytes.
+    pub fn without_bytes(&self, opcode: u8, place: (u64, u64), extra: Extra) -> Command {
+        let command = self.transfer(opcode, place, (std::ptr::null_mut(), 0), extra);
+        Command { data_bytes: 0, metadata: 0, metadata_bytes: 0, ..command }
+    }
+
+    /// Blocks of an operation that carry protection information: the number of each, its bytes and
+    /// its metadata.
+    ///
+    /// # Safety
+    /// The slot's buffer is not in use elsewhere, and has room for its blocks and, `metadata_at`
+    /// behind its start, for their metadata.
+    pub unsafe fn blocks_in<'a>(
+        &self,
+        slot: &Slot,
+        metadata_at: usize,
+    ) -> impl Iterator<Item = (u64, &'a mut [u8], &'a mut [u8], Tags)> + use<'a> {
+        let (unit, block_bytes) = (self.unit(), self.block_bytes as usize);
+        let (first, address) = (slot.offset / unit, slot.buffer.host());
+        let moved = self.metadata.filter(|metadata| metadata.is_moved);
+        let parts = moved.and_then(|metadata| Some((metadata, metadata.tags?)));
+        let count = if parts.is_some() { slot.length / unit } else { 0 };
+        (0..count).zip(std::iter::repeat(parts)).filter_map(move |(nth, parts)| {
+            let (metadata, tags) = parts?;
+            let (nth_byte, bytes) = (nth as usize * unit as usize, metadata.bytes as usize);
+            let behind = match metadata.is_extended {
+                true => nth_byte + block_bytes,
+                false => metadata_at + nth as usize * bytes,
+            };
+            // SAFETY: both lie in the slot's buffer, apart from each other and from those of other
+            // blocks; it is not used elsewhere, as the caller says.
+            let (data, metadata) = unsafe {
+                (
+                    std::slice::from_raw_parts_mut(address.add(nth_byte), block_bytes),
+                    std::slice::from_raw_parts_mut(address.add(behind), bytes),
+                )
+            };
+            Some((first + nth, data, metadata, tags))
+        })
+    }
+
+    /// A deallocation of that many ranges, whose list has to outlive the command.
+    pub fn deallocation(&self, list: *const Range, count: u32) -> Command {
         Command {
-            address: std::ptr::from_ref(range) as u64,
-            data_bytes: size_of::<Range>() as u32,
-            // One range, numbered from 0.
-            words: [0, DEALLOCATE, 0, 0, 0, 0],
+            address: list as u64,
+            data_bytes: size_of::<Range>() as u32 * count,
+            // The number of ranges is one less than it says.
+            words: [count.wrapping_sub(1) & 0xff, DEALLOCATE, 0, 0, 0, 0],
             ..self.of(opcode::DATASET)
         }
     }
 
     /// The range of blocks between two offsets.
     pub fn range(&self, offset: u64, length: u64) -> Range {
-        let unit = u64::from(self.block_bytes);
+        let unit = self.unit();
         Range { attributes: 0, blocks: (length / unit) as u32, start: offset / unit }
     }
 
@@ -188,10 +324,15 @@ impl Namespace {
         call(file, IOCTL_IO, self.flushing())
     }
 
+    /// Reads the whole blocks that fit, from the block on in which the offset lies.
     pub(super) fn read(&self, file: &File, buffer: &mut [u8], offset: u64) -> io::Result<u64> {
-        let length = buffer.len() as u64;
+        let unit = self.unit();
+        let (offset, length) = (offset / unit * unit, buffer.len() as u64 / unit * unit);
+        let mut metadata = vec![0_u8; self.metadata_apart(length) as usize];
+        let address = buffer.as_mut_ptr();
+        let metadata_at = (metadata.as_mut_ptr() as usize).wrapping_sub(address as usize);
         let command =
-            self.transfer(opcode::READ, (offset, length), buffer.as_mut_ptr(), Extra::default());
+            self.transfer(opcode::READ, (offset, length), (address, metadata_at), Extra::default());
         call(file, IOCTL_IO, command).map(|()| length)
     }
 }
@@ -211,8 +352,11 @@ fn call(file: &File, request: libc::Ioctl, mut command: Command) -> io::Result<(
 /// Bytes of a page of identification.
 const PAGE_BYTES: usize = 4096;
 
-/// A page of identification.
-fn page(file: &File, namespace: u32, which: u32) -> io::Result<Vec<u8>> {
+/// Page of a namespace that belongs to a set of commands.
+const OF_COMMAND_SET: u32 = 5;
+
+/// A page of identification; some belong to a set of commands, by its number.
+fn page(file: &File, namespace: u32, [which, commands]: [u32; 2]) -> io::Result<Vec<u8>> {
     const IDENTIFY: u8 = 0x06;
     let mut page = vec![0; PAGE_BYTES];
     let command = Command {
@@ -220,14 +364,15 @@ fn page(file: &File, namespace: u32, which: u32) -> io::Result<Vec<u8>> {
         namespace,
         address: page.as_mut_ptr() as u64,
         data_bytes: PAGE_BYTES as u32,
-        words: [which, 0, 0, 0, 0, 0],
+        words: [which, commands << 24, 0, 0, 0, 0],
         ..Command::default()
     };
     call(file, IOCTL_ADMIN, command).map(|()| page)
 }
 
-/// Asks a namespace for its size and format, and its controller for its limit.
-pub(super) fn identify(file: &File) -> io::Result<Namespace> {
+/// Asks a namespace for its size and format, and its controller for its limit. `by_host` says
+/// whether the host makes the protection information.
+pub(super) fn identify(file: &File, by_host: bool) -> io::Result<Namespace> {
     const OF_NAMESPACE: u32 = 0;
     const OF_CONTROLLER: u32 = 1;
     // Block devices answer as well, and take no commands by io_uring.
@@ -240,31 +385,32 @@ pub(super) fn identify(file: &File) -> io::Result<Namespace> {
         return Err(io::Error::last_os_error());
     }
     let number = number as u32;
-    let namespace = page(file, number, OF_NAMESPACE)?;
-    let controller = page(file, 0, OF_CONTROLLER)?;
-    read(number, &namespace, &controller)
+    let namespace = page(file, number, [OF_NAMESPACE, 0])?;
+    let controller = page(file, 0, [OF_CONTROLLER, 0])?;
+    // Formats of protection information are told by controllers that know of others than one.
+    let extends = controller[97] & 0x80 != 0;
+    let extensions = extends.then(|| page(file, number, [OF_COMMAND_SET, 0])).transpose()?;
+    read(number, [&namespace, &controller], extensions.as_deref(), by_host)
 }
 
-/// Reads both pages.
-fn read(number: u32, namespace: &[u8], controller: &[u8]) -> io::Result<Namespace> {
+/// Reads the pages.
+fn read(
+    number: u32,
+    [namespace, controller]: [&[u8]; 2],
+    extensions: Option<&[u8]>,
+    by_host: bool,
+) -> io::Result<Namespace> {
     let unusable = |why: &str| io::Error::new(io::ErrorKind::Unsupported, why.to_owned());
     let number_at = |at: usize, bytes: usize| -> u64 {
         namespace[at..at + bytes].iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
     };
     let chosen = namespace[26];
-    let format = 128 + 4 * usize::from(chosen & 0xf | (chosen & 0x60) >> 1);
-    let (metadata, shift) = (number_at(format, 2), namespace[format + 2]);
+    let nth = usize::from(chosen & 0xf | (chosen & 0x60) >> 1);
+    let format = 128 + 4 * nth;
+    let shift = namespace[format + 2];
     if !(9..=24).contains(&shift) {
         return Err(unusable("its format is unknown"));
     }
-    let protected = match (metadata, namespace[29] & 7) {
-        (0, _) => None,
-        // Metadata of that length is protection information and nothing else, so that the
-        // controller transfers none.
-        (8, 1 | 2) => Some(Protected::Placed),
-        (8, 3) => Some(Protected::Anywhere),
-        _ => return Err(unusable("its blocks have metadata, which is not transferred")),
-    };
     // In units of the smallest page of the controller, which are 4 KiB.
     let limit = match controller[77] {
         0 => None,
@@ -274,9 +420,10 @@ fn read(number: u32, namespace: &[u8], controller: &[u8]) -> io::Result<Namespac
         number,
         block_bytes: 1 << shift,
         blocks: number_at(0, 8),
+        format: nth as u8,
         // The number of blocks has 16 bits.
         most_bytes: Some(limit.unwrap_or(u64::MAX).min(1 << (16 + u32::from(shift)))),
-        protected,
+        metadata: Metadata::of(namespace, extensions, [format, nth], by_host)?,
     })
 }
 
@@ -299,6 +446,17 @@ pub fn errno(status: u32) -> i32 {
 }
 
 #[cfg(test)]
+impl Namespace {
+    /// A namespace whose blocks have protection information of the host behind them.
+    pub fn extended(block_bytes: u32, metadata: u8) -> Namespace {
+        let (mut namespace, controller) = (vec![0; PAGE_BYTES], vec![0; PAGE_BYTES]);
+        (namespace[26], namespace[29], namespace[128]) = (0x10, 1, metadata);
+        namespace[130] = block_bytes.ilog2() as u8;
+        read(1, [&namespace, &controller], None, true).expect("usable")
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -314,67 +472,117 @@ mod tests {
     #[test]
     fn a_namespace_by_its_pages() {
         let (namespace, controller) = pages();
-        let found = read(7, &namespace, &controller).expect("usable");
+        let found = read(7, [&namespace, &controller], None, false).expect("usable");
         let whole = Namespace {
             number: 7,
             block_bytes: 4096,
             blocks: 0x0102_0304,
+            format: 3,
             most_bytes: Some(128 << 10),
-            protected: None,
+            metadata: None,
         };
         assert_eq!(found, whole);
         let mut odd = namespace.clone();
         odd[128 + 14] = 0;
-        assert!(read(7, &odd, &controller).is_err());
-        let mut with_metadata = namespace;
-        with_metadata[128 + 12] = 8;
-        let refused = read(7, &with_metadata, &controller).expect_err("no metadata");
-        assert!(refused.to_string().contains("metadata"), "{refused}");
+        assert!(read(7, [&odd, &controller], None, false).is_err());
+    }
+
+    /// A namespace whose blocks have that much metadata; DPS, and whether the host makes it.
+    fn with_metadata(bytes: u8, dps: u8, is_extended: bool, by_host: bool) -> Namespace {
+        let (mut namespace, controller) = pages();
+        (namespace[128 + 12], namespace[29]) = (bytes, dps);
+        namespace[26] |= if is_extended { 0x10 } else { 0 };
+        read(1, [&namespace, &controller], None, by_host).expect("usable")
     }
 
     #[test]
     fn commands_as_the_kernel_reads_them() {
         let (namespace, controller) = pages();
-        let namespace = read(1, &namespace, &controller).expect("usable");
+        let namespace = read(1, [&namespace, &controller], None, false).expect("usable");
         let start = (1_u64 << 33) + 5;
         let place = (start << 12, 3 << 12);
         let fua = Extra::of_writes(true, Protection::DEFAULT);
-        let command = namespace.transfer(opcode::WRITE, place, std::ptr::dangling_mut(), fua);
+        let at = (std::ptr::dangling_mut(), 0);
+        let command = namespace.transfer(opcode::WRITE, place, at, fua);
         let bytes = command.bytes();
         assert_eq!((bytes.len(), bytes[0], bytes[4]), (72, 1, 1));
         let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|byte| bytes[at + byte]));
         assert_eq!([word(36), word(40), word(44), word(48)], [3 << 12, 5, 2, 2 | FUA]);
         let range = namespace.range(8192, 4096);
         assert_eq!(range, Range { attributes: 0, blocks: 1, start: 2 });
-        assert_eq!(namespace.deallocation(&range).words[1], 4);
+        let command = namespace.deallocation(&raw const range, 1);
+        assert_eq!((command.words[..2].to_vec(), command.data_bytes), (vec![0, 4], 16));
+        let many = namespace.deallocation(&raw const range, RANGES_MAX);
+        assert_eq!((many.words[0], many.data_bytes), (255, 4096));
     }
+
+    const CHECKED: Protection =
+        Protection { check_guard: true, check_reference: true, tag: 0x17, ..Protection::DEFAULT };
+    const AT: (*mut u8, usize) = (std::ptr::dangling_mut(), 8191);
 
     #[test]
     fn the_controller_makes_and_checks_protection_information() {
-        let (mut namespace, controller) = pages();
-        (namespace[128 + 12], namespace[29]) = (8, 1);
-        let mut found = read(1, &namespace, &controller).expect("usable");
-        assert_eq!(found.protected, Some(Protected::Placed));
-        let protection = Protection {
-            check_guard: true,
-            check_reference: true,
-            tag: 0x17,
-            ..Protection::DEFAULT
-        };
-        let (at, address) = ((9 << 12, 4096), std::ptr::dangling_mut());
-        let extra = Extra::of_reads(false, protection);
-        let command = found.transfer(opcode::READ, at, address, extra);
+        let found = with_metadata(8, 1, false, false);
+        assert_eq!((found.unit(), found.metadata_apart(4096), found.moved_tags()), (4096, 0, None));
+        let place = (9 << 12, 4096);
+        let command = found.transfer(opcode::READ, place, AT, Extra::of_reads(false, CHECKED));
         assert_eq!(command.words[2], 1 << 29 | 1 << 28 | 1 << 26);
         assert_eq!((command.words[4], command.words[5]), (9, 0xffff_0017));
-        let written =
-            found.transfer(opcode::WRITE, at, address, Extra::of_writes(false, protection));
+        let of_writes = |fua| Extra::of_writes(fua, CHECKED);
+        let written = found.transfer(opcode::WRITE, place, AT, of_writes(false));
         assert_eq!((written.words[2], written.words[4]), (1 << 29, 9));
-        found.protected = None;
-        let plain = found.transfer(opcode::WRITE, at, address, Extra::of_writes(true, protection));
+        let bare = Namespace { metadata: None, ..found };
+        let plain = bare.transfer(opcode::WRITE, place, AT, of_writes(true));
         assert_eq!((plain.words[2], plain.words[4], plain.words[5]), (FUA, 0, 0));
-        namespace[29] = 3;
-        let found = read(1, &namespace, &controller).expect("usable");
-        assert_eq!(found.protected, Some(Protected::Anywhere));
+        let unplaced = with_metadata(8, 3, false, false);
+        assert!(unplaced.metadata.and_then(|m| m.tags).is_some_and(|tags| !tags.is_placed));
+    }
+
+    #[test]
+    fn commands_that_carry_no_bytes() {
+        let namespace = with_metadata(8, 1, false, false);
+        let of = |write, deallocate| {
+            let options = UringCmd { write, deallocate, protection: CHECKED, ..UringCmd::DEFAULT };
+            let extra = Extra::of_write_command(&options);
+            let command = namespace.without_bytes(opcode::WRITE_ZEROES, (9 << 12, 8192), extra);
+            assert_eq!((command.address, command.data_bytes, command.metadata_bytes), (0, 0, 0));
+            assert_eq!(command.words[0], 9);
+            (command.words[2], command.words[4])
+        };
+        assert_eq!(of(NvmeWrite::Zeroes, true), (1 | 1 << 25 | 1 << 29, 9));
+        assert_eq!(of(NvmeWrite::Zeroes, false).0, 1 | 1 << 29);
+        assert_eq!(of(NvmeWrite::Verify, false).0, 1 | 1 << 28 | 1 << 26);
+        assert_eq!(of(NvmeWrite::Uncorrectable, false).0, 1);
+    }
+
+    #[test]
+    fn the_host_transfers_metadata() {
+        let by_host = Protection { made_by_host: true, ..CHECKED };
+        // In memory of its own: eight bytes for each of two blocks.
+        let apart = with_metadata(8, 1, false, true);
+        assert_eq!((apart.unit(), apart.metadata_apart(8192)), (4096, 16));
+        let place = (9 << 12, 8192);
+        let written = apart.transfer(opcode::WRITE, place, AT, Extra::of_writes(false, by_host));
+        assert_eq!((written.metadata, written.metadata_bytes), (8192, 16));
+        assert_eq!((written.data_bytes, written.words[2]), (8192, 1 | 1 << 28 | 1 << 26));
+        // A read without a word about tags takes them as they are.
+        let plain = apart.transfer(opcode::READ, place, AT, Extra::default());
+        assert_eq!((plain.metadata_bytes, plain.words[2]), (16, 1));
+        // The controller gives back what it is asked for; the host checks it.
+        let read = apart.transfer(opcode::READ, place, AT, Extra::of_reads(false, by_host));
+        assert_eq!((read.metadata_bytes, read.words[2]), (16, 1));
+        // Behind each block: a block is longer.
+        let extended = with_metadata(16, 1, true, true);
+        assert_eq!((extended.unit(), extended.metadata_apart(8224)), (4112, 0));
+        assert!(extended.is_whole((4112 * 9, 8224)) && !extended.is_whole((4096 * 9, 8224)));
+        let place = (9 * 4112, 8224);
+        let written = extended.transfer(opcode::WRITE, place, AT, Extra::of_writes(false, by_host));
+        assert_eq!((written.metadata_bytes, written.data_bytes), (0, 8224));
+        assert_eq!((written.words[0], written.words[2] & 0xffff, written.words[4]), (9, 1, 9));
+        // Metadata beside what the controller makes is the host's.
+        let beside = with_metadata(16, 1, false, false);
+        let written = beside.transfer(opcode::WRITE, (0, 4096), AT, Extra::default());
+        assert_eq!((written.metadata_bytes, written.words[2]), (16, 1 << 29));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileTypeExt;
 
+use candor_plan::blocks::ScsiWrite;
+
 /// Longest command that is used.
 const COMMAND_BYTES: usize = 16;
 const SENSE_BYTES: usize = 32;
@@ -70,6 +72,15 @@ fn length_of(command: &Command) -> u8 {
 /// # Safety
 /// The data belongs to the caller, and has as many bytes as it says.
 pub unsafe fn call(fd: RawFd, command: &Command, data: Data) -> Result<u32, i32> {
+    // SAFETY: as the caller says.
+    unsafe { call_with(fd, command, data, 0) }
+}
+
+/// The same with flags of the driver.
+///
+/// # Safety
+/// As that of [`call`].
+pub unsafe fn call_with(fd: RawFd, command: &Command, data: Data, flags: u32) -> Result<u32, i32> {
     let mut sense = [0; SENSE_BYTES];
     let (direction, address, bytes) = match data {
         Data::None => (-1, std::ptr::null_mut(), 0),
@@ -87,7 +98,7 @@ pub unsafe fn call(fd: RawFd, command: &Command, data: Data) -> Result<u32, i32>
         command: command.as_ptr(),
         sense: sense.as_mut_ptr(),
         timeout_ms: TIMEOUT_MS,
-        flags: 0,
+        flags,
         id: 0,
         user: std::ptr::null_mut(),
         status: 0,
@@ -164,12 +175,26 @@ pub mod opcode {
     pub const WRITE: [u8; 2] = [0x2a, 0x8a];
     /// Writes blocks, and reads the medium again.
     pub const WRITE_AND_VERIFY: [u8; 2] = [0x2e, 0x8e];
+    /// Writes one block to many.
+    pub const WRITE_SAME: [u8; 2] = [0x41, 0x93];
+    /// Reads blocks for the disk alone, or compares them.
+    pub const VERIFY: [u8; 2] = [0x2f, 0x8f];
+    /// Writes blocks of a stream; there is none with 10 bytes.
+    pub const WRITE_STREAM: u8 = 0x9a;
     /// Flushes the disk's cache.
     pub const SYNCHRONIZE_CACHE: [u8; 2] = [0x35, 0x91];
 }
 
 /// Force unit access, in the second byte of a read or write.
 pub const FUA: u8 = 1 << 3;
+/// No data comes from the host, in the second byte of the long form of `WRITE SAME`.
+const WITHOUT_DATA: u8 = 1;
+/// All blocks are compared with those of the host, in the second byte of `VERIFY`.
+const COMPARES_ALL: u8 = 1 << 1;
+/// All blocks are compared with one of the host.
+const COMPARES_ONE: u8 = 3 << 1;
+/// Asks the driver to poll for a command.
+pub const POLLED: u32 = 0x800;
 /// Bytes of the list of one range to unmap.
 pub const UNMAP_BYTES: usize = 24;
 
@@ -193,12 +218,50 @@ impl Disk {
                 command[2..6].copy_from_slice(&start.to_be_bytes());
                 command[7..9].copy_from_slice(&count.to_be_bytes());
             }
-            _ => {
-                command[0] = opcodes[1];
-                command[2..10].copy_from_slice(&start.to_be_bytes());
-                command[10..14].copy_from_slice(&(count as u32).to_be_bytes());
-            }
+            _ => return self.long(opcodes[1], offset, length, more),
         }
+        command
+    }
+
+    /// The command that writes a range of blocks in that way. A stream has a number.
+    #[inline(always)]
+    pub fn writing(
+        &self,
+        way: ScsiWrite,
+        (offset, length): (u64, u64),
+        fua: bool,
+        stream: u16,
+    ) -> Command {
+        let more = if fua && way.has_fua() { FUA } else { 0 };
+        match way {
+            ScsiWrite::Write => self.command(opcode::WRITE, offset, length, more),
+            ScsiWrite::WriteAndVerify => {
+                self.command(opcode::WRITE_AND_VERIFY, offset, length, more)
+            }
+            ScsiWrite::WriteSame => self.command(opcode::WRITE_SAME, offset, length, more),
+            ScsiWrite::WriteSameWithoutData => {
+                self.long(opcode::WRITE_SAME[1], offset, length, WITHOUT_DATA)
+            }
+            ScsiWrite::Stream => {
+                let mut command = self.long(opcode::WRITE_STREAM, offset, 0, more);
+                let count = (length / u64::from(self.block_bytes)) as u16;
+                command[10..12].copy_from_slice(&stream.to_be_bytes());
+                command[12..14].copy_from_slice(&count.to_be_bytes());
+                command
+            }
+            ScsiWrite::Verify => self.command(opcode::VERIFY, offset, length, 0),
+            ScsiWrite::VerifyData => self.command(opcode::VERIFY, offset, length, COMPARES_ALL),
+            ScsiWrite::VerifySame => self.command(opcode::VERIFY, offset, length, COMPARES_ONE),
+        }
+    }
+
+    /// A command of 16 bytes to a range of blocks.
+    fn long(&self, opcode: u8, offset: u64, length: u64, more: u8) -> Command {
+        let unit = u64::from(self.block_bytes);
+        let mut command = [0; COMMAND_BYTES];
+        (command[0], command[1]) = (opcode, more);
+        command[2..10].copy_from_slice(&(offset / unit).to_be_bytes());
+        command[10..14].copy_from_slice(&((length / unit) as u32).to_be_bytes());
         command
     }
 
@@ -229,6 +292,36 @@ impl Disk {
         let command = self.command(opcode::READ, offset, buffer.len() as u64, 0);
         asked(file, &command, buffer)
     }
+}
+
+/// Opens a stream of the disk; its number.
+///
+/// # Errors
+/// The disk's, for instance because it knows no streams.
+pub fn open_stream(file: &File) -> io::Result<u16> {
+    let mut answer = [0; 8];
+    asked(file, &stream_control(STREAM_OPEN, 0), &mut answer)?;
+    Ok(u16::from_be_bytes([answer[4], answer[5]]))
+}
+
+/// Closes a stream that was opened.
+///
+/// # Errors
+/// The disk's.
+pub fn close_stream(file: &File, stream: u16) -> io::Result<()> {
+    let mut answer = [0; 8];
+    asked(file, &stream_control(STREAM_CLOSE, stream), &mut answer).map(drop)
+}
+
+const STREAM_OPEN: u8 = 1;
+const STREAM_CLOSE: u8 = 2;
+
+/// `STREAM CONTROL`, which answers with 8 bytes.
+fn stream_control(control: u8, stream: u16) -> Command {
+    let mut command = [0; COMMAND_BYTES];
+    (command[0], command[1], command[13]) = (0x9e, 0x14 | control << 5, 8);
+    command[4..6].copy_from_slice(&stream.to_be_bytes());
+    command
 }
 
 /// Carries a command out that fills a buffer, again where the disk says that it was reset.
@@ -323,6 +416,36 @@ mod tests {
         let long = DISK.command(opcode::WRITE_AND_VERIFY, 0, 0x1_0000 * 512, 0);
         assert_eq!((long[0], &long[10..14]), (0x8e, &[0, 1, 0, 0][..]));
         assert_eq!(DISK.flushing()[..10], [0x35, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn each_way_to_write_has_its_bytes() {
+        let of = |way, fua| DISK.writing(way, (5 * 512, 3 * 512), fua, 0x0102);
+        let short = |command: Command| (command[0], command[1], command[5], command[8]);
+        assert_eq!(short(of(ScsiWrite::Write, true)), (0x2a, FUA, 5, 3));
+        assert_eq!(short(of(ScsiWrite::WriteAndVerify, true)), (0x2e, 0, 5, 3));
+        assert_eq!(short(of(ScsiWrite::WriteSame, true)), (0x41, 0, 5, 3));
+        assert_eq!(short(of(ScsiWrite::Verify, false)), (0x2f, 0, 5, 3));
+        assert_eq!(short(of(ScsiWrite::VerifyData, false)), (0x2f, 2, 5, 3));
+        assert_eq!(short(of(ScsiWrite::VerifySame, false)), (0x2f, 6, 5, 3));
+        let without = of(ScsiWrite::WriteSameWithoutData, false);
+        assert_eq!((without[0], without[1], without[9], without[13]), (0x93, 1, 5, 3));
+        assert_eq!(length_of(&without), 16);
+        let stream = of(ScsiWrite::Stream, true);
+        assert_eq!((stream[0], stream[1], stream[9]), (0x9a, FUA, 5));
+        assert_eq!(stream[10..14], [1, 2, 0, 3]);
+        assert_eq!(length_of(&stream), 16);
+        let far = DISK.writing(ScsiWrite::VerifyData, ((1 << 32) * 512, 512), false, 0);
+        assert_eq!((far[0], far[1], far[5]), (0x8f, 2, 1));
+    }
+
+    #[test]
+    fn streams_are_opened_and_closed() {
+        let opening = stream_control(STREAM_OPEN, 0);
+        assert_eq!((opening[0], opening[1], opening[13]), (0x9e, 0x34, 8));
+        let closing = stream_control(STREAM_CLOSE, 0x0102);
+        assert_eq!((closing[1], &closing[4..6]), (0x54, &[1, 2][..]));
+        assert_eq!(length_of(&closing), 16);
     }
 
     #[test]

@@ -6,6 +6,8 @@ use super::Zone;
 use candor_engine::operation::Outcome;
 
 use crate::targets::files::OpenFile;
+use crate::targets::passthrough;
+use crate::targets::passthrough::nvme::{self, ReportedZone, ZoneAction};
 
 /// Backend of a file's zones.
 pub trait Backend: Send + Sync {
@@ -68,6 +70,36 @@ impl Backend for Device {
     fn written(&self, file: &OpenFile, start: u64) -> io::Result<Option<u64>> {
         let report = report::<1>(file, start / SECTOR)?;
         Ok(report.zones().next().map(|zone| zone.written))
+    }
+
+    fn is_strict(&self) -> bool {
+        true
+    }
+}
+
+/// A namespace with zones that takes commands past the block layer.
+struct Commands(nvme::Namespace);
+
+impl Commands {
+    fn change(&self, file: &OpenFile, start: u64, action: ZoneAction) -> io::Result<()> {
+        let handle = file.handle().ok_or(io::ErrorKind::NotFound)?;
+        self.0.change_zone(handle, start, action)
+    }
+}
+
+impl Backend for Commands {
+    fn reset(&self, file: &OpenFile, start: u64, _: u64) -> io::Result<()> {
+        self.change(file, start, ZoneAction::Reset)
+    }
+
+    fn finish(&self, file: &OpenFile, start: u64, _: u64) -> io::Result<()> {
+        self.change(file, start, ZoneAction::Finish)
+    }
+
+    fn written(&self, file: &OpenFile, start: u64) -> io::Result<Option<u64>> {
+        let handle = file.handle().ok_or(io::ErrorKind::NotFound)?;
+        let zone = self.0.zone_at(handle, start)?;
+        Ok(zone.map(|zone| of_commands(&self.0, &zone).written))
     }
 
     fn is_strict(&self) -> bool {
@@ -142,6 +174,9 @@ fn report<const MOST: usize>(file: &OpenFile, sector: u64) -> io::Result<Box<Raw
 /// # Errors
 /// The kernel's.
 pub fn of(file: &OpenFile) -> io::Result<Reported> {
+    if let Some(passthrough::Device::Nvme(namespace)) = file.device {
+        return of_namespace(file, namespace);
+    }
     let Some(length) = zone_bytes(file) else {
         return Ok(Reported { backend: Box::new(MapOnly), length: None, zones: Vec::new() });
     };
@@ -154,6 +189,22 @@ pub fn of(file: &OpenFile) -> io::Result<Reported> {
             return Ok(Reported { backend: Box::new(Device), length: Some(length), zones });
         }
     }
+}
+
+/// Zones of a namespace, by its own commands.
+fn of_namespace(file: &OpenFile, namespace: nvme::Namespace) -> io::Result<Reported> {
+    let handle = file.handle().ok_or(io::ErrorKind::NotFound)?;
+    let length = namespace.zone_blocks(handle)?;
+    let reported = namespace.report_zones(handle, length)?;
+    let zones = reported.iter().map(|zone| of_commands(&namespace, zone)).collect();
+    let length = Some(length.saturating_mul(namespace.unit()));
+    Ok(Reported { backend: Box::new(Commands(namespace)), length, zones })
+}
+
+fn of_commands(namespace: &nvme::Namespace, zone: &ReportedZone) -> Zone {
+    let bytes = |blocks: u64| blocks.saturating_mul(namespace.unit());
+    let written = bytes(zone.pointer.saturating_sub(zone.start));
+    sequential(zone.condition, written, bytes(zone.capacity))
 }
 
 /// Length of the zones of a zoned device; none for other files.
@@ -169,20 +220,26 @@ pub fn zone_bytes(file: &OpenFile) -> Option<u64> {
 
 fn zone(raw: &RawZone, has_capacity: bool) -> Zone {
     const CONVENTIONAL: u8 = 1;
+    let capacity = if has_capacity { raw.capacity } else { raw.length }.saturating_mul(SECTOR);
+    let written = raw.pointer.saturating_sub(raw.start).saturating_mul(SECTOR);
+    let zone = sequential(raw.condition, written, capacity);
+    match raw.kind {
+        CONVENTIONAL => Zone { written: 0, conventional: true, ..zone },
+        _ => zone,
+    }
+}
+
+/// A zone by its state, the bytes to its write pointer, and those that it holds.
+fn sequential(condition: u8, written: u64, capacity: u64) -> Zone {
     const READ_ONLY: u8 = 0xd;
     const FULL: u8 = 0xe;
     const OFFLINE: u8 = 0xf;
-    let capacity = if has_capacity { raw.capacity } else { raw.length }.saturating_mul(SECTOR);
-    let written = match raw.condition {
-        FULL => capacity,
+    match condition {
+        FULL => Zone { written: capacity, ..Zone::empty(capacity) },
         // Such a zone takes no writes and has nothing to read.
-        READ_ONLY | OFFLINE => 0,
-        _ => raw.pointer.saturating_sub(raw.start).saturating_mul(SECTOR).min(capacity),
-    };
-    let is_dead = matches!(raw.condition, READ_ONLY | OFFLINE);
-    let conventional = raw.kind == CONVENTIONAL;
-    let capacity = if is_dead { 0 } else { capacity };
-    Zone { written: if conventional { 0 } else { written }, conventional, ..Zone::empty(capacity) }
+        READ_ONLY | OFFLINE => Zone::empty(0),
+        _ => Zone { written: written.min(capacity), ..Zone::empty(capacity) },
+    }
 }
 
 fn change(file: &OpenFile, how: libc::Ioctl, start: u64, length: u64) -> io::Result<()> {

@@ -25,6 +25,17 @@ choices! {
 }
 
 choices! {
+    /// `write_mode`.
+    pub enum NvmeWrite {
+        #[default]
+        Write = "Write": "write",
+        Uncorrectable = "Write Uncorrectable": "uncor",
+        Zeroes = "Write Zeroes": "zeroes",
+        Verify = "Verify": "verify",
+    }
+}
+
+choices! {
     /// `sg_write_mode`. `verify` is an old name.
     pub enum SgWrite {
         #[default]
@@ -72,8 +83,16 @@ pub struct EngineOptions {
     pub fua_writes: bool,
     /// `sg_write_mode`.
     pub sg_write: SgWrite,
-    /// `pi_chk`, `apptag`, `apptag_mask`.
+    /// `stream_id`.
+    pub stream: u16,
+    /// `write_mode`.
+    pub nvme_write: NvmeWrite,
+    /// `deac`.
+    pub deallocates: bool,
+    /// `pi_act`, `pi_chk`, `apptag`, `apptag_mask`.
     pub protection: Protection,
+    /// `md_per_io_size`; 0 is as much as is needed.
+    pub metadata_bytes: u64,
     /// `cpuload` in percent.
     pub cpu_load: u64,
     /// `cpuchunks` in microseconds.

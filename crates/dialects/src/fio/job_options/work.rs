@@ -105,6 +105,8 @@ pub struct BlockSizes {
     pub align: Option<PerDirection<u64>>,
     /// `bs_unaligned`: sizes of a range are any number of bytes.
     pub unaligned: bool,
+    /// `num_range`: ranges of each trim.
+    pub trim_ranges: u64,
     /// `bs_is_seq_rand`: sizes are of ordered and random operations, not of reads and writes.
     pub by_order: bool,
 }

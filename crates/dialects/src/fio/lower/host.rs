@@ -136,9 +136,16 @@ impl Host for ThisHost {
     }
 
     fn zoned(&self, path: &Path) -> Option<Zoned> {
-        path.metadata().ok().filter(|data| data.file_type().is_block_device())?;
+        let kind = path.metadata().ok()?.file_type();
         let real = path.canonicalize().ok()?;
-        let queue = Path::new("/sys/class/block").join(real.file_name()?).join("queue");
+        let name = real.file_name()?.to_str()?;
+        // A namespace's generic device has the zones of its block device.
+        let name = match name.strip_prefix("ng") {
+            Some(numbers) if kind.is_char_device() => format!("nvme{numbers}"),
+            _ if kind.is_block_device() => name.to_owned(),
+            _ => return None,
+        };
+        let queue = Path::new("/sys/class/block").join(name).join("queue");
         let read = |key: &str| std::fs::read_to_string(queue.join(key)).ok();
         if matches!(read("zoned")?.trim(), "none" | "") {
             return None;

@@ -1,8 +1,8 @@
 //! Engines and what belongs to them.
 
 use candor_plan::blocks::{
-    Buffers, IoPriority, MemoryKind, Mmap, Pattern, PriorityClass, PriorityShare, ScsiWrite, Sg,
-    UringCmd,
+    Buffers, IoPriority, MemoryKind, Mmap, NvmeWrite, Pattern, PriorityClass, PriorityShare,
+    ScsiWrite, Sg, UringCmd,
 };
 use candor_plan::units::Direction;
 use candor_plan::{Burn, Bytes, Engine, Nanos, Target, Work};
@@ -78,27 +78,66 @@ fn commands_past_the_block_layer() {
     assert_eq!((ring.engine, ring.direct, ring.depth), (Engine::UringCmd(expected), true, 4));
     assert_eq!(ring.hints, candor_plan::blocks::Hints::default());
     let scsi = one("ioengine=sg\nsg_write_mode=verify\nreadfua=1\nwritefua=1");
-    let expected = Sg { fua_reads: true, fua_writes: false, write: ScsiWrite::WriteAndVerify };
+    let expected = Sg { fua_reads: true, write: ScsiWrite::WriteAndVerify, ..Sg::DEFAULT };
     assert_eq!((scsi.engine, scsi.direct), (Engine::Sg(expected), true));
     let deep = lowered("[a]\nfilename=/tmp/full\nioengine=sg\niodepth=8\n");
     assert_eq!(deep.notes[0].did, "one command at a time");
     for (lines, refused) in [
         ("ioengine=io_uring_cmd\nnowait=1", "nowait=1 is not done"),
         ("ioengine=io_uring_cmd\nsync=1", "sync=1 is not done"),
-        ("ioengine=io_uring_cmd\npi_act=0", "pi_act=0 is not done"),
+        ("ioengine=io_uring\npi_act=0", "pi_act=0 is not done"),
         ("ioengine=io_uring\npi_chk=GUARD", "pi_chk=GUARD is not done"),
-        ("ioengine=io_uring_cmd\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
+        ("ioengine=io_uring\nmd_per_io_size=64", "md_per_io_size=64 is not done"),
+        ("ioengine=io_uring\nrw=randtrim\nnum_range=2", "num_range=2 is not done"),
+        ("ioengine=io_uring_cmd\nrw=trimwrite\nnum_range=2", "num_range=2 is not done"),
         ("ioengine=io_uring_cmd\ncmd_type=scsi", "cmd_type=scsi is not done"),
-        ("ioengine=sg\nsg_write_mode=write_same", "sg_write_mode=write_same is not done"),
+        ("ioengine=sg\nsg_write_mode=same\nrw=write\nverify=md5", "verify=md5 is not done"),
+        (
+            "ioengine=io_uring_cmd\nwrite_mode=zeroes\nrw=write\nverify=md5",
+            "verify=md5 is not done",
+        ),
+        ("ioengine=io_uring_cmd\nverify_mode=compare", "verify_mode=compare is not done"),
         ("ioengine=sg\nioscheduler=none", "ioscheduler=none is not done"),
     ] {
         let said = diagnostics(&format!("[a]\nfilename=/tmp/full\n{lines}\n")).join("\n");
         assert!(said.contains(refused), "{lines}: {said}");
     }
+}
+
+#[test]
+fn options_of_nvme_commands() {
     let checked = one("ioengine=io_uring_cmd\npi_chk=GUARD,APPTAG\napptag=0x17\napptag_mask=255");
     let Engine::UringCmd(UringCmd { protection, .. }) = checked.engine else { panic!("commands") };
     assert!(protection.check_guard && protection.check_tag && !protection.check_reference);
     assert_eq!((protection.tag, protection.tag_mask), (0x17, 255));
+    let stream =
+        one("ioengine=sg\nrw=write\nsg_write_mode=write_stream\nstream_id=9\nwritefua=1\nhipri");
+    let expected =
+        Sg { write: ScsiWrite::Stream, stream: 9, fua_writes: true, hipri: true, ..Sg::DEFAULT };
+    assert_eq!(stream.engine, Engine::Sg(expected));
+    let zeroes = one("ioengine=io_uring_cmd\nrw=write\nwrite_mode=zeroes\ndeac=1");
+    let expected = UringCmd { write: NvmeWrite::Zeroes, deallocate: true, ..UringCmd::DEFAULT };
+    assert_eq!(zeroes.engine, Engine::UringCmd(expected));
+    let own = one("ioengine=io_uring_cmd\npi_act=0\nmd_per_io_size=64");
+    let Engine::UringCmd(own) = own.engine else { panic!("commands") };
+    assert_eq!((own.protection.made_by_host, own.metadata_bytes), (true, Some(Bytes(64))));
+    let ranged = one("ioengine=io_uring_cmd\nrw=randtrim\nnum_range=8");
+    let expected = UringCmd { trim_ranges: 8, ..UringCmd::DEFAULT };
+    assert_eq!(ranged.engine, Engine::UringCmd(expected));
+    for lines in [
+        "fdp=1",
+        "dataplacement=fdp",
+        "data_placement=streams",
+        "plid_select=random",
+        "fdp_pli_select=random",
+        "plids=0,1",
+        "fdp_pli=0,1",
+        "dp_scheme=/tmp/scheme",
+    ] {
+        let text = format!("[a]\nfilename=/tmp/full\nioengine=io_uring_cmd\n{lines}\n");
+        let said = diagnostics(&text).join("\n");
+        assert!(said.contains("no placement identifiers yet"), "{lines}: {said}");
+    }
     // What says nothing beside the default is no option that is not done.
     assert_eq!(one("ioengine=io_uring_cmd\ncmd_type=nvme\npi_act=1").engine, Engine::IO_URING_CMD);
 }

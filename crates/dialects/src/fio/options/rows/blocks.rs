@@ -24,6 +24,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("bs_is_seq_rand", Kind::Bool, |s, v| s.blocks.by_order = v.bool(),
         "the first size is of ordered operations, the second of random ones")
         .under("bs").default("0").exact("blocks.size, blocks.jump_size", "1"),
-    bare("num_range", Kind::Int(0, 256), "ranges in one trim")
-        .default("1").refused("2", "only commands of io_uring_cmd have several ranges"),
+    row("num_range", Kind::Int(1, 256), |s, v| s.blocks.trim_ranges = v.int(),
+        "ranges in one trim, each of bs bytes; io_uring_cmd alone has several")
+        .default("1").exact("blocks.engine.io_uring_cmd.trim_ranges", "2"),
 ];

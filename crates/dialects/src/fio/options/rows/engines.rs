@@ -1,6 +1,6 @@
 //! Options that only some engines have, and those of profiles.
 
-use crate::fio::job_options::{CpuMode, SgWrite, StatType};
+use crate::fio::job_options::{CpuMode, NvmeWrite, SgWrite, StatType};
 use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::fio::values::TimeUnit::Micros;
@@ -10,15 +10,17 @@ const MANY: u64 = u32::MAX as u64;
 const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
-const MODE: &str = "NVMe devices are read and written by plain reads and writes only";
+const MODE: &str = "blocks are read by plain reads, and compared by the host";
 const SCSI: &str = "io_uring carries NVMe commands only; sg sends those of SCSI";
-const METADATA: &str = "metadata of blocks is not transferred";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("hipri", Kind::Flag, |s, v| s.engine.hipri = v.bool(), "poll for completions")
         .of(&["pvsync2", "io_uring", "io_uring_cmd", "sg", "libblkio", "xnvme"])
-        .exact("blocks.engine.pvsync.hipri, blocks.engine.io_uring.iopoll", "1"),
+        .exact(
+            "blocks.engine.pvsync.hipri, blocks.engine.io_uring.iopoll, blocks.engine.sg.hipri",
+            "1",
+        ),
     row("hipri_percentage", Kind::Int(0, 100), |s, v| s.engine.hipri_percent = v.int(),
         "percent of operations that are polled for")
         .of(&["pvsync2"]).default("100").exact("blocks.engine.pvsync.hipri_percent", "50"),
@@ -83,8 +85,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .refused("1", "huge pages in the mapping of a file are not built yet"),
     bare("cmd_type", Kind::Text, "kind of command")
         .of(&["io_uring_cmd"]).default("nvme").refused("other", SCSI),
-    bare("write_mode", Kind::Text, "command that writes")
-        .of(&["io_uring_cmd"]).default("write").refused("zeroes", MODE),
+    row("write_mode", Kind::Choice(NvmeWrite::CHOICES),
+        |s, v| s.engine.nvme_write = v.of(NvmeWrite::ALL), "NVMe command that writes")
+        .of(&["io_uring_cmd"]).default("write").exact("blocks.engine.io_uring_cmd.write", "zeroes"),
     bare("read_mode", Kind::Text, "command that reads")
         .of(&["io_uring_cmd"]).default("read").refused("verify", MODE),
     bare("verify_mode", Kind::Text, "command that verifies")
@@ -93,13 +96,17 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .of(&["io_uring_cmd"]).refused("1", SCSI),
     bare("cdb_len", Kind::Int(0, 32), "bytes of a SCSI command")
         .of(&["io_uring_cmd"]).refused("16", SCSI),
-    bare("deac", Kind::Bool, "zeroes are also given back")
-        .of(&["io_uring_cmd"]).default("0").refused("1", MODE),
-    bare("md_per_io_size", Kind::Size(0), "bytes of metadata per operation")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("0").refused("64", METADATA),
-    bare("pi_act", Kind::Bool, "the controller makes and takes protection information")
-        .of(&["io_uring", "io_uring_cmd", "xnvme"]).default("1")
-        .refused("0", "the host makes no protection information"),
+    row("deac", Kind::Bool, |s, v| s.engine.deallocates = v.bool(),
+        "blocks that are written with zeros are given back too")
+        .of(&["io_uring_cmd"]).default("0")
+        .exact("blocks.engine.io_uring_cmd.deallocate", "1"),
+    row("md_per_io_size", Kind::Size(0), |s, v| s.engine.metadata_bytes = v.int(),
+        "bytes for the metadata of an operation, where it is apart from the blocks")
+        .of(PROTECTED).default("0").exact("blocks.engine.io_uring_cmd.metadata_bytes", "64"),
+    row("pi_act", Kind::Bool, |s, v| s.engine.protection.made_by_host = !v.bool(),
+        "the controller makes and takes protection information, not the host")
+        .of(PROTECTED).default("1")
+        .exact("blocks.engine.io_uring_cmd.protection.made_by_host", "0"),
     bare("pi_chk", Kind::Own("GUARD|REFTAG|APPTAG[,…]", own::PROTECTION, own::protection),
         "which protection information is checked")
         .of(PROTECTED).exact("blocks.engine.io_uring_cmd.protection", "GUARD"),
@@ -119,8 +126,9 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("sg_write_mode", Kind::Choice(SgWrite::CHOICES),
         |s, v| s.engine.sg_write = v.of(SgWrite::ALL), "SCSI command that writes")
         .of(&["sg"]).default("write").exact("blocks.engine.sg.write", "write_and_verify"),
-    bare("stream_id", Kind::Int(0, 65535), "stream of a SCSI device")
-        .of(&["sg"]).default("0").refused("1", "streams of SCSI devices are not written to"),
+    row("stream_id", Kind::Int(0, 65535), |s, v| s.engine.stream = v.int() as u16,
+        "stream that sg_write_mode=write_stream writes to; 0 opens one")
+        .of(&["sg"]).default("0").exact("blocks.engine.sg.stream", "1"),
 ];
 
 #[rustfmt::skip]

@@ -5,7 +5,7 @@ use crate::fio::options::kind::{Kind, Row};
 use crate::fio::options::own;
 use crate::kit::{bare, row};
 
-const FDP: &str = "placement identifiers are fields of NVMe commands, which no engine here issues";
+const FDP: &str = "commands carry no placement identifiers yet: no device was there to try them on";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[

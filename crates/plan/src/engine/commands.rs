@@ -1,0 +1,193 @@
+//! Options of engines that send commands past the block layer.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ring::ring_engine;
+use super::{is_default, is_false, is_zero_16};
+use crate::Bytes;
+
+ring_engine! {
+    /// Options of the io_uring_cmd engine. Absent switches mean: use it where the kernel has it.
+    UringCmd {
+        /// Reads come from the media, not from the controller's cache (force unit access).
+        #[serde(skip_serializing_if = "is_false")]
+        fua_reads: bool = false,
+        /// Each write is on the media when it completes (force unit access).
+        #[serde(skip_serializing_if = "is_false")]
+        fua_writes: bool = false,
+        /// Ranges that each trim names, 1 to 256, each as long as the size of trims says.
+        #[serde(skip_serializing_if = "is_one")]
+        trim_ranges: u32 = 1,
+        /// Command that writes.
+        #[serde(skip_serializing_if = "is_default")]
+        write: NvmeWrite = NvmeWrite::Write,
+        /// Blocks that are written with zeros are deallocated too, where the controller does that.
+        #[serde(skip_serializing_if = "is_false")]
+        deallocate: bool = false,
+        /// Protection information, of namespaces that have it.
+        #[serde(skip_serializing_if = "is_default")]
+        protection: Protection = Protection::DEFAULT,
+        /// Memory for the metadata of an operation, where that is apart from its blocks; absent
+        /// means as much as the longest operation has.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        metadata_bytes: Option<Bytes> = None,
+    }
+}
+
+impl UringCmd {
+    /// Most ranges that a trim names.
+    pub const TRIM_RANGES_MAX: u32 = 256;
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
+}
+
+/// Protection information of a namespace that has it: a guard (a checksum), an application tag and
+/// a reference tag (the block's place). The controller makes it when blocks are written, and checks
+/// and takes it off when they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Protection {
+    /// The host makes it when blocks are written, which the controller checks, and checks it when
+    /// they are read, in place of the controller.
+    #[serde(skip_serializing_if = "is_false")]
+    pub made_by_host: bool,
+    /// The checksum of each block that is read is checked.
+    pub check_guard: bool,
+    /// Each block that is read is checked to have been written to its place.
+    pub check_reference: bool,
+    /// The tag of each block that is read is checked.
+    pub check_tag: bool,
+    /// Tag of blocks that are written, and of those that are checked (the application tag).
+    pub tag: u16,
+    /// Bits of the tag that are checked.
+    pub tag_mask: u16,
+}
+
+impl Protection {
+    /// Nothing is checked.
+    pub const DEFAULT: Protection = Protection {
+        made_by_host: false,
+        check_guard: false,
+        check_reference: false,
+        check_tag: false,
+        tag: 0x1234,
+        tag_mask: 0xffff,
+    };
+
+    /// True where anything is checked.
+    pub fn checks(&self) -> bool {
+        self.check_guard || self.check_reference || self.check_tag
+    }
+}
+
+impl Default for Protection {
+    fn default() -> Self {
+        Protection::DEFAULT
+    }
+}
+
+/// NVMe command that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NvmeWrite {
+    /// Write.
+    #[default]
+    Write,
+    /// Write Uncorrectable: reads of the blocks fail until they are written. No byte moves.
+    Uncorrectable,
+    /// Write Zeroes. No byte moves.
+    Zeroes,
+    /// Verify: the controller reads the blocks for itself. Nothing is written.
+    Verify,
+}
+
+/// Options of the sg engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sg {
+    /// Reads come from the media, not from the disk's cache (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_reads: bool,
+    /// Each write is on the media when it completes (force unit access).
+    #[serde(skip_serializing_if = "is_false")]
+    pub fua_writes: bool,
+    /// The driver is asked to poll for reads and writes (`SGV4_FLAG_HIPRI`); drivers that cannot,
+    /// such as Linux's own, wait for them as ever.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hipri: bool,
+    /// Command that writes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub write: ScsiWrite,
+    /// Stream that is written to; 0 means one that each worker opens for itself, and closes.
+    #[serde(skip_serializing_if = "is_zero_16")]
+    pub stream: u16,
+}
+
+impl Sg {
+    /// Plain reads and writes.
+    pub const DEFAULT: Sg = Sg {
+        fua_reads: false,
+        fua_writes: false,
+        hipri: false,
+        write: ScsiWrite::Write,
+        stream: 0,
+    };
+}
+
+/// SCSI command that writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ScsiWrite {
+    /// `WRITE`.
+    #[default]
+    Write,
+    /// `WRITE AND VERIFY`: the disk reads the medium again, without comparing.
+    WriteAndVerify,
+    /// `WRITE SAME`: the first block of the bytes, over and over.
+    WriteSame,
+    /// `WRITE SAME` without data: what the disk takes for such, such as zeros. No byte moves.
+    WriteSameWithoutData,
+    /// `WRITE STREAM`.
+    Stream,
+    /// `VERIFY`: the disk reads the medium. Nothing is written, and no byte moves.
+    Verify,
+    /// `VERIFY` against the bytes of all blocks, which the disk compares. Nothing is written.
+    VerifyData,
+    /// `VERIFY` of each block against the first one of the bytes. Nothing is written.
+    VerifySame,
+}
+
+/// Bytes that a command that writes takes from the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// Those of all blocks.
+    All,
+    /// Those of one block.
+    OneBlock,
+    /// None.
+    Nothing,
+}
+
+impl ScsiWrite {
+    /// Bytes that it takes from the host.
+    pub fn carries(self) -> Carries {
+        match self {
+            ScsiWrite::WriteSame | ScsiWrite::VerifySame => Carries::OneBlock,
+            ScsiWrite::WriteSameWithoutData | ScsiWrite::Verify => Carries::Nothing,
+            _ => Carries::All,
+        }
+    }
+
+    /// True where the disk then holds what the host gave it.
+    pub fn stores(self) -> bool {
+        matches!(self, ScsiWrite::Write | ScsiWrite::WriteAndVerify | ScsiWrite::Stream)
+    }
+
+    /// True where it has a bit for force unit access.
+    pub fn has_fua(self) -> bool {
+        matches!(self, ScsiWrite::Write | ScsiWrite::Stream)
+    }
+}
