@@ -149,6 +149,8 @@ pub struct SteadyGoal {
     pub percent: bool,
     /// `steadystate_duration` in seconds.
     pub duration_s: u64,
+    /// Windows of `steadystate_check_interval` in it.
+    pub windows: u64,
 }
 
 /// Which logs of a job are written, and how.
