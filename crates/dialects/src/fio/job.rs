@@ -228,6 +228,8 @@ pub struct Reporting {
     pub bandwidth: bool,
     /// A log of bandwidth has a line for each operation, where it has one for any.
     pub bandwidth_by_operation: bool,
+    /// The same for a log of operations.
+    pub iops_by_operation: bool,
     /// Counters of the devices are shown.
     pub disk_util: bool,
     /// Digits of rounded figures.
@@ -263,6 +265,7 @@ impl Default for Reporting {
             slat: true,
             bandwidth: true,
             bandwidth_by_operation: true,
+            iops_by_operation: true,
             disk_util: true,
             significant_figures: 4,
             stats: true,

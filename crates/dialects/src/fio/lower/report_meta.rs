@@ -302,6 +302,7 @@ fn reporting(given: &Statistics) -> Reporting {
         clat: shown(given.no_clat),
         slat: shown(given.no_slat),
         bandwidth_by_operation: shown(given.no_bandwidth),
+        iops_by_operation: !given.reduced,
         disk_util: given.disk_util,
         significant_figures: given.figures as u32,
         stats: given.stats,
