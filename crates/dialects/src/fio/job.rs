@@ -149,6 +149,8 @@ pub struct SteadyGoal {
     pub percent: bool,
     /// `steadystate_duration` in seconds.
     pub duration_s: u64,
+    /// Windows of `steadystate_check_interval` in it.
+    pub windows: u64,
 }
 
 /// Which logs of a job are written, and how.
@@ -226,6 +228,8 @@ pub struct Reporting {
     pub bandwidth: bool,
     /// A log of bandwidth has a line for each operation, where it has one for any.
     pub bandwidth_by_operation: bool,
+    /// The same for a log of operations.
+    pub iops_by_operation: bool,
     /// Counters of the devices are shown.
     pub disk_util: bool,
     /// Digits of rounded figures.
@@ -261,6 +265,7 @@ impl Default for Reporting {
             slat: true,
             bandwidth: true,
             bandwidth_by_operation: true,
+            iops_by_operation: true,
             disk_util: true,
             significant_figures: 4,
             stats: true,

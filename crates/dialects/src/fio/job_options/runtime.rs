@@ -47,6 +47,18 @@ pub struct Steady {
     pub interval: Nanos,
 }
 
+impl Steady {
+    /// Windows that fit into the duration; 0 turns the search for a steady state off.
+    pub fn windows(&self) -> u32 {
+        u32::try_from(self.duration.0 / self.window().0).unwrap_or(u32::MAX)
+    }
+
+    /// Length of a window.
+    pub fn window(&self) -> Nanos {
+        self.interval.max(Nanos(1_000_000))
+    }
+}
+
 /// Run time and repeats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Runtime {

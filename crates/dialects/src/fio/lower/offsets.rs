@@ -8,6 +8,7 @@ use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes};
 
 use super::instance::{Instance, mixed};
+use super::names;
 use crate::fio::job_options::{
     Amount, Distribution, Generator, RwMode, Sequencer, Service, ZoneMode,
 };
@@ -250,10 +251,31 @@ fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnost
         wrong("spr_op", "spr_op is not above 0 and below 1", "", "set 0.07 to 0.28");
     }
     Access::Precondition {
-        regions: u32::try_from(options.precondition.regions).unwrap_or(u32::MAX),
+        regions: regions(from, diagnostics),
         spare_percent,
         rewrites_last: options.precondition.cache > 0,
     }
+}
+
+/// Regions of preconditioning: none is smaller than the cache of the device, where the size of what
+/// is written is known.
+fn regions(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> u32 {
+    let options = &from.options.random.precondition;
+    let asked = u32::try_from(options.regions).unwrap_or(u32::MAX);
+    let known = match from.options.area.size {
+        Some(Amount::Bytes(bytes)) => Some(bytes),
+        _ => names::first(from).and_then(|path| from.host.found(&path).bytes()),
+    };
+    let Some(bytes) = known.filter(|_| options.cache > 0) else { return asked };
+    let most = (bytes as f64 * (1.0 + options.spare) / options.cache as f64) as u32;
+    if most == 0 {
+        let message = "a cache that holds all that is written leaves no region".to_owned();
+        diagnostics.wrong(from, "spr_cs", message, "set size, or a smaller spr_cs");
+    } else if most < asked {
+        let why = "a region is no smaller than the cache";
+        diagnostics.note(from, "spr_num_regions", &format!("{most} regions"), why);
+    }
+    asked.min(most.max(1))
 }
 
 /// True where all operations have one size.

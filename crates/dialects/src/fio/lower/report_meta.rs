@@ -5,7 +5,7 @@ pub(super) mod remarks;
 
 use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Direction, PerDirection};
-use candor_plan::{Blocks, Nanos, Program, SteadyFigure, Work};
+use candor_plan::{Blocks, Program, SteadyFigure, Work};
 
 use super::groups::Seat;
 use super::instance::Instance;
@@ -161,7 +161,8 @@ const WITHOUT_BYTES: [&str; 5] = ["null", "cpuio", "exec", "filecreate", "page_f
 
 fn steady(options: &JobOptions) -> Option<SteadyGoal> {
     let given = &options.runtime.steady;
-    (given.duration > Nanos(0)).then_some(SteadyGoal {
+    let windows = given.windows();
+    (windows > 0).then_some(SteadyGoal {
         figure: match given.of {
             SteadyOf::Iops | SteadyOf::IopsSlope => SteadyFigure::Ops,
             SteadyOf::Bandwidth | SteadyOf::BandwidthSlope => SteadyFigure::Bytes,
@@ -174,6 +175,7 @@ fn steady(options: &JobOptions) -> Option<SteadyGoal> {
         limit: given.limit,
         percent: given.percent,
         duration_s: given.duration.0 / 1_000_000_000,
+        windows: windows.into(),
     })
 }
 
@@ -300,6 +302,7 @@ fn reporting(given: &Statistics) -> Reporting {
         clat: shown(given.no_clat),
         slat: shown(given.no_slat),
         bandwidth_by_operation: shown(given.no_bandwidth),
+        iops_by_operation: !given.reduced,
         disk_util: given.disk_util,
         significant_figures: given.figures as u32,
         stats: given.stats,

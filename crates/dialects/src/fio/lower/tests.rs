@@ -172,3 +172,18 @@ fn times_of_issue_need_a_log_that_has_them() {
     assert!(refused("write_lat_log=x\n").contains("set write_lat_log"));
     assert_eq!(refused("write_lat_log=x\nlog_offset=1\n"), "");
 }
+
+#[test]
+fn a_pattern_that_is_none_is_refused_without_verification_too() {
+    for text in ["verify_pattern=0xzz", "verify_pattern='nosuch'", "verify_pattern=\"abc"] {
+        assert!(!diagnostics(&format!("[a]\nsize=1m\n{text}\n")).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn gtod_reduce_leaves_logs_by_operation_empty() {
+    let job = &lowered("[a]\nsize=1m\ngtod_reduce=1\nwrite_iops_log=x\n").jobs[0];
+    assert!(!job.reporting.iops_by_operation && !job.reporting.bandwidth_by_operation);
+    let job = &lowered("[a]\nsize=1m\ndisable_bw=1\nwrite_iops_log=x\n").jobs[0];
+    assert!(job.reporting.iops_by_operation && !job.reporting.bandwidth_by_operation);
+}

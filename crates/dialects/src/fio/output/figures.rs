@@ -206,6 +206,7 @@ impl Figures {
 
     fn add_after(&mut self, other: Figures) {
         self.add_counts(&other);
+        self.steady = self.steady.take().or(other.steady);
         self.ops.read.add_after(other.ops.read);
         self.ops.write.add_after(other.ops.write);
         self.ops.trim.add_after(other.ops.trim);
@@ -213,6 +214,10 @@ impl Figures {
 
     fn add_beside(&mut self, other: &Figures) {
         self.add_counts(other);
+        self.steady = match (self.steady.take(), &other.steady) {
+            (Some(one), Some(other)) => Some(steady::beside(&one, other)),
+            (one, other) => one.or_else(|| other.clone()),
+        };
         for op in Direction::ALL {
             self.ops.of_mut(op).add_beside(other.ops.of(op));
         }
@@ -232,7 +237,6 @@ impl Figures {
         self.faults_minor += other.faults_minor;
         self.depths.merge(&other.depths);
         self.start_unix_ms = self.start_unix_ms.or(other.start_unix_ms);
-        self.steady = self.steady.take().or_else(|| other.steady.clone());
         self.depth_reached = self.depth_reached.or(other.depth_reached);
     }
 

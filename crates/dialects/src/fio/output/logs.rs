@@ -102,10 +102,14 @@ impl LogFile<'_> {
         store.flush(out)
     }
 
-    /// False for a log of bandwidth that would have a line for each operation, where none is to.
+    /// False for a log that would have a line for each operation, where it is to have none.
     fn has_lines_of(&self, job: &FioJob) -> bool {
-        let by_operation = self.kind == Kind::Bandwidth && job.logs.window_ms == 0;
-        !by_operation || job.reporting.bandwidth_by_operation
+        job.logs.window_ms > 0
+            || match self.kind {
+                Kind::Bandwidth => job.reporting.bandwidth_by_operation,
+                Kind::Iops => job.reporting.iops_by_operation,
+                _ => true,
+            }
     }
 }
 

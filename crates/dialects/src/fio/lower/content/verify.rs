@@ -22,6 +22,9 @@ pub(in crate::fio::lower) fn lower(
     diagnostics: &mut Diagnostics,
 ) {
     let options = &from.options.verify;
+    // A pattern that is none is told whether blocks are verified or not.
+    let text = options.pattern.as_deref();
+    let pattern = text.map(|text| patterns::lower(from, "verify_pattern", text, diagnostics));
     let Some(mut format) = format(options.method) else { return };
     if blocks.engine == Engine::Null && format != Format::Nothing {
         let why = "ioengine=null moves no bytes";
@@ -29,8 +32,7 @@ pub(in crate::fio::lower) fn lower(
         format = Format::Nothing;
     }
     let direction = from.options.rw.direction;
-    if let Some(text) = &options.pattern {
-        let pattern = patterns::lower(from, "verify_pattern", text, diagnostics);
+    if let Some(pattern) = pattern {
         let every = usize::try_from(options.pattern_interval).ok().and_then(NonZeroUsize::new);
         blocks.content.pattern = match every {
             Some(every) => pattern.map(|pattern| pattern.anew_every(every)),

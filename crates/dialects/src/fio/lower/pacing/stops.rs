@@ -36,7 +36,7 @@ fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
         until_full: options.area.fill_device,
         tolerate: errors::tolerated(from, diagnostics),
         latency_max: options.goals.max,
-        steady: steady(options),
+        steady: steady(from, diagnostics),
         ..Stop::default()
     };
     if given.time_based && stop.time.is_none() {
@@ -46,12 +46,16 @@ fn stop(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Stop {
 }
 
 /// fio judges so many samples at a time as fit into the duration.
-fn steady(options: &JobOptions) -> Option<Steady> {
+fn steady(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Steady> {
+    let options = from.options;
     let given = &options.runtime.steady;
-    if given.duration == Nanos(0) {
+    if given.windows() == 0 {
         return None;
     }
-    let window = given.interval.max(Nanos(1_000_000));
+    if options.statistics.group && options.runtime.clones > 1 {
+        let did = "each job ends when its own figures are steady; those of the group are reported";
+        diagnostics.note(from, "steadystate", did, "fio ends the jobs of a group together");
+    }
     let (figure, fit) = match given.of {
         SteadyOf::Iops => (SteadyFigure::Ops, SteadyFit::Deviation),
         SteadyOf::IopsSlope => (SteadyFigure::Ops, SteadyFit::Slope),
@@ -65,8 +69,8 @@ fn steady(options: &JobOptions) -> Option<Steady> {
         fit,
         limit: given.limit,
         percent: given.percent,
-        window,
-        windows: u32::try_from(given.duration.0 / window.0).unwrap_or(u32::MAX).max(2),
+        window: given.window(),
+        windows: given.windows().max(2),
         ramp: given.ramp,
     })
 }

@@ -517,7 +517,7 @@ fn the_last_write_is_looked_for_where_an_option_says_so() {
 
 #[test]
 fn preconditioning_is_one_pass_of_its_own_length() {
-    let lowered = lowered("[a]\nsize=1m\nrw=randwrite\nsprandom=1\nspr_op=0.07\nspr_cs=1m\n");
+    let lowered = lowered("[a]\nsize=1m\nrw=randwrite\nsprandom=1\nspr_op=0.07\nspr_cs=8k\n");
     let Access::Precondition { regions: 100, spare_percent, rewrites_last: true } =
         blocks(&lowered, 0, 0).access
     else {
@@ -526,4 +526,20 @@ fn preconditioning_is_one_pass_of_its_own_length() {
     assert!((spare_percent - 7.0).abs() < 1e-9);
     let stop = job(&lowered, 0, 0).stop.clone().unwrap_or_default();
     assert_eq!((stop.passes, stop.bytes, stop.at_least), (Some(1), None, None));
+}
+
+#[test]
+fn a_region_of_preconditioning_holds_the_cache() {
+    let regions = |more: &str| {
+        let lowered = lowered(&format!("[a]\nsize=64m\nrw=randwrite\nsprandom=1\n{more}"));
+        match blocks(&lowered, 0, 0).access {
+            Access::Precondition { regions, .. } => (regions, lowered.notes.len()),
+            _ => (0, 0),
+        }
+    };
+    assert_eq!(regions("spr_cs=64k\n"), (100, 0));
+    assert_eq!(regions("spr_cs=16m\n"), (4, 1));
+    assert_eq!(regions("spr_cs=16m\nspr_num_regions=2\n"), (2, 0));
+    let all = diagnostics("[a]\nsize=64m\nrw=randwrite\nsprandom=1\nspr_cs=1g\n");
+    assert!(all[0].contains("leaves no region"), "{all:?}");
 }

@@ -45,7 +45,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("log_issue_time", Kind::Bool, |s, v| s.logs.issue_time = v.bool(),
         "entries have the time of issue")
         .default("0").exact("output", "1"),
-    row("log_compression", Kind::Size(1024), |s, v| s.logs.compression = Some(v.int()),
+    row("log_compression", Kind::Int(1024, 512 << 20), |s, v| s.logs.compression = Some(v.int()),
         "compress logs in memory, in parts of that size")
         .idle("64k",
             "an entry takes 40 bytes of memory as it is, and the file is plain text as in fio"),
@@ -106,7 +106,7 @@ pub(in crate::fio::options) const STATISTICS: &[Row] = &[
     row("disk_util", Kind::Bool, |s, v| s.statistics.disk_util = v.bool(), "what the devices did")
         .default("1").exact("output", "0"),
     row("gtod_reduce", Kind::Bool, |s, v| s.statistics.reduced = v.bool(),
-        "no latencies, and no line of a bandwidth log for each operation")
+        "no latencies, and no line of a bandwidth or IOPS log for each operation")
         .default("0").exact("output", "1"),
     row("disable_lat", Kind::Bool, |s, v| s.statistics.no_lat = v.bool(), "no total latency")
         .under("gtod_reduce").default("0").exact("output", "1"),

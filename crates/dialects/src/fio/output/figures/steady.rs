@@ -1,14 +1,15 @@
 //! Steady state: what was asked for, and how near to it the last windows were.
 
 use candor_plan::SteadyFigure;
-use candor_record::SteadyState;
+use candor_record::{SteadyState, SteadyWindow};
 
 use crate::fio::job::SteadyGoal;
 
 /// A goal over more windows than this is not shown window by window.
 const PLACES_MAX: u64 = 1 << 16;
 
-/// Steadiness of a job over the last windows that were judged.
+/// Steadiness of a job over the last windows that were judged. As in fio, figures of windows are
+/// whole numbers, and all others follow from these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::fio::output) struct Steadiness {
     /// The criterion was met.
@@ -19,9 +20,10 @@ pub(in crate::fio::output) struct Steadiness {
     pub ops_per_s: Vec<f64>,
     /// Mean latency in each window, in ns; empty where latency is not what counts.
     pub latency_ns: Vec<f64>,
-    /// Greatest distance from the mean, in the unit of what was judged.
+    /// Greatest distance from the mean, in the unit of what was judged, where that is the criterion.
     pub deviation: f64,
-    /// Change per window of a fitted line, in the unit of what was judged.
+    /// Change per window of a fitted line, in the unit of what was judged, where that is the
+    /// criterion.
     pub slope: f64,
     /// The one of these two that was held against the limit, in its unit.
     pub criterion: f64,
@@ -31,41 +33,80 @@ impl Steadiness {
     /// Of what was recorded; nothing is attained where nothing was.
     pub fn of(recorded: Option<&SteadyState>, goal: &SteadyGoal) -> Steadiness {
         // There is a place for each window that is judged; those that were not reached hold zeros.
-        let places = goal.duration_s.min(PLACES_MAX) as usize;
-        let padded = |mut values: Vec<f64>| {
+        let places = goal.windows.min(PLACES_MAX) as usize;
+        let windows = recorded.map_or(&[][..], |recorded| &recorded.windows);
+        let of = |value: fn(&SteadyWindow) -> f64| {
+            let mut values: Vec<f64> = windows.iter().map(|window| value(window).trunc()).collect();
             values.resize(values.len().max(places), 0.0);
             values
         };
-        let latencies = |all: Vec<f64>| match goal.figure {
-            SteadyFigure::Latency => all,
-            SteadyFigure::Ops | SteadyFigure::Bytes => Vec::new(),
-        };
-        let Some(recorded) = recorded else {
-            let nothing = || padded(Vec::new());
-            return Steadiness {
-                bytes_per_s: nothing(),
-                ops_per_s: nothing(),
-                latency_ns: latencies(nothing()),
-                ..Steadiness::default()
-            };
-        };
-        let criterion = if goal.slope { recorded.slope } else { recorded.deviation_max };
-        Steadiness {
-            attained: recorded.attained,
-            bytes_per_s: padded(recorded.windows.iter().map(|w| w.bytes_per_s).collect()),
-            ops_per_s: padded(recorded.windows.iter().map(|w| w.ops_per_s).collect()),
-            latency_ns: latencies(padded(
-                recorded.windows.iter().map(|w| w.latency_mean_ns).collect(),
-            )),
-            deviation: recorded.deviation_max,
-            slope: recorded.slope,
-            criterion: match (goal.percent, recorded.mean > 0.0) {
-                (false, _) => criterion,
-                (true, true) => criterion * 100.0 / recorded.mean,
-                (true, false) => 0.0,
+        let latencies = || of(|window| window.latency_mean_ns);
+        let all = Steadiness {
+            attained: recorded.is_some_and(|recorded| recorded.attained),
+            bytes_per_s: of(|window| window.bytes_per_s),
+            ops_per_s: of(|window| window.ops_per_s),
+            latency_ns: match goal.figure {
+                SteadyFigure::Latency => latencies(),
+                SteadyFigure::Ops | SteadyFigure::Bytes => Vec::new(),
             },
+            ..Steadiness::default()
+        };
+        // Nothing was judged before there were as many windows as that.
+        if windows.is_empty() || windows.len() < places {
+            return all;
         }
+        let judged = match goal.figure {
+            SteadyFigure::Ops => &all.ops_per_s,
+            SteadyFigure::Bytes => &all.bytes_per_s,
+            SteadyFigure::Latency => &all.latency_ns,
+        };
+        let (slope, deviation) = match goal.slope {
+            true => (slope(judged), 0.0),
+            false => (0.0, deviation(judged)),
+        };
+        let criterion = match (goal.percent, mean(judged)) {
+            (false, _) => slope + deviation,
+            (true, mean) if mean > 0.0 => (slope + deviation) * 100.0 / mean,
+            (true, _) => 0.0,
+        };
+        Steadiness { slope, deviation, criterion, ..all }
     }
+}
+
+/// What jobs of a group did side by side: windows are added up, the last with the last.
+pub(in crate::fio::output) fn beside(one: &SteadyState, other: &SteadyState) -> SteadyState {
+    let add = |(a, b): (&SteadyWindow, &SteadyWindow)| {
+        let (ops, others) = (a.ops_per_s, b.ops_per_s);
+        let latencies = a.latency_mean_ns * ops + b.latency_mean_ns * others;
+        SteadyWindow {
+            at_ns: a.at_ns.max(b.at_ns),
+            ops_per_s: ops + others,
+            bytes_per_s: a.bytes_per_s + b.bytes_per_s,
+            latency_mean_ns: if ops + others > 0.0 { latencies / (ops + others) } else { 0.0 },
+        }
+    };
+    let pairs = one.windows.iter().rev().zip(other.windows.iter().rev());
+    let mut windows: Vec<SteadyWindow> = pairs.map(add).collect();
+    windows.reverse();
+    SteadyState { attained: one.attained && other.attained, windows, ..SteadyState::default() }
+}
+
+/// Greatest distance of a value from the mean.
+fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
+}
+
+/// Change per window of the least-squares line; 0 for a single window.
+fn slope(values: &[f64]) -> f64 {
+    let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
+    let (mut above, mut below) = (0.0, 0.0);
+    for (x, y) in values.iter().enumerate() {
+        let dx = x as f64 - mean_x;
+        above += dx * (y - mean_y);
+        below += dx * dx;
+    }
+    if below == 0.0 { 0.0 } else { above / below }
 }
 
 /// The mean of values; 0 for none.
@@ -92,8 +133,6 @@ pub(in crate::fio::output) fn words(goal: &SteadyGoal) -> String {
 
 #[cfg(test)]
 mod tests {
-    use candor_record::SteadyWindow;
-
     use super::*;
 
     const GOAL: SteadyGoal = SteadyGoal {
@@ -102,6 +141,7 @@ mod tests {
         limit: 10.0,
         percent: true,
         duration_s: 2,
+        windows: 2,
     };
 
     #[test]
@@ -114,29 +154,50 @@ mod tests {
         assert_eq!(words(&SteadyGoal { slope: true, ..latency }), "lat_slope:10.000000%");
     }
 
-    #[test]
-    fn what_is_held_against_the_limit_is_in_its_unit() {
-        let window = |ops_per_s, latency_mean_ns| SteadyWindow {
-            ops_per_s,
-            latency_mean_ns,
+    /// Windows of operations per second and of latency, with what the engine made of them.
+    fn recorded(windows: &[(f64, f64)]) -> SteadyState {
+        let window = |(ops_per_s, latency_mean_ns): &(f64, f64)| SteadyWindow {
+            ops_per_s: *ops_per_s,
+            latency_mean_ns: *latency_mean_ns,
             ..SteadyWindow::default()
         };
-        let recorded = SteadyState {
-            attained: true,
-            mean: 200.0,
-            deviation_max: 10.0,
-            slope: -4.0,
-            windows: vec![window(190.0, 5000.0), window(210.0, 6000.0)],
-        };
+        let windows = windows.iter().map(window).collect();
+        SteadyState { attained: true, mean: 200.4, deviation_max: 9.9, slope: 4.0, windows }
+    }
+
+    #[test]
+    fn what_is_held_against_the_limit_is_in_its_unit() {
+        let recorded = recorded(&[(190.3, 5000.0), (210.9, 6000.0)]);
         let of = |goal: &SteadyGoal| Steadiness::of(Some(&recorded), goal);
         assert_eq!((of(&GOAL).criterion, of(&GOAL).attained), (5.0, true));
-        assert_eq!(of(&SteadyGoal { slope: true, ..GOAL }).criterion, -2.0);
+        assert_eq!((of(&GOAL).deviation, of(&GOAL).slope), (10.0, 0.0));
+        let slope = SteadyGoal { slope: true, ..GOAL };
+        assert_eq!((of(&slope).criterion, of(&slope).deviation), (10.0, 0.0));
         assert_eq!(of(&SteadyGoal { percent: false, ..GOAL }).criterion, 10.0);
+        assert_eq!(of(&SteadyGoal { percent: false, ..slope }).criterion, 20.0);
         assert_eq!(of(&GOAL).ops_per_s, [190.0, 210.0]);
         assert_eq!(of(&GOAL).latency_ns, [0.0; 0]);
         let latency = SteadyGoal { figure: SteadyFigure::Latency, ..GOAL };
         assert_eq!(of(&latency).latency_ns, [5000.0, 6000.0]);
         let nothing = Steadiness::of(None, &GOAL);
         assert_eq!((nothing.attained, nothing.ops_per_s), (false, vec![0.0, 0.0]));
+    }
+
+    #[test]
+    fn windows_that_were_not_reached_are_zeros_and_judge_nothing() {
+        let recorded = SteadyState { attained: false, ..recorded(&[(190.0, 1.0), (210.0, 1.0)]) };
+        let steady = Steadiness::of(Some(&recorded), &SteadyGoal { windows: 4, ..GOAL });
+        assert_eq!(steady.ops_per_s, [190.0, 210.0, 0.0, 0.0]);
+        assert_eq!((steady.criterion, steady.deviation), (0.0, 0.0));
+    }
+
+    #[test]
+    fn windows_of_a_group_are_added_up() {
+        let one = recorded(&[(100.0, 1000.0), (200.0, 1000.0), (300.0, 1000.0)]);
+        let other = SteadyState { attained: false, ..recorded(&[(20.0, 1.0), (100.0, 5000.0)]) };
+        let both = beside(&one, &other);
+        let rates: Vec<_> = both.windows.iter().map(|window| window.ops_per_s).collect();
+        assert_eq!((rates, both.attained), (vec![220.0, 400.0], false));
+        assert_eq!(both.windows[1].latency_mean_ns, 2000.0);
     }
 }

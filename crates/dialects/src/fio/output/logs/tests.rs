@@ -3,6 +3,7 @@ use candor_plan::units::PerDirection;
 use candor_record::{LogHistogram, LogWindow, PhaseRecord, SumAndMax};
 
 use super::*;
+use crate::fio::job::Reporting;
 
 fn job(logs: Logs) -> FioJob {
     FioJob { name: "x".into(), number: 2, logs, ..FioJob::default() }
@@ -87,6 +88,21 @@ fn an_operation_is_a_line() {
     assert_eq!(issued(Kind::Iops), "1, 1, 0, 4096, 249856, 0x0000, 0\n");
     let epoch = Logs { epoch_ahead_ms: Some(0), ..all(true) };
     assert_eq!(text(Kind::Iops, epoch, one_op()), "1795260253001, 1, 0, 4096, 0\n");
+}
+
+#[test]
+fn logs_by_operation_may_be_left_empty() {
+    let lines = |reporting: Reporting, kind: Kind| {
+        let job = FioJob { reporting, ..job(all(true)) };
+        let files = files(std::slice::from_ref(&job));
+        files.iter().find(|file| file.kind == kind).is_some_and(|file| file.has_lines_of(&job))
+    };
+    let usual = Reporting::default;
+    let reduced = || Reporting { iops_by_operation: false, ..usual() };
+    assert!(lines(usual(), Kind::Iops) && lines(usual(), Kind::Bandwidth));
+    assert!(!lines(reduced(), Kind::Iops) && lines(reduced(), Kind::Bandwidth));
+    let no_bandwidth = Reporting { bandwidth_by_operation: false, ..usual() };
+    assert!(lines(no_bandwidth.clone(), Kind::Iops) && !lines(no_bandwidth, Kind::Bandwidth));
 }
 
 #[test]

@@ -20,6 +20,7 @@ fn json_with_all_keys() {
         limit: 10.0,
         percent: true,
         duration_s: 2,
+        windows: 2,
     };
     let job = FioJob { steady: Some(steady), counts_errors: true, ..job("mix", 1) };
     let text = text(&report, &[job], &[Format::Json]);

@@ -71,6 +71,7 @@ const CASES: [(&[&str], Change); 10] = [
             limit: 10.0,
             percent: true,
             duration_s: 1,
+            windows: 1,
         });
     }),
 ];
