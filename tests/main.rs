@@ -11,6 +11,7 @@ mod cache;
 mod check;
 mod commands;
 mod completions;
+mod dd;
 mod faults;
 mod figures;
 mod fio;

@@ -39,6 +39,7 @@ pub fn command() -> Command {
         .subcommand(commands::cache::command())
         .subcommand(commands::watch::command())
         .subcommand(commands::fio::command())
+        .subcommand(commands::dd::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())
@@ -60,7 +61,7 @@ pub fn main(words: &[OsString]) -> u8 {
 }
 
 /// The tool whose words these are, and its command line: where candor is called as that tool, as
-/// `candor fio`, or as `candor watch --iostat`.
+/// `candor fio` and `candor dd`, or as `candor watch --iostat`.
 fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString>)> {
     let is_iostat = |word: &OsString| word == "--iostat";
     let (program, rest) = words.split_first()?;
@@ -68,7 +69,9 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
         return Some((tool, words.to_vec()));
     }
     match rest {
-        [command, ..] if command == "fio" => Some((tools::find("fio")?, rest.to_vec())),
+        [command, ..] if command == "fio" || command == "dd" => {
+            Some((tools::find(command.to_str()?)?, rest.to_vec()))
+        }
         [command, rest @ ..] if command == "watch" && rest.iter().any(is_iostat) => {
             let rest = rest.iter().filter(|word| !is_iostat(word)).cloned();
             let words = std::iter::once("iostat".into()).chain(rest);

@@ -5,6 +5,7 @@ pub mod cache;
 pub mod check;
 pub mod completions;
 pub mod convert;
+pub mod dd;
 pub mod devices;
 pub mod explain;
 pub mod fio;

@@ -75,6 +75,11 @@ pub fn tell(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// True where stderr is a terminal.
+pub fn is_read_by_a_person() -> bool {
+    io::stderr().is_terminal()
+}
+
 /// Tells an error in a sentence.
 pub fn error(sentence: &str) {
     tell(&format!("{}error: {sentence}\n", fresh_line()));

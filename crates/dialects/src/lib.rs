@@ -2,6 +2,7 @@
 //!
 //! One folder per tool. Nothing here opens a target or runs anything.
 
+pub mod dd;
 pub mod fio;
 pub mod iostat;
 pub mod kit;

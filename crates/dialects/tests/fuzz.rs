@@ -11,6 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use candor_dialects::dd;
 use candor_dialects::fio;
 use candor_dialects::fio::ast::{FioEnvironment, Keyword};
 use candor_dialects::fio::job_options;
@@ -298,5 +299,49 @@ fn mutated_traces_end_in_steps_or_in_a_sentence() {
     look("traces", |dice| {
         let bytes = mutated_trace(dice);
         (format!("{}", bytes.escape_ascii()), Box::new(move || digest_trace(bytes)))
+    });
+}
+
+/// A command line of dd, some of whose values are odd ones.
+fn operands(dice: &mut Dice) -> Vec<OsString> {
+    const WORDS: &[&str] =
+        &["sync,block", "ascii", "count_bytes", "direct", "none", "a", "1kx2x3", "5B", "0x1"];
+    let names: Vec<&str> = dd::options::TABLE.names().collect();
+    let count = dice.below(6);
+    let operand = |dice: &mut Dice| {
+        let value = match dice.below(3) {
+            0 => dice.of(ODD).to_owned(),
+            1 => "1x".repeat(dice.below(9000)) + dice.of(ODD),
+            _ => dice.of(WORDS).to_owned(),
+        };
+        OsString::from(format!("{}={value}", dice.of(&names)))
+    };
+    let operands: Vec<_> = (0..count).map(|_| operand(dice)).collect();
+    std::iter::once("dd".into()).chain(operands).collect()
+}
+
+#[test]
+fn odd_operands_of_dd_end_in_a_copy_or_in_a_sentence() {
+    look("copies", |dice| {
+        let argv = operands(dice);
+        let shown = format!("{argv:?}");
+        let digest = move || match dd::options::read(&argv) {
+            Ok(dd::options::Request::Copy(options, _)) => {
+                let mut conversion = dd::convert::Conversion::of(&options);
+                // A record may be larger than memory: pieces of it are handed on.
+                let mut pieces = 0;
+                let mut put = |_: &[u8]| {
+                    pieces += 1;
+                    if pieces < 9 { Ok(()) } else { Err(()) }
+                };
+                conversion.as_mut().is_none_or(|of| of.convert(b"a\n b", &mut put).is_ok())
+            }
+            Ok(_) => false,
+            Err(mistake) => {
+                assert!(mistake.sentences.iter().all(|sentence| !sentence.is_empty()));
+                false
+            }
+        };
+        (shown, Box::new(digest))
     });
 }

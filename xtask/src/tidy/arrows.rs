@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("entries", 3),
     ("memory", 3),
     ("compute", 3),
+    ("copy", 3),
     ("observe", 3),
     ("judge", 3),
     ("dialects", 3),

@@ -5,12 +5,14 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat fio"),
+    ("dialects", "kit iostat dd fio"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \
          origins plain tree support verdict",
     ),
+    ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
+    ("copy", "plan cache source sink copier process"),
     ("dialects::iostat", "moment figures options columns rows text json"),
     (
         "dialects::fio",
@@ -52,7 +54,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "error families control leftovers owned_files signals events claims signature consent \
+        "error families control leftovers owned_files signals events claims device_claim signature consent \
          hooks schedulers integrity tracer devices precheck inspection align page_cache \
          device_watch target_check cached_work layout free_space memory submission runner sizes \
          phase_snapshots local run",

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{fio, watch};
+use super::{dd, fio, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -17,6 +17,7 @@ pub struct Tool {
 
 /// All of them.
 pub const TOOLS: &[Tool] = &[
+    Tool { name: "dd", main: dd::main, matrix: dd::matrix },
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
 ];
@@ -43,6 +44,7 @@ mod tests {
             ("/usr/local/bin/fio", Some("fio")),
             ("./fio", Some("fio")),
             ("/usr/bin/iostat", Some("iostat")),
+            ("/bin/dd", Some("dd")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),
