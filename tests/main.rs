@@ -28,6 +28,7 @@ mod plans;
 mod safety;
 mod scale;
 mod support;
+mod trees;
 mod user;
 mod verify;
 mod watch;

@@ -17,6 +17,7 @@ pub mod issue;
 pub mod names;
 pub mod operation;
 mod operation_log;
+pub mod permutation;
 pub mod phase;
 pub mod random;
 mod shared;

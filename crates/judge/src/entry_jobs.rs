@@ -13,6 +13,8 @@ use crate::observed::{Observed, finite, measurement_of};
 pub struct EntryJob<'a> {
     /// The job.
     pub job: &'a Job,
+    /// Work of the job.
+    pub entries: &'a Entries,
     /// Step that it does to each name.
     pub step: Step,
     /// Measurement of the job.
@@ -38,7 +40,12 @@ impl<'a> EntryJob<'a> {
     /// Names that its targets have in the plan.
     pub fn names(&self, observed: &Observed) -> f64 {
         let targets = self.job.targets.iter().filter_map(|name| observed.plan.target(name));
-        targets.map(|target| target.files_named() as f64).sum()
+        targets.map(|target| self.entries.names_of(target, self.ranks()) as f64).sum()
+    }
+
+    /// Ranks of its workers.
+    pub fn ranks(&self) -> u64 {
+        self.job.workers.into()
     }
 
     /// The targets.
@@ -52,9 +59,10 @@ impl<'a> EntryJob<'a> {
 pub fn ran<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
     let jobs = observed.phase.jobs.iter().enumerate();
     let found = jobs.filter_map(|(index, job)| {
-        let step = job.entries().and_then(Entries::single)?;
+        let entries = job.entries()?;
+        let step = entries.single()?;
         let measured = measurement_of(observed.record, index, &job.name)?;
-        Some(EntryJob { job, step, measured })
+        Some(EntryJob { job, entries, step, measured })
     });
     found.filter(|names| names.ops() > 0.0).collect()
 }

@@ -1,99 +1,10 @@
 //! Entries: operations on named things, in a tree or of the targets' own names.
-//!
-//! The engine runs single steps over the targets' own names; trees are in the model, and
-//! [`crate::check`] says by name that they are not run yet.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::operation::{Figure, Operation};
-use crate::units::SizeSpec;
-use crate::{Bytes, Nanos};
-
-/// A directory tree, and the files in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Tree {
-    /// Levels of directories below the root; 0 means items stand in the root.
-    pub depth: u32,
-    /// Directories in each directory.
-    pub width: u32,
-    /// Items in each directory that holds items.
-    pub items: u64,
-    /// Each rank has `items` of its own in each of these directories, instead of all ranks
-    /// dividing them.
-    pub items_per_rank: bool,
-    /// Items stand in every directory, or in the deepest only.
-    pub leaves_only: bool,
-    /// One tree per rank instead of one for all; all that is in it is the rank's own.
-    pub per_rank: bool,
-    /// Bytes per file.
-    pub file_size: SizeSpec,
-}
-
-impl Entries {
-    /// The only step over the targets' own names; none for work that is not run yet.
-    pub fn single(&self) -> Option<Step> {
-        match self.steps[..] {
-            [step] if step.suits(self.over) => Some(step),
-            _ => None,
-        }
-    }
-
-    /// True where all steps are run: over the targets' own names, each on a file that an earlier
-    /// one has opened, where it needs one.
-    pub fn is_run(&self) -> bool {
-        let mut open = false;
-        let fits = |step: &Step| {
-            let fits = step.suits(self.over) && (open || !step.needs_open());
-            open = matches!(step, Step::Create | Step::Open) || (open && *step != Step::Close);
-            fits
-        };
-        !self.steps.is_empty() && self.steps.iter().all(fits)
-    }
-
-    /// True where the names must be there beforehand.
-    pub fn needs_names(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
-    }
-}
-
-impl Default for Tree {
-    fn default() -> Self {
-        Tree {
-            depth: 0,
-            width: 1,
-            items: 1,
-            items_per_rank: false,
-            leaves_only: false,
-            per_rank: false,
-            file_size: SizeSpec::Fixed(Bytes(0)),
-        }
-    }
-}
-
-impl Tree {
-    /// Number of directories of one tree, the root included, at most what 64 bits hold.
-    pub fn directories(&self) -> u64 {
-        // Two levels more than 64 doublings change nothing: the sum is at its end by then, unless
-        // every level has one directory or none.
-        match self.width {
-            0 => 1,
-            1 => u64::from(self.depth) + 1,
-            width => (0..=self.depth.min(65))
-                .map(|level| u64::from(width).saturating_pow(level))
-                .fold(0, u64::saturating_add),
-        }
-    }
-
-    /// Number of directories that hold items.
-    pub fn item_directories(&self) -> u64 {
-        match self.leaves_only {
-            true => u64::from(self.width).saturating_pow(self.depth),
-            false => self.directories(),
-        }
-    }
-}
+use crate::{Bytes, Nanos, Target};
 
 /// Operations on the items of a tree, as one worker issues them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -110,9 +21,75 @@ pub struct Entries {
     pub size: Option<Bytes>,
     /// Bypass the page cache.
     pub direct: bool,
+    /// The steps are done to the other name of each thing, [`ALIAS`] longer, which `rename`, `link`
+    /// or `symlink` gave it; these three then give it its first name.
+    pub on_alias: bool,
     /// Consume batches at a fixed pace behind a queue, as a training job does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<Loader>,
+}
+
+/// End of the other name of a thing.
+pub const ALIAS: &str = ".alias";
+
+impl Entries {
+    /// The only step; none where each thing has several.
+    pub fn single(&self) -> Option<Step> {
+        match self.steps[..] {
+            [step] => Some(step),
+            _ => None,
+        }
+    }
+
+    /// Number of things of a target that so many ranks work on.
+    pub fn names_of(&self, target: &Target, ranks: u64) -> u64 {
+        let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
+        match (self.over, totals) {
+            (Over::Items, Some(totals)) => totals.items,
+            (Over::Directories, Some(totals)) => totals.directories,
+            _ => target.files_named(),
+        }
+    }
+
+    /// Most things of a target that stand in one directory; none where their names tell it not.
+    pub fn names_in_one_directory(&self, target: &Target, ranks: u64) -> Option<u64> {
+        match (self.over, &target.tree) {
+            (Over::Items, Some(tree)) => {
+                let owners = if tree.items_per_rank && !tree.per_rank { ranks } else { 1 };
+                Some(tree.items.saturating_mul(owners))
+            }
+            (Over::Directories, Some(tree)) => Some(tree.width.into()),
+            _ => target.is_flat().then(|| target.files_named()),
+        }
+    }
+
+    /// True where the names must be there beforehand.
+    pub fn needs_names(&self) -> bool {
+        !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
+    }
+
+    /// True where the things are directories, not files.
+    pub fn is_of_directories(&self) -> bool {
+        let of_directories = |step: &Step| matches!(step, Step::Mkdir | Step::Rmdir | Step::List);
+        matches!(self.over, Over::Directories | Over::TargetDirectories)
+            || self.steps.iter().any(of_directories)
+    }
+
+    /// True where directories are removed: children go before their parents.
+    pub fn removes_directories(&self) -> bool {
+        self.over == Over::Directories && self.steps.contains(&Step::Rmdir)
+    }
+
+    /// True where directories of a tree come or go.
+    pub fn makes_or_removes_directories(&self) -> bool {
+        self.removes_directories()
+            || (self.over == Over::Directories && self.steps.contains(&Step::Mkdir))
+    }
+
+    /// True where a step has another name than the thing's own as well.
+    pub fn uses_alias(&self) -> bool {
+        self.on_alias || self.steps.iter().any(|step| step.gives_alias())
+    }
 }
 
 /// Objects of the steps of [`Entries`].
@@ -160,10 +137,12 @@ pub enum Step {
     Rename,
     Link,
     Unlink,
-    Put,
-    Get,
-    Head,
-    Delete,
+    Symlink,
+    Readlink,
+    Setxattr,
+    Getxattr,
+    Removexattr,
+    Syncfs,
 }
 
 /// The table of operations: one row per step, in the order of [`Step`].
@@ -184,15 +163,17 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("rename", Figure::Names).destroying(),
     Operation::of("link", Figure::Names),
     Operation::of("unlink", Figure::Names).destroying(),
-    Operation::of("put", Figure::Write).moving().destroying(),
-    Operation::of("get", Figure::Read).moving(),
-    Operation::of("head", Figure::Names),
-    Operation::of("delete", Figure::Names).destroying(),
+    Operation::of("symlink", Figure::Names),
+    Operation::of("readlink", Figure::Names),
+    Operation::of("setxattr", Figure::Names).destroying(),
+    Operation::of("getxattr", Figure::Names),
+    Operation::of("removexattr", Figure::Names).destroying(),
+    Operation::of("syncfs", Figure::Flush),
 ];
 
 impl Step {
     /// Every step, in the order of their numbers.
-    pub const ALL: [Step; 20] = [
+    pub const ALL: [Step; 22] = [
         Step::Mkdir,
         Step::Rmdir,
         Step::List,
@@ -209,10 +190,12 @@ impl Step {
         Step::Rename,
         Step::Link,
         Step::Unlink,
-        Step::Put,
-        Step::Get,
-        Step::Head,
-        Step::Delete,
+        Step::Symlink,
+        Step::Readlink,
+        Step::Setxattr,
+        Step::Getxattr,
+        Step::Removexattr,
+        Step::Syncfs,
     ];
 
     /// The row in the table of operations.
@@ -230,19 +213,29 @@ impl Step {
         matches!(self, Step::Read | Step::Write | Step::Fsync | Step::Close)
     }
 
-    /// True where it can be done to a target's own name.
+    /// True where it gives a thing its other name.
+    pub fn gives_alias(self) -> bool {
+        matches!(self, Step::Rename | Step::Link | Step::Symlink)
+    }
+
+    /// True where it can be done to such things.
     pub fn suits(self, over: Over) -> bool {
-        let looks = matches!(self, Step::Stat | Step::Lstat | Step::Statx);
-        match over {
-            Over::TargetFiles => {
-                let changes = matches!(
-                    self,
-                    Step::Create | Step::Open | Step::Write | Step::Truncate | Step::Unlink
-                );
-                looks || changes || self.needs_open()
+        match self {
+            Step::Stat | Step::Lstat | Step::Statx | Step::Rename | Step::Syncfs => true,
+            Step::Symlink | Step::Readlink => true,
+            Step::Setxattr | Step::Getxattr | Step::Removexattr => true,
+            Step::Mkdir | Step::Rmdir | Step::List => over != Over::TargetFiles,
+            Step::Create
+            | Step::Open
+            | Step::Close
+            | Step::Read
+            | Step::Write
+            | Step::Fsync
+            | Step::Truncate
+            | Step::Link
+            | Step::Unlink => {
+                matches!(over, Over::Items | Over::TargetFiles)
             }
-            Over::TargetDirectories => looks || matches!(self, Step::Mkdir | Step::Rmdir),
-            Over::Items | Over::Directories => false,
         }
     }
 }

@@ -1,72 +1,54 @@
 //! Names of the files of a set, computed from their numbers.
 
 use std::fmt;
-use std::io::Write;
 use std::str::FromStr;
 
+use crate::pattern::{Field, Numbers, Part, Pattern};
 use crate::text_serde::text_serde;
 use crate::units::UnitError;
-
-/// Longest field of a number: the digits of the largest one.
-const WIDTH_MAX: u8 = 20;
 
 /// Name of a numbered file, below the target's path: text in which `{number}` is replaced.
 ///
 /// `{number:06}` has zeros in front, up to six digits. `{{` and `}}` are braces. Different numbers
 /// have different names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FileName(Vec<Part>);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    Text(String),
-    /// The number, with zeros in front where it has fewer digits.
-    Number(u8),
-}
+pub struct FileName(Pattern);
 
 impl FileName {
     /// Texts with the number between each two.
     pub fn joined<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> FileName {
         let mut parts = Vec::new();
         for (nth, text) in texts.into_iter().map(T::into).enumerate() {
-            parts.extend((nth > 0).then_some(Part::Number(0)));
+            parts.extend((nth > 0).then_some(Part::Field(Field::Number, 0)));
             parts.extend(Some(Part::Text(text)).filter(|part| *part != Part::Text(String::new())));
         }
-        FileName(parts)
+        FileName(Pattern(parts))
     }
 
     /// The directories before the first number, with the last slash, and the rest.
     pub fn split(&self) -> (&str, FileName) {
-        let Some((Part::Text(text), others)) = self.0.split_first() else {
+        let Some((Part::Text(text), others)) = self.0.0.split_first() else {
             return ("", self.clone());
         };
         let (directory, text) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
         let rest = Some(Part::Text(text.into())).filter(|_| !text.is_empty());
-        (directory, FileName(rest.into_iter().chain(others.iter().cloned()).collect()))
+        (directory, FileName(Pattern(rest.into_iter().chain(others.iter().cloned()).collect())))
     }
 
     /// Appends the name of a number. Allocates only where the buffer is too small.
     pub fn write(&self, number: u64, to: &mut Vec<u8>) {
-        for part in &self.0 {
-            // A vector takes all that is written to it.
-            let _ = match part {
-                Part::Text(text) => to.write_all(text.as_bytes()),
-                Part::Number(width) => write!(to, "{number:0width$}", width = usize::from(*width)),
-            };
-        }
+        self.0.write(&Numbers { number, ..Numbers::default() }, to);
     }
 
     /// The name of a number.
     pub fn name(&self, number: u64) -> String {
-        let mut name = Vec::new();
-        self.write(number, &mut name);
-        String::from_utf8_lossy(&name).into_owned()
+        self.0.name(&Numbers { number, ..Numbers::default() })
     }
 
     /// The number that has this name; none where no number has.
     pub fn number(&self, name: &str) -> Option<u64> {
-        let start = self.0.iter().position(|part| matches!(part, Part::Number(_)))?;
-        let before = match &self.0[..start] {
+        let start = self.0.0.iter().position(|part| matches!(part, Part::Field(..)))?;
+        let before = match &self.0.0[..start] {
             [Part::Text(text)] => text.as_str(),
             _ => "",
         };
@@ -79,29 +61,23 @@ impl FileName {
 
     /// True where names differ by number.
     pub fn is_numbered(&self) -> bool {
-        self.0.iter().any(|part| matches!(part, Part::Number(_)))
+        self.0.has(Field::Number)
     }
 
     /// True where all files lie in one directory.
     pub fn is_flat(&self) -> bool {
-        !self.0.iter().any(|part| matches!(part, Part::Text(text) if text.contains('/')))
+        self.0.is_flat()
     }
 
     /// True for names of files below a directory.
     pub fn is_below(&self) -> bool {
-        let name = self.name(0);
-        !name.contains('\0') && !name.split('/').any(|part| matches!(part, "" | "." | ".."))
+        self.0.is_below()
     }
 }
 
 impl fmt::Display for FileName {
-    /// Parsing reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|part| match part {
-            Part::Text(text) => f.write_str(&escaped(text)),
-            Part::Number(0) => f.write_str("{number}"),
-            Part::Number(width) => write!(f, "{{number:0{width}}}"),
-        })
+        self.0.fmt(f)
     }
 }
 
@@ -111,59 +87,18 @@ impl FromStr for FileName {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         const HOW: &str =
             "write `{number}`, `{number:06}` with zeros in front, or `{{` for a brace";
-        let wrong = |wrong: &str| UnitError::new(text, wrong, HOW);
-        let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
-        while let Some(at) = rest.find(['{', '}']) {
-            plain.push_str(&rest[..at]);
-            let brace = &rest[at..=at];
-            rest = &rest[at + 1..];
-            if let Some(behind) = rest.strip_prefix(brace) {
-                plain.push_str(brace);
-                rest = behind;
-                continue;
-            }
-            let field = rest.split_once('}').filter(|_| brace == "{");
-            let (field, behind) =
-                field.ok_or_else(|| wrong("has a brace without its other half"))?;
-            let width = width(field)
-                .ok_or_else(|| wrong(&format!("has the unknown field `{{{field}}}`")))?;
-            if !plain.is_empty() {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
-            }
-            parts.push(Part::Number(width));
-            rest = behind;
-        }
-        plain.push_str(rest);
-        if !plain.is_empty() {
-            parts.push(Part::Text(plain));
-        }
-        Ok(FileName(parts))
+        Pattern::parse(text, &[Field::Number], HOW).map(FileName)
     }
 }
 
 text_serde!(FileName, "a file name such as \"job.{number}\"", |_| None);
-
-/// The form in which a text stands in a name as it is.
-fn escaped(text: &str) -> String {
-    text.replace('{', "{{").replace('}', "}}")
-}
-
-/// Least digits of the number in a field; none for another field.
-fn width(field: &str) -> Option<u8> {
-    let format = field.strip_prefix("number")?;
-    if format.is_empty() {
-        return Some(0);
-    }
-    let width = format.strip_prefix(":0")?;
-    let is_canonical = !width.starts_with(['0', '+']);
-    width.parse().ok().filter(|width| is_canonical && (1..=WIDTH_MAX).contains(width))
-}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::pattern::WIDTH_MAX;
 
     fn name(text: &str) -> FileName {
         text.parse().expect(text)
@@ -211,7 +146,7 @@ mod tests {
     }
 
     fn any_name() -> impl Strategy<Value = FileName> {
-        let text = "[a1.{}/é]{1,4}".prop_map(|text| escaped(&text));
+        let text = "[a1.{}/é]{1,4}".prop_map(|text| text.replace('{', "{{").replace('}', "}}"));
         let number = prop_oneof![
             Just("{number}".to_owned()),
             (1..=WIDTH_MAX).prop_map(|width| format!("{{number:0{width}}}"))

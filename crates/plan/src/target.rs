@@ -49,7 +49,7 @@ pub struct Target {
     pub scheduler: Option<String>,
     /// Shape of the tree, for entries.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tree: Option<crate::entries::Tree>,
+    pub tree: Option<crate::Tree>,
 }
 
 impl Default for Target {

@@ -170,8 +170,8 @@ mod tests {
             Step::Truncate,
             Step::Rename,
             Step::Unlink,
-            Step::Put,
-            Step::Delete,
+            Step::Setxattr,
+            Step::Removexattr,
         ];
         for step in Step::ALL {
             let work = Work::from(Entries { steps: vec![step], ..Entries::default() });

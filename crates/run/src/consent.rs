@@ -15,6 +15,7 @@ use crate::claims::{self, Claims};
 use crate::error::RunError;
 use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
+use crate::trees::{Needs, OwnTrees};
 
 /// Names of a phase, and which of them nobody had.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct Guard {
     /// Kernel names of devices that are written to although they are held.
     force: Vec<String>,
     files: OwnedFiles,
+    trees: OwnTrees,
     claims: Claims,
     /// Files behind loop devices, as of the last phase.
     loop_files: Vec<LoopFile>,
@@ -51,13 +53,17 @@ impl Guard {
     ///
     /// # Errors
     /// [`RunError::Unsafe`] with everything that speaks against it.
-    pub fn admit(&mut self, targets: &[Target], phases: &[Phase]) -> Result<(), RunError> {
+    pub fn admit(&mut self, plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
         self.loop_files = candor_observe::loop_files(&self.roots);
-        let all = targets.iter().enumerate();
-        let problems: Vec<_> =
-            all.flat_map(|(index, target)| self.check_target(phases, index, target)).collect();
+        let mut problems = Vec::new();
+        for (index, target) in plan.targets.iter().enumerate() {
+            problems.extend(match target.kind {
+                TargetKind::Tree => self.check_tree(plan, phases, index, target),
+                _ => self.check_target(phases, index, target),
+            });
+        }
         match problems.is_empty() {
-            true => self.claim(targets, phases),
+            true => self.claim(&plan.targets, phases),
             false => Err(RunError::Unsafe(problems)),
         }
     }
@@ -101,7 +107,7 @@ impl Guard {
     pub fn create_directory(&mut self, target: &Target) -> Result<bool, RunError> {
         let is_free = target.path.symlink_metadata().is_err();
         let is_directory = match target.kind {
-            TargetKind::FileSet => true,
+            TargetKind::FileSet | TargetKind::Tree => true,
             TargetKind::Auto => target.files > 1,
             _ => false,
         };
@@ -132,7 +138,10 @@ impl Guard {
     /// Names that a phase is to make and that nobody has now: what stands there after it is the
     /// run's own.
     pub fn absent_names(&self, plan: &Plan, phase: &Phase) -> AbsentNames {
-        let makes = |job: &&Job| job.entries().is_some_and(|entries| !entries.needs_names());
+        let makes = |job: &&Job| {
+            let of_targets = job.entries().filter(|entries| entries.over.is_of_targets());
+            of_targets.is_some_and(|entries| !entries.needs_names())
+        };
         let jobs: Vec<_> = phase.jobs.iter().filter(makes).collect();
         let used = |target: &&Target| jobs.iter().any(|job| job.targets.contains(&target.name));
         let names = Names::of(plan.targets.iter().filter(used));
@@ -153,6 +162,7 @@ impl Guard {
 
     /// Removes the files that the run made, but for those to be kept.
     pub fn remove_files(&mut self) {
+        self.trees.remove();
         self.files.remove();
     }
 
@@ -199,6 +209,45 @@ impl Guard {
             false => self.check_path(target, &path, destroys, &place),
         });
         checked.find(|problems| !problems.is_empty()).unwrap_or_default()
+    }
+
+    /// The directory of a tree: what is in it is the run's own, only looked at, or given up by the
+    /// user.
+    fn check_tree(
+        &mut self,
+        plan: &Plan,
+        phases: &[Phase],
+        index: usize,
+        target: &Target,
+    ) -> Vec<Problem> {
+        let jobs = phases.iter().flat_map(|phase| phase.jobs.iter().map(move |job| (phase, job)));
+        let mut on_it = jobs.filter(|(_, job)| job.targets.contains(&target.name)).peekable();
+        if on_it.peek().is_none() {
+            return Vec::new();
+        }
+        let place = place(index).key("path");
+        if target.path.exists() && !target.path.is_dir() {
+            let message = format!("`{}` is no directory", target.path.display());
+            let remedy = "name a directory, or a name that is free";
+            return vec![Problem::error("target-kind", place, message, remedy)];
+        }
+        if target.overwrite || self.trees.take(plan, target) {
+            return Vec::new();
+        }
+        let changes = |(phase, job): (&Phase, &Job)| {
+            let entries = job.entries()?;
+            let makes = !entries.needs_names();
+            let lays_out = Needs::of(plan, phase, target, entries) != Needs::default();
+            let what = job.work.destroys().map(|operation| operation.name);
+            what.or((makes || lays_out).then_some("make files in"))
+        };
+        let Some(what) = on_it.find_map(changes) else { return Vec::new() };
+        let path = target.path.display();
+        let message =
+            format!("`{path}` holds what this run did not make, and the plan would {what} it");
+        let remedy = "name an empty directory or a free name; or set create = \"nothing\" to look \
+                      at what is there, or consent with `overwrite = true`";
+        vec![Problem::error("consent-tree", place, message, remedy)]
     }
 
     /// A directory that stands at a path: only one of this run, or one that the user consented to,

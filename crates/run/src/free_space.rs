@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_engine::names;
+use candor_plan::entries::{Over, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind};
 use candor_record::fmt;
@@ -15,13 +16,15 @@ use candor_record::fmt;
 use crate::error::RunError;
 use crate::layout::is_laid_out;
 use crate::precheck::{Work, targets};
+use crate::trees::Needs;
 
 /// How long the bytes of removed files may take to come back.
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// Bytes that files of one filesystem still lack, and the first target there.
+/// Bytes and names that files of one filesystem still lack, and the first target there.
 struct Need {
     bytes: u64,
+    names: u64,
     at: PathBuf,
     place: PlanPath,
 }
@@ -33,7 +36,8 @@ struct Need {
 /// [`RunError::Unsafe`] with a problem for each filesystem that has too little.
 pub fn check(plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
     let needs = needs(plan, phases).into_values();
-    let problems: Vec<Problem> = needs.filter_map(|need| too_little(&need)).collect();
+    let problems: Vec<Problem> =
+        needs.filter_map(|need| too_little(&need).or_else(|| too_few_names(&need))).collect();
     if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
 }
 
@@ -42,6 +46,14 @@ fn needs(plan: &Plan, phases: &[Phase]) -> BTreeMap<u64, Need> {
     // A file of several phases or targets grows once.
     let mut grown: HashMap<PathBuf, u64> = HashMap::new();
     let mut needs: BTreeMap<u64, Need> = BTreeMap::new();
+    for (index, target) in plan.targets.iter().enumerate() {
+        let (bytes, names) = tree_growth(plan, phases, target);
+        let Some(at) = existing(&target.path).filter(|_| names > 0) else { continue };
+        let Ok(metadata) = at.metadata() else { continue };
+        let need = needs.entry(metadata.dev()).or_insert_with(|| Need::new(at, index));
+        need.bytes = need.bytes.saturating_add(bytes);
+        need.names = need.names.saturating_add(names);
+    }
     for phase in phases.iter().filter(|phase| is_bounded(phase)) {
         for (index, target, work) in targets(plan, phase) {
             let (Some(first), bytes) = (names::paths(target).next(), growth(phase, target, &work))
@@ -53,12 +65,43 @@ fn needs(plan: &Plan, phases: &[Phase]) -> BTreeMap<u64, Need> {
             let known = grown.entry(first).or_default();
             let more = bytes.saturating_sub(*known);
             *known += more;
-            let place = PlanPath::root().key("target").index(index).key("path");
-            let new = || Need { bytes: 0, at: at.clone(), place };
-            needs.entry(metadata.dev()).or_insert_with(new).bytes += more;
+            needs.entry(metadata.dev()).or_insert_with(|| Need::new(at, index)).bytes += more;
         }
     }
     needs
+}
+
+impl Need {
+    fn new(at: PathBuf, target: usize) -> Need {
+        let place = PlanPath::root().key("target").index(target).key("path");
+        Need { bytes: 0, names: 0, at, place }
+    }
+}
+
+/// Least bytes, and names, of a tree that some phases make; none where something is there already,
+/// or only time bounds what is made.
+fn tree_growth(plan: &Plan, phases: &[Phase], target: &Target) -> (u64, u64) {
+    let Some(tree) = target.tree.as_ref().filter(|_| target.kind == TargetKind::Tree) else {
+        return (0, 0);
+    };
+    let is_there =
+        std::fs::read_dir(&target.path).is_ok_and(|mut entries| entries.next().is_some());
+    let (mut made, mut written, mut ranks) = (false, false, 0);
+    for phase in phases.iter().filter(|phase| is_bounded(phase) && !is_there) {
+        for job in phase.jobs.iter().filter(|job| job.targets.contains(&target.name)) {
+            let Some(entries) = job.entries().filter(|entries| entries.over == Over::Items) else {
+                continue;
+            };
+            let stop = job.stop.as_ref().unwrap_or(&phase.stop);
+            let whole = stop.time.is_none() && stop.ops.is_none() && stop.bytes.is_none();
+            let lays_out = Needs::of(plan, phase, target, entries).items;
+            made |= lays_out || (whole && !entries.needs_names());
+            written |= lays_out || (whole && entries.steps.contains(&Step::Write));
+            ranks = ranks.max(u64::from(job.workers));
+        }
+    }
+    let items = if made { tree.totals(ranks).items } else { 0 };
+    (if written { items.saturating_mul(tree.file_size.min().0) } else { 0 }, items)
 }
 
 fn is_bounded(phase: &Phase) -> bool {
@@ -155,10 +198,27 @@ fn too_little(need: &Need) -> Option<Problem> {
     Some(Problem::error("free-space", need.place.clone(), message, remedy))
 }
 
+/// A filesystem with a fixed number of inodes has room for so many names and no more.
+fn too_few_names(need: &Need) -> Option<Problem> {
+    let space = rustix::fs::statvfs(&need.at).ok()?;
+    let free = space.f_favail;
+    if space.f_files == 0 || free >= need.names {
+        return None;
+    }
+    let message = format!(
+        "the plan would make {} files below `{}`, whose filesystem has inodes for {free} more",
+        need.names,
+        need.at.display()
+    );
+    let remedy = "make fewer of them, or a filesystem with more inodes (mkfs.ext4 -N)";
+    Some(Problem::error("free-space", need.place.clone(), message, remedy))
+}
+
 #[cfg(test)]
 mod tests {
-    use candor_plan::units::Mix;
-    use candor_plan::{Blocks, Bytes, Job, Nanos};
+    use candor_plan::entries::Entries;
+    use candor_plan::units::{Mix, SizeSpec};
+    use candor_plan::{Blocks, Bytes, Job, Nanos, Tree};
 
     use super::*;
 
@@ -175,6 +235,31 @@ mod tests {
 
     fn bytes(plan: &Plan) -> u64 {
         needs(plan, &plan.phases).into_values().map(|need| need.bytes).sum()
+    }
+
+    #[test]
+    fn files_of_a_tree_are_counted_where_they_are_not_there_yet() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let grows = |steps: &[Step]| {
+            let tree =
+                Tree { items: 10, file_size: SizeSpec::Fixed(Bytes(4096)), ..Tree::default() };
+            let target = Target {
+                path: dir.path().join("tree"),
+                kind: TargetKind::Tree,
+                tree: Some(tree),
+                ..Target::default()
+            };
+            let work = Entries { steps: steps.to_vec(), ..Entries::default() }.into();
+            let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];
+            let phases = vec![Phase { jobs, ..Phase::default() }];
+            let plan = Plan { targets: vec![target], phases, ..Plan::default() };
+            tree_growth(&plan, &plan.phases, &plan.targets[0])
+        };
+        assert_eq!(grows(&[Step::Create]), (0, 10));
+        assert_eq!(grows(&[Step::Create, Step::Write, Step::Close]), (40_960, 10));
+        assert_eq!(grows(&[Step::Stat]), (40_960, 10), "laid out");
+        std::fs::create_dir_all(dir.path().join("tree/f0")).expect("made");
+        assert_eq!(grows(&[Step::Stat]), (0, 0), "it may all be there");
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::events::Channels;
 use crate::owned_files;
 use crate::precheck::{Work, targets};
 use crate::schedulers::Schedulers;
+use crate::trees::{self, NamedTree, Needs};
 
 /// True for work that makes every byte of a file from its start on, so that laying it out first
 /// would be work done twice: one worker that only writes, in sequence, without a gap.
@@ -76,6 +77,7 @@ pub fn lay_out(
     let mut files = FileLayout { session, guard, schedulers, plan, phase, channels, unflushed };
     for job in &phase.jobs {
         files.names(job)?;
+        files.trees(job)?;
     }
     for (index, target, work) in targets(plan, phase) {
         let Err(error) = files.target(index, target, &work) else { continue };
@@ -156,6 +158,48 @@ impl FileLayout<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Makes what a job is to find of a tree: its roots, its directories, its items.
+    fn trees(&mut self, job: &Job) -> Result<(), RunError> {
+        let Some(entries) = job.entries().filter(|entries| !entries.over.is_of_targets()) else {
+            return Ok(());
+        };
+        let plan = self.plan;
+        for target in plan.targets.iter().filter(|target| job.targets.contains(&target.name)) {
+            let Some(tree) = NamedTree::of(plan, target) else { continue };
+            let needs = Needs::of(plan, self.phase, target, entries);
+            if target.create == Create::Nothing {
+                continue;
+            }
+            if target.create == Create::Parents {
+                owned_files::create_parents(&target.path)
+                    .map_err(RunError::file("make the directory of", &target.path))?;
+            }
+            self.guard.create_directory(target)?;
+            trees::make_directories(&tree, needs)?;
+            let wanted = self.wanted(target);
+            for item in tree.items().filter(|_| needs.items) {
+                self.item(entries, item, &wanted)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn item(
+        &mut self,
+        entries: &Entries,
+        item: trees::NamedFile,
+        wanted: &Wanted,
+    ) -> Result<(), RunError> {
+        if self.channels.control.is_stopped() {
+            return Err(RunError::Interrupted);
+        }
+        if !trees::make_item(entries, &item)? {
+            return Ok(());
+        }
+        let named = Named { path: item.path, size: Some(item.size) };
+        self.file(&named, item.size, wanted)
     }
 
     fn name(

@@ -38,6 +38,7 @@ mod sizes;
 mod submission;
 mod target_check;
 mod tracer;
+mod trees;
 
 use candor_plan::Plan;
 use candor_record::{Event, Report};

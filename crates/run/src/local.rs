@@ -259,7 +259,7 @@ impl Runner for Local {
         self.remove_leftovers(plan);
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
-        self.guard.admit(&plan.targets, &plan.phases)?;
+        self.guard.admit(plan, &plan.phases)?;
         free_space::check(plan, &plan.phases)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
@@ -284,7 +284,7 @@ impl Runner for Local {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
         target_check::check(plan, phase)?;
-        self.guard.admit(&plan.targets, slice::from_ref(phase))?;
+        self.guard.admit(plan, slice::from_ref(phase))?;
         if !follow_up {
             free_space::check(plan, slice::from_ref(phase))?;
         }

@@ -33,14 +33,14 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "plan",
         "text_serde units trace access content engine measure operation pace verify zones \
-         blocks entries memory file_name target threads program work model nearest problem rank check \
-         shell text",
+         blocks memory pattern file_name tree target entries threads program work model nearest \
+         problem rank check shell text",
     ),
     ("blocks", "slot stream targets data known layout sources engines ready"),
     (
         "engine",
-        "error random names host clock operation failures worker_end counters operation_log \
-         issue source gates shared family worker phase",
+        "error random permutation names host clock operation failures worker_end counters \
+         operation_log issue source gates shared family worker phase",
     ),
     (
         "judge",
@@ -54,10 +54,10 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "error families control leftovers owned_files signals events claims device_claim signature consent \
-         hooks schedulers integrity tracer devices precheck inspection align page_cache \
-         device_watch target_check cached_work layout free_space memory submission runner sizes \
-         phase_snapshots local run",
+        "error families control leftovers owned_files trees signals events claims device_claim \
+         signature consent hooks schedulers integrity tracer devices precheck inspection align \
+         page_cache device_watch target_check cached_work layout free_space memory submission \
+         runner sizes phase_snapshots local run",
     ),
 ];
 

@@ -2,8 +2,8 @@
 
 use candor_plan::blocks::{FileOrder, Rotation as Plan};
 
-use super::permutation::Permutation;
 use super::skew::{Normal, Zipf};
+use candor_engine::permutation::Permutation;
 use candor_engine::random::{Random, mix};
 
 /// Selection of files, with its state.

@@ -7,7 +7,6 @@
 pub mod file_selection;
 pub mod offsets;
 pub mod pattern;
-pub mod permutation;
 pub mod precondition;
 pub mod random_map;
 pub mod region;

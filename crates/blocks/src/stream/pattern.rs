@@ -6,10 +6,10 @@
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Direction, PerDirection};
 
-use super::permutation::Permutation;
 use super::precondition::{Precondition, Progress};
 use super::region::Region;
 use super::skew::{Bands, Normal, Zipf};
+use candor_engine::permutation::Permutation;
 use candor_engine::random::{Random, mix};
 
 /// Pattern, without the state of any file.

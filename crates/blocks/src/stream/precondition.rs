@@ -8,7 +8,7 @@
 
 use std::collections::VecDeque;
 
-use super::permutation::Permutation;
+use candor_engine::permutation::Permutation;
 use candor_engine::random::Random;
 
 /// The pass over a share of a file.

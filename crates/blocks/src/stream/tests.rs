@@ -9,11 +9,11 @@ use candor_plan::work::BlocksOp;
 use proptest::prelude::*;
 
 use super::offsets::Shapes;
-use super::permutation::Permutation;
 use super::region::Region;
 use super::skew::Zipf;
 use super::*;
 use crate::slot::BlocksSlot;
+use candor_engine::permutation::Permutation;
 
 mod properties;
 mod sequences;

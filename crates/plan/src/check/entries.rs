@@ -1,10 +1,11 @@
-//! Trees, and operations on named things. Trees are not run yet; their shape is checked all the
-//! same, so that a plan that is right now stays right.
+//! Trees, and operations on named things.
 
 use super::sizes::{at_most, check_spec};
 use super::whole::time_limit;
 use super::{DIRECTORIES_MAX, Found, OPERATION_MAX, TREE_DEPTH_MAX};
-use crate::entries::{Entries, Select, Step, Tree};
+use crate::Tree;
+use crate::entries::{Entries, Over, Select, Step};
+use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
 
@@ -27,6 +28,7 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
         let message = format!("{} items per directory are too many to count", tree.items);
         out.error("tree-limit", at.key("items"), message, "use fewer items");
     }
+    names(tree, at, out);
     // A file may be empty; an empty range or weight is still a mistake.
     if tree.file_size != SizeSpec::Fixed(Bytes(0)) {
         check_spec(&tree.file_size, &at.key("file_size"), None, out);
@@ -34,20 +36,78 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     }
 }
 
-/// Steps that the kernel can do to a name, in order.
-fn of_targets(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    if !entries.is_run() && !entries.steps.is_empty() {
-        let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
-        let message = format!("over names of targets, {} is not run", steps.join(" and "));
-        let remedy = "over files: create or open, then read, write, fsync, close; truncate, stat, \
-                      lstat, statx, unlink; over directories: mkdir, stat, lstat, statx, rmdir";
-        out.error("entries-step", at.key("steps"), message, remedy);
+/// Names lie where the tree puts them, and none is given twice.
+fn names(tree: &Tree, at: &PlanPath, out: &mut Found) {
+    let given = [
+        (
+            "root_name",
+            &tree.root_name,
+            tree.per_rank,
+            EntryName::tells_ranks as fn(&_) -> _,
+            "{rank}",
+        ),
+        (
+            "directory_name",
+            &tree.directory_name,
+            tree.width > 1,
+            EntryName::tells_directories,
+            "{child}",
+        ),
+        ("item_name", &tree.item_name, tree.items > 1, EntryName::tells_items, "{number}"),
+        (
+            "item_name",
+            &tree.item_name,
+            tree.items_per_rank && !tree.per_rank,
+            EntryName::tells_ranks,
+            "{rank}",
+        ),
+    ];
+    for (key, name, must_tell, tells, field) in given {
+        let Some(name) = name else { continue };
+        let place = at.key(key);
+        if !name.is_single() {
+            let message = format!("`{name}` is not the name of one file or directory");
+            out.error("tree-name", place, message, "use a name without a slash");
+        } else if must_tell && !tells(name) {
+            let message = format!("`{name}` names several things alike");
+            out.error("tree-name", place, message, format!("use `{field}` in it"));
+        }
     }
-    let plain = entries.select == Select::Sequential && entries.loader.is_none();
-    if !plain {
-        let message = "over names of targets, steps are done in order";
-        let remedy = "remove select and loader";
-        out.error("entries-plain", at.clone(), message, remedy);
+}
+
+/// Steps that can be done to such things, and not for both files and directories.
+fn check_steps(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let at = at.key("steps");
+    for (index, step) in entries.steps.iter().enumerate() {
+        let of_directory = step.suits(Over::Directories) && !step.suits(Over::TargetFiles);
+        if !step.suits(entries.over) {
+            let things = match entries.over {
+                Over::Items => "items",
+                Over::Directories | Over::TargetDirectories => "directories",
+                Over::TargetFiles => "files",
+            };
+            let message = format!("{} cannot be done to {things}", step.name());
+            let remedy = "files: create, open, read, write, fsync, close, truncate, link, unlink; \
+                          directories: mkdir, list, rmdir; both: stat, lstat, statx, rename, \
+                          symlink, readlink, setxattr, getxattr, removexattr, syncfs";
+            out.error("entries-step", at.index(index), message, remedy);
+        } else if entries.is_of_directories() && !of_directory && !step.suits(Over::Directories) {
+            let message =
+                format!("{} is of files, and other steps are of directories", step.name());
+            out.error("entries-step", at.index(index), message, "use a job for each");
+        }
+    }
+}
+
+/// The order of names and a loader's pace.
+fn check_order(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    if entries.loader.is_some() {
+        let message = "a loader's pace is not kept yet";
+        out.error("not-yet-loader", at.key("loader"), message, "remove loader");
+    }
+    if entries.select != Select::Sequential && entries.makes_or_removes_directories() {
+        let message = "directories are made and removed in order: parents are before children";
+        out.error("entries-order", at.key("select"), message, "remove select");
     }
 }
 
@@ -74,12 +134,8 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
 }
 
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    if entries.over.is_of_targets() {
-        of_targets(entries, at, out);
-    } else {
-        let remedy = "use blocks on files for now, or over = \"target_files\"";
-        out.error("not-yet-entries", at.clone(), "entries of trees are not run yet", remedy);
-    }
+    check_steps(entries, at, out);
+    check_order(entries, at, out);
     if entries.steps.is_empty() {
         let message = "entries have no steps: nothing is done to the items";
         out.error("no-steps", at.key("steps"), message, "name steps, such as [\"stat\"]");

@@ -64,7 +64,12 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
             let message = format!("target {name} is named twice, so it is used twice as often");
             out.warning("duplicate-target", place.clone(), message, "name it once");
         }
+        let in_tree = job.entries().is_some_and(|entries| !entries.over.is_of_targets());
         match known.targets.get(name.as_str()).copied() {
+            Some(_) if in_tree && i > 0 => {
+                let message = "a job works on one tree";
+                out.error("entries-target", place, message, "use a job for each tree");
+            }
             Some(target) => suits(job, target, place, out),
             None => unknown(known.plan, name, place, out),
         }
@@ -124,7 +129,7 @@ fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
             let message = format!("target {name} is null and can neither be read nor written");
             out.error("null-target", place, message, "set engine = \"null\"");
         }
-        TargetKind::Tree | TargetKind::Auto => {}
+        TargetKind::Tree => {}
         _ if job.entries().is_some() => {
             let message = format!("target {name} is not a tree, and entries need one");
             out.error("entries-target", place, message, "set its kind to \"tree\"");

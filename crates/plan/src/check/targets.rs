@@ -87,7 +87,7 @@ fn share(target: &Target, percent: u8, place: &PlanPath, out: &mut Found) {
 }
 
 fn has_no_size_of_its_own(target: &Target) -> bool {
-    let no_path = target.path.as_os_str().is_empty() && target.kind != TargetKind::Tree;
+    let no_path = target.path.as_os_str().is_empty();
     no_path || target.kind == TargetKind::Null
 }
 
@@ -172,10 +172,6 @@ fn remove(target: &Target, at: &PlanPath, out: &mut Found) {
 }
 
 fn check_kind(target: &Target, at: &PlanPath, out: &mut Found) {
-    if target.kind == TargetKind::Tree {
-        let message = "directory trees are not worked on yet";
-        out.error("not-yet-tree", at.key("kind"), message, "use a file, a file set or a device");
-    }
     match &target.tree {
         Some(tree) => entries::check_tree(tree, &at.key("tree"), out),
         None if target.kind == TargetKind::Tree => {

@@ -444,9 +444,14 @@ fn errors_in_plans_and_targets() {
         ("target-size", "target[0]", "[[target]]\nkind = \"null\""),
         ("scheduler", "target[0].scheduler", "[[target]]\npath = \"/x\"\nscheduler = \"none\""),
         ("remove", "target[0].remove", "[[target]]\npath = \"/x\"\nremove = true"),
-        ("not-yet-tree", "target[0].kind", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0]", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0].tree", "[[target]]\npath = \"/x\"\nkind = \"file\"\ntree = {}"),
+        ("tree-name", "target[0].tree.item_name",
+         "[[target]]\npath = \"/x\"\ntree = { items = 2, item_name = \"f\" }"),
+        ("tree-name", "target[0].tree.directory_name",
+         "[[target]]\npath = \"/x\"\ntree = { directory_name = \"a/{child}\" }"),
+        ("tree-name", "target[0].tree.root_name",
+         "[[target]]\npath = \"/x\"\ntree = { per_rank = true, root_name = \"..\" }"),
         ("tree-width", "target[0].tree.width",
          "[[target]]\npath = \"/x\"\ntree = { depth = 1, width = 0 }"),
         ("tree-limit", "target[0].tree.depth", "[[target]]\npath = \"/x\"\ntree = { depth = 65 }"),
@@ -522,8 +527,22 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\nwork.program = {}"),
         ("burn", "phase[0].job[0].work.burn.chunk",
          "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
-        ("not-yet-entries", "phase[0].job[0].work.entries",
-         "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
+        ("entries-target", "phase[0].job[0].targets[1]",
+         "[[target]]\nname = \"a\"\npath = \"/a\"\nkind = \"tree\"\ntree = {}\n\
+          [[target]]\nname = \"b\"\npath = \"/b\"\nkind = \"tree\"\ntree = {}\n\
+          [[phase]]\n[[phase.job]]\ntargets = [\"a\", \"b\"]\n\
+          work.entries = { steps = [\"stat\"] }"),
+        ("entries-step", "phase[0].job[0].work.entries.steps[0]",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { over = \"directories\", steps = [\"unlink\"] }"),
+        ("entries-step", "phase[0].job[0].work.entries.steps[1]",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"mkdir\", \"unlink\"] }"),
+        ("entries-order", "phase[0].job[0].work.entries.select",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { over = \"directories\", steps = [\"rmdir\"], select = \"random\" }"),
+        ("not-yet-loader", "phase[0].job[0].work.entries.loader",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], \
+          loader = { batch = 1, prefetch = 1, compute = \"1ms\" } }"),
         ("no-steps", "phase[0].job[0].work.entries.steps",
          "[[phase]]\n[[phase.job]]\nwork.entries = {}"),
         ("entries-open", "phase[0].job[0].work.entries.steps",

@@ -3,8 +3,9 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use crate::Tree;
 use crate::blocks::*;
-use crate::entries::{Entries, Loader, Over, Select, Step, Tree};
+use crate::entries::{Entries, Loader, Over, Select, Step};
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
@@ -143,6 +144,12 @@ impl Arbitrary<'_> {
                 leaves_only: d.yes(),
                 per_rank: d.yes(),
                 file_size: d.size(),
+                root_name: d.option(|d| d.pick(&["r{rank}", "t"]).parse().expect("a name")),
+                directory_name: d
+                    .option(|d| d.pick(&["d{child}", "{directory:04}"]).parse().expect("a name")),
+                item_name: d.option(|d| {
+                    d.pick(&["{{{item}", "r{rank}-f{number}"]).parse().expect("a name")
+                }),
             }),
         }
     }
@@ -285,10 +292,11 @@ impl Arbitrary<'_> {
     fn entries(&mut self) -> Entries {
         Entries {
             over: self.pick(&[Over::Items, Over::Directories, Over::TargetFiles]),
-            steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Put])),
+            steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Symlink])),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
             direct: self.yes(),
+            on_alias: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),
                 prefetch: d.count(),

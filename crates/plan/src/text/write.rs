@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::Tree;
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
-use crate::entries::{Entries, Tree};
+use crate::entries::Entries;
 use crate::{
     Burn, Job, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };

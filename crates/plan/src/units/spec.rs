@@ -88,6 +88,29 @@ impl SizeSpec {
         })
     }
 
+    /// A size by 64 random bits.
+    pub fn drawn(&self, bits: u64) -> Bytes {
+        let below = |bound: u64| ((u128::from(bits) * u128::from(bound)) >> 64) as u64;
+        let stepped = |low: Bytes, high: Bytes, step: Bytes| {
+            let step = step.0.max(1);
+            Bytes(low.0 + step * below(high.0.saturating_sub(low.0) / step + 1))
+        };
+        match self {
+            SizeSpec::Fixed(size) => *size,
+            SizeSpec::Range(low, high) => stepped(*low, *high, *low),
+            SizeSpec::Stepped(low, high, step) => stepped(*low, *high, *step),
+            SizeSpec::Weighted(list) => {
+                let mut left = below(100);
+                let of = list.iter().find(|(_, percent)| {
+                    let is_it = left < u64::from(*percent);
+                    left = left.saturating_sub(u64::from(*percent));
+                    is_it
+                });
+                of.or(list.last()).map_or(Bytes(0), |(size, _)| *size)
+            }
+        }
+    }
+
     /// The largest size that can occur.
     pub fn max(&self) -> Bytes {
         match self {

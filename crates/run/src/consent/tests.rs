@@ -34,7 +34,7 @@ fn target(path: &Path) -> Target {
 
 /// Rules that refuse the plan.
 fn refused(guard: &mut Guard, plan: &Plan) -> Vec<&'static str> {
-    rules(guard.admit(&plan.targets, &plan.phases))
+    rules(guard.admit(plan, &plan.phases))
 }
 
 fn rules(result: Result<(), RunError>) -> Vec<&'static str> {
@@ -236,7 +236,7 @@ fn a_partitioned_device_needs_force() {
     }
     let whole = plan(Target { overwrite: true, ..target(&device.node) }, Mix::WRITE);
     let refusal = guard(None)
-        .admit(&whole.targets, &whole.phases)
+        .admit(&whole, &whole.phases)
         .expect_err("it is partitioned")
         .to_string();
     assert!(refusal.contains(&format!("is partitioned: {}p1", device.name())), "{refusal}");

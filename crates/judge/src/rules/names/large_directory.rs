@@ -40,8 +40,9 @@ fn most<'a>(observed: &Observed<'a>, names: &EntryJob<'a>) -> Option<(f64, &'a s
     let counts = names.targets(observed).into_iter().map(|target| {
         let found = value(&target.names_in_directory).map_or(0.0, |count| *count as f64);
         let planned = observed.plan.target(&target.target);
-        let flat = planned.filter(|t| t.is_flat());
-        let named = flat.map_or(0.0, |target| target.files_named() as f64);
+        let entries = names.entries;
+        let named = planned.and_then(|of| entries.names_in_one_directory(of, names.ranks()));
+        let named = named.map_or(0.0, |count| count as f64);
         (found.max(named), target.path.as_str())
     });
     counts.max_by(|a, b| a.0.total_cmp(&b.0))

@@ -1,6 +1,7 @@
 //! H1: names, not data.
 
-use candor_plan::entries::{Over, Step};
+use candor_plan::entries::Step;
+use candor_plan::units::SizeSpec;
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
@@ -43,8 +44,7 @@ fn after(observed: &Observed) -> Outcome {
 }
 
 fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
-    let entries = names.job.entries();
-    let of_directories = entries.is_some_and(|entries| entries.over == Over::TargetDirectories);
+    let of_directories = names.entries.is_of_directories();
     let kind = if of_directories { "directories" } else { "files" };
     let step = names.step.name();
     let per_s = names.ops_per_s();
@@ -82,7 +82,12 @@ fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
 /// Bytes of each file, as the plan has it.
 fn size(observed: &Observed, names: &EntryJob) -> Option<f64> {
     let target = observed.plan.target(names.job.targets.first()?)?;
-    target.size.map(|size| size.0 as f64).filter(|bytes| *bytes > 0.0)
+    let of_tree = || match &target.tree.as_ref()?.file_size {
+        SizeSpec::Fixed(size) => Some(*size),
+        _ => None,
+    };
+    let size = target.size.or_else(of_tree);
+    size.map(|size| size.0 as f64).filter(|bytes| *bytes > 0.0)
 }
 
 fn advice(step: Step) -> &'static str {

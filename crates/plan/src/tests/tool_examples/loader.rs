@@ -2,7 +2,8 @@
 //! each of 3 epochs, in batches of 256 with 2 ready ahead, for an accelerator that needs 300 ms
 //! per batch.
 
-use crate::entries::{Entries, Loader, Select, Step, Tree};
+use crate::Tree;
+use crate::entries::{Entries, Loader, Select, Step};
 use crate::rank::Seat;
 use crate::units::SizeSpec;
 use crate::*;
@@ -73,7 +74,7 @@ fn plan() -> Plan {
 #[test]
 fn epochs_of_shuffled_small_files() {
     let plan = plan();
-    super::walk(&plan, TOML, &super::NOT_YET);
+    super::walk(&plan, TOML, &["not-yet-loader"]);
     let items = plan.targets[0].tree.as_ref().map(|tree| tree.item_directories() * tree.items);
     assert_eq!(items, Some(50_000));
     // All share the items, so each worker takes an eighth of every epoch's order.

@@ -16,9 +16,6 @@ use std::collections::BTreeSet;
 use crate::entries::{Entries, Over, Step};
 use crate::{Job, Phase, Plan, check, text};
 
-/// Features that entries lack so far.
-const NOT_YET: [&str; 2] = ["not-yet-entries", "not-yet-tree"];
-
 /// Both forms of the plan are the same, survive both texts, and break just these rules.
 fn walk(built: &Plan, toml: &str, rules: &[&str]) {
     let read = |text: &str| match text::read("walk", text) {

@@ -3,7 +3,7 @@
 //! A balanced Feistel network over the next even power of two is applied until the result is below
 //! n. The mean number of applications is at most 4 for any n, and below 2 on average over all n.
 
-use candor_engine::random::mix;
+use crate::random::mix;
 
 /// A permutation of `0..len`.
 #[derive(Clone, Debug)]

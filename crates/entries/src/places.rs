@@ -1,0 +1,214 @@
+//! Names of a job by number: the names of its targets, or a worker's part of a tree.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use candor_engine::names::Names;
+use candor_engine::random::mix;
+use candor_plan::Tree;
+use candor_plan::entries::{Entries, Over};
+use candor_plan::rank::{Ranks, data_rank};
+use candor_plan::tree::{Place, TreeNames};
+
+/// Names of all workers of a job on this host.
+pub struct Places {
+    origin: Origin,
+    ranks: Ranks,
+    rank_shift: i64,
+    /// Most names of one worker; a handle is the worker's number times that, and the name's.
+    most: u64,
+}
+
+/// Things of a tree that are worked on.
+pub struct TreeThings {
+    /// Path of the target.
+    pub path: PathBuf,
+    /// Shape of the tree.
+    pub tree: Tree,
+    /// Directories of the tree instead of items.
+    pub directories: bool,
+    /// The root is one of the directories: roots are made before the work and removed after it.
+    pub root: bool,
+    /// Seed by which sizes of files are drawn.
+    pub seed: u64,
+}
+
+enum Origin {
+    /// Names of the targets; a worker has every n-th.
+    Targets(Names),
+    Tree(TreeThings, TreeNames),
+}
+
+impl TreeThings {
+    /// The things of a tree that entries work on.
+    pub fn of(entries: &Entries, path: PathBuf, tree: Tree, seed: u64) -> TreeThings {
+        let directories = entries.over == Over::Directories;
+        let root = !entries.makes_or_removes_directories();
+        TreeThings { path, tree, directories, root, seed }
+    }
+}
+
+impl Places {
+    /// Names of targets.
+    pub fn of_targets(names: Names, ranks: Ranks) -> Places {
+        Places { origin: Origin::Targets(names), ranks, rank_shift: 0, most: 1 }
+    }
+
+    /// Things of a tree, for so many workers of this host.
+    pub fn of_tree(things: TreeThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
+        let names = things.tree.names();
+        let places = Places { origin: Origin::Tree(things, names), ranks, rank_shift, most: 1 };
+        let most = (0..workers).map(|worker| places.count(worker)).max().unwrap_or(0).max(1);
+        Places { most, ..places }
+    }
+
+    /// Highest handle for so many workers.
+    pub fn handle_max(&self, workers: u32) -> u64 {
+        match &self.origin {
+            Origin::Targets(names) => names.count() as u64,
+            Origin::Tree(..) => self.most.saturating_mul(workers.into()),
+        }
+    }
+
+    /// Rank whose things a worker works on.
+    fn rank(&self, worker: u32) -> u64 {
+        data_rank(self.ranks.rank(worker), self.ranks.ranks, self.rank_shift)
+    }
+
+    /// Number of names that a worker has.
+    pub fn count(&self, worker: u32) -> u64 {
+        let (rank, ranks) = (self.rank(worker), self.ranks.ranks.max(1));
+        match &self.origin {
+            Origin::Targets(names) => (names.count() as u64).saturating_sub(rank).div_ceil(ranks),
+            Origin::Tree(things, _) => {
+                let part = things.tree.part(rank, ranks);
+                match things.directories {
+                    true => part.directories() + u64::from(things.root(rank, ranks).is_some()),
+                    false => part.items(),
+                }
+            }
+        }
+    }
+
+    /// Handle of a worker's name.
+    pub fn handle(&self, worker: u32, nth: u64) -> u32 {
+        let handle = match &self.origin {
+            Origin::Targets(_) => self.rank(worker) + nth * self.ranks.ranks.max(1),
+            Origin::Tree(..) => u64::from(worker) * self.most + nth,
+        };
+        // More names than handles were refused when the job was prepared.
+        handle as u32
+    }
+
+    /// Path behind a handle.
+    pub fn path_of(&self, handle: u32) -> String {
+        let mut path = Vec::new();
+        match &self.origin {
+            Origin::Targets(names) => names.write_path(handle as usize, &mut path),
+            Origin::Tree(things, names) => {
+                let (worker, nth) = (u64::from(handle) / self.most, u64::from(handle) % self.most);
+                let place = things.place(self.rank(worker as u32), self.ranks.ranks, nth);
+                things.write(names, &place, &mut Prefix::default(), &mut path);
+            }
+        }
+        path.pop();
+        String::from_utf8_lossy(&path).into_owned()
+    }
+
+    /// Most bytes of a file.
+    pub fn bytes_max(&self) -> u64 {
+        match &self.origin {
+            Origin::Targets(names) => names.iter().map(|named| named.length()).max().unwrap_or(0),
+            Origin::Tree(things, _) => things.tree.file_size.max().0,
+        }
+    }
+}
+
+/// The directory at the beginning of a path, and the length of its part.
+#[derive(Debug, Default)]
+struct Prefix {
+    directory: Option<u64>,
+    length: usize,
+}
+
+impl TreeThings {
+    fn root(&self, rank: u64, ranks: u64) -> Option<Place> {
+        self.tree.part(rank, ranks).root().filter(|_| self.root)
+    }
+
+    fn place(&self, rank: u64, ranks: u64, nth: u64) -> Place {
+        let part = self.tree.part(rank, ranks);
+        match (self.directories, self.root(rank, ranks)) {
+            (false, _) => part.item(nth),
+            (true, Some(root)) if nth == 0 => root,
+            (true, root) => part.directory(nth - u64::from(root.is_some())),
+        }
+    }
+
+    /// Writes the path of a place, with a zero byte behind it. The directory of a place is written
+    /// only where it is another one than before.
+    fn write(&self, names: &TreeNames, place: &Place, prefix: &mut Prefix, to: &mut Vec<u8>) {
+        if prefix.directory != Some(place.directory) {
+            to.clear();
+            to.extend_from_slice(self.path.as_os_str().as_bytes());
+            names.write_directory(place, to);
+            *prefix = Prefix { directory: Some(place.directory), length: to.len() };
+        }
+        to.truncate(prefix.length);
+        if !self.directories {
+            names.write_item(place, to);
+        }
+        to.push(0);
+    }
+}
+
+/// The names of one worker.
+pub struct WorkerNames {
+    places: Arc<Places>,
+    worker: u32,
+    rank: u64,
+    count: u64,
+    prefix: Prefix,
+}
+
+impl WorkerNames {
+    /// The names of that worker.
+    pub fn new(places: Arc<Places>, worker: u32) -> WorkerNames {
+        let (rank, count) = (places.rank(worker), places.count(worker));
+        WorkerNames { places, worker, rank, count, prefix: Prefix::default() }
+    }
+
+    /// Number of names.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Handle of a name.
+    pub fn handle(&self, nth: u64) -> u32 {
+        self.places.handle(self.worker, nth)
+    }
+
+    /// Writes the path of a name, with a zero byte behind it; returns the bytes of its file.
+    pub fn write(&mut self, nth: u64, with_size: bool, to: &mut Vec<u8>) -> u64 {
+        match &self.places.origin {
+            Origin::Targets(names) => {
+                let number = self.places.handle(self.worker, nth) as usize;
+                names.write_path(number, to);
+                let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
+                if with_size { size() } else { 0 }
+            }
+            Origin::Tree(things, names) => {
+                let place = things.place(self.rank, self.places.ranks.ranks, nth);
+                things.write(names, &place, &mut self.prefix, to);
+                if with_size { file_size(&things.tree, things.seed, &place) } else { 0 }
+            }
+        }
+    }
+}
+
+/// Bytes of a file of a tree: the same whoever asks.
+pub fn file_size(tree: &Tree, seed: u64, place: &Place) -> u64 {
+    let bits = mix(mix(mix(seed, place.tree), place.rank), place.item);
+    tree.file_size.drawn(bits).0
+}

@@ -1,0 +1,161 @@
+//! Names computed from numbers: text with fields such as `{number}` or `{rank:04}`.
+
+use std::fmt;
+use std::io::Write;
+
+use crate::units::UnitError;
+
+/// Longest field: the digits of the largest number.
+pub(crate) const WIDTH_MAX: u8 = 20;
+
+/// Numbers that a name may show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Of a file in its set, or of an item in its directory.
+    pub number: u64,
+    /// Rank of the worker that the name belongs to.
+    pub rank: u64,
+    /// Directory in its tree, level by level; the root has 0.
+    pub directory: u64,
+    /// Directory among those beside it, from 0.
+    pub child: u64,
+    /// Item among all of its tree.
+    pub item: u64,
+}
+
+/// A field of a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Field {
+    Number,
+    Rank,
+    Directory,
+    Child,
+    Item,
+}
+
+impl Field {
+    fn name(self) -> &'static str {
+        match self {
+            Field::Number => "number",
+            Field::Rank => "rank",
+            Field::Directory => "directory",
+            Field::Child => "child",
+            Field::Item => "item",
+        }
+    }
+
+    fn of(self, numbers: &Numbers) -> u64 {
+        match self {
+            Field::Number => numbers.number,
+            Field::Rank => numbers.rank,
+            Field::Directory => numbers.directory,
+            Field::Child => numbers.child,
+            Field::Item => numbers.item,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Text(String),
+    /// A number, with zeros in front where it has fewer digits than the width.
+    Field(Field, u8),
+}
+
+/// Texts and fields, one after another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pattern(pub Vec<Part>);
+
+impl Pattern {
+    /// Reads text in which `{{` and `}}` are braces; only these fields may stand in it.
+    pub fn parse(text: &str, fields: &[Field], how: &str) -> Result<Pattern, UnitError> {
+        let wrong = |wrong: &str| UnitError::new(text, wrong, how);
+        let (mut parts, mut plain, mut rest) = (Vec::new(), String::new(), text);
+        while let Some(at) = rest.find(['{', '}']) {
+            plain.push_str(&rest[..at]);
+            let brace = &rest[at..=at];
+            rest = &rest[at + 1..];
+            if let Some(behind) = rest.strip_prefix(brace) {
+                plain.push_str(brace);
+                rest = behind;
+                continue;
+            }
+            let field = rest.split_once('}').filter(|_| brace == "{");
+            let (field, behind) =
+                field.ok_or_else(|| wrong("has a brace without its other half"))?;
+            let part =
+                fields.iter().find_map(|known| Some(Part::Field(*known, width(field, *known)?)));
+            let part =
+                part.ok_or_else(|| wrong(&format!("has the unknown field `{{{field}}}`")))?;
+            if !plain.is_empty() {
+                parts.push(Part::Text(std::mem::take(&mut plain)));
+            }
+            parts.push(part);
+            rest = behind;
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Ok(Pattern(parts))
+    }
+
+    /// Appends the name of these numbers. Allocates only where the buffer is too small.
+    pub fn write(&self, numbers: &Numbers, to: &mut Vec<u8>) {
+        for part in &self.0 {
+            // A vector takes all that is written to it.
+            let _ = match part {
+                Part::Text(text) => to.write_all(text.as_bytes()),
+                Part::Field(field, width) => {
+                    let number = field.of(numbers);
+                    write!(to, "{number:0width$}", width = usize::from(*width))
+                }
+            };
+        }
+    }
+
+    /// The name of these numbers.
+    pub fn name(&self, numbers: &Numbers) -> String {
+        let mut name = Vec::new();
+        self.write(numbers, &mut name);
+        String::from_utf8_lossy(&name).into_owned()
+    }
+
+    /// True where names differ by that field.
+    pub fn has(&self, field: Field) -> bool {
+        self.0.iter().any(|part| matches!(part, Part::Field(of, _) if *of == field))
+    }
+
+    /// True where no name has a slash.
+    pub fn is_flat(&self) -> bool {
+        !self.0.iter().any(|part| matches!(part, Part::Text(text) if text.contains('/')))
+    }
+
+    /// True for names below a directory.
+    pub fn is_below(&self) -> bool {
+        let name = self.name(&Numbers::default());
+        !name.contains('\0') && !name.split('/').any(|part| matches!(part, "" | "." | ".."))
+    }
+}
+
+impl fmt::Display for Pattern {
+    /// Parsing reads it back.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            Part::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),
+            Part::Field(field, 0) => write!(f, "{{{}}}", field.name()),
+            Part::Field(field, width) => write!(f, "{{{}:0{width}}}", field.name()),
+        })
+    }
+}
+
+/// Least digits of a field as it is written; none for another field.
+fn width(text: &str, field: Field) -> Option<u8> {
+    let format = text.strip_prefix(field.name())?;
+    if format.is_empty() {
+        return Some(0);
+    }
+    let width = format.strip_prefix(":0")?;
+    let is_canonical = !width.starts_with(['0', '+']);
+    width.parse().ok().filter(|width| is_canonical && (1..=WIDTH_MAX).contains(width))
+}

@@ -1,0 +1,466 @@
+//! Directory trees: which directories and items there are, whose they are, and how they are named.
+//!
+//! All of it is computed from (rank, ranks, number): nothing is listed. Directories are numbered
+//! level by level, the root has 0.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Bytes;
+use crate::pattern::{Field, Numbers, Pattern};
+use crate::text_serde::text_serde;
+use crate::units::{SizeSpec, UnitError};
+
+/// A directory tree, and the items in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tree {
+    /// Levels of directories below the root; 0 means items stand in the root.
+    pub depth: u32,
+    /// Directories in each directory.
+    pub width: u32,
+    /// Items in each directory that holds items.
+    pub items: u64,
+    /// Each rank has `items` of its own in each of these directories, instead of all ranks
+    /// dividing them.
+    pub items_per_rank: bool,
+    /// Items stand in every directory, or in the deepest only.
+    pub leaves_only: bool,
+    /// One tree per rank instead of one for all; all that is in it is the rank's own.
+    pub per_rank: bool,
+    /// Bytes per file.
+    pub file_size: SizeSpec,
+    /// Name of the root below the target's path; absent means `rank.{rank}` where each rank has a
+    /// tree, and the path itself otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub root_name: Option<EntryName>,
+    /// Name of each directory; absent means `d{child}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory_name: Option<EntryName>,
+    /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` where each rank has items
+    /// of its own in directories of all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub item_name: Option<EntryName>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Tree {
+            depth: 0,
+            width: 1,
+            items: 1,
+            items_per_rank: false,
+            leaves_only: false,
+            per_rank: false,
+            file_size: SizeSpec::Fixed(Bytes(0)),
+            root_name: None,
+            directory_name: None,
+            item_name: None,
+        }
+    }
+}
+
+/// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
+/// (number in the tree), `{child}` (number among those beside it), `{number}` (of an item in its
+/// directory), `{item}` (number in the tree).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EntryName(Pattern);
+
+impl EntryName {
+    const FIELDS: &[Field] =
+        &[Field::Rank, Field::Directory, Field::Child, Field::Number, Field::Item];
+
+    /// True for a name of one entry: no slash, no `..`.
+    pub fn is_single(&self) -> bool {
+        self.0.is_flat() && self.0.is_below()
+    }
+
+    /// True where names of different ranks differ.
+    pub fn tells_ranks(&self) -> bool {
+        self.0.has(Field::Rank)
+    }
+
+    /// True where directories beside each other have different names.
+    pub fn tells_directories(&self) -> bool {
+        self.0.has(Field::Directory) || self.0.has(Field::Child)
+    }
+
+    /// True where items of one directory have different names.
+    pub fn tells_items(&self) -> bool {
+        self.0.has(Field::Number) || self.0.has(Field::Item)
+    }
+}
+
+impl fmt::Display for EntryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for EntryName {
+    type Err = UnitError;
+
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        const HOW: &str = "write `{rank}`, `{directory}`, `{child}`, `{number}` or `{item}`, \
+                           `{item:06}` with zeros in front, or `{{` for a brace";
+        Pattern::parse(text, EntryName::FIELDS, HOW).map(EntryName)
+    }
+}
+
+text_serde!(EntryName, "a name such as \"r{rank}-f{number}\"", |_| None);
+
+impl Tree {
+    /// Number of directories of one tree, the root included, at most what 64 bits hold.
+    pub fn directories(&self) -> u64 {
+        self.directories_above(u64::from(self.depth) + 1)
+    }
+
+    /// Number of directories above a level, the root's being 0.
+    fn directories_above(&self, level: u64) -> u64 {
+        // Two levels more than 64 doublings change nothing: the sum is at its end by then, unless
+        // every level has one directory or none.
+        match self.width {
+            0 => level.min(1),
+            1 => level,
+            _ => (0..level.min(66) as u32)
+                .fold(0, |sum: u64, level| sum.saturating_add(self.at_level(level))),
+        }
+    }
+
+    /// Directories of a level.
+    fn at_level(&self, level: u32) -> u64 {
+        u64::from(self.width).saturating_pow(level)
+    }
+
+    /// Number of directories that hold items.
+    pub fn item_directories(&self) -> u64 {
+        if self.leaves_only { self.at_level(self.depth) } else { self.directories() }
+    }
+
+    /// True where a worker's items are its own, not a part of those that all share.
+    pub fn has_own_items(&self) -> bool {
+        self.per_rank || self.items_per_rank
+    }
+
+    /// Trees and their entries, for so many ranks; at most what 64 bits hold.
+    pub fn totals(&self, ranks: u64) -> Totals {
+        let owners = |own: bool| if own { ranks } else { 1 };
+        let items = self.item_directories().saturating_mul(self.items);
+        let trees = owners(self.per_rank);
+        Totals {
+            trees,
+            directories: self.directories().saturating_mul(trees),
+            items: items.saturating_mul(owners(self.has_own_items())),
+        }
+    }
+
+    /// Names of its entries.
+    pub fn names(&self) -> TreeNames {
+        let name = |given: &Option<EntryName>, default: &str| {
+            // A test reads the defaults.
+            given.clone().unwrap_or_else(|| default.parse().unwrap_or_default())
+        };
+        let has_root = self.per_rank || self.root_name.is_some();
+        TreeNames {
+            width: u64::from(self.width.max(1)),
+            root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
+            directory: name(&self.directory_name, "d{child}"),
+            item: name(
+                &self.item_name,
+                if self.items_per_rank { "f{rank}.{number}" } else { "f{number}" },
+            ),
+        }
+    }
+
+    /// The part of one rank among so many.
+    pub fn part(&self, rank: u64, ranks: u64) -> TreePart<'_> {
+        TreePart { tree: self, rank, ranks: ranks.max(1) }
+    }
+}
+
+/// Entries of a tree, over all ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Totals {
+    /// Trees.
+    pub trees: u64,
+    /// Directories, the roots included.
+    pub directories: u64,
+    /// Items.
+    pub items: u64,
+}
+
+/// An item of a tree, or a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Rank in whose tree it stands; 0 for a tree of all.
+    pub tree: u64,
+    /// Directory, or the item's directory.
+    pub directory: u64,
+    /// Rank that owns the item; 0 for items that all share.
+    pub rank: u64,
+    /// Number of the item in its directory.
+    pub number: u64,
+    /// Number of the item in the tree.
+    pub item: u64,
+}
+
+/// A rank's part of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct TreePart<'t> {
+    tree: &'t Tree,
+    rank: u64,
+    ranks: u64,
+}
+
+impl TreePart<'_> {
+    /// Rank in whose tree it works.
+    fn tree_rank(&self) -> u64 {
+        if self.tree.per_rank { self.rank } else { 0 }
+    }
+
+    /// First item, and number of items.
+    fn slice(&self) -> (u64, u64) {
+        let all = self.tree.item_directories().saturating_mul(self.tree.items);
+        match self.tree.has_own_items() {
+            true => (0, all),
+            false => {
+                let before =
+                    |rank: u64| u128::from(all) * u128::from(rank) / u128::from(self.ranks);
+                // No part of all is more than all, which has 64 bits.
+                let [start, end] = [self.rank, self.rank + 1].map(|rank| before(rank) as u64);
+                (start, end - start)
+            }
+        }
+    }
+
+    /// Number of its items.
+    pub fn items(&self) -> u64 {
+        self.slice().1
+    }
+
+    /// One of its items.
+    pub fn item(&self, nth: u64) -> Place {
+        let item = self.slice().0 + nth;
+        let first = self.tree.directories() - self.tree.item_directories();
+        let items = self.tree.items.max(1);
+        Place {
+            tree: self.tree_rank(),
+            directory: first + item / items,
+            rank: if self.tree.has_own_items() { self.rank } else { 0 },
+            number: item % items,
+            item,
+        }
+    }
+
+    /// Number of directories right below the root that are its own, with all below each.
+    fn subtrees(&self) -> u64 {
+        let all = if self.tree.depth == 0 { 0 } else { u64::from(self.tree.width) };
+        match self.tree.per_rank {
+            true => all,
+            false => (all + self.ranks - 1).saturating_sub(self.rank) / self.ranks,
+        }
+    }
+
+    /// Number of its directories below the root: those of whole subtrees, so that no directory has
+    /// to wait for another rank's.
+    pub fn directories(&self) -> u64 {
+        let of_subtree = (0..self.tree.depth).map(|level| self.tree.at_level(level));
+        self.subtrees().saturating_mul(of_subtree.fold(0, u64::saturating_add))
+    }
+
+    /// One of its directories below the root; parents come before their children.
+    pub fn directory(&self, nth: u64) -> Place {
+        let (mut left, mut level, mut each) = (nth, 1, 1);
+        while left >= self.subtrees() * each && level < self.tree.depth {
+            left -= self.subtrees() * each;
+            each = self.tree.at_level(level);
+            level += 1;
+        }
+        let (nth_own, inside) = (left / each, left % each);
+        let subtree = if self.tree.per_rank { nth_own } else { self.rank + nth_own * self.ranks };
+        let above = self.tree.directories_above(u64::from(level));
+        Place {
+            tree: self.tree_rank(),
+            directory: above + subtree * each + inside,
+            ..Place::default()
+        }
+    }
+
+    /// The root, where it is this rank's to work on: of its own tree, or of that of all for the
+    /// first rank.
+    pub fn root(&self) -> Option<Place> {
+        let own = self.tree.per_rank || self.rank == 0;
+        own.then(|| Place { tree: self.tree_rank(), ..Place::default() })
+    }
+}
+
+/// Names of the entries of a tree, with the defaults.
+#[derive(Clone, Debug)]
+pub struct TreeNames {
+    width: u64,
+    root: Option<EntryName>,
+    directory: EntryName,
+    item: EntryName,
+}
+
+impl TreeNames {
+    /// Appends the path of a directory below the target's path, with a slash in front; nothing for
+    /// a root that is the path itself.
+    pub fn write_directory(&self, place: &Place, to: &mut Vec<u8>) {
+        let Some(before) = place.directory.checked_sub(1) else {
+            if let Some(root) = &self.root {
+                to.push(b'/');
+                root.0.write(&Numbers { rank: place.tree, ..Numbers::default() }, to);
+            }
+            return;
+        };
+        self.write_directory(&Place { directory: before / self.width, ..*place }, to);
+        to.push(b'/');
+        let numbers = Numbers {
+            rank: place.tree,
+            directory: place.directory,
+            child: before % self.width,
+            ..Numbers::default()
+        };
+        self.directory.0.write(&numbers, to);
+    }
+
+    /// Appends the name of an item in its directory, with a slash in front.
+    pub fn write_item(&self, place: &Place, to: &mut Vec<u8>) {
+        to.push(b'/');
+        let numbers = Numbers {
+            number: place.number,
+            rank: place.rank,
+            directory: place.directory,
+            item: place.item,
+            ..Numbers::default()
+        };
+        self.item.0.write(&numbers, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn directory(names: &TreeNames, place: &Place) -> String {
+        let mut path = Vec::new();
+        names.write_directory(place, &mut path);
+        String::from_utf8(path).expect("names are text")
+    }
+
+    fn item(names: &TreeNames, place: &Place) -> String {
+        let mut path = directory(names, place).into_bytes();
+        names.write_item(place, &mut path);
+        String::from_utf8(path).expect("names are text")
+    }
+
+    #[test]
+    fn one_directory_for_all_is_divided() {
+        let tree = Tree { items: 10, ..Tree::default() };
+        let names = tree.names();
+        let of = |rank| tree.part(rank, 3);
+        assert_eq!([0, 1, 2].map(|rank| of(rank).items()), [3, 3, 4]);
+        assert_eq!(item(&names, &of(1).item(0)), "/f3");
+        assert_eq!(
+            (of(0).directories(), directory(&names, &of(0).root().unwrap())),
+            (0, "".into())
+        );
+        assert_eq!(of(1).root(), None);
+    }
+
+    #[test]
+    fn a_tree_per_rank_with_names_of_its_own() {
+        let name = |text: &str| Some(text.parse().expect("a name"));
+        let tree = Tree {
+            depth: 1,
+            width: 10,
+            items: 30,
+            leaves_only: true,
+            per_rank: true,
+            root_name: name("r{rank}"),
+            directory_name: name("d{child}"),
+            item_name: name("r{rank}-f{number}"),
+            ..Tree::default()
+        };
+        let (names, part) = (tree.names(), tree.part(2, 16));
+        assert_eq!((part.directories(), part.items()), (10, 300));
+        assert_eq!(item(&names, &part.item(31)), "/r2/d1/r2-f1");
+        assert_eq!(directory(&names, &part.directory(9)), "/r2/d9");
+        assert_eq!(tree.totals(16), Totals { trees: 16, directories: 176, items: 4800 });
+    }
+
+    #[test]
+    fn default_names_are_names() {
+        let tree = Tree { per_rank: true, items_per_rank: true, ..Tree::default() };
+        let place = Place { tree: 4, rank: 4, directory: 3, number: 7, item: 9 };
+        assert_eq!(item(&tree.names(), &place), "/rank.4/d0/d0/d0/f4.7");
+        let deep = Tree { width: 2, depth: 3, items: 5, ..Tree::default() };
+        let place = Place { directory: 6, number: 4, item: 34, ..Place::default() };
+        assert_eq!(item(&deep.names(), &place), "/d1/d1/f4");
+    }
+
+    #[test]
+    fn fields_that_are_not_known() {
+        let error = "{level}".parse::<EntryName>().expect_err("unknown").to_string();
+        assert!(error.contains("`{level}`") && error.contains("`{rank}`"), "{error}");
+        assert!(!"a/{item}".parse::<EntryName>().expect("a pattern").is_single());
+    }
+
+    fn trees() -> impl Strategy<Value = Tree> {
+        (0..4_u32, 0..4_u32, 0..6_u64, any::<[bool; 3]>()).prop_map(
+            |(depth, width, items, [items_per_rank, leaves_only, per_rank])| Tree {
+                depth: if width == 0 { 0 } else { depth },
+                width,
+                items,
+                items_per_rank,
+                leaves_only,
+                per_rank,
+                ..Tree::default()
+            },
+        )
+    }
+
+    proptest! {
+        /// Ranks have all items together, each of them once, in directories that are there.
+        #[test]
+        fn ranks_divide_items(tree in trees(), ranks in 1..6_u64) {
+            let names = tree.names();
+            let mut items = BTreeSet::new();
+            for part in (0..ranks).map(|rank| tree.part(rank, ranks)) {
+                for place in (0..part.items()).map(|nth| part.item(nth)) {
+                    prop_assert!(place.directory < tree.directories());
+                    prop_assert!(items.insert(item(&names, &place)));
+                }
+            }
+            prop_assert_eq!(items.len() as u64, tree.totals(ranks).items);
+        }
+
+        /// Ranks have all directories together, each of them once, and parents first.
+        #[test]
+        fn ranks_divide_directories(tree in trees(), ranks in 1..6_u64) {
+            let names = tree.names();
+            let mut all = BTreeSet::new();
+            let parts: Vec<_> = (0..ranks).map(|rank| tree.part(rank, ranks)).collect();
+            for place in parts.iter().filter_map(TreePart::root) {
+                prop_assert!(all.insert(directory(&names, &place)));
+            }
+            for part in parts {
+                for place in (0..part.directories()).map(|nth| part.directory(nth)) {
+                    let path = directory(&names, &place);
+                    let (parent, _) = path.rsplit_once('/').expect("below a root");
+                    prop_assert!(all.contains(parent), "{path} has its parent");
+                    prop_assert!(all.insert(path));
+                }
+            }
+            prop_assert_eq!(all.len() as u64, tree.totals(ranks).directories);
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Trees of directories on this host: what a phase needs of one is made before it, and what a run
+//! made of one is removed after it, by the names that the plan computes.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use candor_entries::file_size;
+use candor_plan::entries::{ALIAS, Entries, Over};
+use candor_plan::tree::{Place, TreePart};
+use candor_plan::{Create, Phase, Plan, Target, TargetKind, Tree};
+
+use crate::error::RunError;
+use crate::owned_files;
+
+/// A tree that a plan names, with all of its ranks.
+#[derive(Clone, Debug)]
+pub struct NamedTree {
+    path: PathBuf,
+    tree: Tree,
+    ranks: u64,
+    seed: u64,
+}
+
+/// A path of a tree and the bytes of its file.
+pub struct NamedFile {
+    /// Path of the file.
+    pub path: PathBuf,
+    /// Length in bytes.
+    pub size: u64,
+}
+
+impl NamedTree {
+    /// The tree of a target, for the most workers that any job of the plan has on it.
+    pub fn of(plan: &Plan, target: &Target) -> Option<NamedTree> {
+        let tree = target.tree.clone().filter(|_| target.kind == TargetKind::Tree)?;
+        let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+        let on_it = jobs.filter(|job| job.targets.contains(&target.name));
+        let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
+        Some(NamedTree { path: target.path.clone(), tree, ranks, seed: plan.seed })
+    }
+
+    fn parts(&self) -> impl Iterator<Item = TreePart<'_>> {
+        (0..self.ranks).map(|rank| self.tree.part(rank, self.ranks))
+    }
+
+    fn directory(&self, place: &Place) -> PathBuf {
+        let mut path = self.path.clone().into_os_string().into_vec();
+        self.tree.names().write_directory(place, &mut path);
+        std::ffi::OsString::from_vec(path).into()
+    }
+
+    /// Directories with a name of their own, parents before their children.
+    pub fn directories(&self) -> impl Iterator<Item = PathBuf> {
+        let roots = self.parts().filter_map(|part| part.root());
+        let below = self.parts().flat_map(|part| {
+            let count = part.directories();
+            (0..count).map(move |nth| part.directory(nth))
+        });
+        let paths = roots.chain(below).map(|place| self.directory(&place));
+        paths.filter(|path| *path != self.path)
+    }
+
+    /// The roots that are not the target's path itself.
+    fn roots(&self) -> impl Iterator<Item = PathBuf> {
+        let roots = self.parts().filter_map(|part| part.root());
+        roots.map(|place| self.directory(&place)).filter(|path| *path != self.path)
+    }
+
+    /// All items.
+    pub fn items(&self) -> impl Iterator<Item = NamedFile> {
+        let names = self.tree.names();
+        let places = self.parts().flat_map(|part| {
+            let count = part.items();
+            (0..count).map(move |nth| part.item(nth))
+        });
+        places.map(move |place| {
+            let mut path = self.path.clone().into_os_string().into_vec();
+            names.write_directory(&place, &mut path);
+            names.write_item(&place, &mut path);
+            let path = std::ffi::OsString::from_vec(path).into();
+            NamedFile { path, size: file_size(&self.tree, self.seed, &place) }
+        })
+    }
+
+    /// Removes all that has a name of this tree, and nothing else; what others put beside it keeps
+    /// its directory.
+    pub fn remove(&self) {
+        for NamedFile { path, .. } in self.items() {
+            let mut alias = path.clone().into_os_string();
+            alias.push(ALIAS);
+            for path in [path, alias.into()] {
+                // A name that is gone or a directory is no file to remove.
+                if fs::remove_file(&path).is_err() {
+                    let _ = fs::remove_dir(&path);
+                }
+            }
+        }
+        let directories: Vec<PathBuf> = self.directories().collect();
+        for path in directories.iter().rev() {
+            let _ = fs::remove_dir(path);
+        }
+    }
+}
+
+/// Needs of a phase on a tree that are not met by what an earlier phase of the plan makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Directories that hold items.
+    pub directories: bool,
+    /// Items.
+    pub items: bool,
+}
+
+impl Needs {
+    /// Needs of entries on a target in that phase.
+    pub fn of(plan: &Plan, phase: &Phase, target: &Target, entries: &Entries) -> Needs {
+        if target.create == Create::Nothing {
+            return Needs::default();
+        }
+        let index = plan.phases.iter().position(|other| std::ptr::eq(other, phase));
+        let before = &plan.phases[..index.unwrap_or(plan.phases.len())];
+        let jobs = before.iter().flat_map(|phase| &phase.jobs);
+        let jobs = jobs.filter(|job| job.targets.contains(&target.name));
+        let made = |over: Over| {
+            let mut entries = jobs.clone().filter_map(|job| job.entries());
+            entries.any(|entries| entries.over == over && !entries.needs_names())
+        };
+        let of_items = entries.over == Over::Items;
+        Needs {
+            directories: (of_items || entries.needs_names()) && !made(Over::Directories),
+            items: of_items && entries.needs_names() && !made(Over::Items),
+        }
+    }
+}
+
+/// Makes the roots of a tree, and its directories where they are needed.
+///
+/// # Errors
+/// The kernel's.
+pub fn make_directories(named: &NamedTree, needs: Needs) -> Result<(), RunError> {
+    let make = |path: PathBuf| {
+        owned_files::create_directory(&path).map_err(RunError::file("make the directory", &path))
+    };
+    match needs.directories {
+        true => named.directories().try_for_each(make),
+        false => named.roots().try_for_each(make),
+    }
+}
+
+/// Makes an item where there is none; true for a file that has to be written.
+///
+/// # Errors
+/// The kernel's, or something else has that name.
+pub fn make_item(entries: &Entries, item: &NamedFile) -> Result<bool, RunError> {
+    if entries.is_of_directories() {
+        let made = owned_files::create_directory(&item.path);
+        return made.map(|()| false).map_err(RunError::file("make the directory", &item.path));
+    }
+    let mut options = File::options();
+    options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
+    match options.open(&item.path) {
+        Ok(_) => Ok(item.size > 0),
+        Err(error) if owned_files::is_taken(&error) => {
+            let of = item.path.symlink_metadata().ok().filter(fs::Metadata::is_file);
+            Ok(of.is_some_and(|metadata| metadata.len() < item.size))
+        }
+        Err(error) => Err(RunError::file("create", &item.path)(error)),
+    }
+}
+
+/// Device and inode of a directory.
+type Identity = (u64, u64);
+
+/// Trees whose directory was empty, or not there, when the run began: all that has a name of
+/// theirs is the run's own.
+#[derive(Debug, Default)]
+pub struct OwnTrees(HashMap<PathBuf, Own>);
+
+#[derive(Debug)]
+struct Own {
+    identity: Option<Identity>,
+    /// The tree to remove at the end; none where it is kept.
+    named: Option<NamedTree>,
+}
+
+impl OwnTrees {
+    /// Takes a tree for the run's own if nothing is in its directory; false otherwise.
+    pub fn take(&mut self, plan: &Plan, target: &Target) -> bool {
+        if self.is_own(&target.path) {
+            return true;
+        }
+        let identity = identity(&target.path);
+        let is_empty = fs::read_dir(&target.path).is_ok_and(|mut entries| entries.next().is_none());
+        if identity.is_some() && !is_empty {
+            return false;
+        }
+        let named = NamedTree::of(plan, target).filter(|_| !target.keep);
+        self.0.insert(target.path.clone(), Own { identity, named });
+        true
+    }
+
+    /// True for the directory of such a tree.
+    pub fn is_own(&self, path: &Path) -> bool {
+        let own = self.0.get(path);
+        own.is_some_and(|own| own.identity.is_none_or(|known| identity(path) == Some(known)))
+    }
+
+    /// Removes what is not kept.
+    pub fn remove(&mut self) {
+        for (path, own) in std::mem::take(&mut self.0) {
+            let same = own.identity.is_none_or(|known| identity(&path) == Some(known));
+            if let Some(named) = own.named.filter(|_| same) {
+                named.remove();
+            }
+        }
+    }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    let metadata: io::Result<fs::Metadata> = path.symlink_metadata();
+    metadata.ok().filter(fs::Metadata::is_dir).map(|metadata| (metadata.dev(), metadata.ino()))
+}

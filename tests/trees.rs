@@ -1,0 +1,167 @@
+//! Trees of directories: all names are made, seen and removed; nothing of others is touched.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Mount, Report, Scratch, candor, measured};
+
+/// A phase over a tree: its name, what it is over, its steps, and more of the job.
+fn phase(name: &str, over: &str, steps: &str, more: &str) -> String {
+    format!(
+        "[[phase]]\nname = \"{name}\"\njob = [{{ workers = 3, targets = [\"t\"], {more} \
+         work.entries = {{ over = \"{over}\", steps = [{steps}] }} }}]\n"
+    )
+}
+
+fn target(path: &str, more: &str, tree: &str) -> String {
+    format!(
+        "[[target]]\nname = \"t\"\npath = \"{path}\"\nkind = \"tree\"\n{more}\n\
+         [target.tree]\n{tree}\n"
+    )
+}
+
+fn ran(scratch: &Scratch, plan: &str) -> Report {
+    let (ran, report) = measured(scratch, &["run", &scratch.file("plan.toml", plan)]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    report
+}
+
+/// Operations of a step in a phase.
+fn ops(report: &Report, phase: usize, step: &str) -> u64 {
+    let counted = format!("/phases/{phase}/measurements/0/operations/{step}/ops");
+    report.number(&counted) as u64
+}
+
+/// Paths below a directory, with the length of each file.
+fn below(directory: &Path) -> BTreeSet<(String, u64)> {
+    let mut all = BTreeSet::new();
+    for entry in fs::read_dir(directory).expect("a directory").flatten() {
+        let metadata = entry.metadata().expect("it is there");
+        let name = entry.path().display().to_string();
+        match metadata.is_dir() {
+            true => {
+                all.insert((name, 0));
+                all.extend(below(&entry.path()));
+            }
+            false => drop(all.insert((name, metadata.len()))),
+        }
+    }
+    all
+}
+
+#[test]
+fn a_tree_of_each_rank_is_made_seen_and_removed() {
+    let scratch = Scratch::new();
+    let path = scratch.path("tree");
+    let shape = "depth = 1\nwidth = 4\nitems = 5\nleaves_only = true\nper_rank = true\n\
+                 file_size = \"6k\"\nroot_name = \"r{rank}\"\nitem_name = \"r{rank}-f{number}\"";
+    let mut plan = target(&path, "keep = true", shape);
+    plan += &phase("dirs", "directories", "\"mkdir\"", "");
+    plan += &phase("write", "items", "\"create\", \"write\", \"close\"", "");
+    let report = ran(&scratch, &plan);
+    assert_eq!((ops(&report, 0, "mkdir"), ops(&report, 1, "write")), (12, 60));
+    let made = below(Path::new(&path));
+    assert_eq!(made.len(), 3 + 12 + 60);
+    assert!(made.contains(&(format!("{path}/r2/d3/r2-f4"), 6144)), "{made:?}");
+    // The same tree, by a run that did not make it.
+    let mut again = target(&path, "keep = true\noverwrite = true\ncreate = \"nothing\"", shape);
+    again += &phase("stat", "items", "\"stat\"", "rank_shift = 1,");
+    again += &phase("read", "items", "\"open\", \"read\", \"close\"", "");
+    again += &phase("list", "directories", "\"list\"", "");
+    again += &phase("delete", "items", "\"unlink\"", "");
+    again += &phase("rmdir", "directories", "\"rmdir\"", "");
+    let report = ran(&scratch, &again);
+    let steps = ["stat", "read", "list", "unlink", "rmdir"];
+    let counts: Vec<_> =
+        steps.iter().enumerate().map(|(at, step)| ops(&report, at, step)).collect();
+    assert_eq!(counts, [60, 60, 15, 60, 12]);
+    assert_eq!(report.number("/phases/1/measurements/0/operations/read/bytes"), 60.0 * 6144.0);
+    assert_eq!(below(Path::new(&path)).len(), 3, "the roots");
+}
+
+#[test]
+fn files_of_a_shared_tree_are_laid_out_and_removed_again() {
+    let scratch = Scratch::new();
+    let path = scratch.path("new");
+    let shape = "depth = 2\nwidth = 2\nitems = 4\nfile_size = \"1k-8k/1k\"";
+    let mut plan = target(&path, "", shape);
+    for select in ["shuffled", "random"] {
+        plan += &format!(
+            "[[phase]]\nname = \"{select}\"\njob = [{{ workers = 2, targets = [\"t\"], \
+             work.entries = {{ select = \"{select}\", steps = [\"open\", \"read\", \"close\"] }} }}]\n"
+        );
+    }
+    let report = ran(&scratch, &plan);
+    assert_eq!([0, 1].map(|phase| ops(&report, phase, "open")), [28, 28]);
+    let bytes = report.number("/phases/0/measurements/0/operations/read/bytes");
+    assert!(bytes > 28.0 * 1024.0 && bytes < 28.0 * 8192.0, "{bytes}");
+    assert!(!Path::new(&path).exists(), "candor made it");
+}
+
+#[test]
+fn a_thing_has_two_names() {
+    let scratch = Scratch::new();
+    let path = scratch.path("two");
+    let mut plan = target(&path, "", "items = 9\nfile_size = 10");
+    plan += &phase("link", "items", "\"link\", \"setxattr\", \"getxattr\"", "");
+    let aliased = |name: &str, steps: &str| {
+        phase(name, "items", steps, "").replace("steps =", "on_alias = true, steps =")
+    };
+    plan += &aliased("unlink", "\"stat\", \"getxattr\", \"removexattr\", \"unlink\"");
+    plan += &phase("rename", "items", "\"rename\"", "");
+    plan += &aliased("back", "\"rename\"");
+    plan += &phase("symlink", "items", "\"symlink\"", "");
+    plan += &aliased("readlink", "\"lstat\", \"readlink\", \"unlink\"");
+    let report = ran(&scratch, &plan);
+    let steps = [
+        (0, "link"),
+        (0, "getxattr"),
+        (1, "unlink"),
+        (2, "rename"),
+        (3, "rename"),
+        (4, "symlink"),
+        (5, "readlink"),
+        (5, "unlink"),
+    ];
+    assert_eq!(steps.map(|(phase, step)| ops(&report, phase, step)), [9; 8]);
+    assert_eq!(scratch.entries(), [""; 0]);
+}
+
+#[test]
+fn the_files_of_others_are_left_alone() {
+    let scratch = Scratch::new();
+    let path = scratch.path("theirs");
+    fs::create_dir(&path).expect("a directory");
+    fs::write(format!("{path}/f1"), "thesis").expect("a file");
+    let plan = target(&path, "", "items = 3\nfile_size = \"4k\"")
+        + &phase("write", "items", "\"create\", \"write\", \"close\"", "");
+    let refused = candor(&["run", &scratch.file("plan.toml", &plan)]);
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    assert!(refused.err.contains("holds what this run did not make"), "{}", refused.err);
+    assert_eq!(below(Path::new(&path)).len(), 1);
+    // An empty directory of theirs stays, and what they put into it meanwhile.
+    fs::remove_file(format!("{path}/f1")).expect("removed");
+    ran(&scratch, &plan);
+    assert_eq!((Path::new(&path).is_dir(), below(Path::new(&path)).len()), (true, 0));
+}
+
+#[test]
+fn a_full_filesystem_ends_a_tree_with_a_sentence() {
+    let scratch = Scratch::new();
+    let Some(mount) = Mount::tmpfs(&scratch, "1m") else { return };
+    let path = mount.path("tree");
+    let write = phase("write", "items", "\"create\", \"write\", \"close\"", "");
+    let plan = target(&path, "", "items = 1000\nfile_size = \"4k\"") + &write;
+    let refused = candor(&["run", &scratch.file("plan.toml", &plan)]);
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    assert!(refused.err.contains("1 MiB are free there"), "{}", refused.err);
+    // Drawn sizes may all be the smallest.
+    let plan = target(&path, "", "items = 1000\nfile_size = \"512-8k/512\"") + &write;
+    let (ran, report) = measured(&scratch, &["run", &scratch.file("plan.toml", &plan)]);
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.err.contains("No space left") || ran.out.contains("No space left"), "{}", ran.err);
+    let written = ops(&report, 0, "write");
+    assert!(written > 0 && written < 1000, "{written}");
+    assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
+}
