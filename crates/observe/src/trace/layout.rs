@@ -44,7 +44,7 @@ pub struct Part {
     pub started: i16,
     /// When the driver took it, in ns.
     pub taken: i16,
-    /// Its number among those of its hardware queue, and where that queue is.
+    /// Number of the request in its hardware queue, and where that queue is.
     pub tag: i16,
     pub hardware_queue: i16,
 }

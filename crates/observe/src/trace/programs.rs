@@ -35,8 +35,8 @@ pub struct Maps {
     pub tallies: i32,
     /// The same → [`ENDS`] numbers.
     pub ends: i32,
-    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that have
-    /// a place are counted in their tally instead, which costs less.
+    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that
+    /// have a place are counted in their tally instead, which costs less.
     pub issuers: i32,
     /// 0 → [`EVENTS`] numbers.
     pub events: i32,
@@ -47,9 +47,9 @@ pub struct Maps {
     /// many are alike.
     pub pending: i32,
     /// Hash of a hardware queue, and behind it the number of a request in that queue → the
-    /// request of ours that had this place last: the sum of its address and of the time at which it was
-    /// made, since the kernel uses the memory of one for the next. Those of one queue lie side by
-    /// side, so that few lines of the cache hold them.
+    /// request of ours that had this place last: the sum of its address and of the time at which
+    /// it was made, since the kernel uses the memory of one for the next. Those of one queue lie
+    /// side by side, so that few lines of the cache hold them.
     pub own_requests: i32,
     /// The process whose requests are ours, as the kernel numbers it.
     pub own_pid: u32,

@@ -11,7 +11,7 @@ pub const COUNT: usize = 0;
 pub const BYTES: usize = 1;
 pub const OFF_PHYSICAL: usize = 2;
 pub const OFF_OPTIMAL: usize = 3;
-/// Sum of all that [`LATENCIES`] holds; beside what each completion counts, in one line of the cache.
+/// Sum of all that [`LATENCIES`] holds; in the line of the cache that each completion counts in.
 pub const LATENCY_NS: usize = 4;
 /// One for each of [`FLAGS`].
 pub const FLAGGED: usize = 5;

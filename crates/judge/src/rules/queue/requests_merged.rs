@@ -22,8 +22,8 @@ pub const RULE: Rule = Rule {
             the application issued: good for the rate, misleading where the device was to be \
             measured at a size. candor looks at the kernel's own count of merges, for direct \
             operations; where others use the device as well, it compares the sizes of its own \
-            requests, as the block tracer has them. From a fifth on it says so. Use random offsets, one operation in flight, \
-            or queue/nomerges for the test.",
+            requests, as the block tracer has them. From a fifth on it says so. Use random \
+            offsets, one operation in flight, or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
     limit: None,

@@ -27,7 +27,8 @@ pub const RULE: Rule = Rule {
             none across a chunk. The kernel splits what is larger, so that iostat shows more and \
             smaller requests than the application issued. candor compares the mean size of the \
             device's requests with that of the operations, of its own requests where the block \
-            tracer tells them from those of others, and names the limit that fits (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
+            tracer tells them from those of others, and names the limit that fits \
+            (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
             with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
             take the piece as the size. Each page of a buffer is a segment of its own where the \
             pages lie apart in memory; candor takes huge pages for large buffers of direct I/O \
@@ -345,7 +346,7 @@ mod tests {
         assert!(found.evidence[1].source.contains("block tracer"), "{:?}", found.evidence);
     }
 
-    /// What the cache did not have was read in small pieces, of which each is one of ours.
+    /// Pages that the cache lacked were read in small pieces, of which each is one of ours.
     #[test]
     fn requests_for_the_rest_that_a_cache_lacked_are_no_split() {
         let mut case = split(false, 256, 4);
