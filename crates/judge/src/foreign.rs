@@ -7,7 +7,7 @@ use candor_record::requests::{Issuer, RequestOp, Requests, share_of};
 
 use crate::flow::{Flow, Side};
 use crate::observed::Observed;
-use crate::thresholds::{BYTES_MIN, FOREIGN, TRACED_MOST};
+use crate::thresholds::{BYTES_MIN, FOREIGN, OURS_LEAST, OURS_MOST, TRACED_MOST};
 
 /// Traffic of others as one method saw it.
 pub struct Foreign<'a> {
@@ -57,18 +57,22 @@ pub fn matters(observed: &Observed) -> bool {
     known(observed).is_some_and(|all| most(all, app).is_some())
 }
 
-/// Requests that this process issued to a device in one direction, where they were traced.
+/// Requests that this process issued to a device in one direction, where they were traced and stand
+/// for all of ours: a cache that answers some, and threads of the kernel that issue others, leave
+/// fewer bytes than we moved.
 pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<Side> {
     let trace = observed.host.requests.as_ref()?;
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
-    let issuers = &trace.of(device, direction)?.issuers;
-    let own = issuers.iter().filter(|who| who.pid == trace.own_pid);
+    let of = trace.of(device, direction)?;
+    let own = of.issuers.iter().filter(|who| who.pid == trace.own_pid);
     let sum = own.fold(Side::default(), |sum, who| Side {
         bytes: sum.bytes + who.bytes as f64,
         requests: sum.requests + who.count as f64,
         ..sum
     });
-    (sum.requests > 0.0).then_some(sum)
+    let all = sum.bytes / of.traced_share().unwrap_or(1.0);
+    let ours = OURS_LEAST.value..OURS_MOST.value;
+    ours.contains(&ratio(all, observed.app(op).bytes)).then_some(sum)
 }
 
 /// The shapes and latencies of those, where the tracer tells them apart; not those of requests that

@@ -239,11 +239,11 @@ thresholds! {
         "operation size over device request size, where no limit is known", "judge",
         "a split gives two pieces at least; requests of others in between are few";
     /// Bytes of the device for each of ours, within which its mean request tells of ours.
-    OURS_LEAST = 0.8, [C1],
+    OURS_LEAST = 0.8, [C1 C3],
         "bytes of the device over ours, least", "judge",
         "with less, the page cache shaped what the device was asked for";
     /// The upper end of that.
-    OURS_MOST = 1.25, [C1],
+    OURS_MOST = 1.25, [C1 C3],
         "bytes of the device over ours, at most", "judge",
         "with more, a fifth of the requests are others'";
     /// Pieces per operation from which requests count as split.

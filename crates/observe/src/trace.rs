@@ -55,7 +55,7 @@ pub enum TraceMethod {
     /// and no programs.
     Perf,
     /// The events that blktrace reads from debugfs, counted in this process. Only one process can
-    /// trace a device so at a time. They name threads, so that nobody knows which requests are ours.
+    /// trace a device so at a time. They name threads, so nobody knows which requests are ours.
     Blktrace,
 }
 

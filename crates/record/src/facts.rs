@@ -504,8 +504,8 @@ pub struct QueueFacts {
     /// that is switched off (`wbt_lat_usec`).
     #[serde(default)]
     pub writeback_latency_ns: Option<Fact<u64>>,
-    /// Whether commands past the block layer are counted; absent where the kernel has no switch for it
-    /// (before Linux 6.13).
+    /// Whether commands past the block layer are counted; absent where the kernel has no switch for
+    /// it (before Linux 6.13).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts_commands: Option<Fact<bool>>,
     /// Whether completions can be polled for.

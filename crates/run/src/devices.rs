@@ -70,8 +70,8 @@ pub fn traced(tracer: &Result<BlockTracer, Missing>) -> RequestStats {
     tracer.as_ref().map(BlockTracer::stats).unwrap_or_default()
 }
 
-/// The same with the names of whole processes. In a container the tracer may know processes by their
-/// numbers on the host, which are those of others here.
+/// The same with the names of whole processes. In a container the tracer may know processes by
+/// their numbers on the host, which are those of others here.
 pub fn with_names(stats: RequestStats) -> RequestStats {
     match stats.own_pid == std::process::id() {
         true => stats.named(process),

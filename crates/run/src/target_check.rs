@@ -20,8 +20,8 @@ const NO_STORAGE: [u32; 2] = [1, 5];
 /// Lets a phase pass whose targets can take its work. Where jobs fail alone, each finds out.
 ///
 /// # Errors
-/// [`RunError::BadPlan`]: no storage, files that nobody gave a size, a set that is no directory, more
-/// files than a process may open.
+/// [`RunError::BadPlan`]: no storage, files that nobody gave a size, a set that is no directory,
+/// more files than a process may open.
 pub fn check(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
     if phase.on_failure != OnFailure::EndRun {
         return Ok(());

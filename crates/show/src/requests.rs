@@ -105,8 +105,8 @@ fn lines(record: &PhaseRecord, others: bool) -> Vec<String> {
     trace.main().flat_map(|of| told_apart(trace, of, others)).collect()
 }
 
-/// One line, or one for ours and one for those of others where these are many: only ours have sizes,
-/// places and latencies of their own.
+/// One line, or one for ours and one for those of others where these are many: only ours have
+/// sizes, places and latencies of their own.
 fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> {
     let issued = trace.issued(of);
     let lead = |whose: &str| {
@@ -384,7 +384,8 @@ mod tests {
             [
                 "sdb read by candor (10 % traced): 1 MiB 100 %; all begin on 4 KiB; 0 % \
                  sequential; p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs",
-                "sdb read by others (10 % traced): 14,000 requests, 4 KiB on average, most by dd (9)",
+                "sdb read by others (10 % traced): 14,000 requests, 4 KiB on average, \
+                 most by dd (9)",
             ]
         );
         let own = sample::requests().requests.remove(0);

@@ -44,6 +44,9 @@ pub struct Part {
     pub started: i16,
     /// When the driver took it, in ns.
     pub taken: i16,
+    /// Number of the request in its hardware queue, and where that queue is.
+    pub tag: i16,
+    pub hardware_queue: i16,
 }
 
 impl Part {
@@ -53,7 +56,7 @@ impl Part {
     }
 
     /// From the offsets of all fields, each at most 8 bytes.
-    fn new(fields: [u32; 6]) -> Option<Part> {
+    fn new(fields: [u32; 8]) -> Option<Part> {
         let from = *fields.iter().min()?;
         let used = fields.iter().max()? + 8 - from;
         let at = |i: usize| (fields[i] - from) as i16;
@@ -66,6 +69,8 @@ impl Part {
             flags: at(3),
             started: at(4),
             taken: at(5),
+            tag: at(6),
+            hardware_queue: at(7),
         })
     }
 }
@@ -92,10 +97,13 @@ impl Layout {
         let times = [request("start_time_ns")?, request("io_start_time_ns")?];
         let (sector, length) = (request("__sector")?, request("__data_len")?);
         let flags = request("cmd_flags")?;
-        let of_request = [device, sector, length, flags, times[0], times[1]];
+        let [started, taken] = times;
+        let (tag, queue) = (request("tag")?, request("mq_hctx")?);
+        let of_request = [device, sector, length, flags, started, taken, tag, queue];
         let sector = bio("bi_iter.bi_sector")?;
         let of_bio = [bio("bi_bdev")?, sector, bio("bi_iter.bi_size")?, bio("bi_opf")?];
-        let of_bio = [of_bio[0], of_bio[1], of_bio[2], of_bio[3], sector, sector];
+        let [device, _, length, flags] = of_bio;
+        let of_bio = [device, sector, length, flags, sector, sector, sector, sector];
         let major = field("gendisk", "major")?;
         if field("gendisk", "first_minor")? != major + 4 {
             return Err("gendisk.first_minor behind gendisk.major".to_owned());

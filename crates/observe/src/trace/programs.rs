@@ -35,8 +35,8 @@ pub struct Maps {
     pub tallies: i32,
     /// The same → [`ENDS`] numbers.
     pub ends: i32,
-    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that have a
-    /// place are counted in their tally instead, which costs less.
+    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that
+    /// have a place are counted in their tally instead, which costs less.
     pub issuers: i32,
     /// 0 → [`EVENTS`] numbers.
     pub events: i32,
@@ -46,8 +46,10 @@ pub struct Maps {
     /// slot × 4 + direction → when it went to the driver, its sectors, whether it is ours, and how
     /// many are alike.
     pub pending: i32,
-    /// Hash of a request's address → [`WAYS`] requests of ours under way: the sum of the address and
-    /// of the time at which each was made, since the kernel uses the memory of one for the next.
+    /// Hash of a hardware queue, and behind it the number of a request in that queue → the
+    /// request of ours that had this place last: the sum of its address and of the time at which
+    /// it was made, since the kernel uses the memory of one for the next. Those of one queue lie
+    /// side by side, so that few lines of the cache hold them.
     pub own_requests: i32,
     /// The process whose requests are ours, as the kernel numbers it.
     pub own_pid: u32,
@@ -71,15 +73,10 @@ pub const ENDS: usize = 3 + RECENT;
 const GIVEN_BACK: usize = 2 + RECENT;
 pub const RECENT: usize = 8;
 
-/// Requests under way that share an entry of `own_requests`; the last makes room.
-const WAYS: usize = 2;
-pub const OWN_REQUESTS_BYTES: usize = WAYS * 8;
-/// Entries: with 256 requests of ours under way, one in 2000 is taken for one of others. More of them
-/// would cost more, for each is cold when it is needed.
-const OWN_REQUESTS_LOG2: u32 = 13;
+/// Entries of `own_requests`, and their bytes.
+const OWN_REQUESTS_LOG2: u32 = 14;
 pub const OWN_REQUESTS: u32 = 1 << OWN_REQUESTS_LOG2;
-/// Requests begin with a line of the cache.
-const LINE_LOG2: i32 = 6;
+pub const OWN_REQUESTS_BYTES: usize = 8;
 /// Spreads addresses, which have a step in common: 2^32 divided by the golden ratio.
 const SPREAD: i32 = 0x9e37_79b9_u32.cast_signed();
 
@@ -101,7 +98,9 @@ const TAKEN: i16 = -72;
 const PROCESS: i16 = -80;
 /// Place × 2, one more for requests of ours.
 const TALLY: i16 = -88;
-const ISSUER: i16 = TALLY - ISSUER_BYTES as i16;
+/// Where the numbers of [`EVENTS`] are.
+const COUNTS: i16 = -96;
+const ISSUER: i16 = COUNTS - ISSUER_BYTES as i16;
 /// The copy of the kernel's structure.
 const COPY: i16 = ISSUER - super::layout::Layout::COPY_BYTES as i16;
 
@@ -130,11 +129,19 @@ impl<'a> Writer<'a> {
         self.code.finish()
     }
 
-    /// Counts one of [`EVENTS`]. Clobbers all registers but those that are kept.
-    fn event(&mut self, number: usize) {
+    /// Counts that the program has to do with this event, before any other of [`EVENTS`]. Clobbers
+    /// all registers but those that are kept.
+    fn handled(&mut self) {
         self.code.store_imm(Dw, FP, KEY, 0);
         self.lookup(self.maps.events, KEY);
-        bump(&mut self.code, R0, at(number));
+        self.code.store(Dw, FP, COUNTS, R0);
+        bump(&mut self.code, R0, at(HANDLED));
+    }
+
+    /// Counts one more of [`EVENTS`], or one less.
+    fn event(&mut self, number: usize, more: i32) {
+        self.code.load(Dw, R0, FP, COUNTS);
+        add(&mut self.code, R0, at(number), more);
     }
 
     /// Counts a request that begins, unless it is a flush, which the kernel ends by other ways.
@@ -142,7 +149,7 @@ impl<'a> Writer<'a> {
         let flush = self.code.label();
         self.code.load(Dw, R1, FP, LENGTH);
         self.code.jump_if(If::Eq, R1, 0, flush);
-        self.event(ISSUED);
+        self.event(ISSUED, 1);
         self.code.here(flush);
     }
 
@@ -192,7 +199,7 @@ impl<'a> Writer<'a> {
     fn device(&mut self, key: i16) {
         self.lookup(self.maps.devices, key);
         self.code.copy(R9, R0);
-        self.event(HANDLED);
+        self.handled();
     }
 
     /// Leaves unless the device has a queue, or has none.
@@ -303,13 +310,13 @@ impl<'a> Writer<'a> {
         c.load(Dw, R1, R6, at(tally::BYTES));
         c.alu_reg(Alu::Add, R1, R7);
         c.store(Dw, R6, at(tally::BYTES), R1);
+        c.load(Dw, R8, FP, FLAGS);
         for (i, bit) in self.flag_bits.into_iter().enumerate() {
-            let Some(bit) = bit else { continue };
-            let unset = c.label();
-            c.load(Dw, R1, FP, FLAGS);
-            c.alu(Alu::Shr, R1, bit as i32);
-            c.alu(Alu::And, R1, 1);
-            c.jump_if(If::Eq, R1, 0, unset);
+            let Some(bit) = bit.filter(|bit| *bit < 31) else { continue };
+            let (set, unset) = (c.label(), c.label());
+            c.jump_if(If::Set, R8, 1 << bit, set);
+            c.jump(unset);
+            c.here(set);
             bump(c, R6, at(tally::FLAGGED + i));
             c.here(unset);
         }
@@ -454,9 +461,7 @@ impl<'a> Writer<'a> {
     fn given_back(&mut self) {
         self.code.load(Dw, R1, FP, LENGTH);
         self.code.jump_if(If::Eq, R1, 0, self.out);
-        self.code.store_imm(Dw, FP, KEY, 0);
-        self.lookup(self.maps.events, KEY);
-        add(&mut self.code, R0, at(ISSUED), -1);
+        self.event(ISSUED, -1);
         self.tally();
         self.lookup(self.maps.ends, TALLY);
         let c = &mut self.code;

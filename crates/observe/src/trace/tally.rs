@@ -1,5 +1,5 @@
-//! Counts of a program for a device, a direction and an owner: an array of numbers of 8 bytes, and what they
-//! mean.
+//! Counts of a program for a device, a direction and an owner: an array of numbers of 8 bytes, and
+//! what they mean.
 
 use candor_record::requests::{Issuer, RequestOp, Requests};
 
@@ -11,7 +11,8 @@ pub const COUNT: usize = 0;
 pub const BYTES: usize = 1;
 pub const OFF_PHYSICAL: usize = 2;
 pub const OFF_OPTIMAL: usize = 3;
-pub const LENGTH_OFF_4K: usize = 4;
+/// Sum of all that [`LATENCIES`] holds; in the line of the cache that each completion counts in.
+pub const LATENCY_NS: usize = 4;
 /// One for each of [`FLAGS`].
 pub const FLAGGED: usize = 5;
 /// By sectors of 512 bytes behind a multiple of 4 KiB.
@@ -19,8 +20,7 @@ pub const STARTS: usize = 16;
 pub const SEQUENTIAL: usize = 24;
 pub const PLACED: usize = 25;
 pub const SPLITS: usize = 26;
-/// Sum of all that [`LATENCIES`] holds.
-pub const LATENCY_NS: usize = 27;
+pub const LENGTH_OFF_4K: usize = 27;
 /// Bytes of the requests of [`PLACED`].
 pub const PLACED_BYTES: usize = 28;
 /// By the power of two.

@@ -36,7 +36,7 @@ fn after(observed: &Observed) -> Outcome {
     let sides = [Direction::Write, Direction::Read].into_iter().map(|op| (op, moved(observed, op)));
     let known: Vec<(Direction, f64)> = sides.filter_map(|(op, bytes)| Some((op, bytes?))).collect();
     if known.is_empty() {
-        return Outcome::lacks("the counters of the device, or a flush of what was written");
+        return Outcome::lacks("the counters of the device, or a flush of what was written once");
     }
     let found = known.into_iter().filter_map(|(op, bytes)| {
         let app = observed.app(op).bytes;
@@ -45,6 +45,11 @@ fn after(observed: &Observed) -> Outcome {
         saved.then(|| finding(observed, op, app, bytes, &cause))
     });
     found.collect::<Vec<_>>().into()
+}
+
+/// Something on the way compresses.
+pub fn compresses(observed: &Observed) -> bool {
+    cause(observed).is_some()
 }
 
 /// Who compresses, where that is known.
@@ -78,11 +83,19 @@ fn moved(observed: &Observed, op: Direction) -> Option<f64> {
         }
         _ => ran.blocks.direct,
     };
-    if !jobs.all(reached) {
+    let once = op == Direction::Read || written_once(observed);
+    if !jobs.all(|ran| reached(ran) && (once || ran.blocks.direct || ran.durable())) {
         return None;
     }
     let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
     Some(Flow::between(&observed.tops(), &observed.host.before, end)?.side(op).bytes)
+}
+
+/// No more was written than the files hold: what is overwritten in the page cache never reaches a
+/// device, compressed or not.
+fn written_once(observed: &Observed) -> bool {
+    let written = observed.app(Direction::Write).bytes;
+    observed.host.after.cache.is_none_or(|cache| written <= cache.size_bytes as f64)
 }
 
 fn finding(
@@ -115,6 +128,8 @@ fn finding(
 
 #[cfg(test)]
 mod tests {
+    use candor_record::CacheState;
+
     use super::*;
     use crate::testcase::{TestCase, moved as counters};
 
@@ -141,6 +156,20 @@ mod tests {
         assert_eq!(encoded.found(&RULE), [], "nothing says that anything compresses");
         encoded.file().extents.as_mut().unwrap().value.encoded_bytes = 1 << 20;
         assert_eq!(encoded.found(&RULE).len(), 1);
+    }
+
+    #[test]
+    fn bytes_that_were_overwritten_in_memory_were_not_compressed() {
+        let mut case = compressed("rw,compress=zstd:3");
+        case.blocks().direct = false;
+        case.blocks().durability.fsync_at_end = true;
+        case.host.after_flush = Some(case.host.after.clone());
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        let cached = |size_bytes| CacheState { size_bytes, ..CacheState::default() };
+        case.host.after.cache = Some(cached(bytes));
+        assert_eq!(case.found(&RULE).len(), 1);
+        case.host.after.cache = Some(cached(bytes / 8));
+        assert!(case.lacked(&RULE).is_some(), "nobody knows how much was left to compress");
     }
 
     #[test]

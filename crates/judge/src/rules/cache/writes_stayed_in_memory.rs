@@ -13,6 +13,7 @@ use crate::command::Command;
 use crate::coverage;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::cache::compressed_data;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_EXACTLY, WRITTEN_OUT};
 
@@ -86,7 +87,8 @@ fn after(observed: &Observed) -> Outcome {
     let unflushed = writers.iter().map(unflushed).sum();
     let all = WRITTEN_OUT.value * written..=WRITTEN_EXACTLY.value * written;
     let arrived = on_device.is_some() && observed.top.is_some_and(|t| all.contains(&t.write.bytes));
-    let dirty = dirty_bytes(observed);
+    // A journal of data has them before their files do, whose pages stay dirty until then.
+    let dirty = dirty_bytes(observed).filter(|_| on_device.is_none() || !journals_data(observed));
     let progress = WriteProgress { written, on_device, flushed, unflushed, arrived, dirty };
     if progress.on_device.is_none() && progress.dirty.is_none() {
         return Outcome::lacks("dirty pages of the files, or the counters of the device");
@@ -111,8 +113,17 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
     let flow = observed.counted_until(end).filter(|_| !observed.blind())?;
     let all_buffered =
         observed.ran.iter().all(|ran| !ran.does(Direction::Write) || absorbs(observed, ran));
+    // A page that only a journal has so far is dirty, and is charged once however often it changes.
+    let all_buffered = all_buffered && !journals_data(observed);
     let charged = observed.process(Direction::Write).filter(|_| all_buffered);
     Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged)))
+}
+
+/// The filesystem of a target writes data to its journal first.
+fn journals_data(observed: &Observed) -> bool {
+    let is_journal = |option: &str| option == "data=journal";
+    let on = observed.targets().into_iter().filter_map(|target| target.holding());
+    on.into_iter().any(|on| on.options.split(',').any(is_journal))
 }
 
 /// The share of the content that neither compression nor deduplication on the way can save.
@@ -199,10 +210,11 @@ fn never_arrived(
 ) -> Finding {
     let sentence = format!(
         "{} of the bytes written ever reached {}, final flush included: {}; the rest was \
-         overwritten in memory, whose speed {} is.",
+         {}overwritten in memory, whose speed {} is.",
         only(ratio(arrived, progress.written)),
         observed.device_names(),
         fmt::rate(ratio(arrived, seconds)),
+        if compressed_data::compresses(observed) { "compressed, or " } else { "" },
         fmt::rate(observed.bytes_per_s(Direction::Write))
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
@@ -292,6 +304,20 @@ mod tests {
 
     use super::*;
     use crate::testcase::{TestCase, moved, proposes};
+
+    #[test]
+    fn pages_whose_bytes_a_journal_has_are_not_in_memory_only() {
+        let mut case = TestCase::buffered_write();
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        case.after_disk(moved(Direction::Write, 100, 2 * bytes));
+        case.host.after.process_io.as_mut().unwrap().write_bytes = bytes;
+        let cache =
+            CacheState { size_bytes: bytes, dirty_bytes: Some(bytes), ..CacheState::default() };
+        case.host.after.cache = Some(cache);
+        assert_eq!(case.found(&RULE).len(), 1);
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw,data=journal".into();
+        assert_eq!(case.found(&RULE), []);
+    }
 
     #[test]
     fn nothing_is_no_share() {

@@ -19,8 +19,9 @@ pub const RULE: Rule = Rule {
             takes and what the way there and back takes: system call, filesystem, interrupt, \
             waking the thread. The kernel counts the device's part, of all requests together; \
             where others use the device as well, candor takes that of its own requests, if the \
-            block tracer has it. Where the rest is more than 30 %, the number is that of the host as much as of the device. Deeper queues hide \
-            that part and are told by B4. Polling, fewer layers or a faster CPU lower it.",
+            block tracer has it. Where the rest is more than 30 %, the number is that of the \
+            host as much as of the device. Deeper queues hide that part and are told by B4. \
+            Polling, fewer layers or a faster CPU lower it.",
     },
     stage: Stage::Queue,
     limit: None,

@@ -22,8 +22,8 @@ pub const RULE: Rule = Rule {
             the application issued: good for the rate, misleading where the device was to be \
             measured at a size. candor looks at the kernel's own count of merges, for direct \
             operations; where others use the device as well, it compares the sizes of its own \
-            requests, as the block tracer has them. From a fifth on it says so. Use random offsets, one operation in flight, \
-            or queue/nomerges for the test.",
+            requests, as the block tracer has them. From a fifth on it says so. Use random \
+            offsets, one operation in flight, or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
     limit: None,
@@ -43,14 +43,14 @@ fn after(observed: &Observed) -> Outcome {
         let merged = ops.filter_map(|op| Some((op, own(observed, op)?)));
         let merged = merged.filter(|(op, side)| is_merged(observed, *op, *side));
         let from = "requests that candor issued, by the block tracer";
-        let found = merged.map(|(op, side)| finding(observed, op, side, from.to_owned()));
+        let found = merged.map(|(op, side)| finding(observed, op, side, from));
         return found.collect::<Vec<_>>().into();
     }
     let Some(top) = observed.top else {
         return Outcome::lacks("the number of requests of the device");
     };
     let merged = ops.filter(|op| is_merged(observed, *op, top.side(*op)));
-    let found = merged.map(|op| finding(observed, op, top.side(op), stat_of(observed)));
+    let found = merged.map(|op| finding(observed, op, top.side(op), &stat_of(observed)));
     found.collect::<Vec<_>>().into()
 }
 
@@ -68,7 +68,7 @@ fn own(observed: &Observed, op: Direction) -> Option<Side> {
     Some(Side { merges: (operations - side.requests).max(0.0), ..side })
 }
 
-fn finding(observed: &Observed, op: Direction, side: Side, from: String) -> Finding {
+fn finding(observed: &Observed, op: Direction, side: Side, from: &str) -> Finding {
     let app = observed.app(op);
     let operation = fmt::size(ratio(app.bytes, app.ops));
     let request = fmt::size(ratio(side.bytes, side.requests));
@@ -79,8 +79,8 @@ fn finding(observed: &Observed, op: Direction, side: Side, from: String) -> Find
     );
     FindingBuilder::new("C3", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("merged", Quantity::count(side.merges), &*from)
-        .evidence("requests", Quantity::count(side.requests), &*from)
+        .evidence("merged", Quantity::count(side.merges), from)
+        .evidence("requests", Quantity::count(side.requests), from)
         .advice("To measure the device at this size, use random offsets or queue/nomerges.", None)
         .done()
 }
@@ -126,9 +126,9 @@ mod tests {
             let seen = Requests { device: "vda".into(), issuers, ..Requests::default() };
             RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() }
         };
-        case.host.requests = Some(of(issuer(7, 50_000, 50_000 << 12)));
+        case.host.requests = Some(of(issuer(7, 100_000, 100_000 << 12)));
         assert_eq!(case.found(&RULE), [], "each of ours is one request");
-        case.host.requests = Some(of(issuer(7, 25_000, 50_000 << 12)));
+        case.host.requests = Some(of(issuer(7, 50_000, 100_000 << 12)));
         let found = case.found(&RULE);
         assert_eq!(found[0].sentence, "4 KiB reads were merged into requests of 8 KiB on vda.");
         case.host.requests = None;

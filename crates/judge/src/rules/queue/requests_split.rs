@@ -27,7 +27,8 @@ pub const RULE: Rule = Rule {
             none across a chunk. The kernel splits what is larger, so that iostat shows more and \
             smaller requests than the application issued. candor compares the mean size of the \
             device's requests with that of the operations, of its own requests where the block \
-            tracer tells them from those of others, and names the limit that fits (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
+            tracer tells them from those of others, and names the limit that fits \
+            (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
             with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
             take the piece as the size. Each page of a buffer is a segment of its own where the \
             pages lie apart in memory; candor takes huge pages for large buffers of direct I/O \
@@ -113,8 +114,8 @@ fn after(observed: &Observed) -> Outcome {
 fn of_side(observed: &Observed, op: Direction) -> Option<Finding> {
     let app = observed.app(op);
     let operation = ratio(app.bytes, app.ops);
-    // Where nobody knows which are ours, the device's mean request tells of ours only where its bytes
-    // are ours.
+    // Where nobody knows which are ours, the device's mean request tells of ours only where its
+    // bytes are ours.
     let top = observed.top.map_or(0.0, |top| top.side(op).bytes);
     let alone = (OURS_LEAST.value..OURS_MOST.value).contains(&ratio(top, app.bytes));
     let splits = observed.devices().into_iter().filter_map(|device| {
@@ -343,6 +344,20 @@ mod tests {
         let found = &case.found(&RULE)[0];
         assert!(found.sentence.contains("became 2 × 512 KiB on vda"), "{}", found.sentence);
         assert!(found.evidence[1].source.contains("block tracer"), "{:?}", found.evidence);
+    }
+
+    /// Pages that the cache lacked were read in small pieces, of which each is one of ours.
+    #[test]
+    fn requests_for_the_rest_that_a_cache_lacked_are_no_split() {
+        let mut case = split(false, 256, 4);
+        let bytes = 5190 << 18;
+        let top = case.after_top();
+        (top.reads, top.read_sectors) = (100_000, bytes / 512);
+        let own = Issuer { pid: 7, command: String::new(), count: 100_000, bytes };
+        let seen = Requests { device: "loop0".into(), issuers: vec![own], ..Requests::default() };
+        let stats = RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() };
+        case.host.requests = Some(stats);
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

@@ -2,10 +2,10 @@
 
 use super::super::asm::Width::{Dw, W};
 use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6, R7, R8};
-use super::super::layout::Layout;
+use super::super::layout::{Layout, Part};
 use super::{
-    COMPLETED, COPY, FLAGS, HANDLED, ISSUED, KEY, LENGTH, LINE_LOG2, Maps, NOW, OWN_REQUESTS_LOG2,
-    PENDING_BYTES, POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, WAYS, Writer, at, bump, tally,
+    COMPLETED, COPY, FLAGS, ISSUED, KEY, LENGTH, Maps, NOW, OWN_REQUESTS_LOG2, PENDING_BYTES,
+    POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, Writer, at, bump, tally,
 };
 
 /// `block_rq_issue`.
@@ -15,7 +15,7 @@ pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     window(&mut w);
     w.issued();
     w.whose();
-    note_owner(&mut w, layout.issue_argument);
+    note_owner(&mut w, &layout.request, layout.issue_argument);
     w.order_and_issuer();
     w.end()
 }
@@ -25,13 +25,13 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, layout.complete_argument);
     whole_only(&mut w, layout.complete_argument + 2);
-    take_owner(&mut w, layout.complete_argument);
+    find_owner(&mut w, &layout.request, layout.complete_argument);
     window(&mut w);
     w.now();
     w.tally();
     w.latencies();
     w.shape();
-    w.event(COMPLETED);
+    w.event(COMPLETED, 1);
     w.end()
 }
 
@@ -39,7 +39,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
 pub fn requeue(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, of);
-    take_owner(&mut w, of);
+    find_owner(&mut w, &layout.request, of);
     window(&mut w);
     w.given_back();
     w.end()
@@ -73,8 +73,8 @@ pub fn bio_complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     w.forget(POINTER);
     // One that was handed in during an earlier window and done between them is another's by now.
     w.within(STARTED, false);
-    w.event(HANDLED);
-    w.event(COMPLETED);
+    w.handled();
+    w.event(COMPLETED, 1);
     w.now();
     w.code.store_imm(Dw, FP, TAKEN, 0);
     w.tally();
@@ -168,52 +168,46 @@ fn whole_only(w: &mut Writer<'_>, bytes_argument: u32) {
 }
 
 /// r7 = what is noted of the request that is an argument if it is ours, r0 = where.
-fn noted(w: &mut Writer<'_>, of: u32) {
+fn noted(w: &mut Writer<'_>, part: &Part, of: u32) {
     let c = &mut w.code;
-    c.load(Dw, R7, R6, argument(of));
-    c.copy(R1, R7);
+    c.load(Dw, R1, FP, COPY + part.hardware_queue);
     c.alu(Alu::Shr, R1, LINE_LOG2);
     c.alu(Alu::Mul, R1, SPREAD);
     // The upper bits of the lower half are those that all bits of the address stir.
     c.alu(Alu::Shr, R1, 32 - OWN_REQUESTS_LOG2 as i32);
+    c.load(W, R2, FP, COPY + part.tag);
+    c.alu_reg(Alu::Add, R1, R2);
     c.alu(Alu::And, R1, (1 << OWN_REQUESTS_LOG2) - 1);
     c.store(W, FP, KEY, R1);
+    c.load(Dw, R7, R6, argument(of));
     c.load(Dw, R1, FP, STARTED);
     c.alu_reg(Alu::Add, R7, R1);
     w.lookup(w.maps.own_requests, KEY);
 }
 
+/// Queues begin with a line of the cache.
+const LINE_LOG2: i32 = 6;
+
 /// Notes the request that is an argument if it is ours (r8 = 1).
-fn note_owner(w: &mut Writer<'_>, of: u32) {
+fn note_owner(w: &mut Writer<'_>, part: &Part, of: u32) {
     let others = w.code.label();
     w.code.jump_if(If::Eq, R8, 0, others);
-    noted(w, of);
-    let c = &mut w.code;
-    for way in 0..WAYS - 1 {
-        let taken = c.label();
-        c.load(Dw, R1, R0, at(way));
-        c.jump_if(If::Ne, R1, 0, taken);
-        c.store(Dw, R0, at(way), R7);
-        c.jump(others);
-        c.here(taken);
-    }
-    c.store(Dw, R0, at(WAYS - 1), R7);
-    c.here(others);
+    noted(w, part, of);
+    w.code.store(Dw, R0, 0, R7);
+    w.code.here(others);
 }
 
-/// Sets the tally of the owner of the request that is an argument, and forgets who that is.
-fn take_owner(w: &mut Writer<'_>, of: u32) {
-    noted(w, of);
+/// Sets the tally of the owner of the request that is an argument. The note stays: no other request
+/// is like it, and the CPU on which this one ends would have to fetch its line to write it.
+fn find_owner(w: &mut Writer<'_>, part: &Part, of: u32) {
+    noted(w, part, of);
     let c = &mut w.code;
+    let others = c.label();
     c.alu(Alu::Mov, R8, 0);
-    for way in 0..WAYS {
-        let another = c.label();
-        c.load(Dw, R1, R0, at(way));
-        c.jump_if_reg(If::Ne, R1, R7, another);
-        c.store_imm(Dw, R0, at(way), 0);
-        c.alu(Alu::Mov, R8, 1);
-        c.here(another);
-    }
+    c.load(Dw, R1, R0, 0);
+    c.jump_if_reg(If::Ne, R1, R7, others);
+    c.alu(Alu::Mov, R8, 1);
+    c.here(others);
     w.counted_for();
 }
 
@@ -228,5 +222,5 @@ fn remember(w: &mut Writer<'_>, of: u32) {
     c.load(Dw, R1, FP, TALLY);
     c.store(Dw, FP, COPY + 8, R1);
     w.keep(POINTER, COPY);
-    w.event(ISSUED);
+    w.event(ISSUED, 1);
 }

@@ -80,7 +80,7 @@ pub fn complete(maps: &Maps, format: &Format) -> Vec<Insn> {
     w.code.jump_if(If::Eq, R1, 0, flush);
     take(&mut w);
     w.within(TAKEN, false);
-    w.event(COMPLETED);
+    w.event(COMPLETED, 1);
     w.code.jump(known);
     w.code.here(flush);
     // Flushes begin and end by ways of their own.
