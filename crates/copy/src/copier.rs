@@ -132,6 +132,8 @@ fn all_blocks(
             return Ok(false);
         }
     }
+    // A signal may have come behind the last block.
+    sink.observer.turn(&sink.counts);
     let finished = match convert {
         Some(convert) => convert.finish(&mut |bytes| sink.put(bytes)),
         None => Ok(()),

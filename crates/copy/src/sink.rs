@@ -224,13 +224,14 @@ impl<'a, O: Observer> Sink<'a, O> {
         let mut is_good = true;
         let flushed = match self.flush {
             None => Ok(()),
-            Some(Flush::Data) => rustix::fs::fdatasync(self.fd).or_else(|error| match error {
-                Errno::INVAL | Errno::NOSYS => {
-                    rustix::fs::fsync(self.fd).map_err(|e| (e, Flush::All))
-                }
-                _ => Err((error, Flush::Data)),
-            }),
-            Some(Flush::All) => rustix::fs::fsync(self.fd).map_err(|error| (error, Flush::All)),
+            Some(Flush::Data) => {
+                let data = self.uninterrupted(|fd| rustix::fs::fdatasync(fd));
+                data.or_else(|error| match error {
+                    Errno::INVAL | Errno::NOSYS => self.flush_all(),
+                    _ => Err((error, Flush::Data)),
+                })
+            }
+            Some(Flush::All) => self.flush_all(),
         };
         if let Err((error, by)) = flushed {
             self.tell(Notice::FlushFailed(error.into(), by));
@@ -240,6 +241,23 @@ impl<'a, O: Observer> Sink<'a, O> {
             pages.end(self.fd);
         }
         is_good
+    }
+
+    fn flush_all(&mut self) -> Result<(), (Errno, Flush)> {
+        self.uninterrupted(|fd| rustix::fs::fsync(fd)).map_err(|error| (error, Flush::All))
+    }
+
+    /// Calls again after a signal that does not end the copy.
+    fn uninterrupted(
+        &mut self,
+        call: fn(BorrowedFd<'_>) -> rustix::io::Result<()>,
+    ) -> rustix::io::Result<()> {
+        loop {
+            match call(self.fd) {
+                Err(Errno::INTR) => self.observer.turn(&self.counts),
+                done => return done,
+            }
+        }
     }
 
     /// Drops all pages of an output that nothing was written to; false if that failed.

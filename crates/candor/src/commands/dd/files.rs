@@ -10,6 +10,7 @@ use candor_dialects::dd::options::{Distance, Options};
 use candor_dialects::dd::quoting;
 use candor_run::{DeviceClaim, claim_device};
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_getfl, fcntl_setfl, ftruncate, openat};
+use rustix::io::Errno;
 
 /// The variable that lets dd write to a device that others hold.
 const FORCE: &str = "CANDOR_FORCE";
@@ -103,16 +104,7 @@ fn claimed(path: &Path) -> Result<Option<DeviceClaim>, String> {
 fn open_input(options: &Options) -> Result<(OwnedFd, Name), String> {
     let flags = open_flags(|word| options.input_flags.has(word));
     match &options.input {
-        Some(path) => {
-            let opened = openat(
-                CWD,
-                path.as_os_str(),
-                OFlags::RDONLY | OFlags::CLOEXEC | flags,
-                Mode::empty(),
-            );
-            let file = opened.map_err(|error| failed_to_open(path, &error.into()))?;
-            Ok((file, Name(path.clone())))
-        }
+        Some(path) => Ok((opened(path, OFlags::RDONLY | flags)?, Name(path.clone()))),
         None => stream(io::stdin().as_fd(), "standard input", flags),
     }
 }
@@ -126,16 +118,28 @@ fn open_output(options: &Options) -> Result<(OwnedFd, Name), String> {
     let seeks = options.seek != Distance { number: 0, ..options.seek };
     let when = |is: bool, flag: OFlags| if is { flag } else { OFlags::empty() };
     let how = OFlags::WRONLY
-        | OFlags::CLOEXEC
         | when(!options.has("nocreat"), OFlags::CREATE)
         | when(options.has("excl"), OFlags::EXCL)
         | when(!seeks && !keeps, OFlags::TRUNC);
-    let opened = openat(CWD, path.as_os_str(), how | flags, Mode::from_raw_mode(0o666));
-    let file = opened.map_err(|error| failed_to_open(path, &error.into()))?;
+    let file = opened(path, how | flags)?;
     if seeks && !keeps {
         cut_off(options, file.as_fd(), path)?;
     }
     Ok((file, Name(path.clone())))
+}
+
+/// Opens a file. A pipe with a name waits for its other end, and a signal may come meanwhile.
+fn opened(path: &OsStr, how: OFlags) -> Result<OwnedFd, String> {
+    loop {
+        match openat(CWD, path, how | OFlags::CLOEXEC, Mode::from_raw_mode(0o666)) {
+            Err(Errno::INTR) => {
+                if let Some(signal) = process::interrupt() {
+                    process::end_by(signal);
+                }
+            }
+            opened => return opened.map_err(|error| failed_to_open(path, &error.into())),
+        }
+    }
 }
 
 /// Cuts the output off where the copy begins.
@@ -168,9 +172,8 @@ fn stream(
     flags: OFlags,
 ) -> Result<(OwnedFd, Name), String> {
     let name = Name(name.into());
-    let failed = |error: rustix::io::Errno| {
-        format!("setting flags for {}: {}", name.quoted(), cause(&error.into()))
-    };
+    let failed =
+        |error: Errno| format!("setting flags for {}: {}", name.quoted(), cause(&error.into()));
     let settable = flags - OFlags::DIRECTORY - OFlags::NOFOLLOW - OFlags::NOCTTY;
     if !settable.is_empty() {
         let before = fcntl_getfl(fd).map_err(failed)?;
@@ -179,7 +182,7 @@ fn stream(
     if flags.contains(OFlags::DIRECTORY) {
         let file = rustix::fs::fstat(fd).map_err(failed)?;
         if FileType::from_raw_mode(file.st_mode) != FileType::Directory {
-            return Err(failed(rustix::io::Errno::NOTDIR));
+            return Err(failed(Errno::NOTDIR));
         }
     }
     let owned = fd.try_clone_to_owned();
