@@ -38,9 +38,9 @@ pub struct Zones {
     /// unwritten, and the zone is finished.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub short_writes: bool,
-    /// After a write that failed or was short, asks a zoned device for the zone's write pointer, and
-    /// writes on from there; without it the next writes to that zone fail as well. Needs errors of
-    /// writes that are tolerated.
+    /// After a write that failed or was short, asks a zoned device for the zone's write pointer,
+    /// and writes on from there; without it the next writes to that zone fail as well. Needs errors
+    /// of writes that are tolerated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recover_pointers: bool,
     /// Resets beside those that full zones need.

@@ -4,7 +4,9 @@ use super::flags;
 use super::options::{self, ENGINES, Row, TABLE};
 use crate::kit::unknown;
 
-pub use super::output::VERSION;
+/// The version of fio whose manual candor follows and whose output it writes, in the form that
+/// scripts take apart. Consumers read it to know which fields to expect.
+pub const VERSION: &str = "fio-3.42";
 
 /// The help.
 pub fn usage(version: &str) -> String {

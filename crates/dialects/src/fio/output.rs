@@ -27,9 +27,7 @@ use moment::Moment;
 
 pub use preamble::{capped, laying_out, preamble};
 
-/// The version of fio whose manual candor follows and whose output this is, in the form that scripts
-/// take apart. Consumers read it to know which fields to expect.
-pub const VERSION: &str = "fio-3.42";
+use super::help::VERSION;
 
 /// The results, in every form asked for. In fio's order, whatever the order of the words: terse
 /// lines, JSON, text.

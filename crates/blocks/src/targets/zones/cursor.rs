@@ -179,7 +179,7 @@ impl ZoneCursor {
         Admission::Admitted
     }
 
-    /// Accounts for the completion of a moved operation; `is_whole` tells that it did all its bytes.
+    /// Accounts for the completion of a moved operation; `is_whole` tells that all of it was done.
     pub fn completed(&mut self, slot: &Slot, is_whole: bool) {
         if slot.direction().is_none() {
             return;

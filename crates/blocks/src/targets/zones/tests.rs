@@ -260,9 +260,9 @@ impl Backend for FakeDevice {
     }
 }
 
-/// Runs sequential writes of 4 KiB on a fake device of three zones: the write with that number fails
-/// after so many bytes, and writes that do not begin at the pointer fail. Offsets of writes that
-/// failed and of those that did not, in KiB; zones that were finished.
+/// Runs sequential writes of 4 KiB on a fake device of three zones: the write with that number
+/// fails after so many bytes, and writes that do not begin at the pointer fail. Offsets of writes
+/// that failed and of those that did not, in KiB; zones that were finished.
 fn writes_with_an_error(
     blocks: &Blocks,
     fails: usize,

@@ -92,9 +92,9 @@ pub(in crate::fio::lower) fn lower(
     })
 }
 
-/// True where write pointers are asked for after errors. An error that ends the job leaves nothing to
-/// recover. fio fills zones up to where later writes in flight begin, which would break what is to be
-/// verified; here one write at a time is in a zone, and fio's refusal is kept for its scripts.
+/// True where write pointers are asked for after errors. An error that ends the job leaves nothing
+/// to recover. fio fills zones up to where later writes in flight begin, which would break what is
+/// to be verified; here one write at a time is in a zone, but fio's refusal is kept for scripts.
 fn recovers(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> bool {
     let options = from.options;
     if !options.zones.recover || !options.rw.direction.writes() {

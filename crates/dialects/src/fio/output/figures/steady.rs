@@ -20,7 +20,7 @@ pub(in crate::fio::output) struct Steadiness {
     pub ops_per_s: Vec<f64>,
     /// Mean latency in each window, in ns; empty where latency is not what counts.
     pub latency_ns: Vec<f64>,
-    /// Greatest distance from the mean, in the unit of what was judged, where that is the criterion.
+    /// Greatest distance from the mean, in the unit of what was judged, where it is the criterion.
     pub deviation: f64,
     /// Change per window of a fitted line, in the unit of what was judged, where that is the
     /// criterion.
@@ -73,7 +73,7 @@ impl Steadiness {
     }
 }
 
-/// What jobs of a group did side by side: windows are added up, the last with the last.
+/// Windows of two jobs of a group, which ran side by side, added up: the last with the last.
 pub(in crate::fio::output) fn beside(one: &SteadyState, other: &SteadyState) -> SteadyState {
     let add = |(a, b): (&SteadyWindow, &SteadyWindow)| {
         let (ops, others) = (a.ops_per_s, b.ops_per_s);
