@@ -37,7 +37,7 @@ pub struct TreeThings {
 enum Origin {
     /// Names of the targets; a worker has every n-th.
     Targets(Names),
-    Tree(TreeThings, TreeNames),
+    Tree(Box<(TreeThings, TreeNames)>),
 }
 
 impl TreeThings {
@@ -58,7 +58,8 @@ impl Places {
     /// Things of a tree, for so many workers of this host.
     pub fn of_tree(things: TreeThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
         let names = things.tree.names();
-        let places = Places { origin: Origin::Tree(things, names), ranks, rank_shift, most: 1 };
+        let origin = Origin::Tree((things, names).into());
+        let places = Places { origin, ranks, rank_shift, most: 1 };
         let most = (0..workers).map(|worker| places.count(worker)).max().unwrap_or(0).max(1);
         Places { most, ..places }
     }
@@ -67,7 +68,7 @@ impl Places {
     pub fn handle_max(&self, workers: u32) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.count() as u64,
-            Origin::Tree(..) => self.most.saturating_mul(workers.into()),
+            Origin::Tree(_) => self.most.saturating_mul(workers.into()),
         }
     }
 
@@ -81,7 +82,8 @@ impl Places {
         let (rank, ranks) = (self.rank(worker), self.ranks.ranks.max(1));
         match &self.origin {
             Origin::Targets(names) => (names.count() as u64).saturating_sub(rank).div_ceil(ranks),
-            Origin::Tree(things, _) => {
+            Origin::Tree(tree) => {
+                let (things, _) = &**tree;
                 let part = things.tree.part(rank, ranks);
                 match things.directories {
                     true => part.directories() + u64::from(things.root(rank, ranks).is_some()),
@@ -95,7 +97,7 @@ impl Places {
     pub fn handle(&self, worker: u32, nth: u64) -> u32 {
         let handle = match &self.origin {
             Origin::Targets(_) => self.rank(worker) + nth * self.ranks.ranks.max(1),
-            Origin::Tree(..) => u64::from(worker) * self.most + nth,
+            Origin::Tree(_) => u64::from(worker) * self.most + nth,
         };
         // More names than handles were refused when the job was prepared.
         handle as u32
@@ -106,7 +108,8 @@ impl Places {
         let mut path = Vec::new();
         match &self.origin {
             Origin::Targets(names) => names.write_path(handle as usize, &mut path),
-            Origin::Tree(things, names) => {
+            Origin::Tree(tree) => {
+                let (things, names) = &**tree;
                 let (worker, nth) = (u64::from(handle) / self.most, u64::from(handle) % self.most);
                 let place = things.place(self.rank(worker as u32), self.ranks.ranks, nth);
                 things.write(names, &place, &mut Prefix::default(), &mut path);
@@ -120,7 +123,7 @@ impl Places {
     pub fn bytes_max(&self) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.iter().map(|named| named.length()).max().unwrap_or(0),
-            Origin::Tree(things, _) => things.tree.file_size.max().0,
+            Origin::Tree(tree) => tree.0.tree.file_size.max().0,
         }
     }
 }
@@ -198,7 +201,8 @@ impl WorkerNames {
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
                 if with_size { size() } else { 0 }
             }
-            Origin::Tree(things, names) => {
+            Origin::Tree(tree) => {
+                let (things, names) = &**tree;
                 let place = things.place(self.rank, self.places.ranks.ranks, nth);
                 things.write(names, &place, &mut self.prefix, to);
                 if with_size { file_size(&things.tree, things.seed, &place) } else { 0 }
