@@ -52,7 +52,7 @@ fn bad_blocks_cost_a_block_where_the_copy_is_to_go_on() {
         let goes_on = operands.len() > 3;
         assert_eq!(ours.status.success(), goes_on, "{}", stderr(&ours));
         assert!(stderr(&ours).contains("error reading '/proc/self/mem': Input/output error"));
-        assert!(goes_on == !ours.stdout.is_empty());
+        assert_ne!(goes_on, ours.stdout.is_empty());
     }
     // A directory has nothing to read at any place.
     let output = dd.run(&["if=/tmp", "conv=noerror,sync"]);
@@ -79,7 +79,8 @@ fn streams_that_are_closed_or_that_nobody_reads() {
         "dd of=b <&-",
         "dd if=a of=b <&- >&-",
         "dd if=/dev/zero bs=4k | head -c 10 > /dev/null; exit ${PIPESTATUS[0]}",
-        "trap '' PIPE; dd if=/dev/zero bs=1M count=9 status=none | head -c 1 > /dev/null; exit ${PIPESTATUS[0]}",
+        "trap '' PIPE; dd if=/dev/zero bs=1M count=9 status=none | head -c 1 > /dev/null; \
+         exit ${PIPESTATUS[0]}",
         "dd if=a of=/dev/full",
         "printf abcd | dd bs=2 seek=3 | cat",
         "true | dd iflag=nocache count=0",

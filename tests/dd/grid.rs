@@ -111,7 +111,7 @@ fn compares(operands: &[String], case: &Case) -> bool {
         operand.contains("seek=") && operand.contains('B') || operand.contains("seek_bytes")
     });
     let flushes_pipe = (has("conv=") && has("sync")) && !has("of=b");
-    !seeks_bytes && !flushes_pipe && !(case.is_piped && has("nonblock"))
+    !(seeks_bytes || flushes_pipe || (case.is_piped && has("nonblock")))
 }
 
 /// Everything that a copy leaves behind.

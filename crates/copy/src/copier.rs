@@ -10,7 +10,7 @@ use crate::source::{Source, Stop};
 /// A copy that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// What was copied.
+    /// Blocks and bytes that were copied.
     pub counts: Counts,
     /// Nothing failed that the plan does not survive.
     pub is_good: bool,
@@ -21,7 +21,7 @@ pub struct Ended {
 pub struct OutOfMemory {
     /// Size of the block in bytes.
     pub bytes: usize,
-    /// It is an output block.
+    /// True for an output block.
     pub is_output: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a copying process inherits, and the signals it takes.
+//! A copying process: streams and signals that it inherits, and signals that it takes.
 //!
 //! The runtime opens `/dev/null` in the place of a closed standard stream and ignores SIGPIPE,
 //! both before `main`. A copy must not write into that: what was there is noted before the runtime.

@@ -1,4 +1,4 @@
-//! What the rate of a copy measures, in one sentence, and the command that measures the storage.
+//! Meaning of a copy's rate in one sentence, and the command that measures the storage.
 
 use std::path::Path;
 

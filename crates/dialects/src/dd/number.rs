@@ -11,16 +11,16 @@ const POWERS: &str = "KMGTPEZYRQ";
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// It ends in `B`: bytes, where blocks are counted otherwise.
+    /// True where a `B` ends it: bytes, where blocks are counted otherwise.
     pub in_bytes: bool,
 }
 
 /// Why a text is no number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It has another form.
+    /// Another form.
     Form,
-    /// It is more than can be.
+    /// More than can be.
     TooLarge,
 }
 

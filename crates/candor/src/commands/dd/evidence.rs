@@ -1,4 +1,4 @@
-//! What counters of the kernel show of a copy.
+//! A copy as counters of the kernel show it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

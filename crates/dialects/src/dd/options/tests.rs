@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What a command line of these operands says.
+/// The reading of a command line of these operands.
 fn said(operands: &[&str]) -> Result<Request, Mistake> {
     let words = std::iter::once("dd").chain(operands.iter().copied());
     read(&words.map(OsString::from).collect::<Vec<_>>())
@@ -96,7 +96,8 @@ fn mistakes_have_the_words_that_scripts_know() {
         (&["oflag=direct,nocache"], "cannot combine direct and nocache", false),
         (
             &["bs=0x1"],
-            "warning: '0x' is a zero multiplier; use '00x' if that is intended; invalid number: '0x1'",
+            "warning: '0x' is a zero multiplier; use '00x' if that is intended; \
+             invalid number: '0x1'",
             false,
         ),
     ] {
