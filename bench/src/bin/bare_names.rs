@@ -7,8 +7,10 @@ use std::mem::MaybeUninit;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
-/// The steps, with the call of each.
-const STEPS: [(&str, fn(*const libc::c_char)); 3] = [
+/// A step, and the call that it makes.
+type Step = (&'static str, fn(*const libc::c_char));
+
+const STEPS: [Step; 3] = [
     ("create", |name| {
         // SAFETY: the name ends with a zero byte; the descriptor is closed once.
         unsafe {
