@@ -164,7 +164,7 @@ fn blocks_that_cannot_be_read_become_zeros() {
         &[from.as_str(), "bs=4k"][..],
         &[&from, "bs=4k", "conv=noerror,sync"],
         &[&from, "bs=4k", "conv=noerror"],
-        &[&from, "bs=12k", "conv=noerror,sync", "iflag=fullblock"],
+        &[&from, "bs=16k", "conv=noerror,sync", "iflag=fullblock"],
         &[&from, "ibs=4k", "obs=1k", "conv=noerror,sync", "count=12"],
     ] {
         let (ours, theirs) = pair(&dd, operands);
