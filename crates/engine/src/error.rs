@@ -46,6 +46,9 @@ pub fn remedy(cause: &io::Error) -> &'static str {
              policy forbid it"
         }
         io::ErrorKind::PermissionDenied => "; run as root, or as a user or group that may",
+        io::ErrorKind::ReadOnlyFilesystem => {
+            "; mount it for writing (mount -o remount,rw), or name a place that can be written"
+        }
         _ => "",
     }
 }
@@ -61,5 +64,17 @@ impl EngineError {
     pub fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> EngineError {
         let what = what.into();
         move |cause| EngineError::System { what, cause }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filesystem_that_is_mounted_read_only_has_a_remedy() {
+        let cause = io::Error::from_raw_os_error(libc::EROFS);
+        assert!(remedy(&cause).contains("remount,rw"));
+        assert_eq!(remedy(&io::Error::from_raw_os_error(libc::EIO)), "");
     }
 }

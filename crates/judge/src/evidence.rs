@@ -6,11 +6,12 @@ mod mirrors;
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
 use candor_record::facts::{
-    AccountingProbe, DeviceFacts, DeviceKind, PathKind, Remote, TargetFacts, value,
+    AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value,
 };
 use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
+use crate::foreign;
 use crate::observed::{Observed, measurement_of};
 use crate::shared;
 use crate::thresholds::{COVERAGE_FULL, SLACK_FLAT};
@@ -59,7 +60,7 @@ pub fn unseen(observed: &Observed) -> Vec<Unseen> {
         }
     };
     let missed = |(op, app)| {
-        let (bytes, from) = way.passed(observed, op)?;
+        let (bytes, from) = way.passed(observed, op);
         let slack = observed.slack_bytes(op).max(SLACK_FLAT.value * app);
         let by = way.names(op);
         let enough = bytes + slack >= COVERAGE_FULL.value * app;
@@ -93,18 +94,15 @@ struct Way<'a> {
     ends: Vec<&'a DeviceFacts>,
     servers: Vec<&'a Remote>,
     mirrors: Vec<Mirror<'a>>,
-    /// Trims of these reach the device as trims, not as changes of a file.
-    is_raw: bool,
 }
 
 /// The ends of the path of all targets, or the first reason why one is not known.
 fn way_of<'a>(observed: &Observed<'a>) -> Result<Way<'a>, String> {
-    let mut way = Way { is_raw: true, ..Way::default() };
+    let mut way = Way::default();
     for target in observed.targets_of_all() {
         if let Some(on) = target.holding().filter(|on| on.is_served_by_process()) {
             return Err(format!("a process serves {} at {}", on.kind, on.mount_point));
         }
-        way.is_raw &= target.kind == PathKind::Device;
         let remote = target.remote.as_ref().filter(|_| target.device.is_none());
         match remote {
             Some(remote) if is_elsewhere(remote) => way.add_server(remote),
@@ -181,13 +179,20 @@ impl<'a> Way<'a> {
         devices.chain(interfaces.map(String::as_str)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Bytes that passed the ends, no more than the kernel charged to this process for reads: the
-    /// rest are somebody else's. Nothing where nobody need count.
-    fn passed(&self, observed: &Observed, op: Direction) -> Option<(f64, String)> {
+    /// Bytes that passed the ends, without those that other processes were seen to move on lower
+    /// ones, and for reads no more than the kernel charged to this process: the rest are somebody
+    /// else's. Trims are counted where a path begins: most of a file's end in its filesystem, which
+    /// hands them on only if it is mounted so.
+    fn passed(&self, observed: &Observed, op: Direction) -> (f64, String) {
         let counted = match op {
-            Direction::Trim if !self.is_raw => return None,
             Direction::Trim => self.by_devices(observed, &self.tops, op),
-            _ => self.by_devices(observed, &self.ends, op),
+            _ => {
+                let is_lower = |end: &&DeviceFacts| self.tops.iter().all(|top| top.name != end.name);
+                let lower = self.ends.iter().any(is_lower);
+                let others = lower.then(|| foreign::share_below(observed, &self.ends, op));
+                let ours = 1.0 - others.flatten().unwrap_or(0.0).min(1.0);
+                ours * self.by_devices(observed, &self.ends, op)
+            }
         };
         let all = counted + self.by_networks(observed, op);
         let own = observed.process(op).filter(|_| op == Direction::Read);
@@ -197,7 +202,7 @@ impl<'a> Way<'a> {
             _ if self.ends.is_empty() => "/sys/class/net/*/statistics",
             _ => "/sys/class/block/*/stat, /sys/class/net/*/statistics",
         };
-        Some((own.map_or(all, |own| own.min(all)), from.into()))
+        (own.map_or(all, |own| own.min(all)), from.into())
     }
 
     fn by_devices(&self, observed: &Observed, devices: &[&DeviceFacts], op: Direction) -> f64 {
@@ -246,7 +251,8 @@ fn no_device(observed: &Observed, target: &TargetFacts) -> String {
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
-    use candor_record::facts::{Fact, Filesystem};
+    use candor_record::facts::{Fact, Filesystem, PathKind};
+    use candor_record::requests::{Issuer, RequestStats, Requests};
     use candor_record::{ArrayState, InterfaceBytes};
 
     fn said(case: &TestCase) -> Option<Seen> {
@@ -308,6 +314,21 @@ mod tests {
     }
 
     #[test]
+    fn bytes_of_others_below_a_loop_device_do_not_vouch_for_it() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        let by = |command: &str, bytes: u64| {
+            let who = Issuer { pid: 99, command: command.into(), count: 9, bytes };
+            Requests { device: "vda".into(), bytes, issuers: vec![who], ..Requests::default() }
+        };
+        let traced = |seen| Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        case.host.requests = traced(by("rsync", bytes));
+        assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));
+        case.host.requests = traced(by("kworker/u8:2", bytes));
+        assert_eq!(said(&case), None, "threads of the kernel work for the loop device");
+    }
+
+    #[test]
     fn an_end_that_is_not_known_vouches_for_nothing() {
         let honest = || TestCase::direct(4096, 8, 1, 10_000.0);
         let mut gone = honest().on_loop(true);
@@ -365,5 +386,18 @@ mod tests {
         assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));
         case.after_top().discard_sectors = stats.bytes / 512;
         assert_eq!(said(&case), None);
+    }
+
+    #[test]
+    fn trims_of_a_file_that_its_filesystem_kept_are_not_vouched_for() {
+        let mut case = TestCase::direct(MIB, 1, 1, 100.0);
+        let stats = case.measured().of(Direction::Read).clone();
+        case.measured().operations.clear();
+        case.measured().put(Direction::Trim, stats.clone());
+        case.blocks().mix = candor_plan::units::Mix::TRIM;
+        assert_eq!(case.host.facts.targets[0].kind, PathKind::File);
+        assert!(matches!(said(&case), Some(Seen::Bytes { bytes, .. }) if bytes == 0.0));
+        case.after_top().discard_sectors = stats.bytes / 512;
+        assert_eq!(said(&case), None, "mounted with discard");
     }
 }
