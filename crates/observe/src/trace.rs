@@ -177,7 +177,7 @@ impl BlockTracer {
             }
         };
         let mut requests = Vec::new();
-        for (place, numbers) in numbers.iter().enumerate() {
+        for (place, numbers) in numbers.iter().enumerate().filter(|(_, of)| !of.is_empty()) {
             let direction = RequestOp::ALL[place % 4];
             // Flushes are issued by whoever waits for them, or for room.
             let is_own_known =

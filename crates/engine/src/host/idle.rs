@@ -206,8 +206,8 @@ fn left_over(page: &mut [u8], unit: Duration, stage: &AtomicU8) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_busy_cpu_is_less_idle() {
+    /// Idleness while the first CPU that is watched spins for 300 ms, and that CPU.
+    fn beside_a_spinner() -> (Idleness, u32) {
         let watch = IdleWatch::calibrated().expect("CPUs can be watched");
         assert!(watch.unit().mean_us > 0.0);
         let cpu = watch.threads[0].cpu;
@@ -220,10 +220,19 @@ mod tests {
             }
         });
         busy.join().expect("no panic");
-        let idleness = watch.stop();
-        let (first, share) = idleness.cpus[0];
-        assert!(first == cpu && share < 0.2, "{idleness:?}");
-        assert!((0.0..=1.0).contains(&idleness.system()));
+        (watch.stop(), cpu)
+    }
+
+    #[test]
+    fn a_busy_cpu_is_less_idle() {
+        // Other tests run on that CPU as well, also while the watch is calibrated.
+        let mut tries = (0..3).map(|_| beside_a_spinner());
+        let found = tries.find(|(idleness, cpu)| {
+            assert!((0.0..=1.0).contains(&idleness.system()));
+            let (first, share) = idleness.cpus[0];
+            first == *cpu && share < 0.2
+        });
+        assert!(found.is_some(), "three times a CPU that spins was a fifth idle or more");
     }
 
     #[test]

@@ -62,6 +62,14 @@ impl<T> Owners<T> {
     }
 }
 
+impl Owners<[u64; NUMBERS]> {
+    /// True where nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        let is_empty = |numbers: &[u64; NUMBERS]| numbers.iter().all(|number| *number == 0);
+        is_empty(&self.others) && is_empty(&self.own)
+    }
+}
+
 /// The counts of all requests by name, without who issued them. Where `is_own_known`, those of our
 /// own stand in them once more.
 pub fn read_all(
@@ -79,9 +87,10 @@ pub fn read_all(
 /// Requests that we issued, as the tally of ours has them: those with a place.
 pub fn own_issuer(numbers: &Owners<[u64; NUMBERS]>, pid: u32) -> Option<Issuer> {
     let (count, bytes) = (numbers.own[PLACED], numbers.own[PLACED_BYTES]);
-    let command = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
-    let command = command.trim_end().to_owned();
-    (count > 0).then_some(Issuer { pid, command, count, bytes })
+    (count > 0).then(|| {
+        let command = std::fs::read_to_string("/proc/self/comm").unwrap_or_default();
+        Issuer { pid, command: command.trim_end().to_owned(), count, bytes }
+    })
 }
 
 /// The counts by name.

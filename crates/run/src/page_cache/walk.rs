@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_no_file_is_refused() {
-        for (path, word) in [("/nowhere/at/all", "find"), ("/dev/null", "neither")] {
+        for (path, word) in [("/nowhere/at/all", "does not exist"), ("/dev/null", "neither")] {
             let error = walk(&[PathBuf::from(path)]).err().unwrap().to_string();
             assert!(error.contains(word) && error.contains(path), "{error}");
         }
