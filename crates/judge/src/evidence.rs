@@ -5,9 +5,7 @@ mod mirrors;
 
 use candor_plan::units::Direction;
 use candor_plan::work::Figure;
-use candor_record::facts::{
-    AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value,
-};
+use candor_record::facts::{AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value};
 use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
@@ -187,7 +185,8 @@ impl<'a> Way<'a> {
         let counted = match op {
             Direction::Trim => self.by_devices(observed, &self.tops, op),
             _ => {
-                let is_lower = |end: &&DeviceFacts| self.tops.iter().all(|top| top.name != end.name);
+                let is_lower =
+                    |end: &&DeviceFacts| self.tops.iter().all(|top| top.name != end.name);
                 let lower = self.ends.iter().any(is_lower);
                 let others = lower.then(|| foreign::share_below(observed, &self.ends, op));
                 let ours = 1.0 - others.flatten().unwrap_or(0.0).min(1.0);
