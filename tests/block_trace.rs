@@ -162,8 +162,14 @@ fn own_requests_are_known_in_a_container() {
         return;
     }
     let seen = requests(&report, device.name(), "read").expect("its requests");
-    assert_eq!(seen["issuers"][0]["pid"], *report.at("/phases/0/hosts/0/requests/own_pid"));
-    assert_eq!(seen["own"]["count"], seen["count"], "{seen}");
+    let own = &seen["issuers"][0];
+    assert_eq!(own["pid"], *report.at("/phases/0/hosts/0/requests/own_pid"), "{seen}");
+    assert_eq!(seen["own"]["count"], own["count"], "{seen}");
+    // Nobody else reads this device, but the kernel drops some events on a busy host: whose those
+    // requests were is then unknown.
+    let count = seen["count"].as_u64().expect("a count");
+    assert!(count.abs_diff(own["count"].as_u64().expect("a count")) * 20 < count, "{seen}");
+    assert!(report.finding("F10").is_none(), "{}", report.told());
 }
 
 /// A request is traced whole or not at all.
