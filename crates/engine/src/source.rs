@@ -116,6 +116,11 @@ impl Turn {
         self.failures.add_slow(op, (self.names)(slot.handle), slot, [ns, limit_ns]);
     }
 
+    /// Name of an operation's target, for messages.
+    pub fn name(&self, slot: &Slot) -> String {
+        (self.names)(slot.handle)
+    }
+
     /// Direction of an operation, for operations that have one.
     pub fn direction_of(&self, op: Op) -> Option<Direction> {
         op.row(self.table).figure.direction()
@@ -153,6 +158,13 @@ pub trait Source {
         if let Some(inner) = self.inner() {
             inner.completed(slot, outcome, turn);
         }
+    }
+
+    /// Row of the table that counts a time made up of several operations, and the tick at which
+    /// that time began, where this operation has ended it. Called for every operation.
+    #[inline(always)]
+    fn span_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
+        self.inner()?.span_ended(slot, started, is_done)
     }
 
     /// Called once all completions of a turn were handled.

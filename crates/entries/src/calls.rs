@@ -8,75 +8,118 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
-use candor_plan::entries::{Entries, OPERATIONS, Step};
+use candor_plan::entries::{Entries, Step};
 
-use crate::walk::{Paths, SharedPaths};
+use crate::items::{Paths, SharedPaths};
 
 /// Mode of new files, less the process's mask.
-const FILE_MODE: libc::c_uint = 0o644;
-const DIRECTORY_MODE: libc::mode_t = 0o755;
+pub const FILE_MODE: libc::mode_t = 0o644;
+pub const DIRECTORY_MODE: libc::mode_t = 0o755;
 
 /// Name and length of the extended attribute.
-const ATTRIBUTE: &std::ffi::CStr = c"user.candor";
-const ATTRIBUTE_BYTES: usize = 64;
+pub const ATTRIBUTE: &std::ffi::CStr = c"user.candor";
+pub const ATTRIBUTE_BYTES: usize = 64;
 
 /// Room for the entries of a directory that one call lists.
 const LIST_BYTES: usize = 64 << 10;
 
 /// Engine of single calls on names.
 pub struct Calls {
-    /// The present names, which the walk writes.
-    paths: SharedPaths,
-    /// Number of the name whose file is open.
-    number: Option<u32>,
-    /// Open file, or the error number of the failed open.
-    open: Result<OwnedFd, i32>,
+    /// The names of the items in progress, which their source writes.
+    pub paths: SharedPaths,
+    /// Flags by which files are opened.
+    pub flags: libc::c_int,
+    /// The files of the items in progress.
+    files: Box<[ItemFile]>,
     /// True where files stay open for later steps.
     keeps: bool,
-    flags: libc::c_int,
     /// Entries that were listed last; empty where no step lists.
     listed: Box<[u8]>,
 }
 
+/// The file of an item in progress.
+struct ItemFile {
+    /// Handle of the item.
+    handle: Option<u32>,
+    /// Open file, or the error number of the failed open.
+    open: Result<OwnedFd, i32>,
+}
+
+impl ItemFile {
+    const CLOSED: ItemFile = ItemFile { handle: None, open: Err(libc::EBADF) };
+}
+
 impl Calls {
-    /// Engine over the names of a walk.
+    /// Engine over the names of so many items in progress.
     pub fn new(entries: &Entries, paths: SharedPaths) -> Calls {
-        let writes = entries.steps.contains(&Step::Write);
+        let writes = entries.has(Step::Write);
         let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
         let direct = if entries.direct { libc::O_DIRECT } else { 0 };
-        let lists = entries.steps.contains(&Step::List);
+        let lists = entries.has(Step::List);
+        let files = paths.borrow().iter().map(|_| ItemFile::CLOSED).collect();
         Calls {
+            files,
             paths,
-            number: None,
-            open: Err(libc::EBADF),
-            keeps: entries.steps.iter().any(|step| step.needs_open()),
+            keeps: entries.all_steps().any(Step::needs_open),
             flags: access | direct | libc::O_CLOEXEC | libc::O_NOFOLLOW,
             listed: vec![0; if lists { LIST_BYTES } else { 0 }].into(),
         }
     }
 
-    /// Opens a file, and closes it again where no later step needs it.
-    fn open(&mut self, name: *const libc::c_char, flags: libc::c_int) -> Outcome {
+    /// Flags by which a file is made.
+    pub fn creating(flags: libc::c_int) -> libc::c_int {
+        flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT
+    }
+
+    /// Closes what another item left open where this one is now.
+    #[inline(always)]
+    pub fn enter(&mut self, slot: &Slot) {
+        let file = &mut self.files[slot.tag as usize];
+        if file.handle != Some(slot.handle) {
+            *file = ItemFile { handle: Some(slot.handle), ..ItemFile::CLOSED };
+        }
+    }
+
+    /// The open file of an operation's item.
+    pub fn file(&self, slot: &Slot) -> Option<&OwnedFd> {
+        self.files[slot.tag as usize].open.as_ref().ok()
+    }
+
+    /// Takes the open file of an operation's item: it is to be closed.
+    pub fn take_file(&mut self, slot: &Slot) -> Option<OwnedFd> {
+        self.file(slot)?;
+        std::mem::replace(&mut self.files[slot.tag as usize].open, Err(libc::EBADF)).ok()
+    }
+
+    /// Keeps an opened file for later steps, or the error number of the failure; the file is closed
+    /// where no step needs it.
+    pub fn opened(&mut self, slot: &Slot, opened: Result<OwnedFd, i32>) -> Outcome {
+        let outcome = match &opened {
+            Ok(_) => Outcome::Done(0),
+            Err(errno) => Outcome::error(*errno),
+        };
+        if self.keeps {
+            self.files[slot.tag as usize].open = opened;
+        }
+        outcome
+    }
+
+    /// Opens a file.
+    fn open(&mut self, slot: &Slot, name: *const libc::c_char, flags: libc::c_int) -> Outcome {
         // SAFETY: the name ends with a zero byte and outlives the call.
         let fd = unsafe { libc::open(name, flags, FILE_MODE) };
-        if fd < 0 {
-            let failed = Outcome::last_error();
-            if let Outcome::Failed(failure) = failed {
-                self.open = Err(failure.errno());
-            }
-            return failed;
+        match Outcome::of_call(fd as isize) {
+            // SAFETY: the descriptor was just opened, and nobody else has it.
+            Outcome::Done(_) => self.opened(slot, Ok(unsafe { OwnedFd::from_raw_fd(fd) })),
+            Outcome::Failed(failure) => self.opened(slot, Err(failure.errno())),
+            Outcome::Over => Outcome::Over,
         }
-        // SAFETY: the descriptor was just opened, and nobody else has it.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        if self.keeps {
-            self.open = Ok(file);
-        }
-        Outcome::Done(0)
     }
 
     /// Executes a step on the open file.
     fn on_open(&mut self, step: Step, slot: &Slot) -> Outcome {
-        let fd: RawFd = match &self.open {
+        let open = &mut self.files[slot.tag as usize].open;
+        let fd: RawFd = match open {
             Ok(file) => file.as_raw_fd(),
             Err(errno) => return Outcome::error(*errno),
         };
@@ -90,7 +133,7 @@ impl Calls {
             // SAFETY: a plain system call on an open descriptor.
             Step::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
             _ => {
-                self.open = Err(libc::EBADF);
+                *open = Err(libc::EBADF);
                 Outcome::Done(0)
             }
         }
@@ -98,8 +141,7 @@ impl Calls {
 }
 
 /// Step of an operation.
-fn step_of(slot: &Slot) -> Option<Step> {
-    debug_assert_eq!(Step::ALL.len(), OPERATIONS.len());
+pub fn step_of(slot: &Slot) -> Option<Step> {
     Step::ALL.get(slot.op.index()).copied()
 }
 
@@ -192,21 +234,16 @@ fn nothing_moved(outcome: Outcome) -> Outcome {
 impl Call for Calls {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let Some(step) = step_of(slot) else { return Outcome::error(libc::ENOSYS) };
-        if self.number != Some(slot.handle) {
-            (self.number, self.open) = (Some(slot.handle), Err(libc::EBADF));
-        }
-        // The walk writes the next names only once this operation has ended.
+        self.enter(slot);
+        // The next names are written only once this operation has ended.
         let paths = self.paths.clone();
-        let Paths { path, other } = &*paths.borrow();
+        let Paths { path, other, .. } = &paths.borrow()[slot.tag as usize];
         let (name, other) = (path.as_ptr().cast(), other.as_ptr().cast());
         // SAFETY: the names end with a zero byte and outlive the calls.
         let returned = unsafe {
             match step {
-                Step::Create => {
-                    let flags = self.flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT;
-                    return self.open(name, flags);
-                }
-                Step::Open => return self.open(name, self.flags),
+                Step::Create => return self.open(slot, name, Calls::creating(self.flags)),
+                Step::Open => return self.open(slot, name, self.flags),
                 Step::Read | Step::Write | Step::Fsync | Step::Close => {
                     return self.on_open(step, slot);
                 }

@@ -1,24 +1,36 @@
-//! Entries: operations on named files and directories, one after another per worker.
+//! Entries: operations on named files and directories, one after another per worker or several at
+//! once.
 
 mod calls;
+mod contents;
+mod items;
 mod places;
+mod probe;
+mod ring;
 mod walk;
 
 use std::sync::Arc;
 
+use candor_blocks::data::content::{Content, Origin, Pool, pool};
 use candor_engine::EngineError;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
-use candor_engine::host::memory::{Mapping, Pages};
+use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
+use candor_engine::issue::OneAtATime;
 use candor_engine::names::Names;
-use candor_engine::worker::{self, Buffers, Shape};
+use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::TargetKind;
-use candor_plan::entries::{Entries, OPERATIONS, Step};
+use candor_plan::blocks::Verify;
+use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Step};
 
 use crate::calls::Calls;
+use crate::contents::Contents;
+use crate::items::{Budget, Items, shared_paths};
 use crate::places::{Places, TreeThings, WorkerNames};
-use crate::walk::{Budget, SharedPaths, Walk};
+use crate::probe::Chosen;
+use crate::ring::RingCalls;
+use crate::walk::{Lanes, Walk};
 
 pub use crate::places::file_size;
 
@@ -38,11 +50,17 @@ impl Family for EntriesFamily {
             let message = "has more than 4 billion names on one host";
             return Err(context.unfit(message, "use fewer items, or more hosts"));
         }
+        let (bytes_max, places) = (bytes_max(entries, &places), Arc::new(places));
+        let verify = entries.verify.as_ref().map(|verify| verify.as_of_blocks(context.plan.seed));
         Ok(Box::new(ReadyEntries {
-            bytes_max: bytes_max(entries, &places),
-            places: places.into(),
+            chosen: probe::choose(entries, &places, bytes_max),
+            bytes_max,
+            places,
             entries: entries.clone(),
             budget: Budget::of(context.stop),
+            pool: entries.has(Step::Write).then(|| pool(context.seed)),
+            verify,
+            seeds: [context.seed, context.plan.seed],
         }))
     }
 }
@@ -68,8 +86,7 @@ fn places(entries: &Entries, context: &JobContext<'_>) -> Result<Places, EngineE
 /// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read
 /// or written.
 fn bytes_max(entries: &Entries, places: &Places) -> usize {
-    let moves = entries.steps.iter().any(|step| matches!(step, Step::Read | Step::Write));
-    let size = match (moves, entries.size) {
+    let size = match (entries.moves_bytes(), entries.size) {
         (false, _) => 0,
         (true, Some(size)) => size.0.min(places.bytes_max()),
         (true, None) => places.bytes_max(),
@@ -82,41 +99,101 @@ struct ReadyEntries {
     places: Arc<Places>,
     entries: Entries,
     budget: Budget,
+    /// Length of the longest read or write; 0 where none is read or written.
     bytes_max: usize,
+    chosen: Chosen,
+    /// Bytes of writes, where files are written.
+    pool: Option<Pool>,
+    verify: Option<Verify>,
+    /// Seed of the job's choices, and the plan's.
+    seeds: [u64; 2],
 }
 
 impl JobWork for ReadyEntries {
     fn recorded(&self) -> Recorded {
-        Recorded::of(OPERATIONS, |row| {
-            self.entries.steps.iter().any(|step| step.name() == row.name)
+        let entries = &self.entries;
+        Recorded::of(OPERATIONS, |row| match row.name {
+            "item" => entries.has_spans(),
+            "first_byte" => entries.has_spans() && entries.has(Step::Read),
+            name => entries.all_steps().any(|step| step.name() == name),
         })
     }
 
     /// A single step gives the engine its name.
     fn engine_name(&self) -> &'static str {
-        match self.entries.steps[..] {
-            [step] => step.name(),
-            _ => "calls",
+        match (self.chosen.engine, self.entries.single()) {
+            (EntriesEngine::IoUring, _) => "io_uring",
+            (EntriesEngine::Calls, Some(step)) => step.name(),
+            (EntriesEngine::Calls, None) => "calls",
         }
     }
 
     fn work(&self, seat: Seat) -> Result<WorkerEnd, EngineError> {
-        let bytes = self.bytes_max;
-        let (paths, seed) = (SharedPaths::default(), seat.seed_for(ORDER));
+        let bytes = self.bytes_max.next_multiple_of(PAGE_BYTES);
+        let shape = self.chosen.shape(&self.entries);
+        let what = format!("allocate {} buffers of {bytes} bytes", shape.depth);
+        let mut memory = match self.bytes_max {
+            0 => None,
+            _ => Some(
+                Mapping::new(bytes * shape.depth, Pages::Contiguous)
+                    .map_err(EngineError::system(what))?,
+            ),
+        };
+        let contents = self.contents(&seat, memory.as_mut());
+        let buffers = memory.as_ref().map_or(Buffers::None, |all| Buffers::Host(all, bytes));
+        let (paths, seed) = (shared_paths(self.entries.lanes() as usize), seat.seed_for(ORDER));
         let names = WorkerNames::new(self.places.clone(), seat.rank);
         let calls = Calls::new(&self.entries, paths.clone());
-        let walk = Walk::new(&self.entries, names, self.budget, bytes as u64, (paths, seed));
-        if bytes == 0 {
-            return Ok(worker::run_calls(seat, Shape::ONE, &Buffers::None, calls, walk));
+        let longest = self.bytes_max as u64;
+        let items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
+        if self.chosen.engine == EntriesEngine::IoUring {
+            let mut ring = RingCalls::new(shape.depth, &self.entries, calls)?;
+            let lanes = Lanes::new(items, self.entries.lanes(), contents);
+            let mut end = worker::run_gated(seat, shape, &buffers, &mut ring, Box::new(lanes));
+            end.features.extend(self.chosen.why.clone());
+            return Ok(end);
         }
-        let what = format!("allocate a buffer of {bytes} bytes");
-        let mut buffer =
-            Mapping::new(bytes, Pages::Contiguous).map_err(EngineError::system(what))?;
-        buffer.as_mut_slice().fill(0x5a);
-        Ok(worker::run_calls(seat, Shape::ONE, &Buffers::Host(&buffer, bytes), calls, walk))
+        let mut end = match self.verify {
+            None => worker::run_calls(seat, shape, &buffers, calls, Walk::new(items, contents)),
+            Some(_) => {
+                let lanes = Lanes::new(items, 1, contents);
+                let mut calls = OneAtATime::new(calls);
+                worker::run_gated(seat, shape, &buffers, &mut calls, Box::new(lanes))
+            }
+        };
+        end.features.extend(self.chosen.why.clone());
+        Ok(end)
     }
 
     fn name_of(&self, handle: u32) -> String {
         self.places.path_of(handle)
+    }
+
+    fn verifies(&self) -> bool {
+        self.verify.is_some()
+    }
+}
+
+impl ReadyEntries {
+    /// Contents of a worker's files, whose buffers are filled; none where nothing is written or
+    /// checked.
+    fn contents(&self, seat: &Seat, memory: Option<&mut Mapping>) -> Option<Contents> {
+        let (memory, [seed, plan_seed]) = (memory?, self.seeds);
+        let rank = seat.ranks.rank(seat.rank);
+        let origin = Origin {
+            seed,
+            plan_seed,
+            rank,
+            reads: self.entries.has(Step::Read) || self.verify.is_some(),
+            blocks: 1,
+        };
+        let pool = match (&self.pool, &self.verify) {
+            (Some(pool), _) => pool.clone(),
+            (None, Some(_)) => pool(seed),
+            (None, None) => return None,
+        };
+        let mut content = Content::new(self.entries.content.clone(), pool, &origin);
+        content.prepare(memory.as_mut_slice());
+        Some(Contents::new(content, self.verify.clone(), seat.rank))
     }
 }

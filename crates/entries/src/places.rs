@@ -1,7 +1,7 @@
 //! Names of a job by number: the names of its targets, or a worker's part of a tree.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_engine::names::Names;
@@ -62,6 +62,16 @@ impl Places {
         let places = Places { origin, ranks, rank_shift, most: 1 };
         let most = (0..workers).map(|worker| places.count(worker)).max().unwrap_or(0).max(1);
         Places { most, ..places }
+    }
+
+    /// Directory below which the names are, or that of the first of the targets.
+    pub fn directory(&self) -> PathBuf {
+        match &self.origin {
+            Origin::Tree(tree) => tree.0.path.clone(),
+            Origin::Targets(_) => {
+                Path::new(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
+            }
+        }
     }
 
     /// Highest handle for so many workers.
@@ -130,7 +140,7 @@ impl Places {
 
 /// The directory at the beginning of a path, and the length of its part.
 #[derive(Debug, Default)]
-struct Prefix {
+pub struct Prefix {
     directory: Option<u64>,
     length: usize,
 }
@@ -172,14 +182,13 @@ pub struct WorkerNames {
     worker: u32,
     rank: u64,
     count: u64,
-    prefix: Prefix,
 }
 
 impl WorkerNames {
     /// The names of that worker.
     pub fn new(places: Arc<Places>, worker: u32) -> WorkerNames {
         let (rank, count) = (places.rank(worker), places.count(worker));
-        WorkerNames { places, worker, rank, count, prefix: Prefix::default() }
+        WorkerNames { places, worker, rank, count }
     }
 
     /// Number of names.
@@ -192,27 +201,39 @@ impl WorkerNames {
         self.places.handle(self.worker, nth)
     }
 
-    /// Writes the path of a name, with a zero byte behind it; returns the bytes of its file.
-    pub fn write(&mut self, nth: u64, with_size: bool, to: &mut Vec<u8>) -> u64 {
+    /// Writes the path of a name, with a zero byte behind it, over the path of an earlier one;
+    /// returns the bytes of its file, and a number by which it differs from all others.
+    #[inline]
+    pub fn write(
+        &self,
+        nth: u64,
+        with_size: bool,
+        (to, prefix): (&mut Vec<u8>, &mut Prefix),
+    ) -> (u64, u64) {
         match &self.places.origin {
             Origin::Targets(names) => {
                 let number = self.places.handle(self.worker, nth) as usize;
                 names.write_path(number, to);
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
-                if with_size { size() } else { 0 }
+                (if with_size { size() } else { 0 }, number as u64)
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
                 let place = things.place(self.rank, self.places.ranks.ranks, nth);
-                things.write(names, &place, &mut self.prefix, to);
-                if with_size { file_size(&things.tree, things.seed, &place) } else { 0 }
+                things.write(names, &place, prefix, to);
+                let size = || file_size(&things.tree, things.seed, &place);
+                (if with_size { size() } else { 0 }, key(&place))
             }
         }
     }
 }
 
+/// Number of a place: the same whoever asks.
+fn key(place: &Place) -> u64 {
+    mix(mix(place.tree, place.rank), place.item)
+}
+
 /// Bytes of a file of a tree: the same whoever asks.
 pub fn file_size(tree: &Tree, seed: u64, place: &Place) -> u64 {
-    let bits = mix(mix(mix(seed, place.tree), place.rank), place.item);
-    tree.file_size.drawn(bits).0
+    tree.file_size.drawn(mix(seed, key(place))).0
 }

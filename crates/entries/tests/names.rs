@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::blocks::{Content, Fill, Format, Pattern};
+use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::{Ended, Measurement};
 
@@ -113,4 +114,166 @@ fn steps_after_a_file_that_could_not_be_opened_fail_for_the_same_reason() {
     let failed = ["open", "read", "close"].map(|name| measured.operation(name).failed);
     assert_eq!(failed, [50, 50, 50]);
     assert!(measured.errors.iter().all(|error| error.errno == libc::ENOENT), "{measured:?}");
+}
+
+/// Entries over files that io_uring does, eight at once.
+fn ring(steps: &[Step]) -> Entries {
+    Entries {
+        over: Over::TargetFiles,
+        steps: steps.to_vec(),
+        depth: 8,
+        engine: Some(EntriesEngine::IoUring),
+        ..Entries::default()
+    }
+}
+
+fn done_by_ring(directory: &Path, entries: Entries) -> Measurement {
+    let measured = run(directory, entries);
+    assert_eq!(measured.engine.name, "io_uring");
+    assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
+    assert_eq!(measured.errors, [], "{:?}", measured.operations);
+    measured
+}
+
+#[test]
+fn a_ring_does_what_calls_do() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let made =
+        done_by_ring(dir.path(), ring(&[Step::Create, Step::Write, Step::Fsync, Step::Close]));
+    for step in ["create", "write", "fsync", "close"] {
+        assert_eq!(made.operation(step).ops, u64::from(FILES), "{step}");
+    }
+    assert_eq!(made.operation("write").bytes, u64::from(FILES) * 10_000);
+    assert_eq!(made.operation("item").ops, u64::from(FILES));
+    let lengths = std::fs::read_dir(dir.path()).expect("read");
+    for file in lengths {
+        assert_eq!(file.and_then(|file| file.metadata()).expect("there").len(), 10_000);
+    }
+    let attributes = [Step::Setxattr, Step::Getxattr];
+    for steps in [&[Step::Stat, Step::Lstat, Step::Statx][..], &attributes, &[Step::Rename]] {
+        let measured = done_by_ring(dir.path(), ring(steps));
+        assert_eq!(measured.operation(steps[0].name()).ops, u64::from(FILES));
+    }
+    let on_alias = |step| Entries { on_alias: true, ..ring(&[step]) };
+    done_by_ring(dir.path(), on_alias(Step::Link));
+    assert_eq!(names_in(dir.path()), 2 * FILES as usize);
+    done_by_ring(dir.path(), on_alias(Step::Unlink));
+    let read = done_by_ring(dir.path(), ring(&[Step::Open, Step::Read, Step::Close]));
+    assert_eq!(read.operation("first_byte").ops, u64::from(FILES));
+    let latency = |name: &str| read.operation(name).latency.as_ref().expect("timed").mean_ns;
+    assert!(latency("item") > latency("first_byte") && latency("first_byte") > latency("open"));
+    done_by_ring(dir.path(), ring(&[Step::Unlink]));
+    assert_eq!(names_in(dir.path()), 0);
+}
+
+#[test]
+fn blocks_of_one_file_are_in_flight_together() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let verify = Some(VerifyItems { interval: Bytes(512), ..VerifyItems::default() });
+    let blocks = |steps: &[Step], items_at_once, size| {
+        let size = Some(Bytes(size));
+        done_by_ring(
+            dir.path(),
+            Entries { size, items_at_once, verify: verify.clone(), ..ring(steps) },
+        )
+    };
+    let made = blocks(&[Step::Create, Step::Write, Step::Close], Some(1), 1024);
+    assert_eq!(made.operation("write").ops, u64::from(FILES) * 10);
+    // Other sizes of reads find the same blocks: what they check has nothing to do with operations.
+    let read = blocks(&[Step::Open, Step::Read, Step::Close], Some(2), 4096);
+    let verified = read.verify.expect("verified");
+    // Nineteen whole blocks in each, and one of 272 bytes.
+    assert_eq!((verified.blocks, verified.mismatches()), (u64::from(FILES) * 20, 0));
+}
+
+#[test]
+fn a_flipped_byte_is_found_with_its_file_and_offset() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let verify = Some(VerifyItems { continue_on_mismatch: true, ..VerifyItems::default() });
+    for engine in [EntriesEngine::Calls, EntriesEngine::IoUring] {
+        let depth = if engine == EntriesEngine::Calls { 1 } else { 4 };
+        let entries = |steps: &[Step]| {
+            let engine = Some(engine);
+            Entries { depth, engine, verify: verify.clone(), ..ring(steps) }
+        };
+        run(dir.path(), entries(&[Step::Create, Step::Write, Step::Close]));
+        let mut files: Vec<_> = std::fs::read_dir(dir.path()).expect("read").flatten().collect();
+        files.sort_by_key(std::fs::DirEntry::file_name);
+        let (path, other) = (files[7].path(), files[8].path());
+        let mut bytes = std::fs::read(&path).expect("read");
+        bytes[5000] ^= 4;
+        std::fs::write(&path, &bytes).expect("written");
+        // And one file in place of another: each block is right, but not where it should be.
+        std::fs::copy(files[9].path(), &other).expect("copied");
+        let read = run(dir.path(), entries(&[Step::Open, Step::Read, Step::Close]));
+        let verified = read.verify.expect("verified");
+        assert_eq!((verified.flipped, verified.stale, verified.mismatches()), (1, 3, 4));
+        let of = |path: &Path| {
+            let path = path.display().to_string();
+            verified.first.iter().filter(|wrong| wrong.path == path).map(|w| w.offset).collect()
+        };
+        let (flipped, swapped): (Vec<u64>, Vec<u64>) = (of(&path), of(&other));
+        assert_eq!((flipped, swapped), (vec![4096], vec![0, 4096, 8192]));
+    }
+}
+
+#[test]
+fn written_bytes_are_those_of_the_plan() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let pattern: Pattern = "%o@8".parse().expect("a pattern");
+    let content = Content { fill: Fill::Pattern, pattern: Some(pattern), ..Content::default() };
+    let verify = Some(VerifyItems { format: Format::Pattern, ..VerifyItems::default() });
+    let entries = |steps: &[Step]| Entries {
+        steps: steps.to_vec(),
+        over: Over::TargetFiles,
+        size: Some(Bytes(4096)),
+        content: content.clone(),
+        verify: verify.clone(),
+        ..Entries::default()
+    };
+    run(dir.path(), entries(&[Step::Create, Step::Write, Step::Close]));
+    let file = std::fs::read_dir(dir.path()).expect("read").flatten().next().expect("a file");
+    let bytes = std::fs::read(file.path()).expect("read");
+    for (index, word) in bytes.chunks_exact(8).enumerate() {
+        assert_eq!(u64::from_le_bytes(word.try_into().expect("eight")), 8 * index as u64);
+    }
+    let read = run(dir.path(), entries(&[Step::Open, Step::Read, Step::Close]));
+    assert_eq!(read.verify.map(|found| (found.blocks, found.mismatches())), Some((150, 0)));
+}
+
+#[test]
+fn each_item_gets_a_list_of_the_mix() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    done(dir.path(), Over::TargetFiles, Step::Create);
+    let list = |weight, steps: &[Step]| Weighted { weight, steps: steps.to_vec() };
+    let mix = vec![list(3, &[Step::Stat]), list(1, &[Step::Open, Step::Close])];
+    let only = |engine| Entries {
+        over: Over::TargetFiles,
+        mix: mix.clone(),
+        select: Select::Random,
+        depth: if engine == EntriesEngine::IoUring { 4 } else { 1 },
+        engine: Some(engine),
+        ..Entries::default()
+    };
+    for engine in [EntriesEngine::Calls, EntriesEngine::IoUring] {
+        let measured = run(dir.path(), only(engine));
+        let [stats, opens, closes, items] =
+            ["stat", "open", "close", "item"].map(|name| measured.operation(name).ops);
+        assert_eq!((opens, items), (closes, u64::from(FILES)));
+        assert_eq!(stats + opens, u64::from(FILES), "one list for each");
+        assert!((5..=22).contains(&opens), "{opens} of {FILES} at one in four");
+    }
+}
+
+#[test]
+fn a_probe_chooses_the_engine_and_leaves_nothing() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let entries = |step| Entries { engine: None, ..ring(&[step]) };
+    let made = run(dir.path(), entries(Step::Create));
+    let told = made.engine.features.iter().find(|feature| feature.starts_with("probe: "));
+    assert!(told.is_some(), "{:?}", made.engine);
+    assert_eq!(names_in(dir.path()), FILES as usize);
+    let looked = run(dir.path(), entries(Step::Stat));
+    let told = looked.engine.features.iter().find(|feature| feature.starts_with("no probe: "));
+    assert!(told.is_some_and(|told| told.contains("items are few")), "{:?}", looked.engine);
 }

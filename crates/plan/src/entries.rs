@@ -3,17 +3,22 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::content::Content;
 use crate::operation::{Figure, Operation};
+use crate::verify::{Format, Verify};
 use crate::{Bytes, Nanos, Target};
 
 /// Operations on the items of a tree, as one worker issues them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Entries {
     /// Objects of the steps.
     pub over: Over,
     /// Steps done to each of them, in order: `["open", "read", "close"]`.
     pub steps: Vec<Step>,
+    /// Several lists of steps in place of one, of which each item gets one by chance.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<Weighted>,
     /// Order in which they are taken.
     pub select: Select,
     /// Bytes per read or write call within a file; absent means the whole file at once.
@@ -21,6 +26,21 @@ pub struct Entries {
     pub size: Option<Bytes>,
     /// Bypass the page cache.
     pub direct: bool,
+    /// Operations in flight per worker.
+    pub depth: u32,
+    /// Items that a worker has in progress at most, each with one operation in flight, or with
+    /// several reads or writes; absent means as many as operations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub items_at_once: Option<u32>,
+    /// Way in which operations are issued. Absent means single calls at depth 1, and at others the
+    /// faster of both, by a probe on files of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub engine: Option<EntriesEngine>,
+    /// Content of what is written.
+    pub content: Content,
+    /// Checks of what is read, by data that writes put into each block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verify: Option<VerifyItems>,
     /// The steps are done to the other name of each thing, [`ALIAS`] longer, which `rename`, `link`
     /// or `symlink` gave it; these three then give it its first name.
     pub on_alias: bool,
@@ -29,16 +49,137 @@ pub struct Entries {
     pub loader: Option<Loader>,
 }
 
+impl Default for Entries {
+    fn default() -> Self {
+        Entries {
+            over: Over::default(),
+            steps: Vec::new(),
+            mix: Vec::new(),
+            select: Select::default(),
+            size: None,
+            direct: false,
+            depth: 1,
+            items_at_once: None,
+            engine: None,
+            content: Content::default(),
+            verify: None,
+            on_alias: false,
+            loader: None,
+        }
+    }
+}
+
+/// A list of steps, and how often it is drawn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weighted {
+    /// Share among all lists of the mix.
+    pub weight: u32,
+    /// Steps done to the item, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Ways in which operations on names are issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EntriesEngine {
+    /// System calls, one after another.
+    Calls,
+    /// `io_uring`, as many at once as the depth.
+    IoUring,
+}
+
+impl EntriesEngine {
+    /// Name in plans and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            EntriesEngine::Calls => "calls",
+            EntriesEngine::IoUring => "io_uring",
+        }
+    }
+}
+
+/// Data in the blocks of written files by which reads are checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct VerifyItems {
+    /// Bytes covered by one header. The end of a file that has no room for a header is not checked.
+    pub interval: Bytes,
+    /// Kind of the data by which a block is checked.
+    pub format: Format,
+    /// Go on after a mismatch, counting it.
+    pub continue_on_mismatch: bool,
+    /// Seed of the headers; blocks of another seed are of another file or run. Absent means the
+    /// plan's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+}
+
+impl VerifyItems {
+    /// The same for blocks, whose headers have that seed where none was given.
+    pub fn as_of_blocks(&self, seed: u64) -> Verify {
+        Verify {
+            interval: self.interval,
+            format: self.format,
+            continue_on_mismatch: self.continue_on_mismatch,
+            seed: Some(self.seed.unwrap_or(seed)),
+            ..Verify::default()
+        }
+    }
+}
+
+impl Default for VerifyItems {
+    fn default() -> Self {
+        VerifyItems {
+            interval: Bytes(4096),
+            format: Format::Own,
+            continue_on_mismatch: false,
+            seed: None,
+        }
+    }
+}
+
 /// End of the other name of a thing.
 pub const ALIAS: &str = ".alias";
 
 impl Entries {
+    /// Lists of steps, of which each item gets one.
+    pub fn lists(&self) -> impl Iterator<Item = &[Step]> {
+        let only = self.mix.is_empty().then_some(&self.steps[..]);
+        only.into_iter().chain(self.mix.iter().map(|weighted| &weighted.steps[..]))
+    }
+
+    /// Steps of all lists.
+    pub fn all_steps(&self) -> impl Iterator<Item = Step> {
+        self.lists().flatten().copied()
+    }
+
+    /// True where a list has that step.
+    pub fn has(&self, step: Step) -> bool {
+        self.all_steps().any(|of| of == step)
+    }
+
+    /// True where bytes of items are read or written.
+    pub fn moves_bytes(&self) -> bool {
+        self.has(Step::Read) || self.has(Step::Write)
+    }
+
+    /// Items that a worker has in progress at most.
+    pub fn lanes(&self) -> u32 {
+        self.items_at_once.unwrap_or(self.depth).clamp(1, self.depth.max(1))
+    }
+
     /// The only step; none where each thing has several.
     pub fn single(&self) -> Option<Step> {
         match self.steps[..] {
-            [step] => Some(step),
+            [step] if self.mix.is_empty() => Some(step),
             _ => None,
         }
+    }
+
+    /// True where an item takes several operations, whose time is counted together.
+    pub fn has_spans(&self) -> bool {
+        self.lists().any(|steps| steps.len() > 1) || (self.moves_bytes() && self.size.is_some())
     }
 
     /// Number of things of a target that so many ranks work on.
@@ -65,30 +206,29 @@ impl Entries {
 
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
-        !self.steps.iter().any(|step| matches!(step, Step::Create | Step::Mkdir))
+        !self.all_steps().any(|step| matches!(step, Step::Create | Step::Mkdir))
     }
 
     /// True where the things are directories, not files.
     pub fn is_of_directories(&self) -> bool {
-        let of_directories = |step: &Step| matches!(step, Step::Mkdir | Step::Rmdir | Step::List);
+        let of_directories = |step: Step| matches!(step, Step::Mkdir | Step::Rmdir | Step::List);
         matches!(self.over, Over::Directories | Over::TargetDirectories)
-            || self.steps.iter().any(of_directories)
+            || self.all_steps().any(of_directories)
     }
 
     /// True where directories are removed: children go before their parents.
     pub fn removes_directories(&self) -> bool {
-        self.over == Over::Directories && self.steps.contains(&Step::Rmdir)
+        self.over == Over::Directories && self.has(Step::Rmdir)
     }
 
     /// True where directories of a tree come or go.
     pub fn makes_or_removes_directories(&self) -> bool {
-        self.removes_directories()
-            || (self.over == Over::Directories && self.steps.contains(&Step::Mkdir))
+        self.removes_directories() || (self.over == Over::Directories && self.has(Step::Mkdir))
     }
 
     /// True where a step has another name than the thing's own as well.
     pub fn uses_alias(&self) -> bool {
-        self.on_alias || self.steps.iter().any(|step| step.gives_alias())
+        self.on_alias || self.all_steps().any(Step::gives_alias)
     }
 }
 
@@ -145,7 +285,8 @@ pub enum Step {
     Syncfs,
 }
 
-/// The table of operations: one row per step, in the order of [`Step`].
+/// The table of operations: one row per step, in the order of [`Step`]; behind them the times that
+/// several operations make up.
 pub const OPERATIONS: &[Operation] = &[
     Operation::of("mkdir", Figure::Names),
     Operation::of("rmdir", Figure::Names).destroying(),
@@ -169,7 +310,16 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("getxattr", Figure::Names),
     Operation::of("removexattr", Figure::Names).destroying(),
     Operation::of("syncfs", Figure::Flush),
+    Operation::of("first_byte", Figure::Item),
+    Operation::of("item", Figure::Item),
 ];
+
+/// Index of the time from the begin of an item to the end of its first read.
+pub const FIRST_BYTE: u8 = Step::ALL.len() as u8;
+/// Index of the time of all operations on an item.
+pub const ITEM: u8 = FIRST_BYTE + 1;
+
+const _: () = assert!(OPERATIONS.len() == ITEM as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.
@@ -211,6 +361,14 @@ impl Step {
     /// True where it is done to a file that is open.
     pub fn needs_open(self) -> bool {
         matches!(self, Step::Read | Step::Write | Step::Fsync | Step::Close)
+    }
+
+    /// True where io_uring has an operation for it; others hold the ring up.
+    pub fn is_queued(self) -> bool {
+        !matches!(
+            self,
+            Step::List | Step::Truncate | Step::Readlink | Step::Removexattr | Step::Syncfs
+        )
     }
 
     /// True where it gives a thing its other name.

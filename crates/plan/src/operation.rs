@@ -65,6 +65,8 @@ pub enum Figure {
     ReadBack,
     /// Names made, looked up, changed or removed.
     Names,
+    /// Whole items, from the begin of their first operation, counted beside the operations.
+    Item,
     /// Work of the CPU alone.
     Compute,
     /// Bytes moved within the host's memory.
@@ -78,13 +80,15 @@ impl Figure {
             Figure::Read | Figure::ReadBack => Some(Direction::Read),
             Figure::Write => Some(Direction::Write),
             Figure::Trim => Some(Direction::Trim),
-            Figure::Flush | Figure::Names | Figure::Compute | Figure::Memory => None,
+            Figure::Flush | Figure::Names | Figure::Item => None,
+            Figure::Compute | Figure::Memory => None,
         }
     }
 
-    /// True for what a job was asked to do, apart from making it durable and checking it.
+    /// True for what a job was asked to do, apart from making it durable and checking it, and from
+    /// times that several operations make up.
     pub fn is_work(self) -> bool {
-        !matches!(self, Figure::Flush | Figure::ReadBack)
+        !matches!(self, Figure::Flush | Figure::ReadBack | Figure::Item)
     }
 }
 

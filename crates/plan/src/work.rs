@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::entries::Step;
 use crate::{Blocks, Burn, Entries, Memory, Program};
 
 pub use crate::operation::{BlocksOp, Figure, Operation};
@@ -91,7 +92,7 @@ impl Work {
         match self {
             Work::Blocks(blocks) => blocks.destroys().map(BlocksOp::operation),
             Work::Entries(entries) => {
-                entries.steps.iter().map(|step| step.operation()).find(|step| step.destroys)
+                entries.all_steps().map(Step::operation).find(|step| step.destroys)
             }
             Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
         }

@@ -129,9 +129,9 @@ impl Measurement {
         &mut self.operations[at]
     }
 
-    /// All operations but flushes, which belong to writes.
+    /// All operations but flushes, which belong to writes, and items, which consist of operations.
     pub fn work_operations(&self) -> impl Iterator<Item = &OpStats> {
-        self.operations.iter().filter(|op| op.figure != Figure::Flush)
+        self.operations.iter().filter(|op| op.figure.is_work())
     }
 
     /// Reads, writes and trims, each with its direction.
@@ -422,7 +422,7 @@ impl OpSample {
 impl Sample {
     /// Operations of all kinds, flushes apart.
     pub fn ops_done(&self) -> u64 {
-        self.but_flushes().map(|op| op.ops).sum()
+        self.of_work().map(|op| op.ops).sum()
     }
 
     /// Bytes moved by all operations.
@@ -432,7 +432,7 @@ impl Sample {
 
     /// Sum of the latencies of all operations, flushes apart.
     pub fn latency_sum_ns(&self) -> u64 {
-        self.but_flushes().map(|op| op.latency_sum_ns).sum()
+        self.of_work().map(|op| op.latency_sum_ns).sum()
     }
 
     /// Operations in one direction.
@@ -461,8 +461,8 @@ impl Sample {
         &mut self.operations[at]
     }
 
-    fn but_flushes(&self) -> impl Iterator<Item = &OpSample> {
-        self.operations.iter().filter(|op| op.figure != Figure::Flush)
+    fn of_work(&self) -> impl Iterator<Item = &OpSample> {
+        self.operations.iter().filter(|op| op.figure.is_work())
     }
 }
 
@@ -549,6 +549,20 @@ pub struct VerifyStats {
 pub const MISMATCHES_KEPT: usize = 1024;
 
 impl VerifyStats {
+    /// Adds a block that is not what was written.
+    pub fn add(&mut self, mismatch: Mismatch) {
+        *match mismatch.kind {
+            MismatchKind::Flipped => &mut self.flipped,
+            MismatchKind::Torn => &mut self.torn,
+            MismatchKind::Misdirected => &mut self.misdirected,
+            MismatchKind::Stale => &mut self.stale,
+            MismatchKind::Foreign => &mut self.foreign,
+        } += 1;
+        if self.first.len() < MISMATCHES_KEPT {
+            self.first.push(mismatch);
+        }
+    }
+
     /// Adds findings of another worker.
     pub fn merge(&mut self, found: VerifyStats) {
         self.blocks += found.blocks;

@@ -96,7 +96,7 @@ fn tree_growth(plan: &Plan, phases: &[Phase], target: &Target) -> (u64, u64) {
             let whole = stop.time.is_none() && stop.ops.is_none() && stop.bytes.is_none();
             let lays_out = Needs::of(plan, phase, target, entries).items;
             made |= lays_out || (whole && !entries.needs_names());
-            written |= lays_out || (whole && entries.steps.contains(&Step::Write));
+            written |= lays_out || (whole && entries.has(Step::Write));
             ranks = ranks.max(u64::from(job.workers));
         }
     }

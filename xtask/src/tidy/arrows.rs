@@ -14,7 +14,6 @@ const FLOORS: &[(&str, u32)] = &[
     ("record", 1),
     ("engine", 2),
     ("blocks", 3),
-    ("entries", 3),
     ("memory", 3),
     ("compute", 3),
     ("copy", 3),
@@ -22,12 +21,14 @@ const FLOORS: &[(&str, u32)] = &[
     ("judge", 3),
     ("dialects", 3),
     ("show", 3),
-    ("run", 4),
-    ("explore", 5),
-    ("fleet", 5),
+    // Bytes within files are those of blocks.
+    ("entries", 4),
+    ("run", 5),
+    ("explore", 6),
+    ("fleet", 6),
     // Outside `crates/`; the whole-program tests boot it.
-    ("lab", 5),
-    ("candor", 6),
+    ("lab", 6),
+    ("candor", 7),
 ];
 
 /// The one arrow within a floor: a report contains the plan it came from.

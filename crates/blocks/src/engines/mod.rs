@@ -72,6 +72,13 @@ pub struct Context<'a> {
     pub seed: u64,
 }
 
+impl Context<'_> {
+    /// Clock for the end of submission, where that is a call of its own.
+    fn split(&self) -> Option<Clock> {
+        self.split.then_some(self.clock)
+    }
+}
+
 /// Does a trim or a flush in the calling thread: most kernels offer no faster way.
 #[cold]
 pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {

@@ -2,7 +2,7 @@
 //! waiter, registered files and buffers, and one system call that both submits and waits.
 
 mod entry;
-pub(super) mod ring;
+pub mod ring;
 
 use super::{Context, blocking_call};
 use candor_engine::clock::Ticks;
@@ -68,7 +68,7 @@ impl Uring {
     /// The kernel's, with the likely cause: io_uring missing, forbidden, or out of memory.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Uring, EngineError> {
         let options = &blocks.engine.uring().copied().unwrap_or_default();
-        let mut ring = Ring::new(context, &options.ring())?;
+        let mut ring = Ring::new(context.depth, context.split(), &options.ring())?;
         let sqe_options = SqeOptions::new(context, blocks);
         let trims = queues_trims(context.files, blocks);
         let own = [(options.nop, "no-ops"), (trims, "queued-trims")];

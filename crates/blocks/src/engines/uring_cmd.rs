@@ -46,7 +46,7 @@ impl UringCmd {
     /// # Errors
     /// The kernel's, with the likely cause; before Linux 5.19 there are no such rings.
     pub fn new(context: &Context<'_>, options: Options) -> Result<UringCmd, EngineError> {
-        let mut ring = Ring::new(context, &options.ring())?;
+        let mut ring = Ring::new(context.depth, context.split(), &options.ring())?;
         ring.register(context, &options.ring(), false)?;
         let own = [
             (options.fua_reads, "fua-reads"),

@@ -28,16 +28,17 @@ impl<S: Bare> Worker<S> {
             let issued = clock.now();
             let outcome = engine.call(slot);
             present.now = clock.now();
-            match outcome {
-                Outcome::Done(count) if count == slot.length => present.bank.of(slot.op).completed(
-                    1,
-                    slot.length,
-                    clock.ns(present.now - issued),
-                ),
-                outcome => {
-                    slot.started = issued;
-                    self.incomplete(present.bank, Completion::new(0, outcome), present.now);
-                }
+            let is_done = outcome == Outcome::Done(slot.length);
+            let span = self.source.span_ended(slot, issued, is_done);
+            if is_done {
+                let latency_ns = clock.ns(present.now - issued);
+                present.bank.of(slot.op).completed(1, slot.length, latency_ns);
+            } else {
+                slot.started = issued;
+                self.incomplete(present.bank, Completion::new(0, outcome), present.now);
+            }
+            if let Some((op, from)) = span {
+                present.bank.of(op).completed(1, 0, clock.ns(present.now - from));
             }
             self.turn.last_completion = present.now;
         }

@@ -195,6 +195,10 @@ impl<S: Source> Worker<S> {
         if let Some(intended) = bank.of(slot.op).intended.as_ref().filter(|_| moved) {
             intended.record(1, self.seat.clock.ns(now.saturating_sub(slot.intended)));
         }
+        let is_done = completion.is_whole(slot.length);
+        if let Some((op, from)) = self.source.span_ended(slot, slot.started, is_done) {
+            bank.of(op).completed(1, 0, self.seat.clock.ns(now.saturating_sub(from)));
+        }
         self.source.completed(slot, completion.outcome(), &mut self.turn);
     }
 }

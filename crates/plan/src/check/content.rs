@@ -3,14 +3,13 @@
 use super::access::does;
 use super::sizes::distinct;
 use super::{Found, SECTOR, View};
-use crate::Bytes;
 use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
 use crate::units::{Direction, PerDirection, SizeSpec};
+use crate::{Bytes, PlanPath};
 
-pub(super) fn check(view: &View<'_>, out: &mut Found) {
-    let content = &view.blocks.content;
+/// Shares and patterns of a content, of blocks or of items.
+pub(super) fn check_content(content: &Content, at: &PlanPath, out: &mut Found) {
     let Content { fill, compressible_percent, duplicate_percent, .. } = *content;
-    let at = view.key("content");
     let percents =
         [("compressible_percent", compressible_percent), ("duplicate_percent", duplicate_percent)];
     for (key, percent) in percents {
@@ -29,8 +28,12 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         let message = "fill = \"pattern\", and there is no pattern";
         out.error("no-pattern", at.key("fill"), message, "add pattern = \"deadbeef\"");
     }
+}
+
+pub(super) fn check(view: &View<'_>, out: &mut Found) {
+    check_content(&view.blocks.content, &view.key("content"), out);
     if let Some(verify) = &view.blocks.verify {
-        verify_header(view, verify, out);
+        verify_header(&view.blocks.content, &view.key("verify"), verify, out);
         verify_sizes(view, verify, out);
         verify_content(view, verify, out);
         verify_read_back(view, verify, out);
@@ -40,8 +43,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
 }
 
 /// The header finds room in its block, and there is a pattern where blocks are to hold one.
-fn verify_header(view: &View<'_>, verify: &Verify, out: &mut Found) {
-    let at = view.key("verify");
+pub(super) fn verify_header(content: &Content, at: &PlanPath, verify: &Verify, out: &mut Found) {
     let (interval, header) = (verify.interval.0, verify.header_bytes());
     let start = verify.header_at.0;
     if interval < header.max(1) {
@@ -57,7 +59,7 @@ fn verify_header(view: &View<'_>, verify: &Verify, out: &mut Found) {
         out.error("verify-header", at.key("header_at"), message, remedy);
     }
     let needs_pattern = matches!(verify.format, Format::Pattern | Format::Acca(Sum::Pattern));
-    if needs_pattern && view.blocks.content.pattern.is_none() {
+    if needs_pattern && content.pattern.is_none() {
         let message = "blocks are to hold a pattern, and there is none";
         let remedy = "add content = { fill = \"pattern\", pattern = \"deadbeef\" }";
         out.error("no-pattern", at.key("format"), message, remedy);

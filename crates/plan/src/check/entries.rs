@@ -1,10 +1,11 @@
 //! Trees, and operations on named things.
 
+use super::content::{check_content, verify_header};
 use super::sizes::{at_most, check_spec};
 use super::whole::time_limit;
-use super::{DIRECTORIES_MAX, Found, OPERATION_MAX, TREE_DEPTH_MAX};
+use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
 use crate::Tree;
-use crate::entries::{Entries, Over, Select, Step};
+use crate::entries::{Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -76,9 +77,12 @@ fn names(tree: &Tree, at: &PlanPath, out: &mut Found) {
 }
 
 /// Steps that can be done to such things, and not for both files and directories.
-fn check_steps(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    let at = at.key("steps");
-    for (index, step) in entries.steps.iter().enumerate() {
+fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found) {
+    if steps.is_empty() {
+        let message = "entries have no steps: nothing is done to the items";
+        out.error("no-steps", at.clone(), message, "name steps, such as [\"stat\"]");
+    }
+    for (index, step) in steps.iter().enumerate() {
         let of_directory = step.suits(Over::Directories) && !step.suits(Over::TargetFiles);
         if !step.suits(entries.over) {
             let things = match entries.over {
@@ -96,6 +100,73 @@ fn check_steps(entries: &Entries, at: &PlanPath, out: &mut Found) {
                 format!("{} is of files, and other steps are of directories", step.name());
             out.error("entries-step", at.index(index), message, "use a job for each");
         }
+    }
+    check_open(steps, at, out);
+}
+
+/// Lists of steps: one, or a mix.
+fn check_lists(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    if entries.mix.is_empty() {
+        return check_steps(entries, &entries.steps, &at.key("steps"), out);
+    }
+    let at_mix = at.key("mix");
+    if !entries.steps.is_empty() {
+        let message = "there are steps and a mix of steps: each item gets one list";
+        out.error("entries-mix", at.key("steps"), message, "remove steps");
+    }
+    if entries.mix.len() > PARTS_MAX {
+        let message = format!("{} lists of steps are more than {PARTS_MAX}", entries.mix.len());
+        return out.error("parts-limit", at_mix, message, "use fewer");
+    }
+    for (index, weighted) in entries.mix.iter().enumerate() {
+        let at = at_mix.index(index);
+        out.count("entries-mix", at.key("weight"), weighted.weight.into(), 1 << 24);
+        check_steps(entries, &weighted.steps, &at.key("steps"), out);
+    }
+    if entries.makes_or_removes_directories() {
+        let message = "directories are made and removed in order: parents are before children";
+        out.error("entries-order", at_mix, message, "use a job for each step");
+    }
+}
+
+/// Operations in flight, and the way in which they are issued.
+fn check_depth(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    out.count("depth", at.key("depth"), entries.depth.into(), DEPTH_MAX.into());
+    if let Some(items) = entries.items_at_once {
+        out.count("depth", at.key("items_at_once"), items.into(), entries.depth.into());
+    }
+    if entries.depth > 1 && entries.engine == Some(EntriesEngine::Calls) {
+        let message = format!("calls keep one operation in flight; depth is {}", entries.depth);
+        out.error("depth-sync", at.key("depth"), message, "use io_uring, or more workers");
+    }
+    if entries.depth > 1 && entries.makes_or_removes_directories() {
+        let message = "directories are made and removed in order: parents are before children";
+        out.error("entries-order", at.key("depth"), message, "remove depth");
+    }
+    let blocking = entries.all_steps().find(|step| !step.is_queued());
+    let queues = entries.depth > 1 || entries.engine == Some(EntriesEngine::IoUring);
+    if let Some(step) = blocking.filter(|_| queues) {
+        let message = format!("io_uring has no operation for {}", step.name());
+        out.error("depth-sync", at.key("depth"), message, "remove depth and engine");
+    }
+}
+
+/// Content of files, and data by which it is checked.
+fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    if entries.has(Step::Write) {
+        check_content(&entries.content, &at.key("content"), out);
+    }
+    let Some(verify) = &entries.verify else { return };
+    let place = at.key("verify");
+    if !entries.moves_bytes() {
+        let message = "nothing is written or read that could be verified";
+        return out.error("verify-unused", place, message, "remove verify");
+    }
+    verify_header(&entries.content, &place, &verify.as_of_blocks(0), out);
+    let odd = |size: &Bytes| verify.interval.0 > 0 && !size.0.is_multiple_of(verify.interval.0);
+    if let Some(size) = entries.size.filter(odd) {
+        let message = format!("size {size} is no multiple of the {} verified", verify.interval);
+        out.error("verify-interval", at.key("size"), message, "use whole verified blocks");
     }
 }
 
@@ -134,21 +205,17 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
 }
 
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    check_steps(entries, at, out);
+    check_lists(entries, at, out);
     check_order(entries, at, out);
-    if entries.steps.is_empty() {
-        let message = "entries have no steps: nothing is done to the items";
-        out.error("no-steps", at.key("steps"), message, "name steps, such as [\"stat\"]");
-    }
-    check_open(&entries.steps, &at.key("steps"), out);
-    let moves = entries.steps.iter().any(|s| matches!(s, Step::Read | Step::Write));
+    check_depth(entries, at, out);
+    check_bytes(entries, at, out);
     match entries.size {
         Some(Bytes(0)) => out.error("size", at.key("size"), "size is 0", "give a size"),
         Some(size) if entries.direct && !size.0.is_multiple_of(super::SECTOR.0) => {
             let message = format!("size is {size}, not a multiple of 512 bytes");
             out.error("direct-alignment", at.key("size"), message, "use a multiple of 512");
         }
-        Some(size) if !moves => {
+        Some(size) if !entries.moves_bytes() => {
             let message = format!("size is {size}, but no step reads or writes");
             out.warning("size-unused", at.key("size"), message, "remove size");
         }

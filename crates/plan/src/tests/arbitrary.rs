@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::Tree;
 use crate::blocks::*;
-use crate::entries::{Entries, Loader, Over, Select, Step};
+use crate::entries::{Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted};
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
@@ -293,9 +293,20 @@ impl Arbitrary<'_> {
         Entries {
             over: self.pick(&[Over::Items, Over::Directories, Over::TargetFiles]),
             steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Symlink])),
+            mix: self.list(|d| Weighted { weight: d.count(), steps: vec![Step::Stat] }),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
             direct: self.yes(),
+            depth: self.count(),
+            items_at_once: self.option(Self::count),
+            engine: self.option(|d| d.pick(&[EntriesEngine::Calls, EntriesEngine::IoUring])),
+            content: self.content(),
+            verify: self.option(|d| VerifyItems {
+                interval: d.bytes(),
+                format: d.pick(&[Format::Own, Format::Pattern]),
+                continue_on_mismatch: d.yes(),
+                seed: d.option(Self::number),
+            }),
             on_alias: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),

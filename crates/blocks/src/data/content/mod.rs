@@ -174,6 +174,11 @@ impl Content {
         }
     }
 
+    /// The plan's pattern.
+    pub fn pattern(&self) -> Option<&candor_plan::blocks::Pattern> {
+        self.plan.pattern.as_ref()
+    }
+
     /// True if a block's bytes depend on the begin of its operation, and not on a key.
     pub fn is_pattern(&self) -> bool {
         self.plan.fill == Fill::Pattern

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use candor_plan::Bytes;
 use candor_plan::blocks::{Content as ContentPlan, Format, Verify as Plan};
 use candor_plan::work::BlocksOp;
-use candor_record::{MISMATCHES_KEPT, Mismatch, MismatchKind, VerifyStats};
+use candor_record::{Mismatch, VerifyStats};
 
 use crate::data::content::Content;
 use crate::slot::BlocksSlot;
@@ -250,7 +250,7 @@ impl Verifier {
             };
             detail += &dump::dump(&stem, block, expected);
         }
-        self.count(Mismatch {
+        self.stats.add(Mismatch {
             path: path.display().to_string(),
             offset,
             length: Bytes(block.len() as u64),
@@ -267,19 +267,6 @@ impl Verifier {
         dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
             (slot.offset, at)
         })
-    }
-
-    fn count(&mut self, mismatch: Mismatch) {
-        *match mismatch.kind {
-            MismatchKind::Flipped => &mut self.stats.flipped,
-            MismatchKind::Torn => &mut self.stats.torn,
-            MismatchKind::Misdirected => &mut self.stats.misdirected,
-            MismatchKind::Stale => &mut self.stats.stale,
-            MismatchKind::Foreign => &mut self.stats.foreign,
-        } += 1;
-        if self.stats.first.len() < MISMATCHES_KEPT {
-            self.stats.first.push(mismatch);
-        }
     }
 
     /// Results so far.

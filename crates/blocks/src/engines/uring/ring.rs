@@ -75,14 +75,19 @@ fn setups<S: squeue::EntryMarker, C: cqueue::EntryMarker>(
 }
 
 impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
-    /// Sets up a ring in the thread that will use it.
+    /// Sets up a ring in the thread that will use it, for so many operations in flight. With a
+    /// clock, submitting is a call of its own, and its end is timed.
     ///
     /// # Errors
     /// The kernel's, with the likely cause: io_uring missing, forbidden, or out of memory.
-    pub fn new(context: &Context<'_>, options: &Options) -> Result<Ring<S, C>, EngineError> {
+    pub fn new(
+        depth: usize,
+        clock: Option<Clock>,
+        options: &Options,
+    ) -> Result<Ring<S, C>, EngineError> {
         // The kernel's submission thread may show a completion before it frees the entry.
         let spare = if options.sqpoll { 2 } else { 1 };
-        let entries = (context.depth as u32).next_power_of_two() * spare;
+        let entries = (depth as u32).next_power_of_two() * spare;
         let mut error = None;
         let mut built = None;
         for (result, names) in setups(options, entries) {
@@ -99,7 +104,6 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
         let feature = |on: bool, name: &str| on.then(|| name.to_owned());
         features.extend(feature(options.sqpoll, "sqpoll"));
         features.extend(feature(options.iopoll, "iopoll"));
-        let clock = context.split.then_some(context.clock);
         Ok(Ring { inner, clock, fixed_files: false, fixed_buffers: false, features })
     }
 

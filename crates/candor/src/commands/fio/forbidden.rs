@@ -45,8 +45,8 @@ pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
 /// Jobs that would change or make something, whatever their `rw` says, under `--readonly`.
 pub fn by_work(lowered: &Lowered, flags: &Flags) -> Vec<Diagnostic> {
     let changes = |job: &Job| {
-        let makes = |step: &Step| matches!(step, Step::Create | Step::Mkdir).then(|| step.name());
-        let made = job.entries().and_then(|entries| entries.steps.iter().find_map(makes));
+        let makes = |step: Step| matches!(step, Step::Create | Step::Mkdir).then(|| step.name());
+        let made = job.entries().and_then(|entries| entries.all_steps().find_map(makes));
         job.work.destroys().map(|operation| operation.name).or(made)
     };
     let jobs = lowered.plan.phases.iter().flat_map(|phase| &phase.jobs).filter(|_| flags.readonly);

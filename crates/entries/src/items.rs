@@ -1,0 +1,326 @@
+//! The items that a worker takes, in order and within its budget, and the items it has in progress.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use candor_engine::clock::Ticks;
+use candor_engine::operation::{Op, Slot};
+use candor_engine::permutation::Permutation;
+use candor_engine::random::{Random, mix};
+use candor_plan::Stop;
+use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, Select, Step};
+
+use crate::places::{Prefix, WorkerNames};
+
+/// Choices of a worker's seed: which list of steps an item gets.
+const LISTS: u64 = 0x6c69_7374;
+
+/// Bounds of a worker's work, beside time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    ops: u64,
+    bytes: u64,
+    passes: u64,
+}
+
+impl Budget {
+    const NONE: Budget = Budget { ops: u64::MAX, bytes: u64::MAX, passes: u64::MAX };
+
+    /// Budget of one pass, of so many operations at most.
+    pub fn of_trial(ops: u64) -> Budget {
+        Budget { ops, passes: 1, ..Budget::NONE }
+    }
+
+    /// Budget that a job's stop sets: one pass, where nothing else bounds it.
+    pub fn of(stop: &Stop) -> Budget {
+        let timed = stop.time.is_some() || stop.steady.is_some();
+        let bounded = timed || stop.bytes.is_some() || stop.ops.is_some();
+        let passes = stop.passes.map(u64::from);
+        Budget {
+            ops: stop.ops.unwrap_or(u64::MAX),
+            bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
+            passes: passes.unwrap_or(if bounded { u64::MAX } else { 1 }),
+        }
+    }
+}
+
+/// Order in which a worker takes its names.
+enum Order {
+    Forward,
+    /// Children before their parents.
+    Backward,
+    /// Each once per pass, in an order of that pass.
+    Shuffled(Permutation, u64),
+    Random(Random),
+}
+
+impl Order {
+    fn of(entries: &Entries, count: u64, seed: u64) -> Order {
+        match entries.select {
+            Select::Shuffled => Order::Shuffled(Permutation::new(count, mix(seed, 0)), 0),
+            Select::Random => Order::Random(Random::new(seed, 0)),
+            Select::Sequential if entries.removes_directories() => Order::Backward,
+            Select::Sequential => Order::Forward,
+        }
+    }
+
+    fn nth(&mut self, turn: u64, count: u64) -> u64 {
+        match self {
+            Order::Forward => turn,
+            Order::Backward => count - 1 - turn,
+            Order::Shuffled(permutation, _) => permutation.at(turn),
+            Order::Random(random) => random.below(count),
+        }
+    }
+
+    fn next_pass(&mut self, count: u64, seed: u64) {
+        if let Order::Shuffled(permutation, pass) = self {
+            *pass += 1;
+            *permutation = Permutation::new(count, mix(seed, *pass));
+        }
+    }
+}
+
+/// The names of an item in progress, each with a zero byte behind it: written outside of the time
+/// of any operation, and used by the calls.
+#[derive(Default)]
+pub struct Paths {
+    /// The name that steps work on.
+    pub path: Vec<u8>,
+    /// The other name, where steps have one.
+    pub other: Vec<u8>,
+    prefix: Prefix,
+}
+
+/// Paths of all items in progress, which the worker and its calls share.
+pub type SharedPaths = Rc<RefCell<Box<[Paths]>>>;
+
+/// Paths for so many items in progress.
+pub fn shared_paths(lanes: usize) -> SharedPaths {
+    Rc::new(RefCell::new((0..lanes).map(|_| Paths::default()).collect()))
+}
+
+/// Lists of steps, of which each item gets one.
+struct Lists {
+    /// Each list, with the sum of the weights up to it.
+    lists: Box<[(u64, Box<[Step]>)]>,
+    random: Random,
+}
+
+impl Lists {
+    fn of(entries: &Entries, seed: u64) -> Lists {
+        let weights = entries.mix.iter().map(|weighted| u64::from(weighted.weight));
+        let weights = weights.chain(entries.mix.is_empty().then_some(1));
+        let sums = weights.scan(0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        });
+        let lists = sums.zip(entries.lists().map(Box::from)).collect();
+        Lists { lists, random: Random::new(seed, LISTS) }
+    }
+
+    #[inline(always)]
+    fn draw(&mut self) -> u32 {
+        match &self.lists[..] {
+            [_] => 0,
+            lists => {
+                let sum = lists.last().map_or(1, |(sum, _)| *sum);
+                let drawn = self.random.below(sum.max(1));
+                lists.partition_point(|(sum, _)| *sum <= drawn) as u32
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn steps(&self, list: u32) -> &[Step] {
+        &self.lists[list as usize].1
+    }
+}
+
+/// An item in progress.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lane {
+    handle: u32,
+    list: u32,
+    /// Index of the next step.
+    step: usize,
+    /// Offset of its next read or write; 0 where the step has not begun.
+    offset: u64,
+    /// Bytes of the file.
+    size: u64,
+    /// Number by which the item differs from all others, whoever works on it.
+    pub key: u64,
+    in_flight: u32,
+    /// Begin of the first operation.
+    began: Option<Ticks>,
+    has_read: bool,
+    has_failed: bool,
+}
+
+/// A worker's items.
+pub struct Items {
+    names: WorkerNames,
+    order: Order,
+    seed: u64,
+    lists: Lists,
+    has_alias: bool,
+    on_alias: bool,
+    /// Longest read or write.
+    bytes: u64,
+    budget: Budget,
+    left: Budget,
+    /// Items that were begun in this pass.
+    turn: u64,
+    paths: SharedPaths,
+    has_spans: bool,
+}
+
+impl Items {
+    /// Items without bounds at first; a read or write moves `bytes` at most.
+    pub fn new(
+        entries: &Entries,
+        names: WorkerNames,
+        budget: Budget,
+        bytes: u64,
+        (paths, seed): (SharedPaths, u64),
+    ) -> Items {
+        Items {
+            order: Order::of(entries, names.count(), seed),
+            lists: Lists::of(entries, seed),
+            seed,
+            names,
+            has_alias: entries.uses_alias(),
+            on_alias: entries.on_alias,
+            bytes,
+            budget,
+            left: Budget::NONE,
+            turn: 0,
+            paths,
+            has_spans: entries.has_spans(),
+        }
+    }
+
+    /// True once no operation may be drawn any more.
+    #[inline(always)]
+    pub fn is_spent(&self) -> bool {
+        self.left.ops == 0 || self.left.bytes == 0 || self.names.count() == 0
+    }
+
+    /// Begins the next item, as the one in progress with that number; none after the last one of
+    /// the last pass.
+    #[inline(always)]
+    pub fn begin_item(&mut self, lane: u32) -> Option<Lane> {
+        let count = self.names.count();
+        if self.turn == count {
+            self.turn = 0;
+            self.order.next_pass(count, self.seed);
+            self.left.passes = self.left.passes.saturating_sub(1);
+        }
+        if self.left.passes == 0 || count == 0 {
+            self.left.passes = 0;
+            return None;
+        }
+        let nth = self.order.nth(self.turn, count);
+        self.turn += 1;
+        let mut paths = self.paths.borrow_mut();
+        let Paths { path, other, prefix } = &mut paths[lane as usize];
+        let (size, key) = self.names.write(nth, self.bytes > 0, (path, prefix));
+        if self.has_alias {
+            other.clear();
+            other.extend_from_slice(path.strip_suffix(b"\0").unwrap_or(path));
+            other.extend_from_slice(ALIAS.as_bytes());
+            other.push(0);
+            if self.on_alias {
+                std::mem::swap(path, other);
+            }
+        }
+        let (handle, list) = (self.names.handle(nth), self.lists.draw());
+        Some(Lane { handle, list, size, key, ..Lane::default() })
+    }
+
+    /// True where all steps of the item have been drawn.
+    #[inline(always)]
+    pub fn is_drawn(&self, lane: &Lane) -> bool {
+        lane.step == self.lists.steps(lane.list).len()
+    }
+
+    /// True where the next operation of the item may start: a step waits for the one before it, but
+    /// several reads or writes of one step may be in flight.
+    #[inline(always)]
+    pub fn may_draw(&self, lane: &Lane) -> bool {
+        !self.is_drawn(lane) && (lane.in_flight == 0 || lane.offset > 0)
+    }
+
+    /// Bytes that the next operation of the step moves.
+    #[inline(always)]
+    fn bytes_at(&self, step: Step, lane: &Lane) -> u64 {
+        let size = if matches!(step, Step::Read | Step::Write) { lane.size } else { 0 };
+        (size - lane.offset.min(size)).min(self.bytes)
+    }
+
+    /// Puts the next operation of the item into the slot.
+    #[inline(always)]
+    pub fn draw(&mut self, number: u32, lane: &mut Lane, slot: &mut Slot) {
+        let step = self.lists.steps(lane.list)[lane.step];
+        let length = self.bytes_at(step, lane);
+        slot.op = Op(step as u8);
+        (slot.handle, slot.tag) = (lane.handle, number);
+        (slot.offset, slot.length) = (lane.offset, length);
+        lane.offset += length;
+        if self.bytes_at(step, lane) == 0 {
+            (lane.step, lane.offset) = (lane.step + 1, 0);
+        }
+        lane.in_flight += 1;
+        self.left.ops -= 1;
+        self.left.bytes = self.left.bytes.saturating_sub(length);
+    }
+
+    /// Counts an operation of the item as ended, and gives the time that ended with it.
+    #[inline(always)]
+    pub fn ended(
+        &self,
+        lane: &mut Lane,
+        slot: &Slot,
+        (started, is_done): (Ticks, bool),
+    ) -> Option<(Op, Ticks)> {
+        lane.in_flight -= 1;
+        if !self.has_spans {
+            return None;
+        }
+        let began = *lane.began.get_or_insert(started);
+        lane.has_failed |= !is_done;
+        if slot.op == Op(Step::Read as u8) && !lane.has_read {
+            lane.has_read = true;
+            // A close follows: no item ends with a read.
+            return is_done.then_some((Op(FIRST_BYTE), began));
+        }
+        let is_over = lane.in_flight == 0 && self.is_drawn(lane);
+        (is_over && !lane.has_failed).then_some((Op(ITEM), began))
+    }
+
+    /// Begins the measured part; where passes are counted, they begin anew.
+    pub fn begin(&mut self) {
+        if self.budget.passes != u64::MAX {
+            self.turn = 0;
+        }
+        self.left = self.budget;
+    }
+}
+
+impl Lane {
+    /// True where nothing of the item is in flight.
+    pub fn rests(&self) -> bool {
+        self.in_flight == 0
+    }
+
+    /// True where the next operation is the first of its step.
+    pub fn begins_step(&self) -> bool {
+        self.offset == 0
+    }
+
+    /// Takes back an operation that was drawn, but is not issued.
+    pub fn give_up(&mut self) {
+        self.in_flight -= 1;
+        self.has_failed = true;
+    }
+}

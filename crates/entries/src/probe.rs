@@ -1,0 +1,247 @@
+//! The choice between single calls and io_uring: by a probe on files of its own.
+//!
+//! Which one is faster depends on the filesystem and the device: io_uring leaves what may wait to a
+//! thread of the kernel, which helps where it waits and costs where it does not.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
+use candor_engine::issue::{Io, OneAtATime};
+use candor_engine::operation::{Buffer, Done, Outcome, Slot};
+use candor_engine::worker::Shape;
+use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step};
+use candor_plan::rank::HostIndex;
+use candor_plan::units::SizeSpec;
+use candor_plan::{Bytes, Tree};
+
+use crate::calls::Calls;
+use crate::items::{Budget, Items, shared_paths};
+use crate::places::{Places, TreeThings, WorkerNames};
+use crate::ring::RingCalls;
+use crate::walk::Lanes;
+
+/// Files by which each engine is tried, at least.
+const FILES_MIN: u64 = 64;
+/// Longest file of the probe: it is about names.
+const BYTES_MAX: usize = 64 << 10;
+/// Items of a job are tried only where there are as many times more of them.
+const SHARE_MIN: u64 = 100;
+
+/// The engine of a job, and why it is that one.
+pub struct Chosen {
+    /// The engine.
+    pub engine: EntriesEngine,
+    /// The probe that chose it, in words; none where the plan did.
+    pub why: Option<String>,
+}
+
+impl Chosen {
+    /// Depth and batches of a worker.
+    pub fn shape(&self, entries: &Entries) -> Shape {
+        let depth = entries.depth.max(1) as usize;
+        match self.engine {
+            EntriesEngine::Calls => Shape::ONE,
+            EntriesEngine::IoUring => {
+                Shape { depth, batch: depth, reap: 1, reap_max: depth, priority: 0 }
+            }
+        }
+    }
+}
+
+/// The engine that the plan names; else single calls at depth 1, and at others the faster one.
+pub fn choose(entries: &Entries, places: &Arc<Places>, bytes_max: usize) -> Chosen {
+    if let Some(engine) = entries.engine {
+        return Chosen { engine, why: None };
+    }
+    if entries.depth <= 1 {
+        return Chosen { engine: EntriesEngine::Calls, why: None };
+    }
+    let changes = |step: Step| {
+        let step_makes = matches!(step, Step::Create | Step::Link | Step::Symlink);
+        step_makes || step.operation().destroys
+    };
+    let tried = match entries.all_steps().any(changes) {
+        true => Scratch::beside(&places.directory())
+            .and_then(|scratch| each(|engine| scratch.try_engine(engine, entries, bytes_max)))
+            .map_err(|error| error.to_string()),
+        false => by_own_items(entries, places, bytes_max),
+    };
+    match tried {
+        Ok([calls, ring]) => {
+            let us = |time: Duration| time.as_nanos() as f64 / 1e3;
+            let (calls_us, ring_us) = (us(calls), us(ring));
+            let depth = entries.depth;
+            let why = format!(
+                "probe: {calls_us:.1} us per item by calls, {ring_us:.1} by io_uring, {depth} deep"
+            );
+            let engine = if ring < calls { EntriesEngine::IoUring } else { EntriesEngine::Calls };
+            Chosen { engine, why: Some(why) }
+        }
+        // The depth was asked for, and nothing says that it does not help.
+        Err(why) => {
+            Chosen { engine: EntriesEngine::IoUring, why: Some(format!("no probe: {why}")) }
+        }
+    }
+}
+
+/// Time per item of both engines.
+fn each<E>(
+    mut time_of: impl FnMut(EntriesEngine) -> Result<Duration, E>,
+) -> Result<[Duration; 2], E> {
+    Ok([time_of(EntriesEngine::Calls)?, time_of(EntriesEngine::IoUring)?])
+}
+
+/// Time per item of both engines, on items of the job drawn by chance: the work changes nothing.
+fn by_own_items(
+    entries: &Entries,
+    places: &Arc<Places>,
+    bytes_max: usize,
+) -> Result<[Duration; 2], String> {
+    let files = files(entries);
+    let count = places.count(0);
+    if count < files * SHARE_MIN {
+        return Err(format!("{count} items are few; it would warm the caches for the work"));
+    }
+    let drawn = Entries { select: Select::Random, ..entries.clone() };
+    each(|engine| Trial { engine, entries: &drawn, bytes_max, files }.time_per_item(places))
+        .map_err(|error| error.to_string())
+}
+
+/// Files by which each engine is tried.
+fn files(entries: &Entries) -> u64 {
+    FILES_MIN.max(4 * u64::from(entries.depth))
+}
+
+/// A trial of an engine on the items of a worker.
+struct Trial<'a> {
+    engine: EntriesEngine,
+    entries: &'a Entries,
+    bytes_max: usize,
+    files: u64,
+}
+
+impl Trial<'_> {
+    fn time_per_item(&self, places: &Arc<Places>) -> io::Result<Duration> {
+        let entries = self.entries;
+        let lanes = match self.engine {
+            EntriesEngine::Calls => 1,
+            EntriesEngine::IoUring => entries.lanes(),
+        };
+        let depth = if lanes == 1 { 1 } else { entries.depth as usize };
+        let paths = shared_paths(lanes as usize);
+        let names = WorkerNames::new(places.clone(), 0);
+        let calls = Calls::new(entries, paths.clone());
+        let seed = self.engine as u64;
+        let bytes = self.bytes_max as u64;
+        let steps = entries.lists().map(<[Step]>::len).max().unwrap_or(1) as u64;
+        let budget = Budget::of_trial(self.files * steps);
+        let mut items = Items::new(entries, names, budget, bytes, (paths, seed));
+        items.begin();
+        let memory =
+            Mapping::new(self.bytes_max.next_multiple_of(PAGE_BYTES) * depth, Pages::Ordinary)?;
+        let source = Lanes::new(items, lanes, None);
+        let time = match self.engine {
+            EntriesEngine::Calls => drive(&mut OneAtATime::new(calls), source, (&memory, depth)),
+            EntriesEngine::IoUring => {
+                let ring = RingCalls::new(depth, entries, calls);
+                let mut ring = ring.map_err(|error| io::Error::other(error.to_string()))?;
+                drive(&mut ring, source, (&memory, depth))
+            }
+        };
+        time.map(|time| time / self.files as u32)
+    }
+}
+
+/// Time in which an engine does all operations of a source.
+///
+/// # Errors
+/// The first operation that failed.
+fn drive(
+    engine: &mut impl Io,
+    mut source: Lanes,
+    (memory, depth): (&Mapping, usize),
+) -> io::Result<Duration> {
+    let bytes = memory.len() / depth;
+    let slot = |index| match bytes {
+        0 => Slot::empty(Buffer::None),
+        _ => Slot::empty(Buffer::Host(memory.part(index, bytes))),
+    };
+    let mut slots: Vec<Slot> = (0..depth).map(slot).collect();
+    let mut free: Vec<u32> = (0..depth as u32).collect();
+    let (mut batch, mut done) = (Vec::new(), Done::new(depth, depth));
+    let (mut in_flight, begin) = (0, Instant::now());
+    loop {
+        while let Some(index) = free.pop() {
+            if !source.draw(&mut slots[index as usize]) {
+                free.push(index);
+                break;
+            }
+            batch.push(index);
+        }
+        in_flight += batch.len();
+        if in_flight == 0 {
+            return Ok(begin.elapsed());
+        }
+        engine.queue(&slots, &batch);
+        batch.clear();
+        engine.turn(&slots, 1, None, &mut done);
+        for completion in done.as_slice() {
+            let slot = &slots[completion.slot as usize];
+            if let Outcome::Failed(failure) = completion.outcome() {
+                return Err(io::Error::from_raw_os_error(failure.errno()));
+            }
+            source.ended(slot);
+            free.push(completion.slot);
+        }
+        in_flight -= done.len();
+        done.clear();
+    }
+}
+
+/// A directory for the files of a probe, which is removed with them.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Makes one in that directory, or in the next one above that exists.
+    fn beside(directory: &Path) -> io::Result<Scratch> {
+        let there = directory.ancestors().find(|above| above.is_dir());
+        let there = there.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+        let path = there.join(format!(".candor-probe.{}", std::process::id()));
+        fs::create_dir(&path)?;
+        Ok(Scratch(path))
+    }
+
+    /// Time per item of that engine, on files made for it.
+    fn try_engine(
+        &self,
+        engine: EntriesEngine,
+        entries: &Entries,
+        bytes_max: usize,
+    ) -> io::Result<Duration> {
+        let path = self.0.join(engine.name());
+        fs::create_dir(&path)?;
+        let (files, bytes_max) = (files(entries), bytes_max.min(BYTES_MAX));
+        let file_size = SizeSpec::Fixed(Bytes(bytes_max as u64));
+        let tree = Tree { items: files, file_size, ..Tree::default() };
+        let entries = Entries { over: Over::Items, select: Select::Sequential, ..entries.clone() };
+        let things = TreeThings::of(&entries, path, tree, 0);
+        let places = Arc::new(Places::of_tree(things, 1, HostIndex::ALONE.ranks(1), 0));
+        if entries.needs_names() {
+            for nth in 0..files {
+                let bytes = if entries.has(Step::Read) { bytes_max } else { 0 };
+                fs::write(places.path_of(places.handle(0, nth)), vec![0; bytes])?;
+            }
+        }
+        Trial { engine, entries: &entries, bytes_max, files }.time_per_item(&places)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // The name holds the number of this process: nothing else is below it.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
