@@ -4,9 +4,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::blocks::{Content, Fill, Format, Pattern};
+use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
-use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, TargetKind, check};
+use candor_plan::{
+    Bytes, BytesPerSec, Job, OpsPerSec, Phase, Plan, Stop, Target, TargetKind, check,
+};
 use candor_record::{Ended, Measurement};
 
 /// The only family of these tests.
@@ -276,4 +278,22 @@ fn a_probe_chooses_the_engine_and_leaves_nothing() {
     let looked = run(dir.path(), entries(Step::Stat));
     let told = looked.engine.features.iter().find(|feature| feature.starts_with("no probe: "));
     assert!(told.is_some_and(|told| told.contains("items are few")), "{:?}", looked.engine);
+}
+
+#[test]
+fn rates_are_kept() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let entries = |steps: &[Step], pace| {
+        let steps = steps.to_vec();
+        Entries { over: Over::TargetFiles, steps, pace, ..Entries::default() }
+    };
+    let pace = Pace { bytes: Some(BytesPerSec(5_000_000)), ..Pace::default() };
+    // 500,000 bytes, of which each of three workers writes the first block at once.
+    let made = run(dir.path(), entries(&[Step::Create, Step::Write, Step::Close], pace));
+    assert_eq!(made.operation("write").bytes, u64::from(FILES) * 10_000);
+    assert!((90_000_000..150_000_000).contains(&made.elapsed_ns), "{}", made.elapsed_ns);
+    let pace = Pace { ops: Some(OpsPerSec(500)), ..Pace::default() };
+    let looked = run(dir.path(), entries(&[Step::Stat], pace));
+    assert!((90_000_000..150_000_000).contains(&looked.elapsed_ns), "{}", looked.elapsed_ns);
+    assert!(looked.operation("stat").from_intended.is_some());
 }
