@@ -17,6 +17,7 @@ use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::pace::Pacer;
 use candor_engine::gates::paced::Paced;
+use candor_engine::gates::wear_out::{Furthest, WornOut};
 use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::issue::OneAtATime;
 use candor_engine::names::Names;
@@ -66,6 +67,7 @@ impl Family for EntriesFamily {
             entries: entries.clone(),
             budget: Budget::of(context.stop),
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
+            furthest: Furthest::of(context.stop, context.job.workers),
             verify,
             seeds: [context.seed, context.plan.seed],
         }))
@@ -111,6 +113,8 @@ struct ReadyEntries {
     chosen: Chosen,
     /// Bytes of writes, where files are written.
     pool: Option<Pool>,
+    /// Counts of the workers when time is up, where all go on to the furthest one's.
+    furthest: Option<Arc<Furthest>>,
     verify: Option<Verify>,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
@@ -157,15 +161,18 @@ impl JobWork for ReadyEntries {
         let items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
         let pacer = self.pacer(&seat);
         let mut end = match (self.chosen.engine, pacer) {
-            (EntriesEngine::Calls, None) if self.verify.is_none() => {
+            (EntriesEngine::Calls, None) if self.verify.is_none() && self.furthest.is_none() => {
                 worker::run_calls(seat, shape, &buffers, calls, Walk::new(items, contents))
             }
             (engine, pacer) => {
                 let lanes = Lanes::new(items, lanes, contents);
-                let source: Box<dyn Source> = match pacer {
+                let mut source: Box<dyn Source> = match pacer {
                     Some(pacer) => Box::new(Paced::new(lanes, pacer)),
                     None => Box::new(lanes),
                 };
+                if let Some(furthest) = &self.furthest {
+                    source = Box::new(WornOut::new(source, furthest.clone()));
+                }
                 match engine {
                     EntriesEngine::Calls => {
                         let mut calls = OneAtATime::new(calls);

@@ -308,8 +308,6 @@ fn errors_in_phases_and_jobs() {
         ("stop-zero", "stop.ops", P, "stop.ops = 0"),
         ("stop-zero", "stop.passes", J, "stop.passes = 0"),
         ("stop-zero", "stop.at_least", J, "stop.at_least = \"0%\""),
-        ("not-yet-wear-out", "stop.stonewall", P,
-         "stop = { time = \"1s\", stonewall = \"wear_out\" }"),
         ("steady", "stop.steady.snia.windows", P,
          "stop.steady.snia = { window = \"1m\", windows = 1 }"),
         ("steady", "stop.steady.agree.percent", J,
