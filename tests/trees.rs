@@ -165,3 +165,52 @@ fn a_full_filesystem_ends_a_tree_with_a_sentence() {
     assert!(written > 0 && written < 1000, "{written}");
     assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
 }
+
+#[test]
+fn a_tree_by_flags_is_made_checked_kept_and_removed() {
+    let scratch = Scratch::new();
+    let path = scratch.path("flags");
+    let shape = ["tree", &path, "--workers", "2", "--levels", "1", "--width", "2", "--files", "5"];
+    let bytes = ["--size", "9000", "--verify", "--keep", "--phases", "make,create,read"];
+    let (made, report) = measured(&scratch, &[&shape[..], &bytes].concat());
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    // A tree for each of two workers: its root and two directories, with five files in each.
+    assert_eq!([ops(&report, 1, "create"), ops(&report, 2, "item")], [30, 30]);
+    assert_eq!(report.number("/phases/2/measurements/0/verify/blocks"), 90.0);
+    let all = below(Path::new(&path));
+    let files: Vec<_> = all.iter().filter(|(_, bytes)| *bytes == 9000).collect();
+    assert_eq!(files.len(), 30, "{all:?}");
+    // A byte of one file is another one by now.
+    let mut bytes = fs::read(&files[3].0).expect("a file");
+    bytes[4321] ^= 1;
+    fs::write(&files[3].0, bytes).expect("written");
+    let bytes = ["--size", "9000", "--verify", "--phases", "read"];
+    let (read, report) = measured(&scratch, &[&shape[..], &bytes].concat());
+    assert_ne!(read.code, Some(0));
+    assert_eq!(report.number("/phases/0/measurements/0/verify/first/0/offset"), 4096.0);
+    assert_eq!(report.words("/phases/0/measurements/0/verify/first/0/path"), files[3].0);
+    let gone = ["--size", "9000", "--phases", "delete,remove"];
+    let refused = candor(&[&shape[..], &gone].concat());
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    let (removed, _) = measured(&scratch, &[&shape[..], &gone, &["--overwrite"]].concat());
+    assert_eq!(removed.code, Some(0), "{}", removed.err);
+    let left: Vec<_> = below(Path::new(&path)).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, [format!("{path}/rank.0"), format!("{path}/rank.1")]);
+}
+
+/// Many files in progress give the same tree as one after another, also where time ends a phase.
+#[test]
+fn a_tree_at_depth_is_whole() {
+    let scratch = Scratch::new();
+    let path = scratch.path("deep");
+    let shape = ["tree", &path, "--files", "200", "--size", "1k-20k/1k", "--block", "4k"];
+    let depth = ["--depth", "16", "--engine", "io_uring", "--order", "shuffled", "--verify"];
+    let time = ["--seconds", "1", "--phases", "create,read,delete"];
+    let (ran, report) = measured(&scratch, &[&shape[..], &depth, &time].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!([ops(&report, 0, "create"), ops(&report, 2, "unlink")], [200, 200]);
+    assert!(ops(&report, 1, "open") > 200, "it goes on for a second");
+    assert_eq!(report.words("/phases/1/measurements/0/engine/name"), "io_uring");
+    assert!(report.number("/phases/1/measurements/0/verify/blocks") > 200.0);
+    assert!(!Path::new(&path).exists(), "candor made it");
+}

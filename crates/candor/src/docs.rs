@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use candor_plan::{check, text};
 
-use crate::commands::run;
-use crate::flag::Takes;
+use crate::commands::{run, tree};
+use crate::flag::{Group, Takes};
 
 /// Set it to write derived pages instead of comparing them.
 const BLESS: &str = "CANDOR_BLESS";
@@ -27,7 +27,15 @@ fn options() -> String {
          Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
          the plan, which\n[guide.md](guide.md#the-plan-file) describes.\n",
     );
-    for group in run::GROUPS {
+    tables(run::GROUPS, &mut page);
+    page.push_str("\n# Flags of candor tree\n");
+    tables(tree::GROUPS, &mut page);
+    page
+}
+
+/// The tables of some groups of options.
+fn tables<T>(groups: &[Group<T>], page: &mut String) {
+    for group in groups {
         page.push_str(&format!("\n## {}\n\n| flag | key | meaning |\n", group.title));
         page.push_str("| --- | --- | --- |\n");
         for flag in group.flags {
@@ -44,12 +52,12 @@ fn options() -> String {
             page.push_str(&format!("| {row} | {} | {help} |\n", keys.join(" ")));
         }
     }
-    page
 }
 
 /// A key as the guide names it: by its section, without counting.
 fn key(field: &str) -> String {
     let short = field.replace("[0]", "").replace("[]", "");
+    let short = short.replace("phase.job.work.entries.", "entries.");
     short.replace("phase.job.work.blocks.", "blocks.").replace("phase.job.", "job.")
 }
 
