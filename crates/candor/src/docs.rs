@@ -23,20 +23,22 @@ fn page(name: &str) -> String {
 /// The table of options as a page.
 fn options() -> String {
     let mut page = String::from(
-        "# Flags of candor run\n\n\
+        "# Flags of candor run and candor tree\n\n\
          Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
          the plan, which\n[guide.md](guide.md#the-plan-file) describes.\n",
     );
-    tables(run::GROUPS, &mut page);
-    page.push_str("\n# Flags of candor tree\n");
-    tables(tree::GROUPS, &mut page);
+    tables("candor run", run::GROUPS, &mut page);
+    tables("candor tree", tree::GROUPS, &mut page);
     page
 }
 
-/// The tables of some groups of options.
-fn tables<T>(groups: &[Group<T>], page: &mut String) {
+/// The tables of some groups of options of a command.
+fn tables<T>(command: &str, groups: &[Group<T>], page: &mut String) {
     for group in groups {
-        page.push_str(&format!("\n## {}\n\n| flag | key | meaning |\n", group.title));
+        page.push_str(&format!(
+            "\n## {command}: {}\n\n| flag | key | meaning |\n",
+            group.title.to_lowercase()
+        ));
         page.push_str("| --- | --- | --- |\n");
         for flag in group.flags {
             let value = match flag.takes {

@@ -81,7 +81,7 @@ const WORK: &[Flag<Draft>] = &[
     Flag {
         long: "phases",
         takes: Takes::One("NAME[,NAME...]"),
-        help: "What to do of make, create, stat, list, read, delete, remove; without create, on the \
+        help: "What to do: make, create, stat, list, read, delete, remove; without create, on the \
                tree that an earlier run kept [default: all]",
         fields: &["phase[].name"],
         set: |draft, text| {

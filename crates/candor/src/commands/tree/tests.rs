@@ -11,7 +11,7 @@ fn flags_make_a_plan_that_can_run_and_be_kept() {
     for line in [
         "candor tree /data",
         "candor tree /data --workers 4 --levels 1 --width 10 --files 30 --size 128k",
-        "candor tree /data --shared files --files 100 --depth 8 --order shuffled --phases read,create",
+        "candor tree /data --shared files --depth 8 --order shuffled --phases read,create",
         "candor tree /data --shared directories --size 4k --verify --block 4k --fsync --direct",
         "candor tree /data --phases delete,stat --overwrite --workers 2 --rank-shift 1 --seconds 3",
         "candor tree /data --rate-ops 1000 --rate-bytes 1m --engine calls --repeats 2 --seed 7",
