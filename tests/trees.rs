@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::support::{Mount, Report, Scratch, candor, measured};
+use crate::support::{Loop, Mount, Report, Scratch, alone, candor, measured};
 
 /// A phase over a tree: its name, what it is over, its steps, and more of the job.
 fn phase(name: &str, over: &str, steps: &str, more: &str) -> String {
@@ -213,4 +214,41 @@ fn a_tree_at_depth_is_whole() {
     assert_eq!(report.words("/phases/1/measurements/0/engine/name"), "io_uring");
     assert!(report.number("/phases/1/measurements/0/verify/blocks") > 200.0);
     assert!(!Path::new(&path).exists(), "candor made it");
+}
+
+/// The report of a finding's next command.
+fn try_next(report: &Report, rule: &str) -> Report {
+    let next = report.named(rule)["next"].as_str().expect("a command");
+    let folder = Path::new(env!("CARGO_BIN_EXE_candor")).parent().expect("a folder").display();
+    let script = format!("PATH={folder}:$PATH; {next} --json - 2>/dev/null");
+    let shell = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert!(shell.status.success(), "{next}");
+    Report::of(&String::from_utf8_lossy(&shell.stdout))
+}
+
+#[test]
+fn names_are_believed_where_a_device_saw_them() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 << 20) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "") else { return };
+    let tree = target(&mount.path("tree"), "", "items = 1000\nfile_size = \"4k\"");
+    let of = |steps: &str| phase("names", "items", steps, "");
+    let verdict = |report: &Report, at: usize| {
+        report.words(&format!("/judgement/phases/{at}/verdict")).to_owned()
+    };
+    let plan = tree.clone() + &of("\"create\"") + &of("\"stat\"") + &of("\"unlink\"");
+    let report = ran(&scratch, &plan);
+    assert_eq!([0, 1, 2].map(|at| verdict(&report, at)), ["measures_else"; 3], "{}", report.told());
+    assert_eq!(report.denies("H7")["measures"], "name_changes");
+    assert_eq!(report.denies("H2")["measures"], "name_caches");
+    let synced = try_next(&report, "H7");
+    assert!(["believable", "with_remarks"].contains(&&*verdict(&synced, 0)), "{}", synced.told());
+    assert!(synced.sentence("H7").starts_with("With its final sync it did"), "{}", synced.told());
+    // What is written into small files counts for the page cache, and so does what is read of them.
+    let files =
+        tree + &of("\"create\", \"write\", \"close\"") + &of("\"open\", \"read\", \"close\"");
+    let report = ran(&scratch, &files);
+    report.denies("A3");
+    report.denies("A1");
+    assert!(report.findings().iter().all(|finding| finding["rule"] != "A19"), "{}", report.told());
 }
