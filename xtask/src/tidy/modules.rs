@@ -5,7 +5,8 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd fio"),
+    ("dialects", "kit iostat dd elbencho fio"),
+    ("dialects::elbencho", "grammar options setup paths plan output"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \

@@ -1,0 +1,7 @@
+//! elbencho: its options, paths and sizes, the plan they ask for, and its output.
+//!
+//! [`options::Options`] is what a command line asks for; [`setup::Setup`] is the same once the paths
+//! were looked at. Nothing here opens or changes anything.
+
+pub mod options;
+pub mod setup;
