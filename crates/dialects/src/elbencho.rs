@@ -3,5 +3,7 @@
 //! [`options::Options`] is what a command line asks for; [`setup::Setup`] is the same once the paths
 //! were looked at. Nothing here opens or changes anything.
 
+mod grammar;
 pub mod options;
+mod paths;
 pub mod setup;

@@ -6,7 +6,7 @@ use super::{Breach, Source};
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
     ("dialects", "kit iostat dd elbencho fio"),
-    ("dialects::elbencho", "grammar options setup paths plan output"),
+    ("dialects::elbencho", "grammar paths options setup plan output"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \

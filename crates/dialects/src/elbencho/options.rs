@@ -1,5 +1,13 @@
 //! The options of elbencho, as they were given.
 
+mod read;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use read::{HelpPart, Instead, Reading, read};
+pub use rows::{Draft, TABLE, help};
+
 /// A benchmark as it is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -52,10 +60,10 @@ pub struct RunOptions {
     pub label: String,
     /// Verbosity, 0 to 2.
     pub log_level: u8,
-    /// CPUs to which workers are bound in turn; empty where none are named.
-    pub cores: Vec<u32>,
-    /// NUMA nodes to which workers are bound in turn; empty where none are named.
-    pub zones: Vec<u32>,
+    /// CPUs to which workers are bound in turn.
+    pub cores: Bind,
+    /// NUMA nodes to which workers are bound in turn.
+    pub zones: Bind,
     /// Number of the first worker.
     pub rank_offset: u64,
 }
@@ -74,11 +82,23 @@ impl Default for RunOptions {
             dry_run: false,
             label: String::new(),
             log_level: 0,
-            cores: Vec::new(),
-            zones: Vec::new(),
+            cores: Bind::None,
+            zones: Bind::None,
             rank_offset: 0,
         }
     }
+}
+
+/// Numbers that workers are bound to in turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Bind {
+    /// None.
+    #[default]
+    None,
+    /// All that the host has.
+    All,
+    /// These.
+    Listed(Vec<u32>),
 }
 
 /// The phases that are asked for; their order is fixed.
