@@ -41,7 +41,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "engine",
         "error random permutation names host clock operation failures worker_end counters \
-         operation_log issue source gates shared family worker phase",
+         first_done operation_log issue source gates shared family worker phase",
     ),
     (
         "judge",
