@@ -5,5 +5,6 @@
 
 mod grammar;
 pub mod options;
+pub mod output;
 mod paths;
 pub mod setup;

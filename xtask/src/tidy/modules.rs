@@ -7,6 +7,7 @@ use super::{Breach, Source};
 const ORDERS: &[(&str, &str)] = &[
     ("dialects", "kit iostat dd elbencho fio"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
+    ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \
