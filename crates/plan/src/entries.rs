@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::operation::{Figure, Operation};
-use crate::pace::Pace;
 use crate::verify::{Format, Verify};
 use crate::{Bytes, Nanos, Target};
 
@@ -37,9 +36,6 @@ pub struct Entries {
     /// faster of both, by a probe on files of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
-    /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`.
-    #[serde(skip_serializing_if = "is_full_speed")]
-    pub pace: Pace,
     /// Content of what is written.
     pub content: Content,
     /// Checks of what is read, by data that writes put into each block.
@@ -65,17 +61,12 @@ impl Default for Entries {
             depth: 1,
             items_at_once: None,
             engine: None,
-            pace: Pace::default(),
             content: Content::default(),
             verify: None,
             on_alias: false,
             loader: None,
         }
     }
-}
-
-fn is_full_speed(pace: &Pace) -> bool {
-    *pace == Pace::default()
 }
 
 /// A list of steps, and how often it is drawn.
@@ -196,6 +187,10 @@ impl Entries {
         let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
         match (self.over, totals) {
             (Over::Items, Some(totals)) => totals.items,
+            // Roots are made before the work and removed after it.
+            (Over::Directories, Some(totals)) if self.makes_or_removes_directories() => {
+                totals.directories - totals.trees
+            }
             (Over::Directories, Some(totals)) => totals.directories,
             _ => target.files_named(),
         }

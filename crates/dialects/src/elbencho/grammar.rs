@@ -43,8 +43,7 @@ pub fn number(text: &str, max: u64) -> Result<u64, Refused> {
 pub fn size(text: &str) -> Result<u64, Refused> {
     const UNITS: &str = "kmgtpe";
     let form = |message: String| {
-        let remedy = "give digits and at most one of the letters K, M, G, T, P, E, which are powers \
-                      of 1024";
+        let remedy = "give digits and at most one of the letters K, M, G, T, P, E: powers of 1024";
         Refused::whole(text, message, remedy)
     };
     if text.is_empty() {

@@ -6,4 +6,3 @@ pub mod limits;
 pub mod overlap;
 pub mod pace;
 pub mod paced;
-pub mod wear_out;

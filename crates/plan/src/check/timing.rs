@@ -2,17 +2,18 @@
 
 use super::whole::time_limit;
 use super::{Found, INTERVAL_MIN, View};
-use crate::blocks::{Arrival, Durability, OpenSync, Pace, Think};
+use crate::blocks::{Arrival, Durability, OpenSync, Think};
 use crate::{BytesPerSec, Nanos, OpsPerSec, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
-    check_pace(&view.blocks.pace, &view.key("pace"), out);
+    pace(view, out);
     log(view, out);
     durability(view, out);
 }
 
-/// Rates, rests, floors, flows and goals.
-pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
+fn pace(view: &View<'_>, out: &mut Found) {
+    let pace = &view.blocks.pace;
+    let at = view.key("pace");
     let remedy = "give a rate above 0, or remove it for full speed";
     if pace.ops == Some(OpsPerSec(0)) {
         out.error("pace", at.key("ops"), "the rate is 0 operations per second", remedy);
@@ -44,7 +45,7 @@ pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
     if let Some(think) = &pace.think {
         check_think(think, &at.key("think"), out);
     }
-    goals(pace, at, out);
+    goals(view, out);
 }
 
 fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
@@ -67,7 +68,9 @@ fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
 }
 
 /// Floors, flows and latency goals.
-fn goals(pace: &Pace, at: &PlanPath, out: &mut Found) {
+fn goals(view: &View<'_>, out: &mut Found) {
+    let pace = &view.blocks.pace;
+    let at = view.key("pace");
     if let Some(floor) = &pace.floor {
         let at = at.key("floor").key("cycle");
         time_limit(floor.cycle, at.clone(), out);

@@ -23,6 +23,13 @@ pub struct Draft {
     pub(super) instead: Option<Instead>,
 }
 
+impl Draft {
+    /// With these options, and nothing else.
+    pub fn of(options: Options) -> Draft {
+        Draft { options, ..Draft::default() }
+    }
+}
+
 /// The values of elbencho's options.
 pub type Value = Plain<Draft>;
 

@@ -4,7 +4,7 @@ use std::io;
 use super::*;
 use crate::kit::{Environment, Row, Support};
 
-struct Files<'a>(&'a [(&'a str, &'a str)]);
+pub(crate) struct Files<'a>(pub &'a [(&'a str, &'a str)]);
 
 impl Environment for Files<'_> {
     fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {

@@ -4,7 +4,7 @@ use super::{
     Draft, Value, put, put_number, put_size, put_some_size, refused, refused_switch, switch, value,
 };
 use crate::elbencho::grammar::split;
-use crate::elbencho::options::{FileAdvice, FileLock, MapAdvice, RandomSource};
+use crate::elbencho::options::{FileAdvice, MapAdvice, RandomSource};
 use crate::kit::{Choice, Refused, Row, choose, store};
 
 #[rustfmt::skip]
@@ -46,10 +46,12 @@ pub(super) const ACCESS: &[Row<Value>] = &[
     switch("backward", |d, t| put(&mut d.options.access.backward, t),
         "from the end to the start").exact("blocks.access", "true"),
     switch("strided", |d, t| put(&mut d.options.access.strided, t),
-        "workers take blocks in turn").exact("blocks.share", "true"),
+        "workers take blocks in turn")
+        .near("blocks.share", "true", "workers take turns in each file, and blocks behind the last \
+              whole turn are left out"),
     switch("nofdsharing", |d, t| put(&mut d.options.io.no_fd_sharing, t),
         "each worker opens the files for itself")
-        .idle("true", "each worker of candor has descriptors of its own anyway"),
+        .near("", "true", "workers have descriptors of their own, of one open file"),
     refused_switch("trunc", "empty files when they are opened",
         "candor does not empty files before it writes them"),
     switch("trunctosize", |d, t| put(&mut d.options.io.truncate_to_size, t),
@@ -73,8 +75,8 @@ pub(super) const ENGINE: &[Row<Value>] = &[
         "advice about mappings: seq, rand").exact("blocks.hints.advice", "seq"),
     value("fadv", "LIST", |d, t| advice(t, FILE_ADVICE).map(|all| d.options.io.file_advice = all),
         "advice about files: seq, rand, noreuse").exact("blocks.hints.advice", "seq"),
-    value("flock", "WORD", lock, "lock around each I/O: range or full")
-        .exact("blocks.lock", "full"),
+    refused("flock", "WORD", "lock around each I/O: range or full",
+        "candor takes no locks of the kernel around its I/O"),
     value("limitread", "SIZE", |d, t| put_size(&mut d.options.io.read_limit_bytes_per_s, t),
         "bytes per second that each worker reads at most").default("0")
         .near("blocks.pace", "8m", "the rate is held smoothly, not by bursts of a second"),
@@ -138,12 +140,6 @@ const ALGORITHMS: &[Choice] = &[
 fn random_source(draft: &mut Draft, text: &str) -> Result<(), Refused> {
     choose(text, ALGORITHMS)?;
     store(&mut draft.options.access.random_source, RandomSource::Drawn)
-}
-
-fn lock(draft: &mut Draft, text: &str) -> Result<(), Refused> {
-    let words = &[word("range", "of the block"), word("full", "of the file")];
-    let chosen = choose(text, words)?;
-    store(&mut draft.options.io.lock, [FileLock::Range, FileLock::Full][chosen])
 }
 
 const FILE_ADVICE: &[(&str, FileAdvice)] = &[

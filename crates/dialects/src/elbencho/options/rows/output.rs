@@ -1,6 +1,8 @@
 //! Results, live figures, help.
 
-use super::{HelpPart, Instead, Value, instead, put, put_number, switch, value};
+use super::{
+    HelpPart, Instead, Value, instead, put, put_number, refused, refused_switch, switch, value,
+};
 use crate::kit::{Row, store};
 
 #[rustfmt::skip]
@@ -26,31 +28,26 @@ pub(super) const RESULTS: &[Row<Value>] = &[
         "no header in that file").exact("", "true"),
     value("jsonfile", "FILE", |d, t| store(&mut d.options.output.json_file, Some(t.into())),
         "a line of JSON for each phase at the end of FILE").exact("", "f"),
-    value("opslog", "FILE", |d, t| store(&mut d.options.output.operations_log, Some(t.into())),
-        "a line of JSON before and after each operation").exact("", "f"),
-    switch("opsloglock", |d, t| put(&mut d.options.output.operations_log_locked, t),
-        "lines of that file under a lock").exact("", "true"),
+    refused("opslog", "FILE", "a line of JSON before and after each operation", NO_LOG),
+    refused_switch("opsloglock", "lines of that file under a lock", NO_LOG),
 ];
+
+const NO_LIVE: &str = "candor shows no live figures under this name yet";
+const NO_LOG: &str = "candor does not log operations in this form";
 
 #[rustfmt::skip]
 pub(super) const LIVE: &[Row<Value>] = &[
     value("liveint", "MS",
         |d, t| put_number(&mut d.options.output.live_interval_ms, t, [1, 1 << 32]),
         "interval of live figures").default("2000").exact("phase.interval", "500"),
-    switch("live1", |d, t| put(&mut d.options.output.live_line, t), "live figures on one line")
-        .exact("", "true"),
-    switch("live1n", |d, t| put(&mut d.options.output.live_lines, t),
-        "live figures on a new line each").exact("", "true"),
+    refused_switch("live1", "live figures on one line", NO_LIVE),
+    refused_switch("live1n", "live figures on a new line each", NO_LIVE),
     switch("nolive", |d, t| put(&mut d.options.output.no_live, t), "no live figures")
         .exact("", "true"),
-    value("livecsv", "FILE", |d, t| store(&mut d.options.output.live_csv_file, Some(t.into())),
-        "live figures as CSV; stdout is standard output").exact("", "f"),
-    switch("livecsvex", |d, t| put(&mut d.options.output.live_csv_extended, t),
-        "a row for each worker").exact("", "true"),
-    value("livejson", "FILE", |d, t| store(&mut d.options.output.live_json_file, Some(t.into())),
-        "live figures as lines of JSON; stdout is standard output").exact("", "f"),
-    switch("livejsonex", |d, t| put(&mut d.options.output.live_json_extended, t),
-        "a line for each worker").exact("", "true"),
+    refused("livecsv", "FILE", "live figures as CSV", NO_LIVE),
+    refused_switch("livecsvex", "a row for each worker", NO_LIVE),
+    refused("livejson", "FILE", "live figures as lines of JSON", NO_LIVE),
+    refused_switch("livejsonex", "a line for each worker", NO_LIVE),
 ];
 
 #[rustfmt::skip]

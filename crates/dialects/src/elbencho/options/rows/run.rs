@@ -57,8 +57,8 @@ pub(super) const RUN: &[Row<Value>] = &[
         "bind workers to CPUs in turn").exact("job.placement.cpus", "0"),
     value("zones", "LIST|all", |d, t| bind(&mut d.options.run.zones, t),
         "bind workers to NUMA nodes in turn")
-        .near("job.placement", "0", "workers run on the CPUs of the nodes; of several nodes, memory \
-              is where a worker first uses it"),
+        .near("job.placement", "0", "of several nodes, each worker runs on one CPU of its own, \
+              and memory is where it first uses it"),
     value("rankoffset", "N", |d, t| put_size(&mut d.options.run.rank_offset, t),
         "number of the first worker").default("0").exact("target.tree.first_rank", "4"),
     bare("no0usecerr", Value::maybe("BOOL"), "no complaint about workers done in 0 µs")
