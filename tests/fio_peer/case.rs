@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::Value;
 
 use super::offsets::{self, Direction};
@@ -159,20 +161,27 @@ fn document(text: &str) -> Option<Value> {
     serde_json::from_str(&text[begin..end]).ok()
 }
 
+/// Waits for a tool and for the processes it started: fio's jobs are some, and outlive it where it
+/// is killed.
 fn finish(command: &mut Command) -> Option<i32> {
-    let mut child = command.spawn().expect("the tool starts");
+    let mut child = command.process_group(0).spawn().expect("the tool starts");
     let began = Instant::now();
-    loop {
+    let code = loop {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
-            return status.code();
+            break status.code();
         }
         if began.elapsed() > LIMIT {
             child.kill().expect("it can be killed");
             child.wait().expect("it ends");
-            return None;
+            break None;
         }
         std::thread::sleep(Duration::from_millis(5));
+    };
+    if let Some(group) = Pid::from_raw(child.id() as i32) {
+        // As a rule nobody is left in it.
+        let _ = kill_process_group(group, Signal::KILL);
     }
+    code
 }
 
 /// Files below a directory; sizes of those that hold data, not of those that hold times.

@@ -15,6 +15,7 @@ use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::flow::{FlowShare, FlowSum};
 use candor_engine::gates::pace::Pacer;
+use candor_engine::gates::wear_out::Furthest;
 use candor_engine::host::memory::{PAGE_BYTES, Pages};
 use candor_engine::host::thread_attributes;
 use candor_engine::issue::OneAtATime;
@@ -97,6 +98,8 @@ pub struct ReadyBlocks {
     stop: Stop,
     files: Arc<Files>,
     flow: Option<Arc<FlowSum>>,
+    /// Counts of the workers when time is up, where all go on to the furthest one's.
+    furthest: Option<Arc<Furthest>>,
     held: Option<Held>,
     clock: Clock,
     seed: u64,
@@ -149,6 +152,7 @@ impl ReadyBlocks {
             ranks: context.ranks,
             stop: context.stop.clone(),
             flow,
+            furthest: Furthest::of(context.stop, job.workers),
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
             clock: context.clock,
             seed: context.seed,

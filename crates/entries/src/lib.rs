@@ -15,14 +15,20 @@ use candor_blocks::data::content::{Content, Origin, Pool, pool};
 use candor_engine::EngineError;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
+use candor_engine::gates::pace::Pacer;
+use candor_engine::gates::paced::Paced;
+use candor_engine::gates::wear_out::{Furthest, WornOut};
 use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::issue::OneAtATime;
 use candor_engine::names::Names;
+use candor_engine::random::Random;
+use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::TargetKind;
 use candor_plan::blocks::Verify;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Step};
+use candor_plan::units::Mix;
 
 use crate::calls::Calls;
 use crate::contents::Contents;
@@ -36,6 +42,8 @@ pub use crate::places::file_size;
 
 /// Choices of a worker's seed: the order of its names.
 const ORDER: u64 = 0x6f72_6465;
+/// Choices of a worker's seed: gaps between operations.
+const PACE: u64 = 0x7061_6365;
 
 /// The family of entries.
 pub struct EntriesFamily;
@@ -59,6 +67,7 @@ impl Family for EntriesFamily {
             entries: entries.clone(),
             budget: Budget::of(context.stop),
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
+            furthest: Furthest::of(context.stop, context.job.workers),
             verify,
             seeds: [context.seed, context.plan.seed],
         }))
@@ -104,6 +113,8 @@ struct ReadyEntries {
     chosen: Chosen,
     /// Bytes of writes, where files are written.
     pool: Option<Pool>,
+    /// Counts of the workers when time is up, where all go on to the furthest one's.
+    furthest: Option<Arc<Furthest>>,
     verify: Option<Verify>,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
@@ -112,11 +123,12 @@ struct ReadyEntries {
 impl JobWork for ReadyEntries {
     fn recorded(&self) -> Recorded {
         let entries = &self.entries;
-        Recorded::of(OPERATIONS, |row| match row.name {
+        let recorded = Recorded::of(OPERATIONS, |row| match row.name {
             "item" => entries.has_spans(),
             "first_byte" => entries.has_spans() && entries.has(Step::Read),
             name => entries.all_steps().any(|step| step.name() == name),
-        })
+        });
+        Recorded { intended: entries.pace.is_rated(), ..recorded }
     }
 
     /// A single step gives the engine its name.
@@ -141,24 +153,36 @@ impl JobWork for ReadyEntries {
         };
         let contents = self.contents(&seat, memory.as_mut());
         let buffers = memory.as_ref().map_or(Buffers::None, |all| Buffers::Host(all, bytes));
-        let (paths, seed) = (shared_paths(self.entries.lanes() as usize), seat.seed_for(ORDER));
+        let lanes = self.chosen.lanes(&self.entries);
+        let (paths, seed) = (shared_paths(lanes as usize), seat.seed_for(ORDER));
         let names = WorkerNames::new(self.places.clone(), seat.rank);
         let calls = Calls::new(&self.entries, paths.clone());
         let longest = self.bytes_max as u64;
         let items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
-        if self.chosen.engine == EntriesEngine::IoUring {
-            let mut ring = RingCalls::new(shape.depth, &self.entries, calls)?;
-            let lanes = Lanes::new(items, self.entries.lanes(), contents);
-            let mut end = worker::run_gated(seat, shape, &buffers, &mut ring, Box::new(lanes));
-            end.features.extend(self.chosen.why.clone());
-            return Ok(end);
-        }
-        let mut end = match self.verify {
-            None => worker::run_calls(seat, shape, &buffers, calls, Walk::new(items, contents)),
-            Some(_) => {
-                let lanes = Lanes::new(items, 1, contents);
-                let mut calls = OneAtATime::new(calls);
-                worker::run_gated(seat, shape, &buffers, &mut calls, Box::new(lanes))
+        let pacer = self.pacer(&seat);
+        let mut end = match (self.chosen.engine, pacer) {
+            (EntriesEngine::Calls, None) if self.verify.is_none() && self.furthest.is_none() => {
+                worker::run_calls(seat, shape, &buffers, calls, Walk::new(items, contents))
+            }
+            (engine, pacer) => {
+                let lanes = Lanes::new(items, lanes, contents);
+                let mut source: Box<dyn Source> = match pacer {
+                    Some(pacer) => Box::new(Paced::new(lanes, pacer)),
+                    None => Box::new(lanes),
+                };
+                if let Some(furthest) = &self.furthest {
+                    source = Box::new(WornOut::new(source, furthest.clone()));
+                }
+                match engine {
+                    EntriesEngine::Calls => {
+                        let mut calls = OneAtATime::new(calls);
+                        worker::run_gated(seat, shape, &buffers, &mut calls, source)
+                    }
+                    EntriesEngine::IoUring => {
+                        let mut ring = RingCalls::new(shape.depth, &self.entries, calls)?;
+                        worker::run_gated(seat, shape, &buffers, &mut ring, source)
+                    }
+                }
             }
         };
         end.features.extend(self.chosen.why.clone());
@@ -175,6 +199,11 @@ impl JobWork for ReadyEntries {
 }
 
 impl ReadyEntries {
+    fn pacer(&self, seat: &Seat) -> Option<Pacer> {
+        let random = Random::new(seat.seed_for(PACE), 0);
+        Pacer::new(&self.entries.pace, Mix::READ, seat.rank, seat.workers, random)
+    }
+
     /// Contents of a worker's files, whose buffers are filled; none where nothing is written or
     /// checked.
     fn contents(&self, seat: &Seat, memory: Option<&mut Mapping>) -> Option<Contents> {

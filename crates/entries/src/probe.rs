@@ -39,6 +39,14 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    /// Items that a worker has in progress.
+    pub fn lanes(&self, entries: &Entries) -> u32 {
+        match self.engine {
+            EntriesEngine::Calls => 1,
+            EntriesEngine::IoUring => entries.lanes(),
+        }
+    }
+
     /// Depth and batches of a worker.
     pub fn shape(&self, entries: &Entries) -> Shape {
         let depth = entries.depth.max(1) as usize;

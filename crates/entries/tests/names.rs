@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::blocks::{Content, Fill, Format, Pattern};
+use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
-use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, TargetKind, check};
+use candor_plan::{
+    Bytes, BytesPerSec, Job, Nanos, OpsPerSec, Phase, Plan, Stonewall, Stop, Target, TargetKind,
+    check,
+};
 use candor_record::{Ended, Measurement};
 
 /// The only family of these tests.
@@ -22,6 +25,10 @@ fn done(directory: &Path, over: Over, step: Step) -> Measurement {
 }
 
 fn run(directory: &Path, entries: Entries) -> Measurement {
+    run_until(directory, entries, Stop { continue_on_error: true, ..Stop::default() })
+}
+
+fn run_until(directory: &Path, entries: Entries, stop: Stop) -> Measurement {
     let target = Target {
         path: directory.into(),
         kind: TargetKind::FileSet,
@@ -33,7 +40,6 @@ fn run(directory: &Path, entries: Entries) -> Measurement {
     };
     let targets = vec![target.name.clone()];
     let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
-    let stop = Stop { continue_on_error: true, ..Stop::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
     let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
     let errors: Vec<_> =
@@ -276,4 +282,41 @@ fn a_probe_chooses_the_engine_and_leaves_nothing() {
     let looked = run(dir.path(), entries(Step::Stat));
     let told = looked.engine.features.iter().find(|feature| feature.starts_with("no probe: "));
     assert!(told.is_some_and(|told| told.contains("items are few")), "{:?}", looked.engine);
+}
+
+#[test]
+fn rates_are_kept() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let entries = |steps: &[Step], pace| {
+        let steps = steps.to_vec();
+        Entries { over: Over::TargetFiles, steps, pace, ..Entries::default() }
+    };
+    let pace = Pace { bytes: Some(BytesPerSec(5_000_000)), ..Pace::default() };
+    // 500,000 bytes, of which each of three workers writes the first block at once.
+    let made = run(dir.path(), entries(&[Step::Create, Step::Write, Step::Close], pace));
+    assert_eq!(made.operation("write").bytes, u64::from(FILES) * 10_000);
+    assert!((90_000_000..150_000_000).contains(&made.elapsed_ns), "{}", made.elapsed_ns);
+    let pace = Pace { ops: Some(OpsPerSec(500)), ..Pace::default() };
+    let looked = run(dir.path(), entries(&[Step::Stat], pace));
+    assert!((90_000_000..150_000_000).contains(&looked.elapsed_ns), "{}", looked.elapsed_ns);
+    assert!(looked.operation("stat").from_intended.is_some());
+}
+
+#[test]
+fn after_time_all_workers_do_as_much_as_the_furthest_one() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    done(dir.path(), Over::TargetFiles, Step::Create);
+    let entries = Entries {
+        over: Over::TargetFiles,
+        steps: vec![Step::Stat],
+        select: Select::Random,
+        ..Entries::default()
+    };
+    let stop =
+        Stop { time: Some(Nanos(50_000_000)), stonewall: Stonewall::WearOut, ..Stop::default() };
+    let measured = run_until(dir.path(), entries, stop);
+    let ops: Vec<u64> = measured.per_worker.iter().map(|worker| worker.ops).collect();
+    assert_eq!(ops.len(), 3);
+    assert!(ops[0] > 0 && ops.iter().all(|of| *of == ops[0]), "{ops:?}");
+    assert_eq!(measured.ended, Ended::Time);
 }

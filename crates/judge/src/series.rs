@@ -2,7 +2,10 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::ratio;
+use candor_record::series::slope;
 use candor_record::{Measurement, Sample};
+
+pub use candor_record::series::mean;
 
 use crate::thresholds::FULL_SECOND;
 
@@ -102,9 +105,7 @@ pub fn drift(values: &[f64]) -> Option<(f64, f64)> {
     }
     let middle = (count - 1.0) / 2.0;
     let offset = |i: usize| i as f64 - middle;
-    let along: f64 = values.iter().enumerate().map(|(i, v)| offset(i) * (v - mean)).sum();
-    let square: f64 = (0..values.len()).map(|i| offset(i).powi(2)).sum();
-    let slope = ratio(along, square);
+    let slope = slope(values);
     let left = |(i, v): (usize, &f64)| (v - mean - slope * offset(i)).powi(2);
     let left: f64 = values.iter().enumerate().map(left).sum();
     Some((ratio(slope * (count - 1.0), mean), ratio((left / count).sqrt(), mean)))
@@ -117,11 +118,6 @@ pub fn windows(values: &[f64], count: usize) -> Vec<f64> {
         return Vec::new();
     }
     values[values.len() - each * count..].chunks(each).map(mean).collect()
-}
-
-/// Mean; zero of nothing.
-pub fn mean(values: &[f64]) -> f64 {
-    ratio(values.iter().sum(), values.len() as f64)
 }
 
 /// Standard deviation relative to the mean.

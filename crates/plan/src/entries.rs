@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
 use crate::operation::{Figure, Operation};
+use crate::pace::Pace;
 use crate::verify::{Format, Verify};
 use crate::{Bytes, Nanos, Target};
 
@@ -36,6 +37,9 @@ pub struct Entries {
     /// faster of both, by a probe on files of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
+    /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`.
+    #[serde(skip_serializing_if = "is_full_speed")]
+    pub pace: Pace,
     /// Content of what is written.
     pub content: Content,
     /// Checks of what is read, by data that writes put into each block.
@@ -61,12 +65,17 @@ impl Default for Entries {
             depth: 1,
             items_at_once: None,
             engine: None,
+            pace: Pace::default(),
             content: Content::default(),
             verify: None,
             on_alias: false,
             loader: None,
         }
     }
+}
+
+fn is_full_speed(pace: &Pace) -> bool {
+    *pace == Pace::default()
 }
 
 /// A list of steps, and how often it is drawn.

@@ -26,6 +26,7 @@ pub mod quantity;
 mod repeats;
 mod report;
 pub mod requests;
+pub mod series;
 mod snapshot;
 mod stored;
 pub mod summary;

@@ -7,6 +7,7 @@ use candor_engine::family::JobWork;
 use candor_engine::gates::limits::{Limited, Limits};
 use candor_engine::gates::overlap::Serialized;
 use candor_engine::gates::paced::Paced;
+use candor_engine::gates::wear_out::WornOut;
 use candor_engine::random::{Random, mix};
 use candor_engine::source::Source;
 
@@ -67,6 +68,7 @@ impl ReadyBlocks {
             && priorities.is_none()
             && pacer.is_none()
             && self.targets.is_none()
+            && self.furthest.is_none()
             && self.trim_ranges() == 1
             && self.host_protection().is_none()
             && !(trims || flushes || serializes || syncs);
@@ -97,6 +99,9 @@ impl ReadyBlocks {
         }
         if let Some(pacer) = pacer {
             chain = Box::new(Paced::new(chain, pacer));
+        }
+        if let Some(furthest) = &self.furthest {
+            chain = Box::new(WornOut::new(chain, furthest.clone()));
         }
         if let Some(limits) = limits {
             chain = Box::new(Limited::new(chain, limits));

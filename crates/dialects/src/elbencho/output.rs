@@ -15,7 +15,6 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use candor_plan::Plan;
 use candor_record::PhaseRecord;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -39,14 +38,9 @@ pub struct PhaseResult<'a> {
 }
 
 impl<'a> PhaseResult<'a> {
-    /// The result of a phase of a plan, as it was recorded.
-    pub fn of(
-        setup: &'a Setup,
-        phase: &'a BenchPhase,
-        plan: &Plan,
-        record: &PhaseRecord,
-    ) -> PhaseResult<'a> {
-        PhaseResult { setup, phase, figures: Figures::of(setup, phase, plan, record) }
+    /// The result of a phase as it was recorded.
+    pub fn of(setup: &'a Setup, phase: &'a BenchPhase, record: &PhaseRecord) -> PhaseResult<'a> {
+        PhaseResult { setup, phase, figures: Figures::of(setup, phase, record) }
     }
 
     /// Its rows of the table, and the line below them.

@@ -6,3 +6,4 @@ pub mod limits;
 pub mod overlap;
 pub mod pace;
 pub mod paced;
+pub mod wear_out;

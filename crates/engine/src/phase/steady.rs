@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use candor_plan::{Steady, SteadyFigure, SteadyFit};
+use candor_record::series::{deviation_max, mean, slope};
 use candor_record::{SteadyState, SteadyWindow};
 
 use crate::counters::Totals;
@@ -84,10 +85,10 @@ impl SteadyWatch {
                 percent(high - low) <= SNIA_RANGE_PERCENT
                     && percent(change.abs()) <= SNIA_CHANGE_PERCENT
             }
-            Steady::Agree { percent: limit, .. } => percent(deviation(&values)) <= *limit,
+            Steady::Agree { percent: limit, .. } => percent(deviation_max(&values)) <= *limit,
             Steady::Hold { fit, limit, percent: in_percent, .. } => {
                 let off = match fit {
-                    SteadyFit::Deviation => deviation(&values),
+                    SteadyFit::Deviation => deviation_max(&values),
                     SteadyFit::Slope => slope(&values).abs(),
                 };
                 (if *in_percent { percent(off) } else { off }) <= *limit
@@ -101,7 +102,7 @@ impl SteadyWatch {
         SteadyState {
             attained: self.attained,
             mean: mean(&values),
-            deviation_max: deviation(&values),
+            deviation_max: deviation_max(&values),
             slope: slope(&values),
             windows: self.windows.iter().copied().collect(),
         }
@@ -121,31 +122,9 @@ fn window(before: &Totals, now: &Totals, from_ns: u64, now_ns: u64) -> SteadyWin
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// Greatest distance of a value from the mean.
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
-}
-
 fn bounds(values: &[f64]) -> (f64, f64) {
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     (low, values.iter().copied().fold(0.0, f64::max))
-}
-
-/// Change per window of the least-squares line.
-fn slope(values: &[f64]) -> f64 {
-    let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
-    let (mut above, mut below) = (0.0, 0.0);
-    for (x, y) in values.iter().enumerate() {
-        let dx = x as f64 - mean_x;
-        above += dx * (y - mean_y);
-        below += dx * dx;
-    }
-    if below == 0.0 { 0.0 } else { above / below }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::content::{check_content, verify_header};
 use super::sizes::{at_most, check_spec};
+use super::timing::check_pace;
 use super::whole::time_limit;
 use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
 use crate::Tree;
@@ -151,6 +152,23 @@ fn check_depth(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// The rate: of all operations together.
+fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let (pace, at) = (&entries.pace, at.key("pace"));
+    let of_blocks = [
+        ("per_direction", pace.per_direction.is_some()),
+        ("bytes_per_direction", pace.bytes_per_direction.is_some()),
+        ("floor", pace.floor.is_some()),
+        ("flow", pace.flow.is_some()),
+        ("goal", pace.goal.is_some()),
+    ];
+    for (key, _) in of_blocks.into_iter().filter(|(_, is_given)| *is_given) {
+        let message = format!("{key} is for work on blocks alone");
+        out.error("entries-pace", at.key(key), message, "use ops, bytes, arrival or think");
+    }
+    check_pace(pace, &at, out);
+}
+
 /// Content of files, and data by which it is checked.
 fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.has(Step::Write) {
@@ -208,6 +226,7 @@ pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
     check_order(entries, at, out);
     check_depth(entries, at, out);
+    check_rate(entries, at, out);
     check_bytes(entries, at, out);
     match entries.size {
         Some(Bytes(0)) => out.error("size", at.key("size"), "size is 0", "give a size"),

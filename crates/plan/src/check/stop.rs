@@ -77,8 +77,6 @@ fn check_steady(steady: &Steady, at: &PlanPath, out: &mut Found) {
 }
 
 fn wear_out(stop: &Stop, place: PlanPath, out: &mut Found) {
-    let message = "carrying on to the furthest worker's count is not done yet";
-    out.error("not-yet-wear-out", place.clone(), message, "set stonewall = \"cut\"");
     if stop.time.is_none() {
         let message = "stonewall is wear_out, but no time is set after which it would begin";
         out.error("wear-out-time", place, message, "set stop.time as well");

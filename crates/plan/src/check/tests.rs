@@ -308,8 +308,6 @@ fn errors_in_phases_and_jobs() {
         ("stop-zero", "stop.ops", P, "stop.ops = 0"),
         ("stop-zero", "stop.passes", J, "stop.passes = 0"),
         ("stop-zero", "stop.at_least", J, "stop.at_least = \"0%\""),
-        ("not-yet-wear-out", "stop.stonewall", P,
-         "stop = { time = \"1s\", stonewall = \"wear_out\" }"),
         ("steady", "stop.steady.snia.windows", P,
          "stop.steady.snia = { window = \"1m\", windows = 1 }"),
         ("steady", "stop.steady.agree.percent", J,
@@ -540,6 +538,32 @@ fn errors_in_other_kinds_of_work() {
         ("entries-order", "phase[0].job[0].work.entries.select",
          "[[phase]]\n[[phase.job]]\n\
           work.entries = { over = \"directories\", steps = [\"rmdir\"], select = \"random\" }"),
+        ("entries-order", "phase[0].job[0].work.entries.depth",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { over = \"directories\", steps = [\"mkdir\"], depth = 2 }"),
+        ("entries-mix", "phase[0].job[0].work.entries.steps",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], \
+          mix = [{ weight = 1, steps = [\"stat\"] }] }"),
+        ("entries-mix", "phase[0].job[0].work.entries.mix[0].weight",
+         "[[phase]]\n[[phase.job]]\nwork.entries.mix = [{ weight = 0, steps = [\"stat\"] }]"),
+        ("depth-sync", "phase[0].job[0].work.entries.depth",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"truncate\"], depth = 2 }"),
+        ("depth-sync", "phase[0].job[0].work.entries.depth",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { steps = [\"stat\"], depth = 2, engine = \"calls\" }"),
+        ("depth", "phase[0].job[0].work.entries.items_at_once",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], items_at_once = 2 }"),
+        ("entries-pace", "phase[0].job[0].work.entries.pace.flow",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { steps = [\"stat\"], pace.flow.weight = 1 }"),
+        ("verify-unused", "phase[0].job[0].work.entries.verify",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], verify = {} }"),
+        ("verify-interval", "phase[0].job[0].work.entries.size",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], size = 1000, verify = {} }"),
+        ("no-pattern", "phase[0].job[0].work.entries.content.fill",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"create\", \"write\", \"close\"], content.fill = \"pattern\" }"),
         ("not-yet-loader", "phase[0].job[0].work.entries.loader",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], \
           loader = { batch = 1, prefetch = 1, compute = \"1ms\" } }"),

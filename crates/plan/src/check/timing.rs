@@ -2,18 +2,17 @@
 
 use super::whole::time_limit;
 use super::{Found, INTERVAL_MIN, View};
-use crate::blocks::{Arrival, Durability, OpenSync, Think};
+use crate::blocks::{Arrival, Durability, OpenSync, Pace, Think};
 use crate::{BytesPerSec, Nanos, OpsPerSec, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
-    pace(view, out);
+    check_pace(&view.blocks.pace, &view.key("pace"), out);
     log(view, out);
     durability(view, out);
 }
 
-fn pace(view: &View<'_>, out: &mut Found) {
-    let pace = &view.blocks.pace;
-    let at = view.key("pace");
+/// Rates, rests, floors, flows and goals.
+pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
     let remedy = "give a rate above 0, or remove it for full speed";
     if pace.ops == Some(OpsPerSec(0)) {
         out.error("pace", at.key("ops"), "the rate is 0 operations per second", remedy);
@@ -45,7 +44,7 @@ fn pace(view: &View<'_>, out: &mut Found) {
     if let Some(think) = &pace.think {
         check_think(think, &at.key("think"), out);
     }
-    goals(view, out);
+    goals(pace, at, out);
 }
 
 fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
@@ -68,9 +67,7 @@ fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
 }
 
 /// Floors, flows and latency goals.
-fn goals(view: &View<'_>, out: &mut Found) {
-    let pace = &view.blocks.pace;
-    let at = view.key("pace");
+fn goals(pace: &Pace, at: &PlanPath, out: &mut Found) {
     if let Some(floor) = &pace.floor {
         let at = at.key("floor").key("cycle");
         time_limit(floor.cycle, at.clone(), out);

@@ -306,6 +306,7 @@ impl Arbitrary<'_> {
             depth: self.count(),
             items_at_once: self.option(Self::count),
             engine: self.option(|d| d.pick(&[EntriesEngine::Calls, EntriesEngine::IoUring])),
+            pace: self.pace(),
             content: self.content(),
             verify: self.option(|d| VerifyItems {
                 interval: d.bytes(),

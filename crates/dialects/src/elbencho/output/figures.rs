@@ -1,6 +1,5 @@
 //! Figures of a phase, as the table and the result files have them.
 
-use candor_plan::{Phase, Plan};
 use candor_record::{HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
 
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
@@ -82,8 +81,7 @@ pub struct Column {
 /// Latencies of a phase.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Latencies {
-    /// Of whole files or directories: opening, all I/O and closing. Absent where that was not
-    /// measured.
+    /// Of whole files or directories: opening, all I/O and closing.
     pub entries: Option<Latency>,
     /// Of blocks.
     pub ios: Option<Latency>,
@@ -116,9 +114,8 @@ pub struct Figures {
 
 impl Figures {
     /// The figures of a phase.
-    pub fn of(setup: &Setup, phase: &BenchPhase, plan: &Plan, record: &PhaseRecord) -> Figures {
-        let parents = parents(setup, phase.kind, plan, record.phase);
-        let count = Count { setup, kind: phase.kind, parents };
+    pub fn of(setup: &Setup, phase: &BenchPhase, record: &PhaseRecord) -> Figures {
+        let count = Count { setup, kind: phase.kind };
         let jobs = &record.measurements;
         let is_mix = phase.kind == PhaseKind::Write && jobs.iter().any(reads);
         let elapsed_ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
@@ -209,8 +206,6 @@ pub struct Count<'a> {
     pub setup: &'a Setup,
     /// The phase.
     pub kind: PhaseKind,
-    /// Directories of ranks, which are made before those that count.
-    pub parents: u64,
 }
 
 impl Count<'_> {
@@ -232,9 +227,7 @@ impl Count<'_> {
     /// Entries of so many steps: those of the directories of ranks do not count.
     pub fn entries(&self, steps: u64) -> u64 {
         match self.kind {
-            PhaseKind::MakeDirs => steps.saturating_sub(self.parents),
-            // Parents go last.
-            PhaseKind::RemoveDirs => steps.min(dirs(self.setup)),
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(dirs(self.setup)),
             _ => steps,
         }
     }
@@ -244,23 +237,20 @@ impl Count<'_> {
         for name in of_blocks {
             Latency::merge(&mut to.ios, job.operation(name).latency.as_ref());
         }
-        // The steps of a file that is written or read are operations of their own.
-        if !matches!(self.kind, PhaseKind::Write | PhaseKind::Read) {
-            for step in entry_steps(self.setup, self.kind) {
-                Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
-            }
+        for step in entry_steps(self.setup, self.kind) {
+            Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
         }
     }
 }
 
-/// Steps of which one makes an entry.
+/// Operations of which one is an entry.
 pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
     match kind {
         PhaseKind::MakeDirs => &["mkdir"],
         PhaseKind::RemoveDirs => &["rmdir"],
         PhaseKind::Stat => &["stat", "lstat", "statx"],
         PhaseKind::RemoveFiles => &["unlink"],
-        PhaseKind::Write | PhaseKind::Read if setup.path_kind == PathKind::Directory => &["close"],
+        PhaseKind::Write | PhaseKind::Read if setup.path_kind == PathKind::Directory => &["item"],
         _ => &[],
     }
 }
@@ -287,22 +277,6 @@ pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
 pub fn dirs(setup: &Setup) -> u64 {
     let owners = if setup.asked.tree.dir_sharing { 1 } else { setup.asked.run.threads.into() };
     setup.asked.tree.dirs.saturating_mul(owners)
-}
-
-/// Directories of ranks in the plan of a phase.
-pub fn parents(setup: &Setup, kind: PhaseKind, plan: &Plan, index: usize) -> u64 {
-    let planned = plan.phases.get(index).filter(|_| kind == PhaseKind::MakeDirs);
-    planned.map_or(0, |planned| directories(plan, planned).saturating_sub(dirs(setup)))
-}
-
-/// Directories in a phase of a plan.
-fn directories(plan: &Plan, phase: &Phase) -> u64 {
-    let of_job = |job: &candor_plan::Job| {
-        let Some(entries) = job.entries() else { return 0 };
-        let targets = job.targets.iter().filter_map(|name| plan.target(name));
-        targets.map(|target| entries.names_of(target, job.workers.into())).sum()
-    };
-    phase.jobs.iter().map(of_job).sum()
 }
 
 /// Busy share of the CPUs until the first end, as far as the counters of every second tell, and

@@ -2,10 +2,9 @@
 //!
 //! [`Live`] adds up the samples of a phase; each interval is a value that the forms render.
 
-use candor_plan::Plan;
 use candor_record::{HostSample, JobSample, OpSample, WorkerStats};
 
-use super::figures::{Count, EntryNoun, dirs, entry_steps, moves, noun, parents};
+use super::figures::{Count, EntryNoun, dirs, entry_steps, moves, noun};
 use super::{Moment, json};
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
 use crate::kit::Object;
@@ -75,7 +74,7 @@ pub struct LiveSide {
     pub ios_per_s: f64,
     /// Files or directories per second.
     pub entries_per_s: f64,
-    /// Mean latency of the entries, in ns, where it was measured.
+    /// Mean latency of the entries, in ns.
     pub entry_latency_ns: f64,
     /// Mean latency of the blocks, in ns.
     pub io_latency_ns: f64,
@@ -104,10 +103,9 @@ impl Sums {
 }
 
 impl<'a> Live<'a> {
-    /// A phase of a plan that has just begun.
-    pub fn new(setup: &'a Setup, phase: &'a BenchPhase, plan: &Plan, index: usize) -> Live<'a> {
-        let parents = parents(setup, phase.kind, plan, index);
-        let count = Count { setup, kind: phase.kind, parents };
+    /// A phase that has just begun.
+    pub fn new(setup: &'a Setup, phase: &'a BenchPhase) -> Live<'a> {
+        let count = Count { setup, kind: phase.kind };
         Live { count, phase, steps: [0; 2], bytes: [0; 2], is_mix: false }
     }
 
@@ -154,15 +152,13 @@ impl<'a> Live<'a> {
             0 => 0.0,
             ns => count as f64 * 1e9 / ns as f64,
         };
-        // The steps of a file that is written or read are operations of their own.
-        let is_whole = !matches!(self.phase.kind, PhaseKind::Write | PhaseKind::Read);
         LiveSide {
             bytes: self.bytes[at],
             entries: now,
             bytes_per_s: per_s(ios.bytes),
             ios_per_s: per_s(ios.ops),
             entries_per_s: per_s(now - before),
-            entry_latency_ns: if is_whole { entries.mean_ns() } else { 0.0 },
+            entry_latency_ns: entries.mean_ns(),
             io_latency_ns: ios.mean_ns(),
         }
     }
@@ -344,7 +340,7 @@ mod tests {
     #[test]
     fn reads_have_a_line_in_every_form() {
         let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
-        let mut live = Live::new(&setup, &read, &Plan::default(), 0);
+        let mut live = Live::new(&setup, &read);
         let reads = [(BlocksOp::Read.operation(), 30_151, 30_151 * 4096)];
         live.add(&samples(1, &reads), &host(), 4);
         let interval = live.add(&samples(2, &reads), &host(), 4);
@@ -365,7 +361,7 @@ mod tests {
     #[test]
     fn a_mix_has_a_line_for_its_writes_and_one_for_its_reads() {
         let (setup, write) = (setup(PathKind::File), phase(PhaseKind::Write, "RWMIX70"));
-        let mut live = Live::new(&setup, &write, &Plan::default(), 0);
+        let mut live = Live::new(&setup, &write);
         let operations = [
             (BlocksOp::Read.operation(), 700, 700 * 4096),
             (BlocksOp::Write.operation(), 300, 300 * 4096),
@@ -384,7 +380,7 @@ mod tests {
         let mut setup = setup(PathKind::Directory);
         (setup.asked.tree.dirs, setup.asked.tree.files) = (10, 10);
         let stat = phase(PhaseKind::Stat, "STAT");
-        let mut live = Live::new(&setup, &stat, &Plan::default(), 0);
+        let mut live = Live::new(&setup, &stat);
         let interval = live.add(&samples(1, &[(Step::Stat.operation(), 100, 0)]), &host(), 3);
         assert_eq!(live.line(&interval), "STAT: 100 Files/s; 100 files; 3 threads; 17% CPU; 1s");
         assert_eq!(interval.done_percent, 25);
@@ -394,7 +390,7 @@ mod tests {
     #[test]
     fn workers_have_amounts() {
         let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
-        let live = Live::new(&setup, &read, &Plan::default(), 0);
+        let live = Live::new(&setup, &read);
         let worker = WorkerStats { rank: 1, bytes: 31_109_120, ..WorkerStats::default() };
         let line = live.worker_csv(1_000_000_000, &[worker], &moment());
         let expected = "2026-02-09T11:18:30.170-0500,,READ,1000,1,,,31109120,,,,,,,,,,\n";

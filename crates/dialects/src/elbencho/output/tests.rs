@@ -1,7 +1,5 @@
-use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::tree::Tree;
+use candor_plan::entries::{ITEM, OPERATIONS, Step};
 use candor_plan::work::BlocksOp;
-use candor_plan::{Job, Phase, Plan, Target};
 use candor_record::*;
 
 use super::*;
@@ -91,10 +89,11 @@ fn row(step: Step) -> &'static candor_plan::work::Operation {
 
 /// Small files that were written: 2 threads, 3 directories, 4 files of two blocks.
 fn small_files() -> PhaseRecord {
-    let operations: [Op; 3] = [
+    let operations: [Op; 4] = [
         (row(Step::Create), [20, 24], [0, 0]),
         (row(Step::Write), [38, 48], [38 * 4096, 48 * 4096]),
-        (row(Step::Close), [19, 24], [0, 0]),
+        (row(Step::Close), [20, 24], [0, 0]),
+        (&OPERATIONS[usize::from(ITEM)], [19, 24], [0, 0]),
     ];
     record(vec![job([1500, 2000], &operations)])
 }
@@ -107,7 +106,7 @@ fn the_table_of_small_files() {
     (output.cpu, output.all_elapsed, output.latency) = (true, true, true);
     (output.percentiles, output.percentile_nines, output.histogram) = (true, 1, true);
     let write = phase(PhaseKind::Write, "WRITE");
-    let result = PhaseResult::of(&setup, &write, &Plan::default(), &small_files());
+    let result = PhaseResult::of(&setup, &write, &small_files());
     insta::assert_snapshot!(format!("{HEADER}{}{}", result.table(), notes(&[result])), @r"
     OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
     =========== ================    ==========   =========
@@ -119,6 +118,9 @@ fn the_table_of_small_files() {
                 Files total      :          19          24
                 CPU util %       :          50          50
                 Time ms each     : [ 2000 1500 ]
+                Files latency    : [ min=61.4us avg=63.2us max=64.9us ]
+                Files lat % us   : [ 1%<=61.5 50%<=63.5 75%<=64.6 99%<=65 99.9%<=65 ]
+                Files lat hist   : [ 65.6: 24 ]
                 IO latency       : [ min=61.4us avg=64us max=67.4us ]
                 IO lat % us      : [ 1%<=61.5 50%<=64 75%<=66.6 99%<=67.4 99.9%<=67.4 ]
                 IO lat hist      : [ 65.6: 35, 82: 13 ]
@@ -131,21 +133,9 @@ fn the_table_of_small_files() {
 fn directories_of_ranks_are_not_counted() {
     let mut setup = setup(PathKind::Directory);
     setup.asked.tree.dirs = 3;
-    let tree = Tree { depth: 1, width: 3, per_rank: true, ..Tree::default() };
-    let target = Target { name: "t".into(), tree: Some(tree), ..Target::default() };
-    let made = |step: Step| {
-        let entries = Entries { over: Over::Directories, steps: vec![step], ..Entries::default() };
-        let targets = vec!["t".into()];
-        Phase {
-            jobs: vec![Job { workers: 2, targets, work: entries.into(), ..Job::default() }],
-            ..Phase::default()
-        }
-    };
-    let phases = vec![made(Step::Mkdir)];
-    let plan = Plan { targets: vec![target], phases, ..Plan::default() };
     let make = phase(PhaseKind::MakeDirs, "MKDIRS");
-    let record = record(vec![job([61, 63], &[(row(Step::Mkdir), [7, 8], [0, 0])])]);
-    let table = PhaseResult::of(&setup, &make, &plan, &record).table();
+    let record = record(vec![job([61, 63], &[(row(Step::Mkdir), [5, 8], [0, 0])])]);
+    let table = PhaseResult::of(&setup, &make, &record).table();
     insta::assert_snapshot!(table, @r"
     MKDIRS      Elapsed time     :        61ms        63ms
                 Dirs/s           :          81          95
@@ -157,7 +147,7 @@ fn directories_of_ranks_are_not_counted() {
         measurements: vec![job([61, 63], &[(row(Step::Rmdir), [5, 8], [0, 0])])],
         ..record
     };
-    insta::assert_snapshot!(PhaseResult::of(&setup, &remove, &plan, &removed).table(), @r"
+    insta::assert_snapshot!(PhaseResult::of(&setup, &remove, &removed).table(), @r"
     RMDIRS      Elapsed time     :        61ms        63ms
                 Dirs/s           :          81          95
                 Dirs total       :           5           6
@@ -179,7 +169,7 @@ fn a_mix_has_reads_and_writes_apart() {
     let mut setup = setup(PathKind::File);
     (setup.asked.output.latency, setup.asked.output.base10) = (true, true);
     let write = phase(PhaseKind::Write, "RWMIX70");
-    let result = PhaseResult::of(&setup, &write, &Plan::default(), &mix());
+    let result = PhaseResult::of(&setup, &write, &mix());
     insta::assert_snapshot!(result.table(), @r"
     RWMIX70     Elapsed time     :      1.000s      2.000s
                 IOPS write       :         100          75
@@ -204,7 +194,7 @@ fn readers_of_a_mix_by_threads_are_a_side_of_their_own() {
     let writes: Op = (BlocksOp::Write.operation(), [100, 150], [100 * 4096, 150 * 4096]);
     let record = record(vec![job([1000, 2000], &[writes]), job([500, 1500], &[reads])]);
     let write = phase(PhaseKind::Write, "MIX-T2");
-    let figures = PhaseResult::of(&setup, &write, &Plan::default(), &record).figures;
+    let figures = PhaseResult::of(&setup, &write, &record).figures;
     assert_eq!((figures.first.elapsed_ns, figures.last.elapsed_ns), (500 * MS, 2000 * MS));
     let rates = |side: &figures::Side| side.ios_per_s() as u64;
     assert_eq!((rates(&figures.first.main), rates(&figures.first.read)), (100, 600));
@@ -217,7 +207,7 @@ fn rows_of_throughput_have_five_words() {
     let write = phase(PhaseKind::Write, "RWMIX70");
     let read = phase(PhaseKind::Read, "READ");
     for phase in [&write, &read] {
-        let table = PhaseResult::of(&setup, phase, &Plan::default(), &mix()).table();
+        let table = PhaseResult::of(&setup, phase, &mix()).table();
         let row = table.lines().find(|line| line.contains("Throughput")).expect("a row");
         let words: Vec<&str> = row.split_whitespace().collect();
         assert_eq!(words, ["Throughput", "MiB/s", ":", "1", "0"], "{table}");
@@ -236,10 +226,10 @@ fn columns_of_csv_are_found_by_name_and_by_number() {
     (setup.asked.tree.dirs, setup.asked.tree.files) = (3, 4);
     setup.asked.run.label = "first, with a comma".into();
     let write = phase(PhaseKind::Write, "WRITE");
-    let line = PhaseResult::of(&setup, &write, &Plan::default(), &small_files()).csv(&moment());
+    let line = PhaseResult::of(&setup, &write, &small_files()).csv(&moment());
     let header = head_for("f", "", true).expect("a new file");
     assert_eq!((header.split(',').count(), line.split(',').count()), (55, 55));
-    let numbered: [(usize, &str, &str); 15] = [
+    let numbered: [(usize, &str, &str); 16] = [
         (1, "ISO date", "2026-02-09T11:18:30.170-0500"),
         (2, "label", "first  with a comma"),
         (3, "path type", "dir"),
@@ -251,6 +241,7 @@ fn columns_of_csv_are_found_by_name_and_by_number() {
         (22, "IOPS [first]", "25"),
         (27, "CPU% [last]", "50"),
         (29, "entries [last]", "24"),
+        (32, "Ent lat us [min]", "61.4"),
         (35, "IO lat us [min]", "61.4"),
         (38, "rwmix read entries/s [first]", ""),
         (54, "version", VERSION),
@@ -261,7 +252,7 @@ fn columns_of_csv_are_found_by_name_and_by_number() {
         assert_eq!(line.trim_end().split(',').nth(number - 1), Some(value), "{name}");
     }
     let mix = phase(PhaseKind::Write, "RWMIX70");
-    let line = PhaseResult::of(&setup, &mix, &Plan::default(), &self::mix()).csv(&moment());
+    let line = PhaseResult::of(&setup, &mix, &self::mix()).csv(&moment());
     assert_eq!(by_name(&header, &line, "rwmix read IOPS [first]"), "300");
     assert_eq!(by_name(&header, &line, "IOPS [first]"), "100");
 }
@@ -280,7 +271,7 @@ fn every_value_of_json_is_a_text() {
     let mut setup = setup(PathKind::File);
     setup.asked.run.label = "with \"quotes\"".into();
     let write = phase(PhaseKind::Write, "RWMIX70");
-    let line = PhaseResult::of(&setup, &write, &Plan::default(), &mix()).json(&moment());
+    let line = PhaseResult::of(&setup, &write, &mix()).json(&moment());
     assert!(line.ends_with("}\n") && line.lines().count() == 1, "{line}");
     let document: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     fn leaves(value: &serde_json::Value) -> bool {
@@ -313,7 +304,7 @@ fn notes_stand_only_where_they_apply() {
     let record = record(vec![job([10, 20], &[(row(Step::Unlink), [6, 13], [0, 0])])]);
     let told = |setup: &Setup, kind| {
         let phase = phase(kind, "X");
-        notes(&[PhaseResult::of(setup, &phase, &Plan::default(), &record)])
+        notes(&[PhaseResult::of(setup, &phase, &record)])
     };
     assert!(told(&setup, PhaseKind::RemoveFiles).contains("counts each file once"));
     assert_eq!(told(&setup, PhaseKind::Stat), "");

@@ -2,6 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::Report;
+use candor_record::series::mean;
 
 use super::VERSION;
 use super::figures::{Entry, shares};
@@ -164,12 +165,12 @@ fn put_ends(object: &mut Object, entry: &Entry) {
         let steady = Steadiness::of(figures.steady.as_ref(), goal);
         let list = |values: &[f64]| values.iter().map(|v| *v as u64).collect::<Vec<_>>();
         let mut data = Object::default()
-            .with("bw_mean", steady::mean(&steady.bytes_per_s) as u64)
-            .with("iops_mean", steady::mean(&steady.ops_per_s) as u64)
+            .with("bw_mean", mean(&steady.bytes_per_s) as u64)
+            .with("iops_mean", mean(&steady.ops_per_s) as u64)
             .with("iops", list(&steady.ops_per_s))
             .with("bw", list(&steady.bytes_per_s));
         if !steady.latency_ns.is_empty() {
-            data.put("lat_mean", steady::mean(&steady.latency_ns) as u64);
+            data.put("lat_mean", mean(&steady.latency_ns) as u64);
             data.put("lat", list(&steady.latency_ns));
         }
         let percent = if goal.percent { "%" } else { "" };

@@ -5,6 +5,7 @@ mod latency;
 
 use candor_plan::units::Direction;
 use candor_record::Report;
+use candor_record::series::mean;
 
 use super::figures::{Entry, shares};
 use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
@@ -118,13 +119,13 @@ fn process(entry: &Entry, text: &mut String) {
 fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut String) {
     let steady = Steadiness::of(entry.figures.steady.as_ref(), goal);
     let units = Units::of(&entry.reporting);
-    let bytes_per_s = steady::mean(&steady.bytes_per_s);
+    let bytes_per_s = mean(&steady.bytes_per_s);
     *text += &format!(
         "  steadystate  : attained={}, bw={} ({}), iops={}, {} {}={:.3}{}\n",
         if steady.attained { "yes" } else { "no" },
         units.rate(bytes_per_s),
         units.other_rate(bytes_per_s),
-        units.count(steady::mean(&steady.ops_per_s)),
+        units.count(mean(&steady.ops_per_s)),
         steady::name(goal.figure),
         if goal.slope { "slope" } else { "mean dev" },
         steady.criterion,

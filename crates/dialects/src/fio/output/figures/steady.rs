@@ -1,6 +1,7 @@
 //! Steady state: what was asked for, and how near to it the last windows were.
 
 use candor_plan::SteadyFigure;
+use candor_record::series::{deviation_max, mean, slope};
 use candor_record::{SteadyState, SteadyWindow};
 
 use crate::fio::job::SteadyGoal;
@@ -62,7 +63,7 @@ impl Steadiness {
         };
         let (slope, deviation) = match goal.slope {
             true => (slope(judged), 0.0),
-            false => (0.0, deviation(judged)),
+            false => (0.0, deviation_max(judged)),
         };
         let criterion = match (goal.percent, mean(judged)) {
             (false, _) => slope + deviation,
@@ -89,29 +90,6 @@ pub(in crate::fio::output) fn beside(one: &SteadyState, other: &SteadyState) -> 
     let mut windows: Vec<SteadyWindow> = pairs.map(add).collect();
     windows.reverse();
     SteadyState { attained: one.attained && other.attained, windows, ..SteadyState::default() }
-}
-
-/// Greatest distance of a value from the mean.
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    values.iter().map(|value| (value - mean).abs()).fold(0.0, f64::max)
-}
-
-/// Change per window of the least-squares line; 0 for a single window.
-fn slope(values: &[f64]) -> f64 {
-    let (mean_y, mean_x) = (mean(values), (values.len() as f64 - 1.0) / 2.0);
-    let (mut above, mut below) = (0.0, 0.0);
-    for (x, y) in values.iter().enumerate() {
-        let dx = x as f64 - mean_x;
-        above += dx * (y - mean_y);
-        below += dx * dx;
-    }
-    if below == 0.0 { 0.0 } else { above / below }
-}
-
-/// The mean of values; 0 for none.
-pub(in crate::fio::output) fn mean(values: &[f64]) -> f64 {
-    if values.is_empty() { 0.0 } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
 /// The figure as fio calls it.

@@ -1,0 +1,173 @@
+//! Gate that carries every worker to the furthest one's count once time is up.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use candor_plan::{Stonewall, Stop};
+use candor_record::Ended;
+
+use crate::operation::{Outcome, Slot};
+use crate::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
+use crate::worker_end::WorkerEnd;
+
+/// Counts of a job's workers when time was up.
+#[derive(Debug, Default)]
+pub struct Furthest {
+    /// Most operations of a worker.
+    ops: AtomicU64,
+    /// Workers whose count is known.
+    known: AtomicU32,
+    workers: u32,
+}
+
+impl Furthest {
+    /// Counts of so many workers; none where the plan stops them at once.
+    pub fn of(stop: &Stop, workers: u32) -> Option<Arc<Furthest>> {
+        let carries = stop.stonewall == Stonewall::WearOut;
+        carries.then(|| Arc::new(Furthest { workers, ..Furthest::default() }))
+    }
+
+    fn tell(&self, ops: u64) {
+        self.ops.fetch_max(ops, Ordering::Relaxed);
+        // The count is seen by whoever sees that it is known.
+        self.known.fetch_add(1, Ordering::Release);
+    }
+
+    /// Count of the furthest worker, once all are known.
+    fn ops(&self) -> Option<u64> {
+        let all = self.known.load(Ordering::Acquire) >= self.workers;
+        all.then(|| self.ops.load(Ordering::Relaxed))
+    }
+}
+
+/// A source that goes on after its time until it has done as much as any other worker.
+pub struct WornOut<S> {
+    inner: S,
+    furthest: Arc<Furthest>,
+    /// Operations drawn since they count.
+    drawn: u64,
+    has_told: bool,
+    is_late: bool,
+}
+
+impl<S> WornOut<S> {
+    /// Wraps a source of a worker.
+    pub fn new(inner: S, furthest: Arc<Furthest>) -> WornOut<S> {
+        WornOut { inner, furthest, drawn: 0, has_told: false, is_late: false }
+    }
+
+    fn tell_count(&mut self) {
+        if !std::mem::replace(&mut self.has_told, true) {
+            self.furthest.tell(self.drawn);
+        }
+    }
+}
+
+impl<S: Source> Source for WornOut<S> {
+    fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if self.is_late {
+            match self.furthest.ops() {
+                Some(ops) if self.drawn >= ops => {
+                    self.is_late = false;
+                    // What follows the time, such as reading back, follows the last operation now.
+                    if !self.inner.time_is_up() {
+                        return Next::End(Ended::Time);
+                    }
+                }
+                Some(_) => {}
+                None if turn.in_flight > 0 => return Next::Wait(Wait::InFlight),
+                None => return Next::Wait(Wait::Others(LOOK_AGAIN_NS)),
+            }
+        }
+        let next = self.inner.next(slot, turn);
+        match next {
+            Next::Ready => self.drawn += 1,
+            Next::End(_) => self.tell_count(),
+            Next::Wait(_) => {}
+        }
+        next
+    }
+
+    fn inner(&mut self) -> Option<&mut dyn Source> {
+        Some(&mut self.inner)
+    }
+
+    fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        self.inner.completed(slot, outcome, turn);
+    }
+
+    fn begin(&mut self) {
+        self.drawn = 0;
+        self.inner.begin();
+    }
+
+    fn give_up(&mut self, slot: &Slot) {
+        self.drawn = self.drawn.saturating_sub(1);
+        self.inner.give_up(slot);
+    }
+
+    /// Whoever ends early for another reason holds nobody up.
+    fn drain(&mut self) {
+        self.tell_count();
+        self.inner.drain();
+    }
+
+    fn time_is_up(&mut self) -> bool {
+        self.is_late = true;
+        self.tell_count();
+        true
+    }
+
+    fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
+        self.inner.tell(end, turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::{Buffer, Op};
+    use crate::source::Repeated;
+    use crate::source::tests::turn;
+
+    fn workers() -> [WornOut<Repeated>; 2] {
+        let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
+        let furthest = Furthest::of(&stop, 2).expect("asked for");
+        [5, 100].map(|ops| {
+            let mut source = WornOut::new(Repeated::new(Op(0), 0, ops), furthest.clone());
+            source.begin();
+            source
+        })
+    }
+
+    #[test]
+    fn all_do_as_much_as_the_furthest_one() {
+        let [_, mut slow] = workers();
+        let furthest = slow.furthest.clone();
+        let mut fast = WornOut::new(Repeated::new(Op(0), 0, 1000), furthest);
+        fast.begin();
+        let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
+        let mut next = |source: &mut WornOut<Repeated>| source.next(&mut slot, &mut turn);
+        (0..7).for_each(|_| assert_eq!(next(&mut fast), Next::Ready));
+        (0..3).for_each(|_| assert_eq!(next(&mut slow), Next::Ready));
+        assert!(slow.time_is_up());
+        assert_eq!(next(&mut slow), Next::Wait(Wait::Others(LOOK_AGAIN_NS)), "one is not known");
+        assert!(fast.time_is_up());
+        assert_eq!(next(&mut fast), Next::End(Ended::Time));
+        (3..7).for_each(|_| assert_eq!(next(&mut slow), Next::Ready));
+        assert_eq!(next(&mut slow), Next::End(Ended::Time));
+    }
+
+    #[test]
+    fn a_worker_that_has_no_more_holds_nobody_up() {
+        let [mut few, mut many] = workers();
+        let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
+        let mut next = |source: &mut WornOut<Repeated>| source.next(&mut slot, &mut turn);
+        (0..5).for_each(|_| assert_eq!(next(&mut few), Next::Ready));
+        assert_eq!(next(&mut few), Next::End(Ended::Done));
+        few.drain();
+        assert!(many.time_is_up());
+        (0..5).for_each(|_| assert_eq!(next(&mut many), Next::Ready));
+        assert_eq!(next(&mut many), Next::End(Ended::Time));
+    }
+}
