@@ -12,6 +12,7 @@ mod check;
 mod commands;
 mod completions;
 mod dd;
+mod elbencho;
 mod faults;
 mod figures;
 mod fio;

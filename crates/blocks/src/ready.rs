@@ -24,7 +24,9 @@ use candor_engine::random::{Random, mix};
 use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::{Access, Blocks, Engine, FileOrder, Floor, IoPriority, Pace, Think};
+use candor_plan::blocks::{
+    Access, Blocks, Engine, FileOrder, Floor, IoPriority, Pace, Share, Think,
+};
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
@@ -61,12 +63,17 @@ use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
 use crate::stream::precondition::Precondition;
-use crate::stream::region::Region;
+use crate::stream::region::{Extent, Region, Span};
 use crate::stream::trace;
 use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::passthrough;
 use crate::targets::zones::{self, ZoneCursor};
+
+/// The part of a file that lies in a span; all of it without one.
+fn part(span: Option<&Span>, file: u32, whole: Extent) -> Extent {
+    span.map_or(whole, |span| span.part(file, whole))
+}
 
 /// The family of blocks.
 pub struct BlocksFamily;
@@ -231,12 +238,17 @@ impl ReadyBlocks {
         }
         (0..self.job.workers).flat_map(move |worker| {
             let (own, rank) = self.seat(worker);
+            let span = self.span(worker);
             let one = || vec![own.start as usize; own.len().min(1)];
-            let all = own.len() == files.len();
-            let indices = if all { examples.clone() } else { one() };
+            let indices = match &span {
+                Some(span) => span.files.clone().map(|file| file as usize).collect(),
+                None if own.len() == files.len() => examples.clone(),
+                None => one(),
+            };
             indices.into_iter().map(move |index| {
                 let file = &files[index];
-                (file, rank, Region::new(&self.blocks, file.extent(), rank))
+                let extent = part(span.as_ref(), index as u32, file.extent());
+                (file, rank, Region::new(&self.blocks, extent, rank))
             })
         })
     }
@@ -248,7 +260,8 @@ impl ReadyBlocks {
         }
         let length = self.length_needed();
         for (open, rank, region) in self.shares() {
-            if !region.holds(length) || region.end() > region.limit() {
+            let holds = region.holds(if self.blocks.short_last { 1 } else { length });
+            if !holds || region.end() > region.limit() {
                 let message = format!(
                     "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
                      operations of {}",
@@ -351,11 +364,31 @@ impl ReadyBlocks {
     fn seat(&self, rank: u32) -> (Range<u32>, FileSeat) {
         let files = self.files.all().len() as u64;
         let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
-        let own = match seat.file {
-            Some(file) => file as u32..file as u32 + 1,
-            None => 0..files as u32,
+        let own = match (seat.file, self.span_of(seat)) {
+            (Some(file), _) => file as u32..file as u32 + 1,
+            (None, Some(span)) => span.files,
+            (None, None) => 0..files as u32,
         };
         (own, seat)
+    }
+
+    /// A seat's slice of all files, where they are one range.
+    fn span_of(&self, seat: FileSeat) -> Option<Span> {
+        let lengths = self.files.all().iter().map(|file| file.extent().size);
+        let block = u64::from(self.length_max());
+        (self.blocks.share == Share::Span).then(|| Span::new(lengths, block, seat))
+    }
+
+    /// A worker's slice of all files, where they are one range.
+    fn span(&self, rank: u32) -> Option<Span> {
+        self.span_of(self.seat(rank).1)
+    }
+
+    /// Used parts of the job's files, as a worker has them.
+    fn shapes_of(&self, rank: u32) -> Shapes {
+        let Some(span) = self.span(rank) else { return self.shapes.clone() };
+        let files = (0..).zip(self.files.all());
+        Shapes::new(files.map(|(number, file)| span.part(number, file.extent())))
     }
 
     /// Numbers of a worker's files.
@@ -370,7 +403,7 @@ impl ReadyBlocks {
             blocks: &self.blocks,
             random: Random::new(self.seed, self.ranks.rank(rank)),
             seed,
-            offsets: Offsets::new(&self.blocks, &self.shapes, own, seat, seed),
+            offsets: Offsets::new(&self.blocks, &self.shapes_of(rank), own, seat, seed),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
             trace: self.cursor(rank),
         })
@@ -417,7 +450,7 @@ impl ReadyBlocks {
     fn ends(&self) -> bool {
         let skewed = !matches!(
             self.blocks.rotation.order,
-            FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential
+            FileOrder::RoundRobin | FileOrder::Random | FileOrder::ByBytes | FileOrder::Sequential
         );
         self.blocks.access.is_finite() && !(skewed && self.files.all().len() > 1)
     }
@@ -433,10 +466,12 @@ impl ReadyBlocks {
     }
 
     fn sum_of_shares(&self, rank: u32, part: impl Fn(u64) -> u64) -> u64 {
-        let (own, rank) = self.seat(rank);
-        let files = own.map(|file| self.files.get(file));
-        let share = |file: &OpenFile| part(Region::new(&self.blocks, file.extent(), rank).length());
-        files.map(share).sum()
+        let ((own, seat), span) = (self.seat(rank), self.span(rank));
+        let share = |file: u32| {
+            let extent = self::part(span.as_ref(), file, self.files.get(file).extent());
+            part(Region::new(&self.blocks, extent, seat).length())
+        };
+        own.map(share).sum()
     }
 
     fn shape(&self) -> Shape {

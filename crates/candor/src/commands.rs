@@ -7,6 +7,7 @@ pub mod completions;
 pub mod convert;
 pub mod dd;
 pub mod devices;
+pub mod elbencho;
 pub mod explain;
 pub mod fio;
 pub mod foreign;

@@ -3,6 +3,7 @@
 //! One folder per tool. Nothing here opens a target or runs anything.
 
 pub mod dd;
+pub mod elbencho;
 pub mod fio;
 pub mod iostat;
 pub mod kit;

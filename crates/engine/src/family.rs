@@ -6,21 +6,22 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
 
 use candor_plan::LogPlan;
 use candor_plan::blocks::Floor;
 use candor_plan::rank::Ranks;
 use candor_plan::work::Operation;
 use candor_plan::{Job, Measure, Plan, Stop, Work};
-use candor_record::{Measurement, Progress};
+use candor_record::Measurement;
 
 use crate::clock::Clock;
 use crate::counters::{Live, Recorded};
 use crate::error::EngineError;
 use crate::failures::Failures;
 use crate::failures::Tolerance;
+use crate::first_done::FirstDone;
 use crate::operation_log::OperationLog;
 use crate::random::mix;
 use crate::shared::Message;
@@ -167,7 +168,7 @@ pub struct Seat {
     pub(crate) live: Arc<[Live]>,
     pub(crate) shared: Arc<Shared>,
     /// Totals of all workers when the first one ended; that worker stores them.
-    pub(crate) first_done: Arc<Mutex<Option<Progress>>>,
+    pub(crate) first_done: Arc<FirstDone>,
     /// Log of completed and failed operations.
     pub(crate) ends: Option<Arc<OperationLog>>,
     /// Log of submitted operations.

@@ -11,6 +11,7 @@ pub mod counters;
 mod error;
 mod failures;
 pub mod family;
+mod first_done;
 pub mod gates;
 pub mod host;
 pub mod issue;

@@ -543,9 +543,9 @@ thresholds! {
     ALIKE_PERCENT = 50.0, [G15],
         "percent of content that repeats or compresses", "judge",
         "from half on, storage that saves such bytes does less than half of the work";
-    /// Time between the first and the last worker's end.
+    /// How far the rate until the first worker's end lies above that of the whole time.
     STRAGGLED = 0.10, [G7],
-        "tail after the first worker over all time", "evidence book G7",
+        "rate while all workers were busy above that of the whole time", "evidence book G7",
         "12 s and 14 s are two rates that differ by a seventh";
     /// Shortest job whose tail means something.
     STRAGGLE_S = 1.0, [G7],

@@ -257,6 +257,8 @@ pub enum FileOrder {
     RoundRobin,
     /// Any, all alike.
     Random,
+    /// Any, in proportion to the bytes of the worker's share of each.
+    ByBytes,
     /// Each until it is used up.
     Sequential,
     /// Zipf over files, scattered; a file that is used up starts over.

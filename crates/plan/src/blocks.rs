@@ -57,6 +57,9 @@ pub struct Blocks {
     /// Offsets are multiples of it; absent means the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<PerDirection<Bytes>>,
+    /// A read or write that does not fit into what is left of its share is shortened to it.
+    #[serde(skip_serializing_if = "is_false")]
+    pub short_last: bool,
     /// Part of each file or device that is used.
     pub range: Range,
     /// How workers divide that range.
@@ -119,6 +122,7 @@ impl Default for Blocks {
             size: PerDirection::all(SizeSpec::Fixed(Bytes(4096))),
             jump_size: None,
             align: None,
+            short_last: false,
             range: Range::default(),
             share: Share::Whole,
             depth: 1,
@@ -232,6 +236,10 @@ pub enum Share {
     Whole,
     /// Worker r of n uses the r-th of n contiguous slices; the last takes the remainder.
     Slice,
+    /// All files, one behind the other, are one range of blocks of the greatest size, each file
+    /// beginning with a new one: worker r of n uses the r-th of n contiguous slices of it, which
+    /// may be empty; the last takes the remainder.
+    Span,
     /// Worker r of n takes every n-th operation-sized block, beginning with the r-th.
     Interleave,
     /// `count` segments, each with one block per rank: rank r's j-th transfer of segment s lies at

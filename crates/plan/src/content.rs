@@ -74,13 +74,16 @@ pub enum Duplicates {
 /// A sequence of bytes that repeats, in which the offset of the operation may stand.
 ///
 /// As text: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least significant
-/// first: `"deadbeef%o00"`. Behind `@` stands after how many bytes it begins anew, with the offset
-/// of that place: `"%o@512"`.
+/// first: `"deadbeef%o00"`. Behind `+` stands a number that is added to each offset: `"%o+7"`.
+/// Behind `@` stands after how many bytes it begins anew, with the offset of that place:
+/// `"%o@512"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     bytes: Vec<u8>,
     /// Where in `bytes` the offset stands.
     offsets: Vec<usize>,
+    /// Number that is added to each offset.
+    salt: u64,
     /// Bytes after which it begins anew, counted from the start of the operation.
     every: Option<NonZeroUsize>,
 }
@@ -95,7 +98,7 @@ impl Pattern {
 
     /// With nothing in it yet, to be built.
     pub fn empty() -> Pattern {
-        Pattern { bytes: Vec::new(), offsets: Vec::new(), every: None }
+        Pattern { bytes: Vec::new(), offsets: Vec::new(), salt: 0, every: None }
     }
 
     /// With bytes added.
@@ -110,6 +113,12 @@ impl Pattern {
     pub fn then_offset(mut self) -> Pattern {
         self.offsets.push(self.bytes.len());
         self.then(&[0; Pattern::OFFSET_BYTES])
+    }
+
+    /// With a number that is added to each offset, modulo 64 bits.
+    #[must_use]
+    pub fn salted(self, salt: u64) -> Pattern {
+        Pattern { salt, ..self }
     }
 
     /// Beginning anew after so many bytes of an operation.
@@ -142,7 +151,8 @@ impl Pattern {
         bytes[..one].copy_from_slice(&self.bytes[..one]);
         for at in self.offsets.iter().copied().filter(|at| *at < one) {
             let end = (at + Pattern::OFFSET_BYTES).min(one);
-            bytes[at..end].copy_from_slice(&offset.to_le_bytes()[..end - at]);
+            bytes[at..end]
+                .copy_from_slice(&offset.wrapping_add(self.salt).to_le_bytes()[..end - at]);
         }
         // Doubled until the buffer is full.
         let mut filled = one;
@@ -166,6 +176,9 @@ impl fmt::Display for Pattern {
                 at += 1;
             }
         }
+        if self.salt > 0 {
+            write!(f, "+{}", self.salt)?;
+        }
         match self.every {
             Some(every) => write!(f, "@{every}"),
             None => Ok(()),
@@ -183,12 +196,21 @@ impl FromStr for Pattern {
             Some((bytes, every)) => (bytes, Some(every)),
             None => (text, None),
         };
+        let (bytes, salt) = match bytes.split_once('+') {
+            Some((bytes, salt)) => (bytes, Some(salt)),
+            None => (bytes, None),
+        };
         let mut pattern = Pattern::empty();
         for (index, piece) in bytes.split("%o").enumerate() {
             if index > 0 {
                 pattern = pattern.then_offset();
             }
             pattern = pattern.then(&hex(piece).ok_or_else(|| wrong("is no pattern"))?);
+        }
+        if let Some(salt) = salt {
+            let salt = salt.parse().ok().filter(|salt| *salt > 0);
+            let salt = salt.ok_or_else(|| wrong("has no number from 1 on behind the +"))?;
+            pattern = pattern.salted(salt);
         }
         if let Some(every) = every {
             let bytes = every.parse().map_err(|_| wrong("has no number of bytes behind the @"))?;
@@ -210,12 +232,14 @@ mod tests {
 
     #[test]
     fn patterns_are_read_back() {
-        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab", "%o@512"] {
+        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab", "%o@512", "%o+7", "%o+7@8"] {
             let pattern: Pattern = text.parse().expect(text);
             assert_eq!(pattern.to_string(), text);
         }
         let long = "0".repeat(2 * Pattern::BYTES_MAX + 2);
-        for text in ["", "0", "xyz", "0g", "%", "%o0", "%o@", "%o@0", "@8", long.as_str()] {
+        for text in
+            ["", "0", "xyz", "0g", "%", "%o0", "%o@", "%o@0", "@8", "%o+", "%o+0", long.as_str()]
+        {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }
     }
@@ -230,6 +254,18 @@ mod tests {
         let mut short = [9; 3];
         pattern.fill(&mut short, 0x0102);
         assert_eq!(short, [0xff, 2, 1]);
+    }
+
+    #[test]
+    fn numbers_are_added_to_offsets() {
+        let pattern: Pattern = "%o+3@8".parse().expect("a pattern");
+        let mut bytes = [9; 20];
+        pattern.fill(&mut bytes, 0x01fe);
+        let words = [0x0201_u64, 0x0209, 0x0211].map(u64::to_le_bytes).concat();
+        assert_eq!(bytes, words[..20]);
+        let mut wraps = [9; 8];
+        "%o+18446744073709551615".parse::<Pattern>().expect("one").fill(&mut wraps, 1);
+        assert_eq!(wraps, [0; 8]);
     }
 
     #[test]

@@ -201,6 +201,10 @@ impl Entries {
         let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
         match (self.over, totals) {
             (Over::Items, Some(totals)) => totals.items,
+            // Roots are made before the work and removed after it.
+            (Over::Directories, Some(totals)) if self.makes_or_removes_directories() => {
+                totals.directories - totals.trees
+            }
             (Over::Directories, Some(totals)) => totals.directories,
             _ => target.files_named(),
         }

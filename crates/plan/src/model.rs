@@ -140,6 +140,8 @@ pub enum OnDone {
     EndPhase,
     /// So they do, and no further phase runs.
     EndRun,
+    /// They go on; no further phase runs where its time was up before its work was done.
+    EndRunByTime,
 }
 
 /// End of a phase or a job: the first of the given bounds to be reached.

@@ -31,6 +31,10 @@ pub struct Tree {
     pub leaves_only: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
+    /// Number that names give to the first rank, so that several runs side by side have names of
+    /// their own.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_rank: u64,
     /// Bytes per file.
     pub file_size: SizeSpec,
     /// Name of the root below the target's path; absent means `rank.{rank}` where each rank has a
@@ -46,6 +50,10 @@ pub struct Tree {
     pub item_name: Option<EntryName>,
 }
 
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Default for Tree {
     fn default() -> Self {
         Tree {
@@ -55,6 +63,7 @@ impl Default for Tree {
             items_per_rank: false,
             leaves_only: false,
             per_rank: false,
+            first_rank: 0,
             file_size: SizeSpec::Fixed(Bytes(0)),
             root_name: None,
             directory_name: None,
@@ -166,6 +175,7 @@ impl Tree {
         let has_root = self.per_rank || self.root_name.is_some();
         TreeNames {
             width: u64::from(self.width.max(1)),
+            first_rank: self.first_rank,
             root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
             directory: name(&self.directory_name, "d{child}"),
             item: name(
@@ -301,26 +311,32 @@ impl TreePart<'_> {
 #[derive(Clone, Debug)]
 pub struct TreeNames {
     width: u64,
+    first_rank: u64,
     root: Option<EntryName>,
     directory: EntryName,
     item: EntryName,
 }
 
 impl TreeNames {
+    /// Number of a rank in names.
+    fn shown(&self, rank: u64) -> u64 {
+        self.first_rank.saturating_add(rank)
+    }
+
     /// Appends the path of a directory below the target's path, with a slash in front; nothing for
     /// a root that is the path itself.
     pub fn write_directory(&self, place: &Place, to: &mut Vec<u8>) {
         let Some(before) = place.directory.checked_sub(1) else {
             if let Some(root) = &self.root {
                 to.push(b'/');
-                root.0.write(&Numbers { rank: place.tree, ..Numbers::default() }, to);
+                root.0.write(&Numbers { rank: self.shown(place.tree), ..Numbers::default() }, to);
             }
             return;
         };
         self.write_directory(&Place { directory: before / self.width, ..*place }, to);
         to.push(b'/');
         let numbers = Numbers {
-            rank: place.tree,
+            rank: self.shown(place.tree),
             directory: place.directory,
             child: before % self.width,
             ..Numbers::default()
@@ -333,7 +349,7 @@ impl TreeNames {
         to.push(b'/');
         let numbers = Numbers {
             number: place.number,
-            rank: place.rank,
+            rank: self.shown(place.rank),
             directory: place.directory,
             item: place.item,
             ..Numbers::default()
@@ -395,6 +411,20 @@ mod tests {
         assert_eq!(item(&names, &part.item(31)), "/r2/d1/r2-f1");
         assert_eq!(directory(&names, &part.directory(9)), "/r2/d9");
         assert_eq!(tree.totals(16), Totals { trees: 16, directories: 176, items: 4800 });
+    }
+
+    #[test]
+    fn ranks_of_several_runs_have_names_of_their_own() {
+        let name = |text: &str| Some(text.parse().expect("a name"));
+        let tree = Tree {
+            depth: 1,
+            per_rank: true,
+            first_rank: 40,
+            root_name: name("r{rank}"),
+            item_name: name("r{rank}-f{number}"),
+            ..Tree::default()
+        };
+        assert_eq!(item(&tree.names(), &tree.part(2, 4).item(1)), "/r42/d0/r42-f0");
     }
 
     #[test]

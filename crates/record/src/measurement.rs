@@ -12,10 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::Log;
 use crate::by_name::Named;
 
+mod first_done;
 mod latency;
 mod merge;
 mod per_target;
 
+pub use first_done::{FirstDone, OpCount};
 pub use latency::{Latency, PERCENTILES, samples_needed};
 pub use per_target::{TargetOp, TargetStats};
 
@@ -35,8 +37,10 @@ pub struct Measurement {
     #[serde(with = "crate::by_name")]
     #[schemars(with = "BTreeMap<String, OpStats>")]
     pub operations: Vec<OpStats>,
-    /// All workers' counts when the first of them ended.
-    pub first_done: Option<Progress>,
+    /// All workers' counts when the first of them that had work ended: how far they were while
+    /// all were busy. Absent where none completed anything, and where workers read back after
+    /// their work.
+    pub first_done: Option<FirstDone>,
     /// All workers' counts at the end.
     pub last_done: Progress,
     /// One entry per interval of the phase in which it was at work, without the ramp.

@@ -70,6 +70,14 @@ impl NamedTree {
         roots.map(|place| self.directory(&place)).filter(|path| *path != self.path)
     }
 
+    /// Removes the roots that stand empty below the target's path.
+    pub fn remove_roots(&self) {
+        for path in self.roots() {
+            // One that others use stays.
+            let _ = fs::remove_dir(path);
+        }
+    }
+
     /// All items.
     pub fn items(&self) -> impl Iterator<Item = NamedFile> {
         let names = self.tree.names();

@@ -5,7 +5,9 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd fio"),
+    ("dialects", "kit iostat dd elbencho fio"),
+    ("dialects::elbencho", "grammar paths options setup plan output"),
+    ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \
@@ -40,7 +42,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "engine",
         "error random permutation names host clock operation failures worker_end counters \
-         operation_log issue source gates shared family worker phase",
+         first_done operation_log issue source gates shared family worker phase",
     ),
     (
         "judge",

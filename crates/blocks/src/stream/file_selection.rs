@@ -30,19 +30,22 @@ enum Choice {
         whole: bool,
     },
     Random,
+    /// Ends of the files' bytes, one behind the other.
+    ByBytes(Box<[u64]>),
     Zipf(Zipf, Permutation),
     Pareto(f64, Permutation),
     Normal(Normal),
 }
 
 impl Rotation {
-    /// Selection among that many files.
-    pub fn new(plan: &Plan, files: usize, seed: u64) -> Rotation {
+    /// Selection among that many files, of which `bytes` are used each.
+    pub fn new(plan: &Plan, files: usize, bytes: impl Fn(usize) -> u64, seed: u64) -> Rotation {
         let scatter = || Permutation::new(files as u64, mix(seed, 0x6669_6c65));
         let choice = match plan.order {
             FileOrder::RoundRobin => Choice::Next { whole: false },
             FileOrder::Sequential => Choice::Next { whole: true },
             FileOrder::Random => Choice::Random,
+            FileOrder::ByBytes => Choice::ByBytes(ends(files, bytes)),
             FileOrder::Zipf { theta } => Choice::Zipf(Zipf::new(files as u64, theta), scatter()),
             FileOrder::Pareto { h } => Choice::Pareto(h.ln() / (1.0 - h).ln(), scatter()),
             FileOrder::Normal { deviation_percent } => {
@@ -125,6 +128,11 @@ impl Rotation {
                 return self.take((self.at + 1) % self.files);
             }
             Choice::Random => return self.take_any(random),
+            Choice::ByBytes(ends) => {
+                let all = ends.last().copied().unwrap_or(0);
+                let at = random.below(all.max(1));
+                return self.take(ends.partition_point(|end| *end <= at).min(self.files - 1));
+            }
             Choice::Zipf(zipf, scatter) => scatter.at(zipf.rank(random)),
             Choice::Pareto(power, scatter) => {
                 scatter.at((random.unit().powf(*power) * files as f64) as u64)
@@ -161,6 +169,15 @@ impl Rotation {
             self.open_count += 1;
         }
     }
+}
+
+/// Where the bytes of each file end, one file behind the other.
+fn ends(files: usize, bytes: impl Fn(usize) -> u64) -> Box<[u64]> {
+    let ends = (0..files).scan(0_u64, |end, file| {
+        *end = end.saturating_add(bytes(file));
+        Some(*end)
+    });
+    ends.collect()
 }
 
 /// A set of files.

@@ -165,7 +165,8 @@ impl Stream {
     /// Stream made from its parts.
     pub fn new(parts: Parts<'_>) -> Stream {
         let (uniform, blocks) = (Uniform::of(&parts), parts.blocks);
-        let rotation = Rotation::new(&blocks.rotation, parts.offsets.files(), parts.seed);
+        let bytes = |file| parts.offsets.length(file);
+        let rotation = Rotation::new(&blocks.rotation, parts.offsets.files(), bytes, parts.seed);
         let sizes = blocks.size.iter().map(|(_, size)| size).chain(&blocks.jump_size);
         Stream {
             random: parts.random,

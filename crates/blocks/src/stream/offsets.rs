@@ -478,13 +478,16 @@ impl Offsets {
 
 /// Lengths of operations, per direction.
 fn sizes(blocks: &Blocks) -> PerDirection<Sizes> {
-    let write = Sizes::new(&blocks.size.write);
+    let cut = |sizes: &SizeSpec, unit: Option<u64>| {
+        let whole = Sizes::new(sizes);
+        match unit.or(blocks.short_last.then_some(1)) {
+            Some(unit) => Sizes::Cut { whole: Box::new(whole), unit },
+            None => whole,
+        }
+    };
     PerDirection {
-        read: Sizes::new(&blocks.size.read),
-        write: match blocks.short_write_unit() {
-            Some(unit) => Sizes::Cut { whole: Box::new(write), unit },
-            None => write,
-        },
+        read: cut(&blocks.size.read, None),
+        write: cut(&blocks.size.write, blocks.short_write_unit()),
         trim: Sizes::new(&blocks.size.trim),
     }
 }

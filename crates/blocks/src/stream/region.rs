@@ -3,6 +3,8 @@
 //! Patterns use positions `0..length` of that range; [`Region::offset`] maps a position to its
 //! offset in the file. So every pattern works with every way of sharing.
 
+use std::ops::Range;
+
 use candor_plan::Bytes;
 use candor_plan::blocks::{Blocks, Share};
 use candor_plan::rank::{Dealt, Seat};
@@ -15,6 +17,52 @@ pub struct Extent {
     pub base: u64,
     /// Length in bytes.
     pub size: u64,
+}
+
+/// A worker's slice of all files, one behind the other, in blocks of which each file begins with a
+/// new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Files that it touches.
+    pub files: Range<u32>,
+    /// Bytes of the first file that lie before it.
+    before: u64,
+    /// Bytes of the last file up to its end.
+    end: u64,
+}
+
+impl Span {
+    /// The slice of a seat of files with these lengths.
+    pub fn new(lengths: impl Iterator<Item = u64> + Clone, block: u64, seat: Seat) -> Span {
+        let block = block.max(1);
+        let all = lengths.clone().fold(0, |sum: u64, length| sum + length.div_ceil(block));
+        let (start, count) = seat.slice(all, 1);
+        let mut span = Span { files: 0..0, before: 0, end: 0 };
+        let mut first = 0;
+        for (number, length) in (0_u32..).zip(lengths) {
+            let blocks = length.div_ceil(block);
+            let (from, to) = (start.max(first), (start + count).min(first + blocks));
+            if from < to {
+                if span.files.is_empty() {
+                    span = Span { files: number..number, before: (from - first) * block, end: 0 };
+                }
+                span.files.end = number + 1;
+                span.end = ((to - first) * block).min(length);
+            }
+            first += blocks;
+        }
+        span
+    }
+
+    /// The part of a file that lies in it.
+    pub fn part(&self, file: u32, whole: Extent) -> Extent {
+        if !self.files.contains(&file) {
+            return Extent { size: 0, ..whole };
+        }
+        let before = if file == self.files.start { self.before } else { 0 };
+        let end = if file + 1 == self.files.end { self.end } else { whole.size };
+        Extent { base: whole.base + before, size: end - before }
+    }
 }
 
 /// A worker's share of a file.
@@ -48,7 +96,8 @@ impl Region {
         let whole = Region { start, length, limit, dealt: None };
         let contiguous = |start, length| Region { start, length, ..whole.clone() };
         match blocks.share {
-            Share::Whole => contiguous(start, length),
+            // The extent is the worker's part of the file already.
+            Share::Whole | Share::Span => contiguous(start, length),
             Share::Slice => {
                 let (before, mine) = seat.slice(length, align);
                 contiguous(start + before, mine)
@@ -120,6 +169,48 @@ impl Region {
         match self.length {
             0 => self.start,
             length => self.start.saturating_add(last(length)).saturating_add(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_span_cuts_files_where_their_blocks_begin() {
+        let span = |seat| Span::new([10, 4, 9].into_iter(), 4, Seat::one_of(seat, 2));
+        let whole = |size| Extent { base: 0, size };
+        assert_eq!(span(0).files, 0..1);
+        assert_eq!(span(0).part(0, whole(10)), Extent { base: 0, size: 10 });
+        assert_eq!((span(1).part(0, whole(10)).size, span(1).files), (0, 1..3));
+        let many = Span::new([4].into_iter(), 4, Seat::one_of(0, 3));
+        assert!(many.files.is_empty(), "fewer blocks than workers");
+    }
+
+    proptest! {
+        /// Spans have all bytes of all files together, each of them once.
+        #[test]
+        fn spans_divide_files(
+            lengths in prop::collection::vec(0..50_u64, 1..6),
+            block in 1..9_u64,
+            seats in 1..5_u64,
+        ) {
+            let mut left: Vec<u64> = vec![0; lengths.len()];
+            for seat in 0..seats {
+                let span = Span::new(lengths.iter().copied(), block, Seat::one_of(seat, seats));
+                for (file, length) in lengths.iter().enumerate() {
+                    let whole = Extent { base: 100, size: *length };
+                    let part = span.part(file as u32, whole);
+                    if part.size > 0 {
+                        prop_assert_eq!(part.base, 100 + left[file], "parts follow each other");
+                        left[file] += part.size;
+                    }
+                }
+            }
+            prop_assert_eq!(left, lengths);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::blocks::{Blocks, Durability, Share};
+use candor_plan::blocks::{Blocks, Durability, Engine, Share};
 use candor_plan::rank::HostIndex;
 use candor_plan::units::{Direction, Mix};
 use candor_plan::{Bytes, Job, Measure, Nanos, OnFailure, Phase, Plan, Stop, Target, TargetKind};
@@ -211,4 +211,38 @@ fn files_of_a_single_target_are_counted_apart_within_a_limit() {
     let refused = Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).err();
     let sentence = refused.expect("too many counts").to_string();
     assert!(sentence.contains("3 targets counted apart in each of 3000 workers"), "{sentence}");
+}
+
+#[test]
+fn counts_of_the_first_end_never_exceed_those_of_the_last() {
+    let dir = super::common::scratch();
+    let path = dir.path().join("file");
+    std::fs::write(&path, [0; 64 << 10]).expect("written");
+    for round in 0..40 {
+        // Each worker passes over its slice: the last one has the rest of the division as well.
+        let workers = round % 7 + 2;
+        let bytes = 4096 * u64::from(workers + round % 8);
+        let blocks = Blocks {
+            share: Share::Slice,
+            engine: if round % 2 == 0 { Engine::Null } else { Engine::Psync },
+            ..Blocks::default()
+        };
+        let mut job = Job { workers, ..writer("file") };
+        job.work = blocks.into();
+        let mut plan = plan(&[("file", &path)], vec![job], OnFailure::EndRun);
+        plan.targets[0].size = Some(Bytes(bytes));
+        plan.phases[0].stop = Stop { passes: Some(100), ..Stop::default() };
+        let measured = run(&plan).remove(0);
+        let (first, last) = (measured.first_done.as_ref().expect("work"), measured.last_done);
+        assert!(first.at_ns <= last.at_ns && first.ops <= last.ops && first.bytes <= last.bytes);
+        let worked = measured.per_worker.iter().filter(|worker| worker.ops > 0);
+        let least = worked.map(|worker| worker.ops).min().expect("one worked");
+        assert!(first.ops >= least, "{first:?}: a worker that had done {least} had ended");
+        let summed: u64 = first.operations.iter().map(|op| op.ops).sum();
+        assert_eq!(summed, first.ops);
+        for op in &first.operations {
+            let last = measured.operation(&op.name);
+            assert!(op.ops <= last.ops && op.bytes <= last.bytes, "{op:?} {last:?}");
+        }
+    }
 }

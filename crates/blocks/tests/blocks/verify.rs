@@ -8,11 +8,13 @@ use std::sync::atomic::AtomicBool;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Content, Engine, Fill, Format, HeaderVersion, LastWrite, Pattern, ReadBack,
-    Sum, TrimWritten, Verify,
+    Share, Sum, TrimWritten, Verify,
 };
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
 use candor_record::{Ended, Measurement};
+
+use crate::common;
 
 /// The only family of these tests.
 fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
@@ -88,6 +90,19 @@ fn what_was_written_is_read_back_through_every_engine() {
             assert!(back.elapsed_ns > 0 && measured.elapsed_ns > 0);
         }
     }
+}
+
+#[test]
+fn the_first_end_is_not_known_where_workers_read_back_after_their_work() {
+    // The first worker ends after it has read back. What the others wrote meanwhile was set
+    // against the time of its writes alone.
+    let dir = scratch();
+    let blocks = Blocks { share: Share::Slice, ..writing(CRC32C, ReadBack::default()) };
+    let path = dir.path().join("file");
+    let plan = common::plan(&path, 2, Stop::default(), blocks);
+    std::fs::write(&path, vec![0; common::FILE_BYTES as usize]).expect("written");
+    let measured = common::run(&mut Session::new(families), &plan);
+    assert_eq!((measured.ended, measured.first_done), (Ended::Done, None));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, fio, watch};
+use super::{dd, elbencho, fio, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -18,6 +18,7 @@ pub struct Tool {
 /// All of them.
 pub const TOOLS: &[Tool] = &[
     Tool { name: "dd", main: dd::main, matrix: dd::matrix },
+    Tool { name: "elbencho", main: elbencho::main, matrix: elbencho::matrix },
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
 ];
@@ -45,6 +46,7 @@ mod tests {
             ("./fio", Some("fio")),
             ("/usr/bin/iostat", Some("iostat")),
             ("/bin/dd", Some("dd")),
+            ("/opt/elbencho", Some("elbencho")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),

@@ -30,6 +30,9 @@ impl<K: ValueKind> Table<K> {
 pub struct Grammar {
     /// Long names may stand behind a single dash (`getopt_long_only`).
     pub long_behind_one_dash: bool,
+    /// An equals sign may stand between a letter and its value, and a value may be empty
+    /// (`boost::program_options`).
+    pub equals_behind_letters: bool,
     /// The remedy for an unknown name.
     pub unknown: &'static str,
 }
@@ -192,8 +195,12 @@ impl Reader<'_> {
                 return self.unknown(&letter.to_string(), place);
             };
             let rest = &word.text[at + letter.len_utf8()..];
-            let value = (known.takes != Takes::Nothing && !rest.is_empty())
-                .then(|| Word { text: rest.to_owned(), at: Span { start: place.end, ..word.at } });
+            let equals = rest.starts_with('=') && self.grammar.equals_behind_letters;
+            let value = (known.takes != Takes::Nothing && !rest.is_empty()).then(|| {
+                let sign = usize::from(equals);
+                let at = Span { start: place.end + sign, ..word.at };
+                Word { text: rest[sign..].to_owned(), at }
+            });
             let is_last = value.is_some();
             self.meant(known, place, value);
             if is_last {
@@ -214,7 +221,8 @@ impl Reader<'_> {
             (Takes::MaybeNext(_), None) if self.next_is_no_option() => self.take(),
             (_, value) => value,
         };
-        let empty = value.as_ref().is_none_or(|value| value.text.is_empty());
+        let may_be_empty = self.grammar.equals_behind_letters;
+        let empty = value.as_ref().is_none_or(|value| value.text.is_empty() && !may_be_empty);
         if let (Takes::One(takes), true) = (takes, empty) {
             let diagnostic = Diagnostic::new(at, "value", name, format!("--{name} needs a value"));
             return self.wrong(diagnostic.remedy(format!("write --{name}={takes}")));

@@ -51,7 +51,11 @@ const TABLE: Table<Value> = Table(&[
     },
 ]);
 
-const GRAMMAR: Grammar = Grammar { long_behind_one_dash: false, unknown: "--help lists all" };
+const GRAMMAR: Grammar = Grammar {
+    long_behind_one_dash: false,
+    equals_behind_letters: false,
+    unknown: "--help lists all",
+};
 
 /// The command line, with its texts.
 struct CommandLine {

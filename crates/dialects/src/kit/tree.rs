@@ -1,7 +1,10 @@
 //! Documents of keys and values whose order is kept, for each tool to print in its own layout.
 
+use serde::{Serialize, Serializer};
+
 /// A value. Keys keep their order, which consumers that read line by line rely on.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Tree {
     /// A whole number.
     Int(u64),
@@ -35,6 +38,12 @@ impl Object {
     /// The keys and values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Tree)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+}
+
+impl Serialize for Object {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.entries())
     }
 }
 

@@ -269,7 +269,7 @@ impl<'a> Control<'a> {
         let ended = monitor.left == 0 && monitor.called_off.is_none();
         let takes_along = match monitor.has_failed() {
             true => self.phase.on_failure == OnFailure::EndPhase,
-            false => monitor.job.job.on_done != OnDone::GoOn,
+            false => matches!(monitor.job.job.on_done, OnDone::EndPhase | OnDone::EndRun),
         };
         if ended && takes_along {
             self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use candor_plan::blocks::IoPriority;
 use candor_plan::work::{Figure, Operation};
 use candor_record::{
-    Depths, Ended, EngineUsed, Latency, Measurement, OfPriority, OpSample, OpStats, Progress,
-    ReadBack, Sample, VerifyStats,
+    Depths, Ended, EngineUsed, FirstDone, Latency, Measurement, OfPriority, OpCount, OpSample,
+    OpStats, Progress, ReadBack, Sample, VerifyStats,
 };
 
 use crate::clock::{Clock, Ticks};
@@ -26,7 +26,7 @@ pub fn sample(
         let grown = after.at(*at).since(&before.at(*at));
         OpSample {
             ops: grown.ops,
-            bytes: if row.moves_bytes || row.figure == Figure::Trim { grown.bytes } else { 0 },
+            bytes: if counts_bytes(row) { grown.bytes } else { 0 },
             latency_sum_ns: grown.latency_sum_ns,
             ..OpSample::of(row)
         }
@@ -81,6 +81,7 @@ pub fn measurement(
             bytes: work().map(|op| op.bytes).sum(),
         },
         operations,
+        first_done: first_done(job, &apart, elapsed_ns, &clock),
         per_worker,
         errors: failures.into_list(),
         // Tags of blocks are told of where they are wrong.
@@ -102,6 +103,40 @@ pub fn measurement(
     measurement.derive();
     job.work.finish(&mut measurement);
     measurement
+}
+
+/// Counts of all workers when the first one ended. Not known where workers read back after their
+/// work: the end of the first one's work is not the end of that worker.
+fn first_done(
+    job: &ReadyJob,
+    apart: &[Spent],
+    elapsed_ns: u64,
+    clock: &Clock,
+) -> Option<FirstDone> {
+    let (at, totals) = job.first_done.get()?;
+    if apart.iter().any(|spent| spent.ticks > Ticks(0)) {
+        return None;
+    }
+    let count = |(at, row): (usize, &'static Operation)| {
+        let counted = totals.at(at);
+        let bytes = if counts_bytes(row) { counted.bytes } else { 0 };
+        OpCount { ops: counted.ops, bytes, ..OpCount::of(row) }
+    };
+    let operations: Vec<OpCount> = job.recorded.operations().into_iter().map(count).collect();
+    let work = || operations.iter().filter(|op| op.figure.is_work());
+    let since = at.saturating_sub(job.shared.count_from.load(Relaxed));
+    Some(FirstDone {
+        // All was done by the last completion, also where the totals were read a moment later.
+        at_ns: clock.ns(since).min(elapsed_ns),
+        ops: work().map(|op| op.ops).sum(),
+        bytes: work().map(|op| op.bytes).sum(),
+        operations,
+    })
+}
+
+/// True for operations whose bytes are reported: those they move, and those that are trimmed.
+fn counts_bytes(row: &Operation) -> bool {
+    row.moves_bytes || row.figure == Figure::Trim
 }
 
 /// Figures of reading back. The elapsed time is that of reading back alone, plus that of the work
@@ -130,7 +165,7 @@ fn op_stats(
 ) -> OpStats {
     let mut sum = CounterSum::default();
     job.live.iter().for_each(|live| live.bank(true).all()[counted].add_to(&mut sum));
-    if !row.moves_bytes && row.figure != Figure::Trim {
+    if !counts_bytes(row) {
         sum.bytes = 0;
     }
     OpStats {

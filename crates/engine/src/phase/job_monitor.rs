@@ -1,7 +1,7 @@
 //! Monitor of one job while it runs: the job's state in the control plane.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, PoisonError};
 
 use candor_plan::Bytes;
 use candor_record::{Ended, IoFailure, Measurement, Sample};
@@ -139,7 +139,6 @@ impl JobMonitor {
         let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().to_vec();
-        measurement.first_done = *job.first_done.lock().unwrap_or_else(PoisonError::into_inner);
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
         measurement
     }

@@ -1,16 +1,16 @@
 //! A job of a phase, prepared but for its workers' threads.
 
+use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex};
 
 use candor_plan::rank::Ranks;
 use candor_plan::{Job, Stop};
-use candor_record::Progress;
 
 use crate::counters::{Live, Recorded};
 use crate::error::EngineError;
 use crate::failures::Tolerance;
 use crate::family::{JobContext, JobWork, Kept, Seat};
+use crate::first_done::FirstDone;
 use crate::host::placement;
 use crate::host::thread_attributes::{self, Group};
 use crate::operation_log::OperationLog;
@@ -34,7 +34,7 @@ pub struct ReadyJob {
     /// State shared with the workers.
     pub shared: Arc<Shared>,
     /// Totals at the end of the first worker.
-    pub first_done: Arc<Mutex<Option<Progress>>>,
+    pub first_done: Arc<FirstDone>,
     /// Logs of completed operations, one per worker; empty where nothing is logged.
     pub ends: Vec<Arc<OperationLog>>,
     /// Logs of submitted operations, likewise.

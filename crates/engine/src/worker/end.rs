@@ -1,19 +1,21 @@
 //! Figures of a worker, at its end or in between.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_record::{Depths, Ended, WorkerStats};
 
 use super::Worker;
 use crate::clock::Ticks;
-use crate::counters::{Live, Totals};
+use crate::counters::Live;
 use crate::host::placement::Usage;
 use crate::source::Source;
 use crate::worker_end::WorkerEnd;
 
 impl<S: Source> Worker<S> {
     pub(super) fn finish(mut self, live: &Live, features: Vec<String>) -> WorkerEnd {
+        if live.bank(true).totals().work().ops > 0 {
+            self.seat.first_done.mark(&self.seat.live, &self.seat.clock);
+        }
         let (shared, last) = (self.seat.shared.clone(), self.turn.last_completion);
         let mut end = self.figures(live, last, features);
         // An interrupted worker was at work, or in planned think time, until now.
@@ -23,7 +25,6 @@ impl<S: Source> Worker<S> {
             _ => last,
         };
         end.stats.elapsed_ns = self.elapsed_ns(until, &end);
-        self.mark_first_done(&end);
         end
     }
 
@@ -76,15 +77,5 @@ impl<S: Source> Worker<S> {
             .depths
             .then(|| self.depths.unwrap_or_else(|| Depths::one_at_a_time(live.bank(true).tried())));
         end
-    }
-
-    /// Stores the totals of all workers when the first one ends, before it releases anything.
-    fn mark_first_done(&self, end: &WorkerEnd) {
-        let first_done = &self.seat.first_done;
-        let mut first = first_done.lock().unwrap_or_else(PoisonError::into_inner);
-        if first.is_none() && end.stats.ops > 0 {
-            let totals = Totals::of(self.seat.live.iter(), true);
-            *first = Some(totals.progress(end.stats.elapsed_ns));
-        }
     }
 }

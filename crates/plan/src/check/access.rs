@@ -172,7 +172,7 @@ fn rotation(view: &View<'_>, out: &mut Found) {
     }
     let at = at.key("order");
     match rotation.order {
-        FileOrder::RoundRobin | FileOrder::Random | FileOrder::Sequential => {}
+        FileOrder::RoundRobin | FileOrder::Random | FileOrder::ByBytes | FileOrder::Sequential => {}
         FileOrder::Zipf { theta } => zipf(theta, at.key("zipf").key("theta"), out),
         FileOrder::Pareto { h } => pareto(h, at.key("pareto").key("h"), out),
         FileOrder::Normal { deviation_percent } => {

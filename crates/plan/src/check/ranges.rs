@@ -70,6 +70,11 @@ fn share_form(view: &View<'_>, out: &mut Found) {
         let message = format!("this share needs one size of all operations, not {}", sizes(view));
         out.error("share-size", at.clone(), message, "give one size, or share = \"slice\"");
     }
+    let all = Range::default();
+    if view.blocks.share == Share::Span && view.blocks.range != all {
+        let message = "a span is of whole files, not of a range of each";
+        out.error("share-range", at.clone(), message, "remove range, or set share = \"slice\"");
+    }
     if let Share::Segments { block, count } = view.blocks.share {
         let at = at.key("segments");
         out.count("segments", at.key("count"), count.into(), SEGMENTS_MAX.into());
@@ -146,7 +151,7 @@ fn share(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) {
     let seats = u128::from(view.seats_max());
     let largest = largest(view.blocks);
     let (needed, what) = match view.blocks.share {
-        Share::Whole => return,
+        Share::Whole | Share::Span => return,
         Share::Slice => {
             let slice = slice_min(view.blocks);
             (seats * u128::from(slice.0), format!("{seats} slices of {slice}"))

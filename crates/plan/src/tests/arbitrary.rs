@@ -141,6 +141,7 @@ impl Arbitrary<'_> {
                 width: d.count(),
                 items: d.number(),
                 items_per_rank: d.yes(),
+                first_rank: d.count().into(),
                 leaves_only: d.yes(),
                 per_rank: d.yes(),
                 file_size: d.size(),
@@ -219,7 +220,12 @@ impl Arbitrary<'_> {
             after: self.list(Self::text),
             prepare_only: self.yes(),
             background: self.yes(),
-            on_done: self.pick(&[OnDone::GoOn, OnDone::EndPhase, OnDone::EndRun]),
+            on_done: self.pick(&[
+                OnDone::GoOn,
+                OnDone::EndPhase,
+                OnDone::EndRun,
+                OnDone::EndRunByTime,
+            ]),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
             stop: self.option(Self::stop),
             work: self.work(),
@@ -352,10 +358,11 @@ impl Arbitrary<'_> {
     }
 
     fn share(&mut self) -> Share {
-        match self.byte() % 4 {
+        match self.byte() % 5 {
             0 => Share::Whole,
             1 => Share::Slice,
             2 => Share::Interleave,
+            3 => Share::Span,
             _ => Share::Segments { block: self.bytes(), count: self.count() },
         }
     }
@@ -406,6 +413,7 @@ impl Arbitrary<'_> {
             size: self.per_op(Self::size),
             jump_size: self.option(Self::size),
             align: self.option(|d| d.per_op(Self::bytes)),
+            short_last: self.yes(),
             range: Range {
                 start: self.extent(),
                 start_align: self.option(Self::bytes),

@@ -7,6 +7,8 @@ use std::time::SystemTime;
 
 use candor_engine::Prepared;
 use candor_observe::Sampler;
+use candor_plan::entries::Entries;
+use candor_plan::{Job, Phase, Plan};
 use candor_record::{HostRecord, Measurement, Snapshot};
 
 use super::Local;
@@ -15,6 +17,7 @@ use crate::control::Command;
 use crate::error::RunError;
 use crate::phase_snapshots::PhaseSnapshots;
 use crate::runner::{Collected, Ready, Running, Task};
+use crate::trees::NamedTree;
 use crate::{hooks, precheck};
 
 type Ended = (Vec<Measurement>, HostRecord);
@@ -76,6 +79,7 @@ impl<'a> LocalPhase<'a> {
         let (local, Task { plan, phase, .. }) = (&mut *self.local, self.task);
         local.guard.adopt(&self.absent_names);
         local.schedulers.put_back();
+        remove_roots(plan, phase);
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for failed in hooks::run(hooks) {
@@ -89,6 +93,17 @@ impl<'a> LocalPhase<'a> {
             let at = phase.jobs.iter().position(|job| std::ptr::eq(job, work[0].0)).unwrap_or(0);
             measurements[at].errors.extend(error.failure());
         }
+    }
+}
+
+/// Removes the roots of trees whose directories the phase has removed.
+fn remove_roots(plan: &Plan, phase: &Phase) {
+    let removes = |job: &&Job| job.entries().is_some_and(Entries::removes_directories);
+    for job in phase.jobs.iter().filter(removes) {
+        let targets = plan.targets.iter().filter(|target| job.targets.contains(&target.name));
+        targets
+            .filter_map(|target| NamedTree::of(plan, target))
+            .for_each(|tree| tree.remove_roots());
     }
 }
 

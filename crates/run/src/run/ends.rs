@@ -29,10 +29,12 @@ pub fn after(phase: &Phase, record: &PhaseRecord, control: &Control) -> Option<S
 
 /// True where a job has ended that ends the run with it.
 fn is_last(phase: &Phase, record: &PhaseRecord) -> bool {
-    let ended = phase.jobs.iter().zip(&record.measurements);
-    ended
-        .filter(|(job, _)| job.on_done == OnDone::EndRun)
-        .any(|(_, measurement)| measurement.ended.is_sound())
+    let mut ended = phase.jobs.iter().zip(&record.measurements);
+    ended.any(|(job, Measurement { ended, .. })| match job.on_done {
+        OnDone::EndRun => ended.is_sound(),
+        OnDone::EndRunByTime => *ended == Ended::Time,
+        OnDone::GoOn | OnDone::EndPhase => false,
+    })
 }
 
 /// False where what went wrong in a phase concerns only jobs that fail alone.
@@ -120,6 +122,8 @@ mod tests {
         assert_eq!(case(OnDone::EndRun, Ended::Done, None), "done");
         assert_eq!(case(OnDone::EndRun, Ended::Time, None), "done");
         assert_eq!(case(OnDone::EndRun, Ended::Failed, None), "goes on");
+        assert_eq!(case(OnDone::EndRunByTime, Ended::Time, None), "done");
+        assert_eq!(case(OnDone::EndRunByTime, Ended::Done, None), "goes on");
         assert_eq!(case(OnDone::EndPhase, Ended::Done, None), "goes on");
         assert_eq!(case(OnDone::EndPhase, Ended::Stalled, None), "early");
         assert_eq!(case(OnDone::EndPhase, Ended::Done, Some(Command::End)), "done");

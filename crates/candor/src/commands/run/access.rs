@@ -105,14 +105,19 @@ pub fn range(text: &str) -> Result<Range, String> {
     Ok(Range { start, length: Some(length), ..Range::default() })
 }
 
-/// How workers divide a range: `whole`, `slice`, `interleave`, `segments:16m,16`.
+/// How workers divide a range: `whole`, `slice`, `span`, `interleave`,
+/// `segments:16m,16`.
 pub fn share(text: &str) -> Result<Share, String> {
     if let Some(rest) = text.strip_prefix("segments:") {
         let [block, count] = arguments(text, Some(rest))?;
         return Ok(Share::Segments { block: unit(block)?, count: parse::number(count)? });
     }
-    let words =
-        [("whole", Share::Whole), ("slice", Share::Slice), ("interleave", Share::Interleave)];
+    let words = [
+        ("whole", Share::Whole),
+        ("slice", Share::Slice),
+        ("span", Share::Span),
+        ("interleave", Share::Interleave),
+    ];
     parse::one_of(text, &words)
 }
 

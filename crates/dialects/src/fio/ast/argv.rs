@@ -5,8 +5,11 @@ use std::ffi::OsString;
 use super::{Block, Given, Names, Origin, Reading, Section, expand, is_global};
 use crate::kit::{self, Assignment, Diagnostic, Grammar, Item, Span, Spelling, Word};
 
-const GRAMMAR: Grammar =
-    Grammar { long_behind_one_dash: true, unknown: "--cmdhelp lists all options" };
+const GRAMMAR: Grammar = Grammar {
+    long_behind_one_dash: true,
+    equals_behind_letters: false,
+    unknown: "--cmdhelp lists all options",
+};
 
 /// Reads the words, and gives the job files that they name.
 pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) -> Vec<Word> {

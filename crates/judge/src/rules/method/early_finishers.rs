@@ -1,10 +1,11 @@
 //! G7: some workers were done long before others.
 
+use candor_plan::work::Figure;
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Ended, Finding, Measurement, Progress, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
-use crate::observed::Observed;
+use crate::observed::{Observed, measurement_of};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
 use crate::thresholds::{STRAGGLE_S, STRAGGLED};
@@ -16,8 +17,8 @@ pub const RULE: Rule = Rule {
         explanation: "Where workers have a fixed amount to do, the first one to end takes its \
             share of the load with it: from then on fewer work, and the rate over the whole time \
             is lower than what all of them together reach. candor keeps the counts of the moment \
-            in which the first worker ended and of the end; a tail of more than 10 % of the time \
-            is told with both rates. Use a time limit instead, or quote both.",
+            in which the first worker ended and of the end; two rates that differ by more than \
+            10 % are both told. Use a time limit instead, or quote both.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -26,56 +27,82 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let found = observed.ran.iter().filter_map(|ran| of_job(ran.measured));
-    found.collect::<Vec<_>>().into()
+    let moving = observed.ran.iter().filter_map(|ran| of_job(ran.measured));
+    let names = names_ran(observed).filter_map(of_job);
+    moving.chain(names).collect::<Vec<_>>().into()
+}
+
+/// Measurements of the jobs on names.
+fn names_ran<'a>(observed: &Observed<'a>) -> impl Iterator<Item = &'a Measurement> {
+    let record = observed.record;
+    let jobs = observed.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
+    jobs.filter_map(|(index, job)| measurement_of(record, index, &job.name))
 }
 
 fn of_job(measured: &Measurement) -> Option<Finding> {
-    let (first, last) = (measured.first_done?, measured.last_done);
-    let tail = ratio(last.at_ns.saturating_sub(first.at_ns) as f64, last.at_ns as f64);
+    let (first, last) = (measured.first_done.as_ref()?.progress(), measured.last_done);
+    // Work on names is counted in operations, whether it moves bytes or not.
+    let names = measured.operations.iter().any(|op| op.figure == Figure::Names);
+    let rate = if names || last.bytes == 0 { ops_per_s } else { bytes_per_s };
     let counts = measured.workers > 1
         && measured.ended == Ended::Done
         && last.at_ns as f64 >= STRAGGLE_S.value * 1e9;
-    (counts && tail > STRAGGLED.value).then(|| finding(measured, &first, &last))
+    let apart = ratio(rate(&first).0, rate(&last).0) - 1.0;
+    (counts && apart > STRAGGLED.value).then(|| finding(measured, [first, last], rate))
 }
 
-/// Bytes per second up to a moment.
-fn rate(at: &Progress) -> f64 {
-    ratio(at.bytes as f64 * 1e9, at.at_ns as f64)
+/// A rate up to a moment, and its text.
+type Rate = fn(&Progress) -> (f64, String);
+
+fn bytes_per_s(until: &Progress) -> (f64, String) {
+    let rate = ratio(until.bytes as f64 * 1e9, until.at_ns as f64);
+    (rate, fmt::rate(rate))
 }
 
-fn finding(measured: &Measurement, first: &Progress, last: &Progress) -> Finding {
+fn ops_per_s(until: &Progress) -> (f64, String) {
+    let rate = ratio(until.ops as f64 * 1e9, until.at_ns as f64);
+    (rate, format!("{} operations per second", fmt::count(rate)))
+}
+
+fn finding(measured: &Measurement, [first, last]: [Progress; 2], rate: Rate) -> Finding {
     let time = |at: &Progress| Quantity::ns(at.at_ns as f64);
     let sentence = format!(
-        "The fastest worker was done at {}, the slowest at {}: {} until the first was done, {} \
-         over the whole time.",
-        time(first),
-        time(last),
-        fmt::rate(rate(first)),
-        fmt::rate(rate(last))
+        "While all workers were busy, until {}: {}. Over the whole {}: {}.",
+        time(&first),
+        rate(&first).1,
+        time(&last),
+        rate(&last).1
     );
     FindingBuilder::new("G7", Severity::Remark, sentence)
         .job(&measured.job)
         .confidence(Confidence::Certain)
-        .evidence("first worker done", time(first), "candor")
-        .evidence("last worker done", time(last), "candor")
+        .evidence("first worker done", time(&first), "candor")
+        .evidence("last worker done", time(&last), "candor")
         .advice("Give workers a time instead of an amount, or quote both rates.", None)
         .done()
 }
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::entries::Step;
+    use candor_record::FirstDone;
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
     fn ending(first_s: f64, last_s: f64) -> TestCase {
         let mut case = Workload { workers: 4, ..Workload::default() }.case();
-        let at = |s: f64, bytes: u64| Progress { at_ns: (s * 1e9) as u64, ops: 1, bytes };
-        let measured = case.measured();
-        measured.ended = Ended::Done;
-        measured.first_done = Some(at(first_s, 12_000_000_000));
-        measured.last_done = at(last_s, 12_600_000_000);
+        ends(case.measured(), [first_s, last_s], [12_000_000_000, 12_600_000_000]);
         case
+    }
+
+    fn ends(measured: &mut Measurement, [first_s, last_s]: [f64; 2], bytes: [u64; 2]) {
+        let ns = |s: f64| (s * 1e9) as u64;
+        measured.ended = Ended::Done;
+        let (at_ns, ops) = (ns(first_s), bytes[0] / 4096);
+        measured.first_done =
+            Some(FirstDone { at_ns, ops, bytes: bytes[0], ..FirstDone::default() });
+        measured.last_done = Progress { at_ns: ns(last_s), ops: bytes[1] / 4096, bytes: bytes[1] };
     }
 
     #[test]
@@ -83,16 +110,32 @@ mod tests {
         let found = ending(12.0, 14.0).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The fastest worker was done at 12 s, the slowest at 14 s: 1 GB/s (954 MiB/s) until \
-             the first was done, 900 MB/s (858 MiB/s) over the whole time."
+            "While all workers were busy, until 12 s: 1 GB/s (954 MiB/s). Over the whole 14 s: \
+             900 MB/s (858 MiB/s)."
         );
         assert_eq!(found[0].severity, Severity::Remark);
     }
 
     #[test]
-    fn ends_close_together_and_ends_by_time_are_normal() {
+    fn names_are_told_in_operations() {
+        let mut measured = Measurement { workers: 4, ..Measurement::default() };
+        measured.operation_mut(Step::Stat.operation()).ops = 12_600_000;
+        ends(&mut measured, [12.0, 14.0], [4096 * 12_000_000, 4096 * 12_600_000]);
+        let found = of_job(&measured).expect("a finding");
+        assert_eq!(
+            found.sentence,
+            "While all workers were busy, until 12 s: 1M operations per second. Over the whole \
+             14 s: 900k operations per second."
+        );
+    }
+
+    #[test]
+    fn equal_rates_ends_close_together_and_ends_by_time_are_normal() {
         assert_eq!(ending(13.5, 14.0).found(&RULE), []);
         assert_eq!(ending(0.2, 0.4).found(&RULE), []);
+        let mut as_fast_with_fewer = ending(12.0, 14.0);
+        ends(as_fast_with_fewer.measured(), [12.0, 14.0], [12_000_000_000, 14_000_000_000]);
+        assert_eq!(as_fast_with_fewer.found(&RULE), []);
         let mut by_time = ending(12.0, 14.0);
         by_time.measured().ended = Ended::Time;
         assert_eq!(by_time.found(&RULE), []);

@@ -129,7 +129,7 @@ proptest! {
 fn what_parts_do_not_hold_is_absent() {
     let one = |p99| {
         let mut one = host(&vec![(0, 0, 500), (0, 0, 700)], 1, 0);
-        one.first_done = Some(one.last_done);
+        one.first_done = Some(FirstDone { ops: 8, ..FirstDone::default() });
         one.samples[0].operations[0].latency_ns_p99 = Some(p99);
         one.samples[0].operations[1].latency_ns_p99 = Some(p99);
         one.engine = EngineUsed {
@@ -143,7 +143,7 @@ fn what_parts_do_not_hold_is_absent() {
     let mut idle = one(5);
     idle.samples[0].operations[0].ops = 0;
     let sum = merged([one(1), one(2)]);
-    assert_eq!((sum.first_done, sum.samples[0].operations[0].latency_ns_p99), (None, None));
+    assert_eq!((&sum.first_done, sum.samples[0].operations[0].latency_ns_p99), (&None, None));
     assert_eq!(sum.engine.features, ["direct"]);
     assert_eq!(sum.engine.clock, "c2");
     let read = &merged([idle, one(3)]).samples[0].operations[0];

@@ -1,0 +1,46 @@
+//! Files that results are added to.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+
+use candor_dialects::elbencho::output::{self, HEADER, Moment, PhaseResult};
+use candor_dialects::elbencho::setup::Setup;
+
+/// Adds results to the files that were asked for. The error is a sentence.
+pub fn append(setup: &Setup, results: &[PhaseResult<'_>]) -> Result<(), String> {
+    let (asked, now) = (&setup.asked.output, Moment::now());
+    let all = |form: &dyn Fn(&PhaseResult<'_>) -> String| results.iter().map(form).collect();
+    if let Some(file) = &asked.result_file {
+        let tables: String = all(&|result| result.table());
+        add(file, &format!("{HEADER}{tables}{}\n", output::notes(results)))?;
+    }
+    if let Some(file) = &asked.csv_file {
+        let lines: String = all(&|result| result.csv(&now));
+        let head = output::head_for(file, &first_line(file)?, !asked.no_csv_labels)?;
+        add(file, &(head + &lines))?;
+    }
+    if let Some(file) = &asked.json_file {
+        let lines: String = all(&|result| result.json(&Moment::now()));
+        add(file, &lines)?;
+    }
+    Ok(())
+}
+
+/// The first line of a file with its end; nothing of one that is not there.
+fn first_line(file: &str) -> Result<String, String> {
+    let mut line = String::new();
+    match std::fs::File::open(file) {
+        Ok(open) => match BufReader::new(open).read_line(&mut line) {
+            Ok(_) => Ok(line),
+            Err(error) => Err(format!("{file} cannot be read: {error}")),
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(line),
+        Err(error) => Err(format!("{file} cannot be opened: {error}")),
+    }
+}
+
+fn add(file: &str, text: &str) -> Result<(), String> {
+    let opened = OpenOptions::new().append(true).create(true).open(file);
+    let written = opened.and_then(|mut open| open.write_all(text.as_bytes()));
+    written.map_err(|error| format!("{file} cannot be written: {error}"))
+}

@@ -1,0 +1,60 @@
+//! This host, for paths and places of workers.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use candor_dialects::elbencho::setup::{Found, Host};
+use candor_dialects::fio::lower::{self, Host as _};
+use candor_plan::units::cpu_list;
+
+/// The host that candor runs on.
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn found(&self, path: &Path) -> Found {
+        if path.symlink_metadata().is_ok_and(|link| link.is_symlink()) && !path.exists() {
+            return Found::Other;
+        }
+        match lower::ThisHost.found(path) {
+            lower::Found::Nothing => Found::Nothing,
+            lower::Found::File(bytes) => Found::File(bytes),
+            lower::Found::Directory => Found::Directory,
+            lower::Found::Device(Some(bytes)) => Found::Device(bytes),
+            lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => {
+                Found::Other
+            }
+        }
+    }
+
+    fn is_among_devices(&self, path: &Path) -> bool {
+        let parent = std::path::absolute(path).ok();
+        let parent = parent.and_then(|path| path.parent()?.canonicalize().ok());
+        let device = |path: &Path| path.metadata().ok().map(|metadata| metadata.dev());
+        parent.is_some_and(|parent| {
+            parent.starts_with("/dev") && device(&parent) == device(Path::new("/dev"))
+        })
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        listed("/sys/devices/system/cpu/online").unwrap_or_default()
+    }
+
+    fn nodes(&self) -> Vec<u32> {
+        listed("/sys/devices/system/node/online").unwrap_or_default()
+    }
+
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
+        listed(&format!("/sys/devices/system/node/node{node}/cpulist"))
+    }
+
+    fn now(&self) -> (u64, u32) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        (now.as_secs(), now.subsec_nanos())
+    }
+}
+
+/// The numbers of a list that the kernel keeps in a file.
+fn listed(path: &str) -> Option<Vec<u32>> {
+    cpu_list(std::fs::read_to_string(path).ok()?.trim()).ok()
+}

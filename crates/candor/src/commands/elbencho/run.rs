@@ -1,0 +1,147 @@
+//! Runs the phases and delivers what they gave.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use candor_dialects::elbencho::options::Reading;
+use candor_dialects::elbencho::output::{self, PhaseResult};
+use candor_dialects::elbencho::plan::Lowered;
+use candor_dialects::elbencho::setup::PathKind;
+use candor_dialects::kit::verdict;
+use candor_plan::Problem;
+use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+use candor_run::{HostOptions, Options};
+
+use super::{COMPLAINTS, WRONG, files};
+use crate::commands::foreign::failures::reason;
+use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::{self, Foreign};
+
+/// The variable that lets a device be written that others hold.
+const FORCE: &str = "CANDOR_FORCE";
+
+/// Runs the phases, and gives the exit code.
+pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
+    let asked = &lowered.setup.asked;
+    let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
+    let devices = insists && lowered.setup.path_kind == PathKind::BlockDevice;
+    let force = if devices { asked.paths.clone() } else { Vec::new() };
+    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
+    let options = Options { command: asked.command.clone(), ..Options::default() };
+    foreign::run(&mut Run { reading, lowered }, &lowered.plan, (options, host))
+}
+
+/// A run of the phases.
+struct Run<'a> {
+    reading: &'a Reading,
+    lowered: &'a Lowered,
+}
+
+impl Foreign for Run<'_> {
+    const NAME: &'static str = "elbencho";
+    const WRONG: u8 = WRONG;
+
+    fn output_file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::default()
+    }
+
+    fn preamble(&self) -> String {
+        output::HEADER.to_owned()
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn on(&mut self, _: &Event) -> String {
+        String::new()
+    }
+
+    fn interim(&self, _: &Report) -> String {
+        String::new()
+    }
+
+    fn end(&mut self) {}
+
+    fn complete(&mut self, report: &mut Report) {
+        report.notes.extend(self.lowered.notes.iter().cloned());
+    }
+
+    fn write_files(&self, report: &Report) -> Result<(), String> {
+        files::append(&self.lowered.setup, &self.phase_results(report))
+    }
+
+    fn results(&self, report: &Report, with_verdict: bool) -> String {
+        let results = self.phase_results(report);
+        let mut text: String = results.iter().map(PhaseResult::table).collect();
+        text += &output::notes(&results);
+        // Scripts read the table; only a person reads from a terminal.
+        if with_verdict && std::io::stdout().is_terminal() {
+            text += &self.verdict(report);
+        }
+        text
+    }
+
+    fn verdict(&self, report: &Report) -> String {
+        verdict::text(report, &[])
+    }
+
+    fn failures(&self, report: &Report) -> String {
+        let failed = report.phases.iter().flat_map(|phase| {
+            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
+            failed.map(move |measured| format!("{}: {}", phase.name, reason(measured)))
+        });
+        let mut sentences: Vec<String> = failed.collect();
+        if sentences.is_empty() {
+            sentences.extend(report.cut_short.clone());
+        }
+        foreign::lines(Self::NAME, &foreign::capped(sentences))
+    }
+
+    fn exit_code(&self, report: &Report) -> u8 {
+        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
+        let failed = measured.any(has_failed) || report.cut_short.is_some();
+        if failed || report.interrupted { WRONG } else { 0 }
+    }
+
+    fn complain(&self, problems: &[Problem]) {
+        let sentence = |problem: &Problem| format!("{}; {}", problem.message, self.remedy(problem));
+        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
+    }
+}
+
+impl Run<'_> {
+    /// Results of the phases that ran and did not fail.
+    fn phase_results(&self, report: &Report) -> Vec<PhaseResult<'_>> {
+        let Lowered { setup, phases, .. } = self.lowered;
+        let of_record = |record: &PhaseRecord| {
+            let bench = phases.get(record.phase)?;
+            let sound =
+                !record.measurements.is_empty() && !record.measurements.iter().any(has_failed);
+            sound.then(|| PhaseResult::of(setup, bench, record))
+        };
+        report.results().filter_map(of_record).collect()
+    }
+
+    /// A remedy in words of this command line; those of plans speak of keys.
+    fn remedy(&self, problem: &Problem) -> String {
+        match problem.rule {
+            "held-device" => {
+                format!("release it first, or insist with {FORCE}=1 in the environment")
+            }
+            _ => format!("see `candor options {}`", self.reading_name()),
+        }
+    }
+
+    fn reading_name(&self) -> &str {
+        candor_dialects::kit::Scope::name(self.reading)
+    }
+}
+
+fn has_failed(measured: &Measurement) -> bool {
+    matches!(measured.ended, Ended::Failed | Ended::Stalled)
+}

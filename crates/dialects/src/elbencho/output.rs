@@ -1,0 +1,111 @@
+//! Results in elbencho's forms: the table, lines of CSV and of JSON.
+//!
+//! [`PhaseResult`] has the figures of one phase, and each form is a function of it. What elbencho
+//! is known to count wrongly has the true figure in its place; [`notes`] says so below the table.
+
+mod csv;
+mod figures;
+mod json;
+pub mod live;
+mod notes;
+mod numbers;
+mod summary;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use candor_record::PhaseRecord;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::setup::{BenchPhase, Setup};
+use figures::Figures;
+
+pub use csv::{COLUMNS, head_for};
+pub use notes::notes;
+pub use summary::summary;
+pub use text::HEADER;
+
+/// Version of elbencho whose words and forms are spoken.
+pub const VERSION: &str = "3.1-10";
+
+/// The result of one phase.
+pub struct PhaseResult<'a> {
+    setup: &'a Setup,
+    phase: &'a BenchPhase,
+    figures: Figures,
+}
+
+impl<'a> PhaseResult<'a> {
+    /// The result of a phase as it was recorded.
+    pub fn of(setup: &'a Setup, phase: &'a BenchPhase, record: &PhaseRecord) -> PhaseResult<'a> {
+        PhaseResult { setup, phase, figures: Figures::of(setup, phase, record) }
+    }
+
+    /// Its rows of the table, and the line below them.
+    pub fn table(&self) -> String {
+        text::phase(self.setup, &self.phase.name, &self.figures)
+    }
+
+    /// Its line of CSV.
+    pub fn csv(&self, now: &Moment) -> String {
+        csv::line(self.setup, &self.phase.name, &self.figures, now)
+    }
+
+    /// Its line of JSON.
+    pub fn json(&self, now: &Moment) -> String {
+        json::line(self.setup, &self.phase.name, &self.figures, now)
+    }
+}
+
+/// A moment at which a result is written, and the name by which results tell phases apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moment {
+    at: Timestamp,
+    zone: TimeZone,
+    /// A random UUID.
+    id: String,
+}
+
+impl Moment {
+    /// The present, in the zone of this host.
+    pub fn now() -> Moment {
+        Moment::of(Timestamp::now(), TimeZone::system(), [random(), random()])
+    }
+
+    fn of(at: Timestamp, zone: TimeZone, [high, low]: [u64; 2]) -> Moment {
+        // Version 4, variant 1.
+        let (high, low) = (high & !0xf000 | 0x4000, low & (u64::MAX >> 2) | 1 << 63);
+        let id = format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            high >> 32,
+            high >> 16 & 0xffff,
+            high & 0xffff,
+            low >> 48,
+            low & (u64::MAX >> 16)
+        );
+        Moment { at, zone, id }
+    }
+
+    /// Date and time with the zone: `2026-11-23T11:18:30.170-0500`.
+    fn iso(&self) -> String {
+        self.date(self.at)
+    }
+
+    /// The same of another moment, in ms since 1970.
+    fn iso_of(&self, unix_ms: u64) -> String {
+        let at = i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+        self.date(at.unwrap_or(self.at))
+    }
+
+    fn date(&self, at: Timestamp) -> String {
+        at.to_zoned(self.zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%.3f%z").to_string()
+    }
+}
+
+/// A random number: the keys of hash maps are random.
+fn random() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
+}

@@ -1,0 +1,293 @@
+//! Figures of a phase, as the table and the result files have them.
+
+use candor_record::{HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
+
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+
+/// Things that a phase counts beside blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryNoun {
+    /// Files.
+    Files,
+    /// Directories.
+    Dirs,
+}
+
+impl EntryNoun {
+    /// The word at the head of rows.
+    pub fn word(self) -> &'static str {
+        match self {
+            EntryNoun::Files => "Files",
+            EntryNoun::Dirs => "Dirs",
+        }
+    }
+}
+
+/// Counts of the writes, or of the reads, until a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Side {
+    /// Files or directories.
+    pub entries: u64,
+    /// Blocks.
+    pub ios: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Time until that moment.
+    pub over_ns: u64,
+}
+
+impl Side {
+    /// Files or directories per second.
+    pub fn entries_per_s(&self) -> f64 {
+        self.per_s(self.entries)
+    }
+
+    /// Blocks per second.
+    pub fn ios_per_s(&self) -> f64 {
+        self.per_s(self.ios)
+    }
+
+    /// Bytes per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.per_s(self.bytes)
+    }
+
+    fn per_s(&self, count: u64) -> f64 {
+        if self.over_ns == 0 { 0.0 } else { count as f64 * 1e9 / self.over_ns as f64 }
+    }
+
+    /// Adds the counts of another job.
+    fn add(&mut self, other: &Side) {
+        self.entries += other.entries;
+        self.ios += other.ios;
+        self.bytes += other.bytes;
+        self.over_ns = self.over_ns.max(other.over_ns);
+    }
+}
+
+/// One of the two columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Column {
+    /// Time until its moment.
+    pub elapsed_ns: u64,
+    /// Busy share of the host's CPUs in percent; absent where the kernel reports none.
+    pub cpu_percent: Option<u64>,
+    /// Work of the phase; of a mix, the writes.
+    pub main: Side,
+    /// Reads of a mix.
+    pub read: Side,
+}
+
+/// Latencies of a phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Latencies {
+    /// Of whole files or directories: opening, all I/O and closing.
+    pub entries: Option<Latency>,
+    /// Of blocks.
+    pub ios: Option<Latency>,
+}
+
+/// Figures of a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// What it counts beside blocks.
+    pub noun: Option<EntryNoun>,
+    /// It reads or writes blocks.
+    pub moves: bool,
+    /// It reads and writes.
+    pub is_mix: bool,
+    /// Counts when the first worker ended.
+    pub first: Column,
+    /// Counts at the end.
+    pub last: Column,
+    /// True where the first column is not known, and repeats the last.
+    pub first_is_unknown: bool,
+    /// Latencies of its work; of a mix, of its writes.
+    pub main: Latencies,
+    /// Latencies of the reads of a mix.
+    pub read: Latencies,
+    /// Start of the phase in ms since 1970, where it is known.
+    pub start_unix_ms: Option<u64>,
+    /// Time of each worker by rank, in ms.
+    pub each_ms: Vec<u64>,
+}
+
+impl Figures {
+    /// The figures of a phase.
+    pub fn of(setup: &Setup, phase: &BenchPhase, record: &PhaseRecord) -> Figures {
+        let count = Count { setup, kind: phase.kind };
+        let jobs = &record.measurements;
+        let is_mix = phase.kind == PhaseKind::Write && jobs.iter().any(reads);
+        let elapsed_ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
+        let mut last = Column { elapsed_ns, ..Column::default() };
+        let mut first = Column { elapsed_ns: u64::MAX, ..Column::default() };
+        let (mut main, mut read) = (Latencies::default(), Latencies::default());
+        let mut first_is_unknown = false;
+        for job in jobs {
+            // The readers of a mix by threads are a job without writes.
+            let is_reader = is_mix && !job.operations.iter().any(|op| op.name == "write");
+            let reads_beside = is_mix && !is_reader && reads(job);
+            let all = Counts::at_end(job, elapsed_ns);
+            first_is_unknown |= job.first_done.is_none() && job.workers > 1 && job.ops_done() > 0;
+            let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));
+            first.elapsed_ns = first.elapsed_ns.min(then.over_ns);
+            for (column, counts) in [(&mut first, then), (&mut last, all)] {
+                let to = if is_reader { &mut column.read } else { &mut column.main };
+                to.add(&count.side(&counts, is_reader, is_reader || !is_mix));
+                if reads_beside {
+                    column.read.add(&counts.ios("read"));
+                }
+            }
+            let to = if is_reader { &mut read } else { &mut main };
+            count.latencies(job, to, if is_reader || !is_mix { BOTH } else { &["write"] });
+            if reads_beside {
+                count.latencies(job, &mut read, &["read"]);
+            }
+        }
+        first.elapsed_ns = first.elapsed_ns.min(last.elapsed_ns);
+        [first.cpu_percent, last.cpu_percent] = cpu(record, first.elapsed_ns);
+        let workers = jobs.iter().flat_map(|job| &job.per_worker);
+        Figures {
+            noun: noun(setup, phase.kind),
+            moves: moves(setup, phase.kind),
+            is_mix,
+            first,
+            last,
+            first_is_unknown,
+            main,
+            read,
+            start_unix_ms: jobs.iter().filter_map(|job| job.start_unix_ms).min(),
+            each_ms: workers.map(|worker| worker.elapsed_ns / 1_000_000).collect(),
+        }
+    }
+}
+
+/// True for a job that reads.
+fn reads(job: &Measurement) -> bool {
+    job.operations.iter().any(|op| op.name == "read")
+}
+
+/// Operations of blocks.
+const BOTH: &[&str] = &["read", "write"];
+
+/// Numbers of operations of a job until a moment.
+struct Counts {
+    over_ns: u64,
+    operations: Vec<(String, u64, u64)>,
+}
+
+impl Counts {
+    fn at_end(job: &Measurement, over_ns: u64) -> Counts {
+        let count = |op: &OpStats| (op.name.clone(), op.ops, op.bytes);
+        Counts { over_ns, operations: job.operations.iter().map(count).collect() }
+    }
+
+    fn at_first(job: &Measurement) -> Option<Counts> {
+        let first = job.first_done.as_ref()?;
+        let count = first.operations.iter().map(|op| (op.name.clone(), op.ops, op.bytes));
+        Some(Counts { over_ns: first.at_ns, operations: count.collect() })
+    }
+
+    fn ops(&self, name: &str) -> u64 {
+        self.operations.iter().filter(|op| op.0 == name).map(|op| op.1).sum()
+    }
+
+    fn ios(&self, name: &str) -> Side {
+        let of = self.operations.iter().filter(|op| op.0 == name);
+        let sum = |(ios, bytes), op: &(String, u64, u64)| (ios + op.1, bytes + op.2);
+        let (ios, bytes) = of.fold((0, 0), sum);
+        Side { ios, bytes, over_ns: self.over_ns, entries: 0 }
+    }
+}
+
+/// What a phase counts.
+pub struct Count<'a> {
+    /// The benchmark.
+    pub setup: &'a Setup,
+    /// The phase.
+    pub kind: PhaseKind,
+}
+
+impl Count<'_> {
+    /// Counts of a job: its writes, unless it reads.
+    fn side(&self, counts: &Counts, is_reader: bool, reads: bool) -> Side {
+        let mut side = Side { over_ns: counts.over_ns, ..Side::default() };
+        if reads {
+            side.add(&counts.ios("read"));
+        }
+        if !is_reader {
+            side.add(&counts.ios("write"));
+        }
+        let steps = entry_steps(self.setup, self.kind);
+        let named = steps.iter().map(|step| counts.ops(step)).sum();
+        side.entries = self.entries(named);
+        side
+    }
+
+    /// Entries of so many steps: those of the directories of ranks do not count.
+    pub fn entries(&self, steps: u64) -> u64 {
+        match self.kind {
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(dirs(self.setup)),
+            _ => steps,
+        }
+    }
+
+    /// Adds the latencies of a job.
+    fn latencies(&self, job: &Measurement, to: &mut Latencies, of_blocks: &[&str]) {
+        for name in of_blocks {
+            Latency::merge(&mut to.ios, job.operation(name).latency.as_ref());
+        }
+        for step in entry_steps(self.setup, self.kind) {
+            Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
+        }
+    }
+}
+
+/// Operations of which one is an entry.
+pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
+    match kind {
+        PhaseKind::MakeDirs => &["mkdir"],
+        PhaseKind::RemoveDirs => &["rmdir"],
+        PhaseKind::Stat => &["stat", "lstat", "statx"],
+        PhaseKind::RemoveFiles => &["unlink"],
+        PhaseKind::Write | PhaseKind::Read if setup.path_kind == PathKind::Directory => &["item"],
+        _ => &[],
+    }
+}
+
+/// What a phase counts beside blocks.
+pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
+    match kind {
+        PhaseKind::Sync | PhaseKind::DropCaches => None,
+        PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Some(EntryNoun::Dirs),
+        PhaseKind::Stat | PhaseKind::RemoveFiles => Some(EntryNoun::Files),
+        PhaseKind::Write | PhaseKind::Read => {
+            (setup.path_kind == PathKind::Directory).then_some(EntryNoun::Files)
+        }
+    }
+}
+
+/// True where a phase reads or writes blocks: empty files have none.
+pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
+    let is_empty = setup.path_kind == PathKind::Directory && setup.file_bytes == 0;
+    matches!(kind, PhaseKind::Write | PhaseKind::Read) && !is_empty
+}
+
+/// Directories that a benchmark has, those of ranks apart.
+pub fn dirs(setup: &Setup) -> u64 {
+    let owners = if setup.asked.tree.dir_sharing { 1 } else { setup.asked.run.threads.into() };
+    setup.asked.tree.dirs.saturating_mul(owners)
+}
+
+/// Busy share of the CPUs until the first end, as far as the counters of every second tell, and
+/// over all of the phase.
+fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
+    let host = record.host();
+    let until = |after: &Snapshot| {
+        let busy = HostSample::between("", &host.before, after).cpu_busy;
+        busy.map(|share| (share * 100.0) as u64)
+    };
+    let first_at_ns = host.before.at_ns.saturating_add(first_ns);
+    let first = host.during.iter().find(|snapshot| snapshot.at_ns >= first_at_ns);
+    [until(first.unwrap_or(&host.after)), until(&host.after)]
+}

@@ -1,0 +1,399 @@
+//! Live figures: a line on the terminal, lines of CSV and of JSON.
+//!
+//! [`Live`] adds up the samples of a phase; each interval is a value that the forms render.
+
+use candor_record::{HostSample, JobSample, OpSample, WorkerStats};
+
+use super::figures::{Count, EntryNoun, dirs, entry_steps, moves, noun};
+use super::{Moment, json};
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+use crate::kit::Object;
+
+/// Names of the columns; elbencho ends each line with a comma.
+pub const COLUMNS: [&str; 17] = [
+    "ISO Date",
+    "Label",
+    "Phase",
+    "RuntimeMS",
+    "Rank",
+    "MixType",
+    "Done%",
+    "DoneBytes",
+    "MiB/s",
+    "IOPS",
+    "Entries",
+    "Entries/s",
+    "Lat Ent us",
+    "Lat IO us",
+    "Active",
+    "CPU",
+    "Service",
+];
+
+/// Rank in the line of all workers.
+const ALL: &str = "Total";
+
+/// A phase that runs.
+pub struct Live<'a> {
+    count: Count<'a>,
+    phase: &'a BenchPhase,
+    /// Operations on entries of the work, and of the readers of a mix.
+    steps: [u64; 2],
+    /// Bytes of the work, and of the reads of a mix.
+    bytes: [u64; 2],
+    is_mix: bool,
+}
+
+/// Figures of one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// Time since the phase began.
+    pub runtime_ns: u64,
+    /// Share of the phase that is done, in percent.
+    pub done_percent: u64,
+    /// Workers that have not ended.
+    pub active: u32,
+    /// Busy share of the CPUs in percent, where the kernel reports it.
+    pub cpu_percent: Option<u64>,
+    /// The work; of a mix, the writes.
+    pub main: LiveSide,
+    /// Reads of a mix.
+    pub read: Option<LiveSide>,
+}
+
+/// Writes, or reads, of one interval; amounts are of the whole phase until its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LiveSide {
+    /// Bytes so far.
+    pub bytes: u64,
+    /// Files or directories so far.
+    pub entries: u64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Blocks per second.
+    pub ios_per_s: f64,
+    /// Files or directories per second.
+    pub entries_per_s: f64,
+    /// Mean latency of the entries, in ns.
+    pub entry_latency_ns: f64,
+    /// Mean latency of the blocks, in ns.
+    pub io_latency_ns: f64,
+}
+
+/// Sums of one interval.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    ops: u64,
+    bytes: u64,
+    latency_ns: u64,
+}
+
+impl Sums {
+    fn of<'s>(operations: impl Iterator<Item = &'s OpSample>) -> Sums {
+        operations.fold(Sums::default(), |sum, op| Sums {
+            ops: sum.ops + op.ops,
+            bytes: sum.bytes + op.bytes,
+            latency_ns: sum.latency_ns + op.latency_sum_ns,
+        })
+    }
+
+    fn mean_ns(self) -> f64 {
+        if self.ops == 0 { 0.0 } else { self.latency_ns as f64 / self.ops as f64 }
+    }
+}
+
+impl<'a> Live<'a> {
+    /// A phase that has just begun.
+    pub fn new(setup: &'a Setup, phase: &'a BenchPhase) -> Live<'a> {
+        let count = Count { setup, kind: phase.kind };
+        Live { count, phase, steps: [0; 2], bytes: [0; 2], is_mix: false }
+    }
+
+    /// Adds the samples of an interval, in which so many workers had not ended.
+    pub fn add(&mut self, samples: &[JobSample], host: &HostSample, active: u32) -> Interval {
+        let has = |job: &JobSample, name| job.sample.operations.iter().any(|op| op.name == name);
+        let writes = self.phase.kind == PhaseKind::Write;
+        self.is_mix |= writes && samples.iter().any(|job| has(job, "read"));
+        let is_mix = self.is_mix;
+        let is_reader = |job: &JobSample| is_mix && !has(job, "write");
+        let named = |names: &'static [&'static str], readers: Option<bool>| {
+            let jobs = samples.iter();
+            let jobs =
+                jobs.filter(move |job| readers.is_none_or(|wanted| is_reader(job) == wanted));
+            let all = jobs.flat_map(|job| &job.sample.operations);
+            Sums::of(all.filter(move |op| names.contains(&op.name.as_str())))
+        };
+        let of_blocks: [&[&str]; 2] =
+            if is_mix { [&["write"], &["read"]] } else { [&["read", "write"], &[]] };
+        let steps = entry_steps(self.count.setup, self.phase.kind);
+        let length_ns = samples.iter().map(|job| job.sample.length_ns).max().unwrap_or(0);
+        let sides = [0, 1].map(|at| {
+            let ios = named(of_blocks[at], None);
+            let entries = named(steps, Some(at == 1));
+            self.side(at, [entries, ios], length_ns)
+        });
+        Interval {
+            runtime_ns: samples.iter().map(|job| job.sample.at_ns).max().unwrap_or(0),
+            done_percent: self.done_percent(&sides),
+            active,
+            cpu_percent: host.cpu_busy.map(|share| (share * 100.0) as u64),
+            main: sides[0],
+            read: is_mix.then_some(sides[1]),
+        }
+    }
+
+    /// Adds to one side, and gives its figures.
+    fn side(&mut self, at: usize, [entries, ios]: [Sums; 2], length_ns: u64) -> LiveSide {
+        let before = self.count.entries(self.steps[at]);
+        self.steps[at] += entries.ops;
+        self.bytes[at] += ios.bytes;
+        let now = self.count.entries(self.steps[at]);
+        let per_s = |count: u64| match length_ns {
+            0 => 0.0,
+            ns => count as f64 * 1e9 / ns as f64,
+        };
+        LiveSide {
+            bytes: self.bytes[at],
+            entries: now,
+            bytes_per_s: per_s(ios.bytes),
+            ios_per_s: per_s(ios.ops),
+            entries_per_s: per_s(now - before),
+            entry_latency_ns: entries.mean_ns(),
+            io_latency_ns: ios.mean_ns(),
+        }
+    }
+
+    fn done_percent(&self, sides: &[LiveSide; 2]) -> u64 {
+        let (setup, kind) = (self.count.setup, self.phase.kind);
+        let (done, all) = match moves(setup, kind) {
+            true => (sides[0].bytes + sides[1].bytes, expected_bytes(setup)),
+            false => (sides[0].entries, expected_entries(setup, kind)),
+        };
+        if all == 0 { 0 } else { (u128::from(done) * 100 / u128::from(all)).min(100) as u64 }
+    }
+
+    /// One line for the terminal: `READ: 30151 IOPS; 117 MiB/s; 235 MiB; 4 threads; 17% CPU; 2s`.
+    pub fn line(&self, interval: &Interval) -> String {
+        let setup = self.count.setup;
+        let sides = [Some(&interval.main), interval.read.as_ref()];
+        let sum =
+            |of: fn(&LiveSide) -> f64| sides.into_iter().flatten().map(of).sum::<f64>() as u64;
+        let mut parts = Vec::new();
+        if moves(setup, self.phase.kind) {
+            parts.push(format!("{} IOPS", sum(|side| side.ios_per_s)));
+            parts.push(format!("{} MiB/s", sum(|side| side.bytes_per_s / MIB)));
+            parts.push(format!("{} MiB", sum(|side| side.bytes as f64 / MIB)));
+        } else if let Some(noun) = noun(setup, self.phase.kind) {
+            parts.push(format!("{} {}/s", sum(|side| side.entries_per_s), noun.word()));
+            let name = if noun == EntryNoun::Dirs { "dirs" } else { "files" };
+            parts.push(format!("{} {name}", sum(|side| side.entries as f64)));
+        }
+        parts.push(format!("{} threads", interval.active));
+        parts.extend(interval.cpu_percent.map(|percent| format!("{percent}% CPU")));
+        parts.push(format!("{}s", interval.runtime_ns / 1_000_000_000));
+        format!("{}: {}", self.phase.name, parts.join("; "))
+    }
+
+    /// The lines of CSV: one, and of a mix one for its writes and one for its reads.
+    pub fn csv(&self, interval: &Interval, now: &Moment) -> String {
+        let line = |fields: [String; 17]| fields.map(|field| field.replace(',', " ")).join(",");
+        self.rows(interval, now).into_iter().map(|row| line(row) + ",\n").collect()
+    }
+
+    /// The same as lines of JSON, whose keys are the columns of the CSV.
+    pub fn json(&self, interval: &Interval, now: &Moment) -> String {
+        self.rows(interval, now).into_iter().map(object).collect()
+    }
+
+    fn rows(&self, interval: &Interval, now: &Moment) -> Vec<[String; 17]> {
+        let row = |side: &LiveSide, mix: &str| {
+            let whole = |value: f64| (value as u64).to_string();
+            [
+                now.iso(),
+                self.count.setup.asked.run.label.clone(),
+                self.phase.name.clone(),
+                (interval.runtime_ns / 1_000_000).to_string(),
+                ALL.into(),
+                mix.into(),
+                interval.done_percent.to_string(),
+                side.bytes.to_string(),
+                whole(side.bytes_per_s / MIB),
+                whole(side.ios_per_s),
+                side.entries.to_string(),
+                whole(side.entries_per_s),
+                whole(side.entry_latency_ns / 1e3),
+                whole(side.io_latency_ns / 1e3),
+                interval.active.to_string(),
+                interval.cpu_percent.map_or(String::new(), |percent| percent.to_string()),
+                String::new(),
+            ]
+        };
+        match &interval.read {
+            None => vec![row(&interval.main, "")],
+            Some(read) => vec![row(&interval.main, "write"), row(read, "read")],
+        }
+    }
+
+    /// Lines of CSV with what each worker has moved so far, from results so far.
+    pub fn worker_csv(&self, runtime_ns: u64, workers: &[WorkerStats], now: &Moment) -> String {
+        let line = |worker: &WorkerStats| {
+            let mut fields = [const { String::new() }; 17];
+            fields[0] = now.iso();
+            fields[1] = self.count.setup.asked.run.label.replace(',', " ");
+            fields[2] = self.phase.name.clone();
+            fields[3] = (runtime_ns / 1_000_000).to_string();
+            fields[4] = worker.rank.to_string();
+            fields[7] = worker.bytes.to_string();
+            fields.join(",") + ",\n"
+        };
+        workers.iter().map(line).collect()
+    }
+}
+
+/// The head of a file of CSV.
+pub fn header() -> String {
+    COLUMNS.join(",") + ",\n"
+}
+
+fn object(fields: [String; 17]) -> String {
+    let mut object = Object::default();
+    for (name, value) in COLUMNS.iter().zip(fields) {
+        object.put(*name, value);
+    }
+    json::line_of(&object)
+}
+
+/// Bytes in a MiB.
+const MIB: f64 = 1_048_576.0;
+
+/// Bytes that a phase is to read or write.
+fn expected_bytes(setup: &Setup) -> u64 {
+    let files = match setup.path_kind {
+        PathKind::Directory => files(setup),
+        _ => setup.asked.paths.len() as u64,
+    };
+    match setup.random_bytes {
+        0 => files.saturating_mul(setup.file_bytes),
+        bytes => bytes,
+    }
+}
+
+/// Files or directories that a phase is to look up, make or remove.
+fn expected_entries(setup: &Setup, kind: PhaseKind) -> u64 {
+    match (kind, setup.path_kind) {
+        (PhaseKind::Sync | PhaseKind::DropCaches, _) => 0,
+        (PhaseKind::MakeDirs | PhaseKind::RemoveDirs, _) => dirs(setup),
+        (_, PathKind::Directory) => files(setup),
+        _ => setup.asked.paths.len() as u64,
+    }
+}
+
+/// Small files of all workers.
+fn files(setup: &Setup) -> u64 {
+    let tree = &setup.asked.tree;
+    let of_worker = tree.dirs.max(1).saturating_mul(tree.files);
+    of_worker.saturating_mul(setup.asked.run.threads.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::entries::Step;
+    use candor_plan::work::{BlocksOp, Operation};
+    use candor_record::Sample;
+
+    use super::*;
+
+    fn setup(path_kind: PathKind) -> Setup {
+        let file_bytes = 1 << 30;
+        let mut setup = Setup { path_kind, file_bytes, block_bytes: 4096, ..Setup::default() };
+        setup.asked.run.threads = 4;
+        setup.asked.paths = vec!["/data/f".into()];
+        setup
+    }
+
+    fn phase(kind: PhaseKind, name: &str) -> BenchPhase {
+        BenchPhase { kind, name: name.into() }
+    }
+
+    fn samples(second: u64, operations: &[(&Operation, u64, u64)]) -> Vec<JobSample> {
+        let op = |(row, ops, bytes): &(&Operation, u64, u64)| OpSample {
+            ops: *ops,
+            bytes: *bytes,
+            latency_sum_ns: ops * 530_000,
+            ..OpSample::of(row)
+        };
+        let length_ns = 1_000_000_000;
+        let operations = operations.iter().map(op).collect();
+        let sample = Sample { at_ns: second * length_ns, length_ns, operations };
+        vec![JobSample { job: "job".into(), sample }]
+    }
+
+    fn host() -> HostSample {
+        HostSample { cpu_busy: Some(0.178), ..HostSample::default() }
+    }
+
+    fn moment() -> Moment {
+        let at = "2026-02-09T16:18:30.170Z".parse().expect("a time");
+        Moment::of(at, jiff::tz::TimeZone::fixed(jiff::tz::offset(-5)), [0, 0])
+    }
+
+    #[test]
+    fn reads_have_a_line_in_every_form() {
+        let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
+        let mut live = Live::new(&setup, &read);
+        let reads = [(BlocksOp::Read.operation(), 30_151, 30_151 * 4096)];
+        live.add(&samples(1, &reads), &host(), 4);
+        let interval = live.add(&samples(2, &reads), &host(), 4);
+        let line = "READ: 30151 IOPS; 117 MiB/s; 235 MiB; 4 threads; 17% CPU; 2s";
+        assert_eq!(live.line(&interval), line);
+        let csv = "2026-02-09T11:18:30.170-0500,,READ,2000,Total,,23,246996992,117,30151,0,0,0,530,\
+                   4,17,,\n";
+        assert_eq!(live.csv(&interval, &moment()), csv);
+        assert_eq!(header().split(',').count(), csv.split(',').count());
+        let json: serde_json::Value =
+            serde_json::from_str(&live.json(&interval, &moment())).expect("JSON");
+        let fields = csv.trim_end().split(',');
+        for (name, field) in COLUMNS.iter().zip(fields) {
+            assert_eq!(json[name], field, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_mix_has_a_line_for_its_writes_and_one_for_its_reads() {
+        let (setup, write) = (setup(PathKind::File), phase(PhaseKind::Write, "RWMIX70"));
+        let mut live = Live::new(&setup, &write);
+        let operations = [
+            (BlocksOp::Read.operation(), 700, 700 * 4096),
+            (BlocksOp::Write.operation(), 300, 300 * 4096),
+        ];
+        let interval = live.add(&samples(1, &operations), &host(), 4);
+        assert!(live.line(&interval).starts_with("RWMIX70: 1000 IOPS; 3 MiB/s;"));
+        let csv = live.csv(&interval, &moment());
+        let of = |line: &str, at: usize| line.split(',').nth(at).map(String::from);
+        let types: Vec<_> = csv.lines().map(|line| (of(line, 5), of(line, 9))).collect();
+        let side = |name: &str, ios: &str| (Some(name.to_owned()), Some(ios.to_owned()));
+        assert_eq!(types, [side("write", "300"), side("read", "700")]);
+    }
+
+    #[test]
+    fn names_are_told_in_entries() {
+        let mut setup = setup(PathKind::Directory);
+        (setup.asked.tree.dirs, setup.asked.tree.files) = (10, 10);
+        let stat = phase(PhaseKind::Stat, "STAT");
+        let mut live = Live::new(&setup, &stat);
+        let interval = live.add(&samples(1, &[(Step::Stat.operation(), 100, 0)]), &host(), 3);
+        assert_eq!(live.line(&interval), "STAT: 100 Files/s; 100 files; 3 threads; 17% CPU; 1s");
+        assert_eq!(interval.done_percent, 25);
+        assert_eq!(interval.main.entry_latency_ns, 530_000.0);
+    }
+
+    #[test]
+    fn workers_have_amounts() {
+        let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
+        let live = Live::new(&setup, &read);
+        let worker = WorkerStats { rank: 1, bytes: 31_109_120, ..WorkerStats::default() };
+        let line = live.worker_csv(1_000_000_000, &[worker], &moment());
+        let expected = "2026-02-09T11:18:30.170-0500,,READ,1000,1,,,31109120,,,,,,,,,,\n";
+        assert_eq!(line, expected);
+    }
+}

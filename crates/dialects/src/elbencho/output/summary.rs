@@ -1,0 +1,227 @@
+//! Runs of result files side by side: a table of means, with least and greatest values.
+
+use super::csv::COLUMNS;
+
+/// Columns that tell one configuration from another.
+const CONFIGURATION: [&str; 16] = [
+    "operation",
+    "label",
+    "path type",
+    "paths",
+    "hosts",
+    "threads",
+    "dirs",
+    "files",
+    "file size",
+    "block size",
+    "direct IO",
+    "random",
+    "random aligned",
+    "IO depth",
+    "shared paths",
+    "truncate",
+];
+
+/// Figures with a value at the first end and one at the last.
+const PAIRS: [&str; 12] = [
+    "time ms",
+    "entries/s",
+    "IOPS",
+    "MiB/s",
+    "CPU%",
+    "entries",
+    "MiB",
+    "rwmix read entries/s",
+    "rwmix read IOPS",
+    "rwmix read MiB/s",
+    "rwmix read entries",
+    "rwmix read MiB",
+];
+
+/// Latencies, whose least, mean and greatest are columns.
+const LATENCIES: [&str; 4] =
+    ["Ent lat us", "IO lat us", "rwmix read Ent lat us", "rwmix read IO lat us"];
+
+/// Runs of one phase and configuration.
+struct Group {
+    configuration: Vec<String>,
+    /// Fields of each run, by the columns of its file.
+    runs: Vec<Vec<(String, String)>>,
+}
+
+/// The table of one or more files of CSV, each with its name and content.
+///
+/// # Errors
+/// A sentence, for a file that holds no results.
+pub fn summary(files: &[(String, String)]) -> Result<String, String> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (name, content) in files {
+        for run in runs(name, content)? {
+            let field = |column: &&str| {
+                let found = run.iter().find(|(name, _)| name == column);
+                found.map(|(_, value)| value.clone()).unwrap_or_default()
+            };
+            let configuration: Vec<String> = CONFIGURATION.iter().map(field).collect();
+            match groups.iter_mut().find(|group| group.configuration == configuration) {
+                Some(group) => group.runs.push(run),
+                None => groups.push(Group { configuration, runs: vec![run] }),
+            }
+        }
+    }
+    Ok(groups.iter().map(Group::text).collect::<Vec<_>>().join("\n"))
+}
+
+/// The runs of a file, each as pairs of column and field.
+fn runs(name: &str, content: &str) -> Result<Vec<Vec<(String, String)>>, String> {
+    let mut lines = content.lines().enumerate().filter(|(_, line)| !line.is_empty()).peekable();
+    let Some((_, first)) = lines.peek() else {
+        return Err(format!("{name} is empty: name a file that `--csvfile` wrote"));
+    };
+    let columns: Vec<&str> = match first.starts_with(COLUMNS[0]) {
+        true => lines.next().map(|(_, line)| line.split(',').collect()).unwrap_or_default(),
+        // A file that was written with `--nocsvlabels`.
+        false => COLUMNS.to_vec(),
+    };
+    let run = |(at, line): (usize, &str)| {
+        let fields: Vec<&str> = line.split(',').collect();
+        if fields.len() != columns.len() {
+            return Err(format!(
+                "{name}:{}: {} fields where the columns are {}; name a file that `--csvfile` wrote",
+                at + 1,
+                fields.len(),
+                columns.len()
+            ));
+        }
+        let pairs = columns.iter().zip(fields);
+        Ok(pairs.map(|(column, field)| ((*column).to_owned(), field.to_owned())).collect())
+    };
+    lines.map(run).collect()
+}
+
+impl Group {
+    fn text(&self) -> String {
+        let named = CONFIGURATION.iter().zip(&self.configuration).skip(1);
+        let given = named.filter(|(_, value)| !value.is_empty());
+        let settings: Vec<String> = given.map(|(name, value)| format!("{name}={value}")).collect();
+        let runs = match self.runs.len() {
+            1 => "1 run".into(),
+            count => format!("{count} runs"),
+        };
+        let mut text = format!("{} ({runs}): {}\n", self.configuration[0], settings.join(", "));
+        text += &format!("  {:<26}{:>30}{:>30}\n", "mean [ min max ]", "FIRST DONE", "LAST DONE");
+        for name in PAIRS {
+            let [first, last] =
+                ["first", "last"].map(|end| self.spread(&format!("{name} [{end}]")));
+            if first.is_some() || last.is_some() {
+                let [first, last] = [first, last].map(Option::unwrap_or_default);
+                text += &format!("  {name:<26}{first:>30}{last:>30}\n");
+            }
+        }
+        for name in LATENCIES {
+            let of = |which: &str| self.values(&format!("{name} [{which}]"));
+            let (least, mean, greatest) = (of("min"), of("avg"), of("max"));
+            if let (Some(least), Some(greatest)) =
+                (least.into_iter().reduce(f64::min), greatest.into_iter().reduce(f64::max))
+            {
+                let mean = mean.iter().sum::<f64>() / mean.len().max(1) as f64;
+                let all = spread_text(mean, least, greatest);
+                text += &format!("  {name:<26}{:>30}{all:>30}\n", "");
+            }
+        }
+        text
+    }
+
+    /// Values of a column.
+    fn values(&self, column: &str) -> Vec<f64> {
+        let of_run = |run: &Vec<(String, String)>| {
+            let (_, field) = run.iter().find(|(name, _)| name == column)?;
+            field.parse().ok()
+        };
+        self.runs.iter().filter_map(of_run).collect()
+    }
+
+    fn spread(&self, column: &str) -> Option<String> {
+        let values = self.values(column);
+        let (least, greatest) =
+            (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some(spread_text(mean, least, greatest))
+    }
+}
+
+/// `1234.5 [ 1200 1269 ]`
+fn spread_text(mean: f64, least: f64, greatest: f64) -> String {
+    let number = |value: f64| {
+        let text = format!("{value:.1}");
+        text.trim_end_matches(".0").to_owned()
+    };
+    format!("{} [ {} {} ]", number(mean), number(least), number(greatest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A line with these fields by column.
+    fn line(columns: &[&str], fields: &[(&str, &str)]) -> String {
+        let field = |column: &&str| {
+            let found = fields.iter().find(|(name, _)| name == column);
+            found.map_or("", |(_, value)| value).to_owned()
+        };
+        columns.iter().map(field).collect::<Vec<_>>().join(",") + "\n"
+    }
+
+    fn run(threads: &str, iops: &str) -> Vec<(&'static str, String)> {
+        vec![
+            ("ISO date", "2026-11-23T11:00:00.000+0000".into()),
+            ("operation", "WRITE".into()),
+            ("threads", threads.into()),
+            ("IOPS [first]", iops.into()),
+            ("IOPS [last]", "100".into()),
+            ("IO lat us [min]", "1".into()),
+            ("IO lat us [avg]", iops.into()),
+            ("IO lat us [max]", "900".into()),
+        ]
+    }
+
+    fn file(columns: &[&str], runs: &[Vec<(&'static str, String)>]) -> String {
+        let of = |run: &Vec<(&'static str, String)>| {
+            let fields: Vec<(&str, &str)> = run.iter().map(|(n, v)| (*n, v.as_str())).collect();
+            line(columns, &fields)
+        };
+        runs.iter().map(of).collect()
+    }
+
+    #[test]
+    fn equal_configurations_are_one_group() {
+        let runs = [run("4", "110"), run("8", "400"), run("4", "121")];
+        let labelled = COLUMNS.join(",") + "\n" + &file(&COLUMNS, &runs);
+        let bare = file(&COLUMNS, &[run("4", "132")]);
+        let text = summary(&[("a".into(), labelled), ("b".into(), bare)]).expect("results");
+        let heads: Vec<&str> = text.lines().filter(|line| line.starts_with("WRITE")).collect();
+        assert_eq!(heads, ["WRITE (3 runs): threads=4", "WRITE (1 run): threads=8"]);
+        let words = |name: &str| {
+            let row = text.lines().find(|line| line.trim_start().starts_with(name));
+            row.expect(name).split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(words("IOPS"), "IOPS 121 [ 110 132 ] 100 [ 100 100 ]");
+        assert_eq!(words("IO lat us"), "IO lat us 121 [ 1 900 ]");
+        assert!(!text.contains("rwmix"), "{text}");
+    }
+
+    #[test]
+    fn columns_go_by_their_names() {
+        let mut columns = COLUMNS.to_vec();
+        columns[1..].reverse();
+        let content = columns.join(",") + "\n" + &file(&columns, &[run("4", "110")]);
+        let text = summary(&[("a".into(), content)]).expect("results");
+        assert!(text.starts_with("WRITE (1 run): threads=4\n"), "{text}");
+    }
+
+    #[test]
+    fn files_without_results_are_named() {
+        let wrong = |content: &str| summary(&[("f.csv".into(), content.into())]).expect_err("none");
+        assert!(wrong("").starts_with("f.csv is empty"));
+        assert!(wrong("a,b\n").starts_with("f.csv:1: 2 fields where the columns are 55"));
+    }
+}

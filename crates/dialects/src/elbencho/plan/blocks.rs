@@ -1,0 +1,235 @@
+//! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
+
+use candor_plan::blocks::{
+    Access, Advice, Content, Engine, FileOrder, Fill, Format, Hints, Pace, Pattern, ReadBack,
+    Rotation, Share, Verify,
+};
+use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::{
+    Blocks, Bytes, BytesPerSec, Create, Job, Layout, Stop, Target, TargetKind, Work,
+};
+
+use super::{Context, phases};
+use crate::elbencho::options::{AccessOptions, FileAdvice, MapAdvice, RandomSource};
+use crate::elbencho::setup::{PathKind, PhaseKind, Setup};
+use crate::kit::Diagnostics;
+
+/// End of the name of a path that is used as it is found.
+const FOUND: &str = ", as found";
+
+/// Each path twice: to be written, and as it is found, of which nothing is made.
+pub(super) fn targets(setup: &Setup) -> Vec<Target> {
+    let mut all = Vec::new();
+    let io = &setup.asked.io;
+    let writes_by_mapping = io.mmap && setup.asked.phases.write;
+    let layout = match setup.path_kind {
+        PathKind::BlockDevice => Layout::Never,
+        _ if io.preallocate => Layout::Allocate,
+        _ if io.truncate_to_size || writes_by_mapping => Layout::Sparse,
+        _ => Layout::Never,
+    };
+    for (path, bytes) in setup.asked.paths.iter().zip(&setup.bytes_of_paths) {
+        let written = Target {
+            name: path.clone(),
+            path: path.into(),
+            kind: match setup.path_kind {
+                PathKind::BlockDevice => TargetKind::Device,
+                _ => TargetKind::File,
+            },
+            size: (*bytes > 0).then_some(Bytes(*bytes)),
+            layout,
+            keep: true,
+            overwrite: true,
+            ..Target::default()
+        };
+        all.push(Target {
+            name: format!("{path}{FOUND}"),
+            layout: Layout::Never,
+            create: Create::Nothing,
+            ..written.clone()
+        });
+        all.push(written);
+    }
+    all.extend(phases::targets(setup));
+    all
+}
+
+/// The jobs of a phase.
+pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics) -> Vec<Job> {
+    let asked = &context.setup.asked;
+    let mut targets = asked.paths.clone();
+    if kind != PhaseKind::Write {
+        targets.iter_mut().for_each(|name| name.push_str(FOUND));
+    }
+    if asked.access.backward {
+        targets.reverse();
+    }
+    let job = |name: &str, workers, work, stop| Job {
+        name: name.into(),
+        workers,
+        targets: targets.clone(),
+        placement: context.placement.clone(),
+        stop: Some(stop),
+        work,
+        ..Job::default()
+    };
+    let threads = asked.run.threads;
+    let of_names = |step| {
+        let removes = kind == PhaseKind::RemoveFiles && asked.tree.no_delete_errors;
+        let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
+        let stop = Stop { continue_on_error: removes, ..context.stop() };
+        vec![job("workers", threads, entries.into(), stop)]
+    };
+    let mut of_blocks = |name: &str, workers: u32, mix: Mix| {
+        let work = Work::Blocks(Box::new(blocks(context, mix, workers, out)));
+        job(name, workers, work, stop(context, workers))
+    };
+    let mixed = asked.mix.read_percent;
+    match kind {
+        PhaseKind::Stat => of_names(Step::Stat),
+        PhaseKind::RemoveFiles => of_names(Step::Unlink),
+        PhaseKind::Write if mixed > 0 => {
+            let mix = Mix { read: mixed, write: 100 - mixed, trim: 0 };
+            vec![of_blocks("workers", threads, mix)]
+        }
+        PhaseKind::Write if asked.mix.read_threads > 0 => {
+            let readers = asked.mix.read_threads;
+            let writers = threads.saturating_sub(readers).max(1);
+            vec![
+                of_blocks("writers", writers, Mix::WRITE),
+                of_blocks("readers", readers, Mix::READ),
+            ]
+        }
+        PhaseKind::Write => vec![of_blocks("workers", threads, Mix::WRITE)],
+        _ => vec![of_blocks("workers", threads, Mix::READ)],
+    }
+}
+
+/// The end of a job of blocks: at random places, once so many bytes were moved.
+fn stop(context: &Context<'_>, workers: u32) -> Stop {
+    let stop = context.stop();
+    let each = context.setup.random_bytes / u64::from(workers.max(1));
+    let random = context.setup.asked.access.random;
+    match random && !context.setup.asked.run.infinite_loop {
+        true => Stop { bytes: Some(Bytes(each)), passes: None, ..stop },
+        false => stop,
+    }
+}
+
+fn blocks(context: &Context<'_>, mix: Mix, workers: u32, out: &mut Diagnostics) -> Blocks {
+    let Setup { asked, block_bytes, .. } = context.setup;
+    let (access, io) = (&asked.access, &asked.io);
+    let align = if io.direct { 512 } else { 1 };
+    let unaligned = access.random && access.random_unaligned;
+    let in_order = !access.random;
+    Blocks {
+        mix,
+        access: order(access, mix),
+        align: unaligned.then(|| PerDirection::all(Bytes(align))),
+        rotation: Rotation {
+            order: if in_order { FileOrder::Sequential } else { FileOrder::ByBytes },
+            ..Rotation::default()
+        },
+        size: PerDirection::all(SizeSpec::Fixed(Bytes(*block_bytes))),
+        short_last: in_order && !access.strided,
+        share: if access.strided { Share::Interleave } else { Share::Span },
+        depth: io.depth,
+        engine: match (io.mmap, io.depth) {
+            (true, _) => Engine::MMAP,
+            (false, 1) => Engine::Psync,
+            (false, _) => Engine::LIBAIO,
+        },
+        direct: io.direct,
+        hints: Hints { advice: advice(context, out), ..Hints::default() },
+        pace: pace(context.setup, mix, workers),
+        content: content(context.setup),
+        verify: verify(context.setup, mix),
+        ..Blocks::default()
+    }
+}
+
+fn order(access: &AccessOptions, mix: Mix) -> Access {
+    let once =
+        mix.read == 0 && !access.random_unaligned && access.random_source == RandomSource::Chosen;
+    match (access.random, access.backward) {
+        (true, _) if once => Access::Permutation,
+        (true, _) => Access::Random,
+        (false, true) => Access::Backward,
+        (false, false) => Access::Sequential,
+    }
+}
+
+/// The advice that candor knows; what it does not know is refused.
+fn advice(context: &Context<'_>, out: &mut Diagnostics) -> Advice {
+    let io = &context.setup.asked.io;
+    let of_file = io.file_advice.first().map(|advice| match advice {
+        FileAdvice::Sequential => Some(Advice::Sequential),
+        FileAdvice::Random => Some(Advice::Random),
+        FileAdvice::NoReuse => Some(Advice::Noreuse),
+        FileAdvice::WillNeed | FileAdvice::DontNeed => None,
+    });
+    let of_map = io.map_advice.first().filter(|_| io.mmap).map(|advice| match advice {
+        MapAdvice::Sequential => Some(Advice::Sequential),
+        MapAdvice::Random => Some(Advice::Random),
+        _ => None,
+    });
+    for (option, advice) in [("fadv", of_file), ("madv", of_map)] {
+        if advice == Some(None) {
+            out.refuse(context.reading, option, "candor does not give this advice");
+        }
+    }
+    of_map.or(of_file).flatten().unwrap_or_default()
+}
+
+/// Limits of each worker, as one of the whole job.
+fn pace(setup: &Setup, mix: Mix, workers: u32) -> Pace {
+    let io = &setup.asked.io;
+    let limit = match (mix.read, mix.write) {
+        (100, _) => io.read_limit_bytes_per_s,
+        (_, 100) => io.write_limit_bytes_per_s,
+        _ => 0,
+    };
+    let all = BytesPerSec(limit.saturating_mul(workers.into()));
+    Pace { bytes: (limit > 0).then_some(all), ..Pace::default() }
+}
+
+/// Words of 8 bytes with their offset and the salt; else random bytes, new for each write or not.
+fn content(setup: &Setup) -> Content {
+    let data = &setup.asked.data;
+    if data.verify_salt > 0 {
+        return Content {
+            fill: Fill::Pattern,
+            pattern: words(data.verify_salt),
+            ..Content::default()
+        };
+    }
+    let fill = if data.variance_percent == 0 { Fill::Once } else { Fill::Pool };
+    Content { fill, ..Content::default() }
+}
+
+fn words(salt: u64) -> Option<Pattern> {
+    let word = std::num::NonZeroUsize::new(8)?;
+    Pattern::empty().then_offset().salted(salt).anew_every(word).finish()
+}
+
+fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
+    let data = &setup.asked.data;
+    let reads_back = data.verify_direct && mix.write > 0;
+    if data.verify_salt == 0 || (mix.read == 0 && !reads_back) {
+        return None;
+    }
+    let read_back = ReadBack { every: 1, batch: 1, ..ReadBack::default() };
+    let sizes = setup.bytes_of_paths.iter().fold(setup.block_bytes, |sum, size| gcd(sum, *size));
+    Some(Verify {
+        interval: Bytes(sizes),
+        format: Format::Pattern,
+        generations: false,
+        read_back: reads_back.then_some(read_back),
+        ..Verify::default()
+    })
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

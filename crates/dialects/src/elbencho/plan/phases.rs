@@ -1,0 +1,106 @@
+//! The order of phases, and those that keep house between them.
+
+use std::path::Path;
+
+use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::{Create, Job, Program, Target, TargetKind, Work};
+
+use super::Context;
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+
+/// Name of the target that is synced.
+const SYNCED: &str = "filesystem of ";
+
+/// The phases in their order: house-keeping comes before the first and after each.
+pub(super) fn order(setup: &Setup) -> Vec<BenchPhase> {
+    let asked = setup.asked.phases;
+    let all = [
+        (asked.make_dirs, PhaseKind::MakeDirs),
+        (asked.write, PhaseKind::Write),
+        (asked.stat, PhaseKind::Stat),
+        (asked.read, PhaseKind::Read),
+        (asked.remove_files, PhaseKind::RemoveFiles),
+        (asked.remove_dirs, PhaseKind::RemoveDirs),
+    ];
+    let run = &setup.asked.run;
+    let chores = [(run.sync, PhaseKind::Sync), (run.drop_caches, PhaseKind::DropCaches)];
+    let chores = chores.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind);
+    let wanted = all.into_iter().filter(|(wanted, _)| *wanted).map(|(_, kind)| kind);
+    let kinds = chores.clone().chain(wanted.flat_map(|kind| {
+        let then = chores.clone();
+        std::iter::once(kind).chain(then)
+    }));
+    kinds.map(|kind| BenchPhase { kind, name: name(setup, kind) }).collect()
+}
+
+/// The name of a phase in tables.
+fn name(setup: &Setup, kind: PhaseKind) -> String {
+    let (mix, tree) = (&setup.asked.mix, &setup.asked.tree);
+    let inline = || {
+        let stat = if tree.stat_inline { "+s" } else { "" };
+        let read = if tree.read_inline && kind == PhaseKind::Write { "+r" } else { "" };
+        format!("{stat}{read}")
+    };
+    match kind {
+        PhaseKind::Sync => "SYNC".to_owned(),
+        PhaseKind::DropCaches => "DROPCACHE".to_owned(),
+        PhaseKind::MakeDirs => "MKDIRS".to_owned(),
+        PhaseKind::Write if mix.read_percent > 0 => format!("RWMIX{}", mix.read_percent),
+        PhaseKind::Write if mix.read_threads > 0 => format!("MIX-T{}", mix.read_threads),
+        PhaseKind::Write => format!("WRITE{}", inline()),
+        PhaseKind::Stat => "STAT".to_owned(),
+        PhaseKind::Read => format!("READ{}", inline()),
+        PhaseKind::RemoveFiles => "RMFILES".to_owned(),
+        PhaseKind::RemoveDirs => "RMDIRS".to_owned(),
+    }
+}
+
+/// The directories that are synced, each once; devices are flushed themselves.
+fn synced(setup: &Setup) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for path in &setup.asked.paths {
+        let directory = match setup.path_kind {
+            PathKind::File => match Path::new(path).parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent.display().to_string(),
+                _ => ".".to_owned(),
+            },
+            PathKind::Directory | PathKind::BlockDevice => path.clone(),
+        };
+        if !all.contains(&directory) {
+            all.push(directory);
+        }
+    }
+    all
+}
+
+/// The targets of the syncs.
+pub(super) fn targets(setup: &Setup) -> Vec<Target> {
+    let wanted = setup.asked.run.sync.then(|| synced(setup));
+    let target = |path: String| Target {
+        name: format!("{SYNCED}{path}"),
+        path: path.into(),
+        kind: TargetKind::Auto,
+        create: Create::Nothing,
+        keep: true,
+        ..Target::default()
+    };
+    wanted.into_iter().flatten().map(target).collect()
+}
+
+/// The job of a phase that keeps house: the first worker alone does it.
+pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
+    let setup = context.setup;
+    if kind == PhaseKind::DropCaches {
+        let command = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"];
+        let command = command.into_iter().map(str::to_owned).collect();
+        let work = Work::Program(Program { command, until_end: true, ..Program::default() });
+        return vec![Job { name: "drop caches".into(), work, ..Job::default() }];
+    }
+    let (over, steps) = match setup.path_kind {
+        PathKind::BlockDevice => (Over::TargetFiles, vec![Step::Open, Step::Fsync, Step::Close]),
+        _ => (Over::TargetDirectories, vec![Step::Syncfs]),
+    };
+    let work = Work::from(Entries { over, steps, ..Entries::default() });
+    let targets = synced(setup).into_iter().map(|path| format!("{SYNCED}{path}")).collect();
+    vec![Job { name: "sync".into(), targets, work, ..Job::default() }]
+}

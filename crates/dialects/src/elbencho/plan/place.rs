@@ -1,0 +1,81 @@
+//! Where workers run, and when the first phase begins.
+
+use candor_plan::{Nanos, Placement};
+
+use crate::elbencho::options::{Bind, Reading};
+use crate::elbencho::setup::{Host, Setup};
+use crate::kit::Diagnostics;
+
+/// CPUs and nodes of the workers.
+pub(super) fn placement(
+    reading: &Reading,
+    setup: &Setup,
+    host: &dyn Host,
+    out: &mut Diagnostics,
+) -> Placement {
+    let run = &setup.asked.run;
+    if run.cores != Bind::None && run.zones != Bind::None {
+        let message = "CPUs and NUMA nodes are both named".to_owned();
+        out.wrong(reading, "zones", message, "give --cores or --zones");
+    }
+    let cpus = match &run.cores {
+        Bind::None => Vec::new(),
+        Bind::All => host.cpus(),
+        Bind::Listed(cpus) => cpus.clone(),
+    };
+    let nodes = match &run.zones {
+        Bind::None => Vec::new(),
+        Bind::All => host.nodes(),
+        Bind::Listed(nodes) => nodes.clone(),
+    };
+    match nodes[..] {
+        [] => Placement { split: !cpus.is_empty(), cpus, numa_node: None },
+        [node] => Placement { numa_node: Some(node), ..Placement::default() },
+        _ => {
+            let mut each = Vec::new();
+            for node in nodes {
+                match host.node_cpus(node) {
+                    Some(cpus) => each.push(cpus),
+                    None => {
+                        let message = format!("there is no NUMA node {node}");
+                        out.wrong(reading, "zones", message, "name nodes that the host has");
+                    }
+                }
+            }
+            Placement { cpus: in_turn(&each), split: true, numa_node: None }
+        }
+    }
+}
+
+/// One of each list in turn, until all are used up.
+fn in_turn(lists: &[Vec<u32>]) -> Vec<u32> {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let turn = |nth: usize| lists.iter().filter_map(move |list| list.get(nth).copied());
+    (0..longest).flat_map(turn).collect()
+}
+
+/// The wait until the second at which the first phase begins.
+pub(super) fn start_delay(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Nanos {
+    let start = reading.options.run.start_at_s;
+    if start == 0 {
+        return Nanos(0);
+    }
+    let (now_s, now_ns) = host.now();
+    if start <= now_s {
+        let message = format!("the second {start} has passed; it is {now_s} now");
+        out.wrong(reading, "start", message, "name one to come");
+        return Nanos(0);
+    }
+    Nanos::from_secs(start - now_s).0.checked_sub(now_ns.into()).map_or(Nanos(0), Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_take_turns() {
+        assert_eq!(in_turn(&[vec![0, 1], vec![4, 5, 6]]), [0, 4, 1, 5, 6]);
+        assert_eq!(in_turn(&[]), Vec::<u32>::new());
+    }
+}

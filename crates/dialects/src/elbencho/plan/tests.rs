@@ -1,0 +1,258 @@
+//! Command lines and the plans that they become.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use candor_plan::blocks::{Access, FileOrder, Fill, Format, Share};
+use candor_plan::entries::{Over, Step};
+use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, Work, check};
+
+use super::*;
+use crate::elbencho::options::read;
+use crate::elbencho::setup::Found;
+
+/// A host with these things.
+#[derive(Default)]
+struct Things(HashMap<&'static str, Found>);
+
+impl Host for Things {
+    fn found(&self, path: &Path) -> Found {
+        let path = path.to_str().unwrap_or_default();
+        self.0.get(path).copied().unwrap_or(Found::Nothing)
+    }
+
+    fn is_among_devices(&self, path: &Path) -> bool {
+        path.parent() == Some(Path::new("/dev"))
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        vec![0, 1, 2, 3]
+    }
+
+    fn nodes(&self) -> Vec<u32> {
+        vec![0, 1]
+    }
+
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
+        (node < 2).then(|| vec![2 * node, 2 * node + 1])
+    }
+
+    fn now(&self) -> (u64, u32) {
+        (1000, 250_000_000)
+    }
+}
+
+const GIB: u64 = 1 << 30;
+
+fn host() -> Things {
+    let device = Found::Device(GIB);
+    Things(HashMap::from([
+        ("/d", Found::Directory),
+        ("/e", Found::Directory),
+        ("/f", Found::File(GIB)),
+        ("/g", Found::File(1000)),
+        ("/dev/x", device),
+        ("/pipe", Found::Other),
+    ]))
+}
+
+struct NoFiles;
+
+impl crate::kit::Environment for NoFiles {
+    fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
+    let argv: Vec<_> = std::iter::once("elbencho").chain(line.split(' ')).map(Into::into).collect();
+    let reading = read(&argv, &mut NoFiles);
+    assert_eq!(reading.errors, [], "{line}");
+    let told = |errors: Vec<Diagnostic>| {
+        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
+    };
+    lower(&reading, &host()).map_err(told)
+}
+
+/// The plan of a line, which makes sense.
+fn plan(line: &str) -> Plan {
+    let lowered = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}"));
+    let problems = check::check(&lowered.plan);
+    assert!(check::can_run(&problems), "{line}: {problems:?}");
+    assert_eq!(lowered.plan.phases.len(), lowered.phases.len());
+    lowered.plan
+}
+
+fn names(plan: &Plan) -> Vec<&str> {
+    plan.phases.iter().map(|phase| phase.name.as_str()).collect()
+}
+
+fn job<'p>(plan: &'p Plan, name: &str) -> &'p Job {
+    &plan.phases.iter().find(|phase| phase.name == name).expect("a phase of that name").jobs[0]
+}
+
+fn refused(line: &str) -> String {
+    lowered(line).map(|_| ()).expect_err("refused").join("\n")
+}
+
+#[test]
+fn phases_come_in_their_order_with_house_keeping_between() {
+    let all = plan("-D -F -r --stat -w -d -t 4 -n 3 -N 10 -s 8k /d");
+    assert_eq!(names(&all), ["MKDIRS", "WRITE", "STAT", "READ", "RMFILES", "RMDIRS"]);
+    let kept = plan("-w -r --sync --dropcache -i 3 --phasedelay 2 -s 8k /d");
+    let chores = ["SYNC", "DROPCACHE"];
+    let wanted = [&chores[..], &["WRITE"], &chores, &["READ"], &chores].concat();
+    assert_eq!((names(&kept), kept.repeats), (wanted, 3));
+    assert_eq!(kept.phases[0].delay, Nanos(0));
+    assert_eq!(kept.phases[1].delay, Nanos::from_secs(2));
+    assert_eq!(names(&plan("-w --rwmixpct 70 -s 1m /new")), ["RWMIX70"]);
+    assert_eq!(names(&plan("-w --rwmixthr 1 -t 4 -s 8m /new")), ["MIX-T1"]);
+    assert_eq!(names(&plan("-w -r --statinline --readinline -s 4k /d")), ["WRITE+s+r", "READ+s"]);
+}
+
+/// Names of the first and the last file of a worker.
+fn item_names(plan: &Plan, rank: u64, ranks: u64) -> [String; 2] {
+    let tree = plan.targets[0].tree.as_ref().expect("a tree");
+    let (part, names) = (tree.part(rank, ranks), tree.names());
+    [0, part.items() - 1].map(|nth| {
+        let (place, mut path) = (part.item(nth), Vec::new());
+        names.write_directory(&place, &mut path);
+        names.write_item(&place, &mut path);
+        String::from_utf8(path).expect("text")
+    })
+}
+
+#[test]
+fn names_are_those_of_elbencho() {
+    for (line, rank, wanted) in [
+        ("-w -t 4 -n 3 -N 10 -s 8k /d", 2, ["/r2/d0/r2-f0", "/r2/d2/r2-f9"]),
+        ("-w -t 4 -n 0 -N 10 -s 8k /d", 3, ["/r3-f0", "/r3-f9"]),
+        ("-w -t 4 -n 3 -N 10 --dirsharing -s 8k /d", 1, ["/r0/d0/r1-f0", "/r0/d2/r1-f9"]),
+        ("-w -t 4 -n 1 -N 2 --rankoffset 8 -s 8k /d", 1, ["/r9/d0/r9-f0", "/r9/d0/r9-f1"]),
+    ] {
+        assert_eq!(item_names(&plan(line), rank, 4), wanted, "{line}");
+    }
+}
+
+#[test]
+fn a_tree_is_made_by_its_phase_alone() {
+    let plan = plan("-d -w -r -F -D -t 4 -n 3 -N 10 -s 8k -b 1m --direct --nodelerr /d");
+    let entries = |name: &str| job(&plan, name).entries().expect("entries").clone();
+    let created = |name: &str| plan.target(&job(&plan, name).targets[0]).map(|of| of.create);
+    assert_eq!(created("MKDIRS"), Some(Create::Files));
+    assert_eq!(
+        (created("WRITE"), created("RMDIRS")),
+        (Some(Create::Nothing), Some(Create::Nothing))
+    );
+    assert!(plan.targets.iter().all(|target| target.keep && target.overwrite));
+    assert_eq!(entries("WRITE").steps, [Step::Create, Step::Write, Step::Close]);
+    assert_eq!(entries("WRITE").size, Some(Bytes(8192)), "no block is larger than its file");
+    assert!(entries("WRITE").direct && !entries("RMFILES").direct);
+    assert_eq!((entries("MKDIRS").over, entries("RMFILES").over), (Over::Directories, Over::Items));
+    let goes_on = |name| job(&plan, name).stop.as_ref().is_some_and(|stop| stop.continue_on_error);
+    assert!(goes_on("RMFILES") && goes_on("RMDIRS") && !goes_on("READ"));
+}
+
+#[test]
+fn files_are_one_range() {
+    let plan = plan("-w -r -t 4 -s 100000 -b 64k /new1,/new2");
+    let write = job(&plan, "WRITE").blocks().expect("blocks");
+    assert_eq!((&write.share, write.short_last), (&Share::Span, true));
+    assert_eq!(write.rotation.order, FileOrder::Sequential);
+    assert_eq!(job(&plan, "WRITE").targets, ["/new1", "/new2"]);
+    let found = &job(&plan, "READ").targets[0];
+    let found = plan.target(found).expect("a target");
+    assert_eq!((found.create, found.layout), (Create::Nothing, Layout::Never));
+    let backward = self::plan("-r --backward -t 2 -b 4k -s 1000 /f,/g");
+    assert_eq!(job(&backward, "READ").targets, ["/g, as found", "/f, as found"]);
+}
+
+#[test]
+fn random_access_has_an_amount_and_writes_touch_each_block_once() {
+    let of = |line: &str, phase: &str| {
+        let plan = plan(line);
+        let (job, blocks) = (job(&plan, phase).clone(), job(&plan, phase).blocks().cloned());
+        (job.stop.expect("an end"), blocks.expect("blocks"))
+    };
+    let (stop, read) = of("-r --rand --randamount 64m -t 4 -b 4k /f", "READ");
+    assert_eq!((stop.bytes, &read.access), (Some(Bytes(16 << 20)), &Access::Random));
+    assert_eq!(read.rotation.order, FileOrder::ByBytes);
+    let (stop, write) = of("-w --rand -t 4 -b 4k /f", "WRITE");
+    assert_eq!((stop.bytes, write.access), (Some(Bytes(GIB / 4)), Access::Permutation));
+    assert_eq!(of("-w --rand --randalgo fast -b 4k /f", "WRITE").1.access, Access::Random);
+    let (stop, _) = of("-r --rand --infloop --timelimit 5 -t 2 -b 4k /f", "READ");
+    assert_eq!(
+        (stop.bytes, stop.time, stop.passes),
+        (None, Some(Nanos::from_secs(5)), Some(u32::MAX))
+    );
+    let cut = lowered("-r --rand -t 3 -b 4k /f").expect("good");
+    assert_eq!(cut.setup.random_bytes, GIB / 12288 * 12288);
+    assert!(cut.notes.iter().any(|note| note.asked.starts_with("randamount")), "{:?}", cut.notes);
+}
+
+#[test]
+fn limits_engine_and_content() {
+    let plan =
+        plan("-w -r -t 4 --limitread 8m --iodepth 16 --direct --timelimit 9 --verify 7 -b 64k /f");
+    let (read, write) = (job(&plan, "READ"), job(&plan, "WRITE").blocks().expect("blocks"));
+    assert_eq!(read.on_done, OnDone::EndRunByTime);
+    let Work::Blocks(blocks) = &read.work else { panic!("blocks") };
+    assert_eq!((blocks.pace.bytes.map(|rate| rate.0), blocks.depth), (Some(32 << 20), 16));
+    assert_eq!((blocks.engine.name(), blocks.direct), ("libaio", true));
+    assert_eq!(write.pace.bytes, None);
+    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+7@8"));
+    let verify = blocks.verify.as_ref().expect("verified");
+    assert_eq!((verify.format, verify.interval), (Format::Pattern, Bytes(64 << 10)));
+    let plain = self::plan("-w --blockvarpct 0 --mmap -s 1m /new");
+    let plain = job(&plain, "WRITE").blocks().expect("blocks");
+    assert_eq!((plain.content.fill, plain.engine.name()), (Fill::Once, "mmap"));
+}
+
+#[test]
+fn workers_have_places_and_a_start() {
+    let cores = plan("-r --cores [2-3] --start 1003 -b 4k /f");
+    assert_eq!(job(&cores, "READ").placement.cpus, [2, 3]);
+    assert_eq!(cores.phases[0].delay, Nanos(2_750_000_000));
+    assert_eq!(job(&plan("-r --zones all -b 4k /f"), "READ").placement.cpus, [0, 2, 1, 3]);
+    assert_eq!(job(&plan("-r --zones 1 -b 4k /f"), "READ").placement.numa_node, Some(1));
+}
+
+#[test]
+fn mistakes_are_sentences() {
+    for (line, part) in [
+        ("-r /none", "`/none` does not exist, and no phase writes it"),
+        ("-w /new", "its size is not given"),
+        ("-w -s 4k /dev/none", "is no name for a file"),
+        ("-r /d,/f", "`/d` is of the kind dir, and `/f` of the kind file"),
+        ("-r /pipe", "is no directory, file or block device"),
+        ("-d /new", "--mkdirs is of directories, and the path is a file"),
+        ("-F /dev/x", "--delfiles is of files"),
+        ("-r -s 2g /dev/x", "less than are to be used"),
+        ("--rand -r /d", "--rand is of large files"),
+        ("/f", "no phase is asked for"),
+        ("-r --direct -b 1000 /f", "is not aligned to 512"),
+        ("-w --rand --verify 1 /f", "are not verified where they are written at random places"),
+        ("-w --verifydirect -s 4k /new", "reads back what --verify has written"),
+        ("-r --start 999 /f", "the second 999 has passed"),
+        ("-r --zones 0,7 /f", "there is no NUMA node 7"),
+        ("-w --rwmixthr 4 -t 4 -s 8m /new", "none is left to write"),
+    ] {
+        let error = refused(line);
+        assert!(error.contains(part), "{line}: {error}");
+    }
+}
+
+#[test]
+fn totals_are_told_without_a_run() {
+    let of = |line: &str| totals(&lowered(line).expect("good").setup);
+    assert_eq!(
+        of("-d -w -t 4 -n 3 -N 10 -s 8k /d"),
+        "Directories per thread: 3; all threads: 12\nFiles per thread: 30; all threads: 120\n\
+         Bytes per thread: 245760; all threads: 983040\n"
+    );
+    assert!(of("-r -t 2 -b 4k /f").contains("Blocks per thread: 131072; all threads: 262144\n"));
+}

@@ -1,0 +1,107 @@
+//! Directories of small files as a tree.
+
+use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::units::SizeSpec;
+use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
+
+use super::{Context, phases};
+use crate::elbencho::setup::{PhaseKind, Setup};
+
+/// Name of the tree whose directories are made.
+const MADE: &str = "directories";
+/// Name of the tree that is there.
+const THERE: &str = "files";
+
+/// The tree, once to be made and once as it is: of what is missing, nothing is made but by the
+/// phase that is asked to.
+pub(super) fn targets(setup: &Setup) -> Vec<Target> {
+    let target = |name: &str, create| Target {
+        name: name.into(),
+        path: setup.asked.paths.first().map(Into::into).unwrap_or_default(),
+        kind: TargetKind::Tree,
+        create,
+        keep: true,
+        overwrite: true,
+        tree: Some(shape(setup)),
+        ..Target::default()
+    };
+    let mut all = vec![target(MADE, Create::Files), target(THERE, Create::Nothing)];
+    all.extend(phases::targets(setup));
+    all
+}
+
+/// `r<rank>/d<dir>/r<rank>-f<file>`; without directories the files stand in the path.
+fn shape(setup: &Setup) -> Tree {
+    let (asked, run) = (&setup.asked.tree, &setup.asked.run);
+    let name = |text: &str| text.parse().ok();
+    let flat = asked.dirs == 0;
+    let own = !flat && !asked.dir_sharing;
+    Tree {
+        depth: if flat { 0 } else { 1 },
+        width: u32::try_from(asked.dirs).unwrap_or(u32::MAX),
+        items: asked.files,
+        items_per_rank: !own,
+        leaves_only: true,
+        per_rank: own,
+        first_rank: run.rank_offset,
+        file_size: SizeSpec::Fixed(Bytes(setup.file_bytes)),
+        root_name: match (flat, own) {
+            (true, _) => None,
+            (false, true) => name("r{rank}"),
+            (false, false) => name("r0"),
+        },
+        directory_name: name("d{child}"),
+        item_name: name("r{rank}-f{number}"),
+    }
+}
+
+/// The job of a phase.
+pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
+    let Setup { asked, file_bytes, block_bytes, .. } = context.setup;
+    let has_bytes = *file_bytes > 0;
+    let over = match kind {
+        PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
+        _ => Over::Items,
+    };
+    let steps = steps(context.setup, kind);
+    let moves = steps.iter().any(|step| matches!(step, Step::Read | Step::Write));
+    let entries = Entries {
+        over,
+        size: (moves && has_bytes).then_some(Bytes(*block_bytes)),
+        direct: asked.io.direct && moves,
+        steps,
+        ..Entries::default()
+    };
+    let removes = matches!(kind, PhaseKind::RemoveFiles | PhaseKind::RemoveDirs);
+    let stop = Stop { continue_on_error: removes && asked.tree.no_delete_errors, ..context.stop() };
+    let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
+    vec![Job {
+        name: "workers".into(),
+        workers: asked.run.threads,
+        targets: vec![target.into()],
+        placement: context.placement.clone(),
+        stop: Some(stop),
+        work: entries.into(),
+        ..Job::default()
+    }]
+}
+
+/// Steps done to each name in a phase.
+fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
+    let (tree, has_bytes) = (&setup.asked.tree, setup.file_bytes > 0);
+    let of_file = |open: Step, moves: &[(bool, Step)]| {
+        let wanted = moves.iter().filter(|(wanted, _)| *wanted).map(|(_, step)| *step);
+        std::iter::once(open).chain(wanted).chain([Step::Close]).collect()
+    };
+    let stat = (tree.stat_inline, Step::Stat);
+    let write = (has_bytes, Step::Write);
+    let read_back = (tree.read_inline && has_bytes, Step::Read);
+    match kind {
+        PhaseKind::MakeDirs => vec![Step::Mkdir],
+        PhaseKind::Write => of_file(Step::Create, &[stat, write, read_back]),
+        PhaseKind::Read => of_file(Step::Open, &[stat, (has_bytes, Step::Read)]),
+        PhaseKind::RemoveFiles => vec![Step::Unlink],
+        PhaseKind::RemoveDirs => vec![Step::Rmdir],
+        PhaseKind::Stat | PhaseKind::Sync | PhaseKind::DropCaches => vec![Step::Stat],
+    }
+}

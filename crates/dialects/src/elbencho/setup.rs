@@ -1,0 +1,382 @@
+//! A benchmark as it runs: what was asked, and what the paths are.
+
+use std::path::Path;
+
+use super::options::{Options, Reading};
+use crate::kit::{Diagnostics, Scope};
+
+/// Smallest unit of direct I/O.
+const SECTOR: u64 = 512;
+
+/// The thing at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing.
+    Nothing,
+    /// A directory.
+    Directory,
+    /// A regular file of so many bytes.
+    File(u64),
+    /// A block device of so many bytes.
+    Device(u64),
+    /// Something else.
+    Other,
+}
+
+/// Questions to the host.
+pub trait Host {
+    /// Looks at a path. Nothing is opened.
+    fn found(&self, path: &Path) -> Found;
+    /// True for a name right among the device nodes.
+    fn is_among_devices(&self, path: &Path) -> bool;
+    /// The CPUs that the host has.
+    fn cpus(&self) -> Vec<u32>;
+    /// The NUMA nodes that the host has.
+    fn nodes(&self) -> Vec<u32>;
+    /// The CPUs of a NUMA node; none where there is no such node.
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>>;
+    /// Seconds since 1970, and ns of the present one.
+    fn now(&self) -> (u64, u32);
+}
+
+/// Kind of the paths of a benchmark: all are of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PathKind {
+    /// Directories, for many small files.
+    #[default]
+    Directory,
+    /// Files, there already or to be made.
+    File,
+    /// Block devices.
+    BlockDevice,
+}
+
+impl PathKind {
+    /// The word in result files.
+    pub fn word(self) -> &'static str {
+        match self {
+            PathKind::Directory => "dir",
+            PathKind::File => "file",
+            PathKind::BlockDevice => "blockdev",
+        }
+    }
+}
+
+/// A benchmark as it runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setup {
+    /// The options as they were given.
+    pub asked: Options,
+    /// Kind of the paths.
+    pub path_kind: PathKind,
+    /// Bytes of each file or device that are used, a multiple of the block where access is direct,
+    /// random or strided; of files that differ, those of the first.
+    pub file_bytes: u64,
+    /// The same of each path; empty for directories.
+    pub bytes_of_paths: Vec<u64>,
+    /// Bytes per I/O: those asked for, or of the whole file where that is smaller.
+    pub block_bytes: u64,
+    /// Bytes that all workers read or write together at random places; 0 without random access.
+    pub random_bytes: u64,
+}
+
+/// Operation of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PhaseKind {
+    /// All filesystems are synced.
+    Sync,
+    /// Caches of the kernel are dropped.
+    DropCaches,
+    /// Directories are made.
+    MakeDirs,
+    /// Files are written, or read and written.
+    Write,
+    /// Files are looked up.
+    Stat,
+    /// Files are read.
+    Read,
+    /// Files are removed.
+    RemoveFiles,
+    /// Directories are removed.
+    RemoveDirs,
+}
+
+/// A phase of a benchmark, in the order in which it runs; each is a phase of the plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchPhase {
+    /// The operation.
+    pub kind: PhaseKind,
+    /// The name in tables and result files: `MKDIRS`, `WRITE`, `RWMIX70`, `MIX-T4`, `READ+s`.
+    pub name: String,
+}
+
+/// Looks at the paths and settles kinds and sizes; what is wrong goes into the diagnostics.
+pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
+    let mut setup = Setup { asked: reading.options.clone(), ..Setup::default() };
+    let mut settling = Settling { reading, setup: &mut setup, out };
+    settling.settle(host);
+    setup
+}
+
+struct Settling<'a> {
+    reading: &'a Reading,
+    setup: &'a mut Setup,
+    out: &'a mut Diagnostics,
+}
+
+impl Settling<'_> {
+    fn wrong(&mut self, option: &str, message: impl Into<String>, remedy: &str) {
+        self.out.wrong(self.reading, option, message.into(), remedy);
+    }
+
+    fn settle(&mut self, host: &dyn Host) {
+        let phases = self.setup.asked.phases;
+        if phases == Default::default() && !self.setup.asked.run.sync {
+            let phases = "write -w, -r, --stat, -d, -F or -D";
+            self.wrong("read", "no phase is asked for", phases);
+        }
+        if self.setup.asked.paths.is_empty() {
+            return self.wrong("path", "no path is given", "name a directory, files or a device");
+        }
+        if let Some(found) = self.kinds(host) {
+            self.phases_of_kind();
+            self.sizes(&found);
+            self.random();
+            self.data();
+        }
+    }
+
+    /// The kind of the paths; none where they differ or cannot be used.
+    fn kinds(&mut self, host: &dyn Host) -> Option<Vec<Found>> {
+        let paths = self.setup.asked.paths.clone();
+        let found: Vec<Found> = paths.iter().map(|path| host.found(Path::new(path))).collect();
+        let mut kinds = Vec::new();
+        for (path, found) in paths.iter().zip(&found) {
+            let among_devices = || host.is_among_devices(Path::new(path));
+            kinds.push(match found {
+                Found::Directory => PathKind::Directory,
+                Found::Device(_) => PathKind::BlockDevice,
+                Found::File(_) => PathKind::File,
+                Found::Nothing if !among_devices() => PathKind::File,
+                Found::Nothing => {
+                    let message = format!("`{path}` does not exist, and is no name for a file");
+                    self.wrong("path", message, "name a device that exists");
+                    return None;
+                }
+                Found::Other => {
+                    let message = format!("`{path}` is no directory, file or block device");
+                    self.wrong("path", message, "name one of these");
+                    return None;
+                }
+            });
+        }
+        self.setup.path_kind = kinds[0];
+        if let Some(at) = kinds.iter().position(|kind| *kind != kinds[0]) {
+            let kinds = [kinds[0], kinds[at]].map(PathKind::word);
+            let message = format!(
+                "`{}` is of the kind {}, and `{}` of the kind {}",
+                paths[0], kinds[0], paths[at], kinds[1]
+            );
+            self.wrong("path", message, "give directories alone, or files, or devices");
+            return None;
+        }
+        Some(found)
+    }
+
+    /// Phases and options that the kind of the paths does not have.
+    fn phases_of_kind(&mut self) {
+        let kind = self.setup.path_kind;
+        let word = kind.word();
+        let of_directories =
+            ["mkdirs", "deldirs", "dirsharing", "statinline", "readinline", "rankoffset"];
+        let of_files = [
+            "rand",
+            "randamount",
+            "norandalign",
+            "backward",
+            "strided",
+            "trunctosize",
+            "preallocfile",
+        ];
+        // What a worker does within a small file is not done in all ways of large ones.
+        let not_in_directories = [
+            "mmap",
+            "fadv",
+            "madv",
+            "limitread",
+            "limitwrite",
+            "rwmixpct",
+            "rwmixthr",
+            "verify",
+            "verifydirect",
+        ];
+        for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
+            if self.is_set(option) {
+                let message = format!("--{option} is of directories, and the path is a {word}");
+                self.wrong(option, message, "name a directory that exists, or remove it");
+            }
+        }
+        for option in of_files.iter().filter(|_| kind == PathKind::Directory) {
+            if self.is_set(option) {
+                let message = format!("--{option} is of large files, and the path is a directory");
+                self.wrong(option, message, "name a file, or remove it");
+            }
+        }
+        for option in not_in_directories.iter().filter(|_| kind == PathKind::Directory) {
+            if self.is_set(option) {
+                let why = "it is done in files that are named, not in directories of small files";
+                self.out.refuse(self.reading, option, why);
+            }
+        }
+        if kind == PathKind::Directory && self.setup.asked.io.depth > 1 {
+            self.out.refuse(
+                self.reading,
+                "iodepth",
+                "small files are read and written one at a time",
+            );
+        }
+        if kind == PathKind::Directory && self.setup.asked.paths.len() > 1 {
+            self.wrong("path", "several directories are not used side by side yet", "name one");
+        }
+        if kind == PathKind::BlockDevice {
+            for option in ["delfiles", "stat"] {
+                if !self.is_set(option) {
+                    continue;
+                }
+                let message = format!("--{option} is of files, and the path is a device");
+                self.wrong(option, message, "remove it");
+            }
+        }
+    }
+
+    /// True for an option that was given with another value than its default.
+    fn is_set(&self, option: &str) -> bool {
+        self.reading.given().get(option).is_some_and(|given| !given.is_default)
+    }
+
+    fn sizes(&mut self, found: &[Found]) {
+        let Options { access, io, phases, .. } = self.setup.asked.clone();
+        let (mut block, is_tree) =
+            (access.block_bytes, self.setup.path_kind == PathKind::Directory);
+        let mut sizes = Vec::new();
+        for (path, found) in self.setup.asked.paths.clone().iter().zip(found) {
+            let there = match found {
+                Found::File(bytes) | Found::Device(bytes) => Some(*bytes),
+                _ => None,
+            };
+            if there.is_none() && !is_tree && !phases.write {
+                let message = format!("`{path}` does not exist, and no phase writes it");
+                return self.wrong("path", message, "name a file that exists, or add -w");
+            }
+            let needs_bytes = !is_tree && (phases.write || phases.read);
+            match access.file_bytes.or(there) {
+                Some(0) if needs_bytes => {
+                    let message = format!("`{path}` has no bytes to use");
+                    return self.wrong("size", message, "give a size with -s");
+                }
+                Some(bytes) => sizes.push(bytes),
+                None if needs_bytes => {
+                    let message = format!("`{path}` is to be made, and its size is not given");
+                    return self.wrong("size", message, "give a size with -s");
+                }
+                None => sizes.push(0),
+            }
+            if let Found::Device(bytes) = found
+                && sizes.last().is_some_and(|asked| asked > bytes)
+            {
+                let message = format!("`{path}` has {bytes} bytes, less than are to be used");
+                return self.wrong("size", message, "give a smaller size, or none");
+            }
+        }
+        let least = sizes.iter().copied().filter(|bytes| *bytes > 0).min().unwrap_or(0);
+        if least > 0 && least < block {
+            block = least;
+        }
+        if block == 0 && least > 0 {
+            return self.wrong("block", "the block has 0 bytes", "give a block with -b");
+        }
+        let whole_blocks = io.direct || access.random || access.strided;
+        if whole_blocks && !is_tree && block > 0 {
+            for bytes in &mut sizes {
+                let cut = *bytes / block * block;
+                if cut != *bytes {
+                    let did = format!("{cut} bytes of the file are used");
+                    let why = "direct, random and strided access take whole blocks";
+                    self.out.note(self.reading, "size", &did, why);
+                    *bytes = cut;
+                }
+            }
+        }
+        let odd = [block, least].into_iter().any(|bytes| !bytes.is_multiple_of(SECTOR));
+        if io.direct && odd && !io.no_alignment_check {
+            let message = format!(
+                "direct I/O of blocks of {block} bytes in files of {least} bytes is not aligned to \
+                 {SECTOR}"
+            );
+            self.wrong("direct", message, "give sizes in multiples of 512, or --nodiocheck");
+        }
+        (self.setup.file_bytes, self.setup.block_bytes) = (sizes[0], block);
+        self.setup.bytes_of_paths = if is_tree { Vec::new() } else { sizes };
+    }
+
+    /// The amount at random offsets, in blocks of all workers.
+    fn random(&mut self) {
+        let Options { access, run, .. } = &self.setup.asked;
+        if !access.random {
+            return;
+        }
+        let whole: u64 = self.setup.bytes_of_paths.iter().sum();
+        let asked = access.random_bytes.unwrap_or(whole);
+        let turn = self.setup.block_bytes.saturating_mul(run.threads.into()).max(1);
+        let cut = asked / turn * turn;
+        if cut == 0 && asked > 0 && self.setup.block_bytes > 0 {
+            let message = format!("{asked} bytes are less than a block of each worker");
+            return self.wrong("randamount", message, "give more, or use fewer workers");
+        }
+        if cut != asked {
+            let did = format!("{cut} bytes are read or written");
+            let why = "the amount is a multiple of the block and the number of workers";
+            self.out.note(self.reading, "randamount", &did, why);
+        }
+        self.setup.random_bytes = cut;
+    }
+
+    fn data(&mut self) {
+        let Options { access, data, phases, mix, io, .. } = self.setup.asked.clone();
+        let verifies = data.verify_salt > 0;
+        if data.verify_direct && !(verifies && phases.write) {
+            let message = "--verifydirect reads back what --verify has written";
+            self.wrong("verifydirect", message, "add --verify and -w, or remove it");
+        }
+        if verifies && phases.write && access.random {
+            let message = "words are not verified where they are written at random places";
+            self.wrong("verify", message, "write in sequence, and read with --rand");
+        }
+        if verifies && (mix.read_percent > 0 || mix.read_threads > 0) {
+            let message = "reads beside writes may find what is not written yet";
+            self.wrong("verify", message, "verify in a phase of its own");
+        }
+        let is_odd = |bytes: &u64| !bytes.is_multiple_of(8);
+        let is_odd =
+            is_odd(&self.setup.block_bytes) || self.setup.bytes_of_paths.iter().any(is_odd);
+        if verifies && is_odd {
+            let message = "files are verified in words of 8 bytes";
+            self.wrong("verify", message, "give sizes in multiples of 8");
+        }
+        if mix.read_percent > 0 && (io.read_limit_bytes_per_s > 0 || io.write_limit_bytes_per_s > 0)
+        {
+            let why = "a share of reads and a limit of one direction exclude each other";
+            self.out.refuse(self.reading, "rwmixpct", why);
+        }
+        if mix.read_threads > 0 && mix.read_threads >= self.setup.asked.run.threads {
+            let message = format!("{} workers read, and none is left to write", mix.read_threads);
+            self.wrong("rwmixthr", message, "use more workers with -t");
+        }
+        let advises_more =
+            |setup: &Setup| (setup.asked.io.file_advice.len(), setup.asked.io.map_advice.len());
+        if advises_more(self.setup).0 > 1 || advises_more(self.setup).1 > 1 {
+            let option = if advises_more(self.setup).0 > 1 { "fadv" } else { "madv" };
+            self.out.refuse(self.reading, option, "candor gives one piece of advice");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! candor called as elbencho: phases, names on disk, counts, verified bytes, exit codes.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+use crate::support::{Scratch, alone};
+
+/// candor under the name of elbencho.
+struct Elbencho {
+    link: String,
+    scratch: Scratch,
+}
+
+impl Elbencho {
+    fn new() -> Elbencho {
+        let scratch = Scratch::new();
+        let link = scratch.outside("elbencho");
+        symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
+        Elbencho { link, scratch }
+    }
+
+    /// Runs a line, in which paths are below the scratch folder.
+    fn run(&self, line: &str) -> Output {
+        let mut command = Command::new(&self.link);
+        command.args(line.split(' ')).current_dir(self.scratch.dir()).stdin(Stdio::null());
+        command.env_remove("CANDOR_VERDICT").env_remove("CANDOR_FORCE");
+        command.output().expect("elbencho starts")
+    }
+
+    /// The table of a line that goes well.
+    fn table(&self, line: &str) -> String {
+        let ran = self.run(line);
+        assert_eq!((stderr(&ran), ran.status.code()), (String::new(), Some(0)), "{line}");
+        String::from_utf8(ran.stdout).expect("text")
+    }
+
+    fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.scratch.dir())
+    }
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The last column of a row of a phase.
+fn last(table: &str, phase: &str, row: &str) -> String {
+    let from = table.find(&format!("\n{phase} ")).unwrap_or_else(|| panic!("{phase}: {table}"));
+    let rows = table[from..].split("---").next().unwrap_or_default();
+    let line = rows.lines().find(|line| line.contains(row));
+    let line = line.unwrap_or_else(|| panic!("{row} of {phase}: {table}"));
+    line.split_whitespace().last().unwrap_or_default().to_owned()
+}
+
+/// Number of files and of directories below a directory.
+fn counted(directory: &Path) -> (usize, usize) {
+    let mut counts = (0, 0);
+    for entry in fs::read_dir(directory).expect("a directory").flatten() {
+        if entry.path().is_dir() {
+            let below = counted(&entry.path());
+            counts = (counts.0 + below.0, counts.1 + below.1 + 1);
+        } else {
+            counts.0 += 1;
+        }
+    }
+    counts
+}
+
+#[test]
+fn directories_of_small_files_are_made_seen_and_removed() {
+    let _alone = alone();
+    let elbencho = Elbencho::new();
+    let tree = elbencho.path("tree");
+    fs::create_dir(&tree).expect("a directory");
+    let shape = "-t 4 -n 3 -N 10 -s 8k -b 4k tree";
+    let made = elbencho.table(&format!("-d -w {shape}"));
+    assert_eq!(last(&made, "MKDIRS", "Dirs total"), "12");
+    assert_eq!(last(&made, "WRITE", "Files total"), "120");
+    assert_eq!(counted(Path::new(&tree)), (120, 4 + 12));
+    let file = format!("{tree}/r3/d2/r3-f9");
+    assert_eq!(fs::metadata(&file).map(|file| file.len()).ok(), Some(8192));
+    let seen = elbencho.table(&format!("--stat -r {shape}"));
+    assert_eq!(last(&seen, "STAT", "Files total"), "120");
+    assert_eq!(last(&seen, "READ", "Files total"), "120");
+    assert!(last(&seen, "READ", "Throughput MiB/s").parse::<u64>().is_ok(), "{seen}");
+    let removed = elbencho.table(&format!("-F -D {shape}"));
+    assert_eq!(last(&removed, "RMFILES", "Files total"), "120");
+    assert_eq!(last(&removed, "RMDIRS", "Dirs total"), "12");
+    assert_eq!(counted(Path::new(&tree)), (0, 0), "the path itself stays");
+    let missing = elbencho.run(&format!("-r {shape}"));
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("No such file"), "{}", stderr(&missing));
+    assert_eq!(counted(Path::new(&tree)), (0, 0), "reading makes nothing");
+}
+
+#[test]
+fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
+    let _alone = alone();
+    let elbencho = Elbencho::new();
+    let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a,b";
+    let table = elbencho.table(&format!("-w -r {sizes}"));
+    assert_eq!(last(&table, "READ", "Total MiB"), "1");
+    for name in ["a", "b"] {
+        let bytes = fs::read(elbencho.path(name)).expect("the file");
+        assert_eq!(bytes.len(), 1_000_008);
+        let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+        assert!(words.zip(0..).all(|(word, nth)| word == 8 * nth + 7), "{name}");
+    }
+    let file = fs::OpenOptions::new().write(true).open(elbencho.path("b")).expect("the file");
+    file.write_all_at(b"X", 700_001).expect("a byte");
+    let ran = elbencho.run(&format!("-r {sizes}"));
+    assert_eq!(ran.status.code(), Some(1));
+    // The block at 655360, and the byte in it.
+    let said = stderr(&ran);
+    let (block, byte) = (700_001 / 65536 * 65536, 700_001 % 65536);
+    let is_there = said.contains("READ: ") && said.contains("file b ");
+    assert!(is_there && said.contains(&format!("wanted")), "{said}");
+    let number = |behind: &str| {
+        let rest = said.split(behind).nth(1).unwrap_or_default();
+        rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u64>().ok())
+    };
+    let found = number("offset ").zip(number("at byte ")).map(|(block, byte)| block + byte);
+    assert_eq!(found, Some(block + byte), "{said}");
+    let salted = elbencho.run("-r -t 1 -s 1000008 -b 64k --verify 8 a");
+    assert_eq!(salted.status.code(), Some(1), "another salt is another word");
+}
+
+#[test]
+fn a_time_limit_ends_the_phase_and_the_run_in_time() {
+    let _alone = alone();
+    let elbencho = Elbencho::new();
+    elbencho.table("-w -s 1m f");
+    let began = Instant::now();
+    let table = elbencho.table("-r -F --rand --infloop --timelimit 1 -t 2 -b 4k f");
+    assert!(began.elapsed().as_secs_f64() < 3.0, "{:?}", began.elapsed());
+    assert!(!table.contains("RMFILES"), "no later phase runs: {table}");
+    assert!(Path::new(&elbencho.path("f")).exists());
+    let elapsed = last(&table, "READ", "Elapsed time");
+    assert!(elapsed.starts_with("1.0"), "{table}");
+}
+
+#[test]
+fn shared_files_are_counted_once_and_a_missing_one_is_an_error() {
+    let _alone = alone();
+    let elbencho = Elbencho::new();
+    elbencho.table("-w -t 6 -s 100000 -b 64k g[01-13]");
+    let sizes: Vec<u64> = (1..=13)
+        .map(|nth| fs::metadata(elbencho.path(&format!("g{nth:02}"))).expect("made").len())
+        .collect();
+    assert_eq!(sizes, [100_000; 13], "the last block is shorter");
+    let removed = elbencho.table("-F -t 6 g[01-13]");
+    assert_eq!(last(&removed, "RMFILES", "Files total"), "13");
+    let missing = elbencho.run("-r -b 4k g01");
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(stderr(&missing).contains("`g01` does not exist"), "{}", stderr(&missing));
+    assert!(!Path::new(&elbencho.path("g01")).exists());
+}
