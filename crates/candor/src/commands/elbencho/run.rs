@@ -117,12 +117,12 @@ impl Foreign for Run<'_> {
 impl Run<'_> {
     /// Results of the phases that ran and did not fail.
     fn phase_results(&self, report: &Report) -> Vec<PhaseResult<'_>> {
-        let Lowered { setup, phases, plan, .. } = self.lowered;
+        let Lowered { setup, phases, .. } = self.lowered;
         let of_record = |record: &PhaseRecord| {
             let bench = phases.get(record.phase)?;
             let sound =
                 !record.measurements.is_empty() && !record.measurements.iter().any(has_failed);
-            sound.then(|| PhaseResult::of(setup, bench, plan, record))
+            sound.then(|| PhaseResult::of(setup, bench, record))
         };
         report.results().filter_map(of_record).collect()
     }
