@@ -9,7 +9,7 @@ use candor_engine::random::mix;
 use candor_plan::Tree;
 use candor_plan::entries::{Entries, Over};
 use candor_plan::rank::{Ranks, data_rank};
-use candor_plan::tree::{Place, TreeNames};
+use candor_plan::tree::{ItemPlaces, Place, TreeNames};
 
 /// Names of all workers of a job on this host.
 pub struct Places {
@@ -178,6 +178,8 @@ impl TreeThings {
 
 /// The names of one worker.
 pub struct WorkerNames {
+    /// Places of its items, where they are those of a tree.
+    items: Option<ItemPlaces>,
     places: Arc<Places>,
     worker: u32,
     rank: u64,
@@ -188,7 +190,13 @@ impl WorkerNames {
     /// The names of that worker.
     pub fn new(places: Arc<Places>, worker: u32) -> WorkerNames {
         let (rank, count) = (places.rank(worker), places.count(worker));
-        WorkerNames { places, worker, rank, count }
+        let items = match &places.origin {
+            Origin::Tree(tree) if !tree.0.directories => {
+                Some(tree.0.tree.part(rank, places.ranks.ranks.max(1)).item_places())
+            }
+            _ => None,
+        };
+        WorkerNames { items, places, worker, rank, count }
     }
 
     /// Number of names.
@@ -219,7 +227,10 @@ impl WorkerNames {
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
-                let place = things.place(self.rank, self.places.ranks.ranks, nth);
+                let place = match &self.items {
+                    Some(items) => items.place(nth),
+                    None => things.place(self.rank, self.places.ranks.ranks, nth),
+                };
                 things.write(names, &place, prefix, to);
                 let size = || file_size(&things.tree, things.seed, &place);
                 (if with_size { size() } else { 0 }, key(&place))

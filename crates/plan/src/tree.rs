@@ -225,6 +225,30 @@ pub struct TreePart<'t> {
     ranks: u64,
 }
 
+/// Places of a rank's items by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemPlaces {
+    /// Number of the first item in the tree.
+    start: u64,
+    /// First directory that holds items.
+    first_directory: u64,
+    /// Items per directory.
+    items: u64,
+    tree: u64,
+    rank: u64,
+}
+
+impl ItemPlaces {
+    /// Place of one of the items.
+    #[inline]
+    pub fn place(&self, nth: u64) -> Place {
+        let item = self.start + nth;
+        let (directory, number) = (item / self.items, item % self.items);
+        let directory = self.first_directory + directory;
+        Place { tree: self.tree, directory, rank: self.rank, number, item }
+    }
+}
+
 impl TreePart<'_> {
     /// Rank in whose tree it works.
     fn tree_rank(&self) -> u64 {
@@ -253,15 +277,17 @@ impl TreePart<'_> {
 
     /// One of its items.
     pub fn item(&self, nth: u64) -> Place {
-        let item = self.slice().0 + nth;
-        let first = self.tree.directories() - self.tree.item_directories();
-        let items = self.tree.items.max(1);
-        Place {
+        self.item_places().place(nth)
+    }
+
+    /// Places of its items.
+    pub fn item_places(&self) -> ItemPlaces {
+        ItemPlaces {
+            start: self.slice().0,
+            first_directory: self.tree.directories() - self.tree.item_directories(),
+            items: self.tree.items.max(1),
             tree: self.tree_rank(),
-            directory: first + item / items,
             rank: if self.tree.has_own_items() { self.rank } else { 0 },
-            number: item % items,
-            item,
         }
     }
 
