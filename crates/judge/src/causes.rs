@@ -41,7 +41,7 @@ const EXCEPTIONS: &[Exception] = &[
     follow("E2", &["C1"]),
     follow("C1", &["C2"]),
     // Calls that flush nothing wait for no flush.
-    follow("C13", &["C9", "C10"]),
+    follow("C13", &["C9", "C10", "H10"]),
     // Parity is written besides the data.
     follow("C7", &["C11"]),
     // A hot drive loses its burst; a cliff comes before a rate that settles.

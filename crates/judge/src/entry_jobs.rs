@@ -92,6 +92,11 @@ impl<'a> EntryJob<'a> {
         Some(Setting { key, value: value.into() })
     }
 
+    /// Items that all workers have in progress at most.
+    pub fn in_progress(&self) -> f64 {
+        f64::from(self.job.workers) * f64::from(self.entries.lanes())
+    }
+
     /// Names that its targets have in the plan.
     fn names(&self, observed: &Observed) -> f64 {
         let targets = self.planned(observed).into_iter();

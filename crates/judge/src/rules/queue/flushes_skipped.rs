@@ -1,12 +1,13 @@
 //! C13: calls of fsync that reached no device.
 
 use candor_plan::units::Direction;
-use candor_plan::work::BlocksOp;
+use candor_plan::work::{BlocksOp, Figure};
 use candor_record::facts::{DeviceFacts, DeviceKind, value};
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -32,7 +33,12 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let writers: Vec<&Ran> = observed.ran.iter().filter(|ran| ran.does(Direction::Write)).collect();
-    let calls: f64 = writers.iter().map(|ran| sync_calls(ran)).sum();
+    // Without a change there is nothing to flush.
+    let changes = |names: &EntryJob| names.entries.changes();
+    let of_names: Vec<EntryJob> = entry_jobs::ran(observed).into_iter().filter(changes).collect();
+    let calls_of_names = of_names.iter().map(|names| names.measured.figure(Figure::Flush).ops);
+    let calls_of_names: f64 = calls_of_names.map(|calls| calls as f64).sum();
+    let calls = writers.iter().map(|ran| sync_calls(ran)).sum::<f64>() + calls_of_names;
     if calls < SYNC_CALLS.value || observed.all_memory() {
         return Outcome::Nothing;
     }
@@ -41,6 +47,7 @@ fn after(observed: &Observed) -> Outcome {
     };
     let flushes = flushes(observed).min(leaf.flushes);
     let waiting: f64 = writers.iter().map(|ran| ran.concurrency()).sum();
+    let waiting = waiting + of_names.iter().map(EntryJob::in_progress).sum::<f64>();
     if flushes * waiting >= FLUSHES_SENT.value * calls {
         return Outcome::Nothing;
     }
@@ -131,6 +138,7 @@ fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) 
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::entries::Step;
     use candor_record::Verdict;
 
     use super::*;
@@ -162,6 +170,20 @@ mod tests {
         let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         (on.mount_point, on.options) = ("/data".into(), "rw,nobarrier".into());
         assert!(case.found(&RULE)[0].sentence.contains("(/data is mounted with nobarrier)"));
+    }
+
+    #[test]
+    fn names_that_were_synced_without_a_flush_are_not_durable() {
+        let with = |flushes| {
+            let mut case = TestCase::on_names(Step::Create, 5000, 400.0);
+            case.disk().queue.write_cache = fact("write back".into());
+            let sync = case.measured().operation_mut(Step::Fsync.operation());
+            (sync.ops, sync.latency) = (4000, Some(latency(4000, 580.0)));
+            case.after_top().flushes = flushes;
+            case.found(&RULE)
+        };
+        assert!(with(3)[0].sentence.starts_with("4000 calls of fsync sent 3 flushes to vda"));
+        assert_eq!(with(4000), []);
     }
 
     #[test]
