@@ -155,8 +155,8 @@ fn width(text: &str, field: Field) -> Option<u8> {
     width.parse().ok().filter(|width| is_canonical && (1..=WIDTH_MAX).contains(width))
 }
 
-/// Appends a number, with zeros in front where it has fewer digits than the width. Names are written
-/// for each item of a tree: the formatter of the standard library takes several times as long.
+/// Appends a number, with zeros in front where it has fewer digits than the width. The formatter of
+/// the standard library takes several times as long, and each item of a tree has a name.
 #[inline]
 fn write_number(mut number: u64, width: u8, to: &mut Vec<u8>) {
     let mut digits = [b'0'; WIDTH_MAX as usize];
