@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
-use crate::support::{Mount, Report, Scratch, candor, measured};
+use crate::support::{Loop, Mount, Report, Scratch, alone, candor, measured};
 
 /// A phase over a tree: its name, what it is over, its steps, and more of the job.
 fn phase(name: &str, over: &str, steps: &str, more: &str) -> String {
@@ -164,4 +165,90 @@ fn a_full_filesystem_ends_a_tree_with_a_sentence() {
     let written = ops(&report, 0, "write");
     assert!(written > 0 && written < 1000, "{written}");
     assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
+}
+
+#[test]
+fn a_tree_by_flags_is_made_checked_kept_and_removed() {
+    let scratch = Scratch::new();
+    let path = scratch.path("flags");
+    let shape = ["tree", &path, "--workers", "2", "--levels", "1", "--width", "2", "--files", "5"];
+    let bytes = ["--size", "9000", "--verify", "--keep", "--phases", "make,create,read"];
+    let (made, report) = measured(&scratch, &[&shape[..], &bytes].concat());
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    // A tree for each of two workers: its root and two directories, with five files in each.
+    assert_eq!([ops(&report, 1, "create"), ops(&report, 2, "item")], [30, 30]);
+    assert_eq!(report.number("/phases/2/measurements/0/verify/blocks"), 90.0);
+    let all = below(Path::new(&path));
+    let files: Vec<_> = all.iter().filter(|(_, bytes)| *bytes == 9000).collect();
+    assert_eq!(files.len(), 30, "{all:?}");
+    // A byte of one file is another one by now.
+    let mut bytes = fs::read(&files[3].0).expect("a file");
+    bytes[4321] ^= 1;
+    fs::write(&files[3].0, bytes).expect("written");
+    let bytes = ["--size", "9000", "--verify", "--phases", "read"];
+    let (read, report) = measured(&scratch, &[&shape[..], &bytes].concat());
+    assert_ne!(read.code, Some(0));
+    assert_eq!(report.number("/phases/0/measurements/0/verify/first/0/offset"), 4096.0);
+    assert_eq!(report.words("/phases/0/measurements/0/verify/first/0/path"), files[3].0);
+    let gone = ["--size", "9000", "--phases", "delete,remove"];
+    let refused = candor(&[&shape[..], &gone].concat());
+    assert_eq!(refused.code, Some(3), "{}", refused.err);
+    let (removed, _) = measured(&scratch, &[&shape[..], &gone, &["--overwrite"]].concat());
+    assert_eq!(removed.code, Some(0), "{}", removed.err);
+    let left: Vec<_> = below(Path::new(&path)).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(left, [format!("{path}/rank.0"), format!("{path}/rank.1")]);
+}
+
+/// Many files in progress give the same tree as one after another, also where time ends a phase.
+#[test]
+fn a_tree_at_depth_is_whole() {
+    let scratch = Scratch::new();
+    let path = scratch.path("deep");
+    let shape = ["tree", &path, "--files", "200", "--size", "1k-20k/1k", "--block", "4k"];
+    let depth = ["--depth", "16", "--engine", "io_uring", "--order", "shuffled", "--verify"];
+    let time = ["--seconds", "1", "--phases", "create,read,delete"];
+    let (ran, report) = measured(&scratch, &[&shape[..], &depth, &time].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!([ops(&report, 0, "create"), ops(&report, 2, "unlink")], [200, 200]);
+    assert!(ops(&report, 1, "open") > 200, "it goes on for a second");
+    assert_eq!(report.words("/phases/1/measurements/0/engine/name"), "io_uring");
+    assert!(report.number("/phases/1/measurements/0/verify/blocks") > 200.0);
+    assert!(!Path::new(&path).exists(), "candor made it");
+}
+
+/// The report of a finding's next command.
+fn try_next(report: &Report, rule: &str) -> Report {
+    let next = report.named(rule)["next"].as_str().expect("a command");
+    let folder = Path::new(env!("CARGO_BIN_EXE_candor")).parent().expect("a folder").display();
+    let script = format!("PATH={folder}:$PATH; {next} --json - 2>/dev/null");
+    let shell = Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    assert!(shell.status.success(), "{next}");
+    Report::of(&String::from_utf8_lossy(&shell.stdout))
+}
+
+#[test]
+fn names_are_believed_where_a_device_saw_them() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 << 20) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "") else { return };
+    let tree = target(&mount.path("tree"), "", "items = 1000\nfile_size = \"4k\"");
+    let of = |steps: &str| phase("names", "items", steps, "");
+    let verdict = |report: &Report, at: usize| {
+        report.words(&format!("/judgement/phases/{at}/verdict")).to_owned()
+    };
+    let plan = tree.clone() + &of("\"create\"") + &of("\"stat\"") + &of("\"unlink\"");
+    let report = ran(&scratch, &plan);
+    assert_eq!([0, 1, 2].map(|at| verdict(&report, at)), ["measures_else"; 3], "{}", report.told());
+    assert_eq!(report.denies("H7")["measures"], "name_changes");
+    assert_eq!(report.denies("H2")["measures"], "name_caches");
+    let synced = try_next(&report, "H7");
+    assert!(["believable", "with_remarks"].contains(&&*verdict(&synced, 0)), "{}", synced.told());
+    assert!(synced.sentence("H7").starts_with("With its final sync it did"), "{}", synced.told());
+    // What is written into small files counts for the page cache, and so does what is read of them.
+    let files =
+        tree + &of("\"create\", \"write\", \"close\"") + &of("\"open\", \"read\", \"close\"");
+    let report = ran(&scratch, &files);
+    report.denies("A3");
+    report.denies("A1");
+    assert!(report.findings().iter().all(|finding| finding["rule"] != "A19"), "{}", report.told());
 }

@@ -30,6 +30,7 @@ pub fn command() -> Command {
         .after_help(exit::HELP)
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
+        .subcommand(commands::tree::command())
         .subcommand(commands::inspect::command())
         .subcommand(commands::devices::command())
         .subcommand(commands::show::command())
@@ -86,6 +87,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
     match matches.subcommand() {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
+        Some(("tree", matches)) => commands::tree::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
         Some(("devices", matches)) => commands::devices::main(matches, line),
         Some(("show", matches)) => commands::show::main(matches, line),

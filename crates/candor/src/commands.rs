@@ -18,6 +18,7 @@ pub mod options;
 pub mod run;
 pub mod show;
 pub mod tools;
+pub mod tree;
 pub mod watch;
 
 use std::path::PathBuf;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use candor_plan::{check, text};
 
-use crate::commands::run;
-use crate::flag::Takes;
+use crate::commands::{run, tree};
+use crate::flag::{Group, Takes};
 
 /// Set it to write derived pages instead of comparing them.
 const BLESS: &str = "CANDOR_BLESS";
@@ -23,12 +23,22 @@ fn page(name: &str) -> String {
 /// The table of options as a page.
 fn options() -> String {
     let mut page = String::from(
-        "# Flags of candor run\n\n\
+        "# Flags of candor run and candor tree\n\n\
          Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
          the plan, which\n[guide.md](guide.md#the-plan-file) describes.\n",
     );
-    for group in run::GROUPS {
-        page.push_str(&format!("\n## {}\n\n| flag | key | meaning |\n", group.title));
+    tables("candor run", run::GROUPS, &mut page);
+    tables("candor tree", tree::GROUPS, &mut page);
+    page
+}
+
+/// The tables of some groups of options of a command.
+fn tables<T>(command: &str, groups: &[Group<T>], page: &mut String) {
+    for group in groups {
+        page.push_str(&format!(
+            "\n## {command}: {}\n\n| flag | key | meaning |\n",
+            group.title.to_lowercase()
+        ));
         page.push_str("| --- | --- | --- |\n");
         for flag in group.flags {
             let value = match flag.takes {
@@ -44,12 +54,12 @@ fn options() -> String {
             page.push_str(&format!("| {row} | {} | {help} |\n", keys.join(" ")));
         }
     }
-    page
 }
 
 /// A key as the guide names it: by its section, without counting.
 fn key(field: &str) -> String {
     let short = field.replace("[0]", "").replace("[]", "");
+    let short = short.replace("phase.job.work.entries.", "entries.");
     short.replace("phase.job.work.blocks.", "blocks.").replace("phase.job.", "job.")
 }
 

@@ -9,10 +9,12 @@ mod probe;
 mod ring;
 mod walk;
 
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use candor_blocks::data::content::{Content, Origin, Pool, pool};
-use candor_engine::EngineError;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::pace::Pacer;
@@ -25,6 +27,7 @@ use candor_engine::random::Random;
 use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
+use candor_engine::{EngineError, Failures};
 use candor_plan::TargetKind;
 use candor_plan::blocks::Verify;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Step};
@@ -70,8 +73,33 @@ impl Family for EntriesFamily {
             furthest: Furthest::of(context.stop, context.job.workers),
             verify,
             seeds: [context.seed, context.plan.seed],
+            roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
         }))
     }
+}
+
+/// Paths of a job's targets.
+fn roots(context: &JobContext<'_>) -> Vec<PathBuf> {
+    let known = context.plan.targets_by_name();
+    let targets = context.job.targets.iter().filter_map(|name| known.get(name.as_str()));
+    targets.map(|target| PathBuf::from(&target.path)).collect()
+}
+
+/// Syncs the filesystem of a path, or of the nearest directory above it that is still there.
+fn sync_filesystem(path: &Path) -> io::Result<()> {
+    let mut failed = io::Error::from(io::ErrorKind::NotFound);
+    for path in path.ancestors() {
+        // The parent of a name without a slash.
+        let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+        match File::open(path) {
+            Ok(file) => return Ok(rustix::fs::syncfs(&file)?),
+            Err(error) => failed = error,
+        }
+        if failed.kind() != io::ErrorKind::NotFound {
+            break;
+        }
+    }
+    Err(failed)
 }
 
 /// The names of a job.
@@ -118,6 +146,8 @@ struct ReadyEntries {
     verify: Option<Verify>,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
+    /// Paths whose filesystems are synced in the end.
+    roots: Vec<PathBuf>,
 }
 
 impl JobWork for ReadyEntries {
@@ -187,6 +217,20 @@ impl JobWork for ReadyEntries {
         };
         end.features.extend(self.chosen.why.clone());
         Ok(end)
+    }
+
+    fn flushes_at_end(&self) -> bool {
+        !self.roots.is_empty()
+    }
+
+    fn flush(&self) -> Failures {
+        let mut failures = Failures::default();
+        for root in &self.roots {
+            if let Err(error) = sync_filesystem(root) {
+                failures.add_flush(root, &error);
+            }
+        }
+        failures
     }
 
     fn name_of(&self, handle: u32) -> String {

@@ -112,6 +112,20 @@ fn opening_and_closing_are_operations_with_times_of_their_own() {
 }
 
 #[test]
+fn a_final_sync_has_a_time_of_its_own() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let made = |syncfs_at_end| {
+        let (over, steps) = (Over::TargetFiles, vec![Step::Create, Step::Unlink]);
+        run(dir.path(), Entries { over, steps, syncfs_at_end, ..Entries::default() })
+    };
+    assert_eq!(made(false).elapsed_with_flush_ns, None);
+    let synced = made(true);
+    assert_eq!(synced.operation("unlink").ops, 50);
+    assert!(synced.elapsed_with_flush_ns.expect("synced") > synced.elapsed_ns);
+    assert_eq!(synced.errors, []);
+}
+
+#[test]
 fn steps_after_a_file_that_could_not_be_opened_fail_for_the_same_reason() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let steps = vec![Step::Open, Step::Read, Step::Close];

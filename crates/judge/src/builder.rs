@@ -1,7 +1,9 @@
 //! Writing a finding down, a piece at a time.
 
 use candor_record::fmt;
-use candor_record::{Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Severity};
+use candor_record::{
+    Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Setting, Severity,
+};
 
 use crate::command::Command;
 
@@ -84,6 +86,12 @@ impl FindingBuilder {
     pub fn advice(mut self, advice: impl Into<String>, command: Option<Command>) -> FindingBuilder {
         self.0.advice = advice.into();
         self.0.changes = command.map(Command::changes).unwrap_or_default();
+        self
+    }
+
+    /// Adds settings that try the advice.
+    pub fn changes(mut self, settings: Vec<Setting>) -> FindingBuilder {
+        self.0.changes.extend(settings);
         self
     }
 

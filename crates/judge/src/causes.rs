@@ -29,7 +29,9 @@ const EXCEPTIONS: &[Exception] = &[
     // Writes that never left the page cache are not durable, and were overwritten there.
     follow("A5", &["C10"]),
     follow("A13", &["C10"]),
-    follow("A3", &["A4"]),
+    follow("A3", &["A4", "H7"]),
+    // Files that memory answered have names that it answered.
+    follow("A1", &["H2"]),
     // Hits of the cache tell more than the bytes of its tiers, and tiers more than a linear volume.
     follow("A15", &["E6"]),
     follow("E6", &["E4"]),

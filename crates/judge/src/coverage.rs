@@ -45,7 +45,7 @@ impl Cover {
 /// The process's own `read_bytes` is asked first: it counts what this process caused, wherever it
 /// went, and nothing of others. The device is asked where that cannot be read.
 pub fn of_reads(observed: &Observed) -> Cover {
-    if observed.app(Direction::Read).bytes < BYTES_MIN.value {
+    if observed.moved(Direction::Read).bytes < BYTES_MIN.value {
         return Cover::Small;
     }
     let Some(fetched) = observed.process(Direction::Read) else { return of_device_reads(observed) };

@@ -4,7 +4,6 @@
 mod mirrors;
 
 use candor_plan::units::Direction;
-use candor_plan::work::Figure;
 use candor_record::facts::{AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value};
 use candor_record::{Measurement, Snapshot};
 
@@ -46,8 +45,7 @@ pub enum Seen {
 /// end is not known.
 pub fn unseen(observed: &Observed) -> Vec<Unseen> {
     let way = way_of(observed);
-    let moved =
-        [Direction::Read, Direction::Write, Direction::Trim].map(|op| (op, moved(observed, op)));
+    let moved = Direction::ALL.map(|op| (op, observed.moved(op).bytes));
     let is_known = |app: f64| app > 0.0 || on_names(observed).any(|m| m.ops_done() > 0);
     let way = match way {
         Ok(way) => way,
@@ -67,15 +65,28 @@ pub fn unseen(observed: &Observed) -> Vec<Unseen> {
     moved.into_iter().filter(|(_, app)| *app > 0.0).filter_map(missed).collect()
 }
 
-/// Bytes that the application moved in one direction, by work on data and on names.
-fn moved(observed: &Observed, op: Direction) -> f64 {
-    let figure = match op {
-        Direction::Read => Figure::Read,
-        Direction::Write => Figure::Write,
-        Direction::Trim => return observed.app(op).bytes,
-    };
-    let by_names: f64 = on_names(observed).map(|m| m.figure(figure).bytes as f64).sum();
-    observed.app(op).bytes + by_names
+/// Bytes of one direction that this process may have moved, by then, at the end of the path and at
+/// its beginning: no more than either counted. Absent where the end of the path is not known.
+pub fn seen(observed: &Observed, op: Direction) -> Option<Passed> {
+    let way = way_of(observed).ok()?;
+    let (bytes, from) = way.passed(observed, op);
+    if way.tops.is_empty() {
+        // What a server says of names is charged to nobody.
+        let (bytes, from) = (way.by_networks(observed, op), "/sys/class/net/*/statistics".into());
+        return Some(Passed { bytes, by: way.names_of_all(), from });
+    }
+    let on_top = way.by_devices(observed, &way.tops, op);
+    Some(Passed { bytes: on_top.min(bytes), by: observed.device_names(), from })
+}
+
+/// Bytes that passed the ends of the path.
+pub struct Passed {
+    /// Bytes.
+    pub bytes: f64,
+    /// Devices or interfaces that counted.
+    pub by: String,
+    /// Files that were read.
+    pub from: String,
 }
 
 /// Measurements of jobs on names.
@@ -97,7 +108,7 @@ struct Way<'a> {
 /// The ends of the path of all targets, or the first reason why one is not known.
 fn way_of<'a>(observed: &Observed<'a>) -> Result<Way<'a>, String> {
     let mut way = Way::default();
-    for target in observed.targets_of_all() {
+    for target in observed.targets() {
         if let Some(on) = target.holding().filter(|on| on.is_served_by_process()) {
             return Err(format!("a process serves {} at {}", on.kind, on.mount_point));
         }

@@ -76,11 +76,20 @@ fn own_cost(observed: &Observed) -> String {
     let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
     let nothing_moves = observed.phase.jobs.iter().all(moves_nothing);
     let what = match (entry_jobs::ran(observed).is_empty(), nothing_moves) {
-        (false, _) => " on names",
-        (true, true) => " that move nothing",
-        (true, false) => "",
+        (false, _) => format!(" on names{}", in_files(observed)),
+        (true, true) => " that move nothing".into(),
+        (true, false) => String::new(),
     };
     format!("{} operations/s{what}", fmt::count(ratio(ops, observed.elapsed_s())))
+}
+
+/// The rates of reads and writes in files of a tree.
+fn in_files(observed: &Observed) -> String {
+    let side = |(op, done): (Direction, &str)| {
+        let rate = observed.bytes_per_s(op);
+        if rate > 0.0 { format!(", {} {done}", fmt::rate(rate)) } else { String::new() }
+    };
+    [(Direction::Read, "read"), (Direction::Write, "written")].map(side).concat()
 }
 
 /// The heaviest remark by its title, and how many more there are.

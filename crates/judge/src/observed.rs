@@ -4,6 +4,7 @@
 use std::ops::Deref;
 
 use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_plan::{Job, Phase};
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceFacts, value};
 use candor_record::fmt::ratio;
@@ -92,6 +93,21 @@ impl<'a> Observed<'a> {
         })
     }
 
+    /// The same, with what was read and written in files of a tree.
+    pub fn moved(&self, op: Direction) -> Moved {
+        let figure = match op {
+            Direction::Read => Figure::Read,
+            Direction::Write => Figure::Write,
+            Direction::Trim => return self.app(op),
+        };
+        let jobs = self.phase.jobs.iter().enumerate().filter(|(_, job)| job.entries().is_some());
+        let measured = jobs.filter_map(|(at, job)| measurement_of(self.record, at, &job.name));
+        measured.map(|measured| measured.figure(figure)).fold(self.app(op), |sum, side| Moved {
+            ops: sum.ops + side.ops as f64,
+            bytes: sum.bytes + side.bytes as f64,
+        })
+    }
+
     /// The bytes and operations of the application.
     pub fn app_all(&self) -> Moved {
         let (read, write) = (self.app(Direction::Read), self.app(Direction::Write));
@@ -161,7 +177,7 @@ impl<'a> Observed<'a> {
     /// Bytes that may be counted on one side and not on the other: operations in flight when the
     /// counters were read after a ramp, and a flat share for the edges.
     pub fn slack_bytes(&self, op: Direction) -> f64 {
-        let app = self.app(op).bytes;
+        let app = self.moved(op).bytes;
         let largest = |ran: &Ran| ran.blocks.size.of(op).max().0 as f64 * ran.concurrency();
         let in_flight: f64 = match self.phase.has_ramp() {
             true => self.ran.iter().map(largest).sum(),
@@ -173,7 +189,7 @@ impl<'a> Observed<'a> {
     /// The share of what the application moved that another level saw; all of it where the rest
     /// is within the slack. Absent where too little was moved for a ratio.
     pub fn share_seen(&self, op: Direction, seen_bytes: f64) -> Option<f64> {
-        let app = self.app(op).bytes;
+        let app = self.moved(op).bytes;
         if app < BYTES_MIN.value {
             return None;
         }
@@ -269,7 +285,7 @@ impl<'a> Observed<'a> {
 
     /// Rate of one direction over the phase, in bytes per second.
     pub fn bytes_per_s(&self, op: Direction) -> f64 {
-        ratio(self.app(op).bytes, self.elapsed_s())
+        ratio(self.moved(op).bytes, self.elapsed_s())
     }
 
     /// Rate of one direction over the phase, in operations per second.

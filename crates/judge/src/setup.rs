@@ -90,11 +90,6 @@ impl<'a> SetupFacts<'a> {
         SetupFacts { plan, phase, phase_index, facts, before, jobs }
     }
 
-    /// Targets that the jobs use, each once.
-    pub fn targets(&self) -> Vec<&'a TargetFacts> {
-        self.targets_of(|_| true)
-    }
-
     /// Targets of the jobs that pass the test.
     pub fn targets_of(&self, test: impl Fn(&Planned) -> bool) -> Vec<&'a TargetFacts> {
         let jobs: Vec<_> = self.jobs.iter().filter(|job| test(job)).collect();
@@ -103,7 +98,7 @@ impl<'a> SetupFacts<'a> {
     }
 
     /// Targets of all jobs that work on some, be it on data or on names, each once.
-    pub fn targets_of_all(&self) -> Vec<&'a TargetFacts> {
+    pub fn targets(&self) -> Vec<&'a TargetFacts> {
         let on_names = self.phase.jobs.iter().filter(|job| job.entries().is_some());
         let jobs: Vec<&Job> = self.jobs.iter().map(|planned| planned.job).chain(on_names).collect();
         let is_used =

@@ -38,8 +38,21 @@ const RECORDINGS: &[Expected] = &[
     ("mapped-read", MeasuresElse, &["H5"], &["A18"]),
     ("later-passes", MeasuresElse, &["H5"], &[]),
     ("checked-writes", Believable, &[], &["G9"]),
-    ("names-made", WithRemarks, &["H3"], &["H1"]),
-    ("names-looked-up", WithRemarks, &["H2"], &["H1"]),
+    ("names-made", MeasuresElse, &["H3", "H7"], &["H1"]),
+    ("names-looked-up", MeasuresElse, &["H2"], &["H1"]),
+    ("ext4-names-synced", Believable, &[], &["H1", "H7"]),
+    ("ext4-names-cached", MeasuresElse, &["H2"], &["H1"]),
+    ("ext4-names-cold", Believable, &[], &["H1"]),
+    ("ext4-inodes-dropped", MeasuresElse, &["H2"], &["H1"]),
+    ("ext4-one-directory", Believable, &[], &["H1", "H7"]),
+    ("ext4-files-written", MeasuresElse, &["A3"], &["H1"]),
+    ("ext4-files-reread", MeasuresElse, &["A1"], &[]),
+    ("xfs-names-synced", Believable, &[], &["H1", "H7"]),
+    ("xfs-names-cached", MeasuresElse, &["H2"], &["H1"]),
+    ("xfs-names-cold", Believable, &[], &["H1"]),
+    ("xfs-one-directory", Believable, &[], &["H1", "H7", "H9"]),
+    ("xfs-files-cold", Believable, &[], &[]),
+    ("xfs-deletes-queued", MeasuresElse, &["H7", "H8"], &["H1"]),
     ("sparse-read", MeasuresElse, &["A8"], &[]),
     ("unwritten-read", MeasuresElse, &["A9"], &[]),
     ("new-file", WithRemarks, &["C10"], &["B18"]),
@@ -112,6 +125,21 @@ fn recordings_are_judged_as_an_expert_would() {
         let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
         let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
         assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {sentences:?}", judged.verdict);
+    }
+}
+
+/// Which of the caches answered shows in the names that the kernel came to hold.
+#[test]
+fn the_cache_that_answered_is_named() {
+    for (name, cache) in [
+        ("ext4-names-cached", "the dentry and inode caches"),
+        ("xfs-names-cached", "the dentry and inode caches"),
+        ("ext4-inodes-dropped", "cached blocks of the filesystem"),
+        ("ext4-files-reread", "the page cache"),
+    ] {
+        let judged = judged(&load(name));
+        let measures = judged.findings.iter().find_map(|finding| finding.measures);
+        assert_eq!(measures.map(|what| what.to_string()).as_deref(), Some(cache), "{name}");
     }
 }
 

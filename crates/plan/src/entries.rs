@@ -48,6 +48,10 @@ pub struct Entries {
     /// The steps are done to the other name of each thing, [`ALIAS`] longer, which `rename`, `link`
     /// or `symlink` gave it; these three then give it its first name.
     pub on_alias: bool,
+    /// One syncfs of each target's filesystem after the last step, in a time of its own
+    /// (`elapsed_with_flush_ns`): names that were made or removed are durable only then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub syncfs_at_end: bool,
     /// Consume batches at a fixed pace behind a queue, as a training job does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<Loader>,
@@ -69,6 +73,7 @@ impl Default for Entries {
             content: Content::default(),
             verify: None,
             on_alias: false,
+            syncfs_at_end: false,
             loader: None,
         }
     }
@@ -215,6 +220,11 @@ impl Entries {
             (Over::Directories, Some(tree)) => Some(tree.width.into()),
             _ => target.is_flat().then(|| target.files_named()),
         }
+    }
+
+    /// True where a step leaves something to be written out.
+    pub fn changes(&self) -> bool {
+        self.all_steps().any(|step| step.changes_names() || step == Step::Write)
     }
 
     /// True where the names must be there beforehand.
@@ -382,6 +392,24 @@ impl Step {
             self,
             Step::List | Step::Truncate | Step::Readlink | Step::Removexattr | Step::Syncfs
         )
+    }
+
+    /// True where it asks a filesystem about a name, or what a directory holds.
+    pub fn looks_up(self) -> bool {
+        use Step::*;
+        matches!(self, List | Open | Stat | Lstat | Statx | Readlink | Getxattr)
+    }
+
+    /// True where it changes the records that a filesystem has of names.
+    pub fn changes_names(self) -> bool {
+        use Step::*;
+        matches!(self, Mkdir | Rmdir | Create | Truncate | Rename | Link | Unlink | Symlink)
+            || matches!(self, Setxattr | Removexattr)
+    }
+
+    /// True where it makes what was changed durable.
+    pub fn makes_durable(self) -> bool {
+        matches!(self, Step::Fsync | Step::Syncfs)
     }
 
     /// True where it gives a thing its other name.

@@ -15,7 +15,7 @@ pub enum Work {
     /// Reads, writes and trims of bytes.
     Blocks(Box<Blocks>),
     /// Operations on named things.
-    Entries(Entries),
+    Entries(Box<Entries>),
     /// Running a program.
     Program(Program),
     /// Burning CPU.
@@ -107,7 +107,7 @@ impl From<Blocks> for Work {
 
 impl From<Entries> for Work {
     fn from(entries: Entries) -> Work {
-        Work::Entries(entries)
+        Work::Entries(Box::new(entries))
     }
 }
 

@@ -457,6 +457,12 @@ pub enum MeasuredInstead {
     MemoryAndDevice,
     /// The page cache, which took the writes.
     PageCacheWrites,
+    /// Memory, which took changes of names.
+    NameChanges,
+    /// The caches of names and inodes.
+    NameCaches,
+    /// Cached blocks of the filesystem's own records.
+    CachedRecords,
     /// The page cache, after the first pass.
     LaterPasses,
     /// Zeros for holes.
@@ -490,6 +496,9 @@ impl Display for MeasuredInstead {
             MeasuredInstead::PageCacheAndDevice => "a mix of page cache and device",
             MeasuredInstead::MemoryAndDevice => "a mix of memory and device",
             MeasuredInstead::PageCacheWrites => "memory, not the device",
+            MeasuredInstead::NameChanges => "memory, not the journal",
+            MeasuredInstead::NameCaches => "the dentry and inode caches",
+            MeasuredInstead::CachedRecords => "cached blocks of the filesystem",
             MeasuredInstead::LaterPasses => "the page cache, after the first pass",
             MeasuredInstead::Holes => "holes: zeros made in memory",
             MeasuredInstead::UnwrittenBlocks => "unwritten blocks: zeros made in memory",

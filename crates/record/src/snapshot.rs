@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 mod state;
 
 pub use state::{
-    ArrayState, CacheHits, CpuThrottled, ErrorCount, InterfaceBytes, LoopFile, MountBytes, State,
-    Temperature, ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, InodesInUse, InterfaceBytes, LoopFile,
+    MountBytes, State, Temperature, ZramPages,
 };
 
 /// The kernel's counters at one moment.

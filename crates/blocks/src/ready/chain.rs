@@ -62,15 +62,10 @@ impl ReadyBlocks {
         // In zones no write overlaps another except after a reset, which waits for all operations.
         let serializes = blocks.serialize_overlap && blocks.zones.is_none();
         let syncs = syncs(&blocks.durability);
+        let has_gates = limits.is_some() || priorities.is_some() || pacer.is_some();
         let is_bare = verifier.is_none()
-            && blocks.zones.is_none()
-            && limits.is_none()
-            && priorities.is_none()
-            && pacer.is_none()
-            && self.targets.is_none()
-            && self.furthest.is_none()
-            && self.trim_ranges() == 1
-            && self.host_protection().is_none()
+            && !has_gates
+            && self.is_plain()
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
@@ -119,6 +114,15 @@ impl ReadyBlocks {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
         Feed::Chain(chain)
+    }
+
+    /// True where no wrapper is needed that all workers have.
+    fn is_plain(&self) -> bool {
+        self.blocks.zones.is_none()
+            && self.targets.is_none()
+            && self.furthest.is_none()
+            && self.trim_ranges() == 1
+            && self.host_protection().is_none()
     }
 
     /// The source with the tags of its blocks, where the host makes and checks them.

@@ -6,7 +6,7 @@ mod engine;
 mod like;
 mod lists;
 mod options;
-mod settings;
+pub mod settings;
 pub mod suggest;
 
 use std::fs::File;
@@ -40,27 +40,42 @@ to be kept in a file.";
 
 /// How to run, whatever the plan is.
 #[derive(Debug, Default)]
-struct How {
+pub struct How {
     /// Text of a shipped plan.
     like: Option<&'static str>,
-    set: Vec<String>,
+    /// Keys of the plan, with their values.
+    pub set: Vec<String>,
     force: Option<String>,
     no_follow_ups: bool,
-    dry_run: bool,
+    /// The plan is printed, not run.
+    pub dry_run: bool,
     block_trace: BlockTraceMode,
 }
 
-const HOW: &[Group<How>] = &[Group {
+impl How {
+    /// True where short trials may follow a phase.
+    pub fn follow_ups(&self) -> bool {
+        !self.no_follow_ups
+    }
+}
+
+/// A plan by its name.
+const SHIPPED: &[Group<How>] = &[Group {
+    title: "Running",
+    flags: &[Flag {
+        long: "like",
+        takes: Takes::One("database|vm|backup|log|web|analytics"),
+        help: "Run a shipped plan on --target; --size and --seconds apply to it, --dry-run \
+                   prints it",
+        fields: &[],
+        set: |how, text| put_some(&mut how.like, parse::one_of(text, &like::PLANS)),
+    }],
+}];
+
+/// Options of running, whatever the plan is.
+pub const HOW: &[Group<How>] = &[Group {
     title: "Running",
     flags: &[
-        Flag {
-            long: "like",
-            takes: Takes::One("database|vm|backup|log|web|analytics"),
-            help: "Run a shipped plan on --target; --size and --seconds apply to it, --dry-run \
-                   prints it",
-            fields: &[],
-            set: |how, text| put_some(&mut how.like, parse::one_of(text, &like::PLANS)),
-        },
         Flag {
             long: "set",
             takes: Takes::Many("KEY=VALUE"),
@@ -120,6 +135,7 @@ pub fn command() -> Command {
         .long_about(LONG_ABOUT)
         .arg(Arg::new("FILE").help("A plan as TOML, or a stored report; - reads it from stdin"))
         .args(flag::args(options::GROUPS))
+        .args(flag::args(SHIPPED))
         .args(flag::args(HOW))
         .args(flag::args(output::OF_RUNS))
         .mut_arg("direct", |arg| arg.conflicts_with("buffered"))
@@ -132,6 +148,7 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let (mut output, mut how) = (Output::default(), How::default());
     let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(SHIPPED, matches, &mut line, &mut how));
     problems.extend(flag::apply(HOW, matches, &mut line, &mut how));
     if !problems.is_empty() {
         screen::problems(&problems, &line.source, output.color);
@@ -177,13 +194,14 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     let options = candor_run::Options {
         command: line.words().to_vec(),
-        follow_ups: !how.no_follow_ups,
+        follow_ups: how.follow_ups(),
         notes: chosen.iter().map(engine::Chosen::note).collect(),
     };
     execute(&plan, &source, how, &options, output)
 }
 
-fn execute(
+/// Runs a plan, shows the report and gives the exit code.
+pub fn execute(
     plan: &Plan,
     source: &Source,
     how: How,

@@ -1,6 +1,7 @@
 //! From a benchmark to a plan.
 
 mod blocks;
+mod content;
 mod phases;
 mod place;
 mod tree;

@@ -199,17 +199,7 @@ impl Settling<'_> {
             "preallocfile",
         ];
         // What a worker does within a small file is not done in all ways of large ones.
-        let not_in_directories = [
-            "mmap",
-            "fadv",
-            "madv",
-            "limitread",
-            "limitwrite",
-            "rwmixpct",
-            "rwmixthr",
-            "verify",
-            "verifydirect",
-        ];
+        let not_in_directories = ["mmap", "fadv", "madv", "rwmixpct", "rwmixthr", "verifydirect"];
         for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
             if self.is_set(option) {
                 let message = format!("--{option} is of directories, and the path is a {word}");
@@ -227,13 +217,6 @@ impl Settling<'_> {
                 let why = "it is done in files that are named, not in directories of small files";
                 self.out.refuse(self.reading, option, why);
             }
-        }
-        if kind == PathKind::Directory && self.setup.asked.io.depth > 1 {
-            self.out.refuse(
-                self.reading,
-                "iodepth",
-                "small files are read and written one at a time",
-            );
         }
         if kind == PathKind::Directory && self.setup.asked.paths.len() > 1 {
             self.wrong("path", "several directories are not used side by side yet", "name one");

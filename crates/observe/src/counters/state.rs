@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
-    ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InterfaceBytes, LoopFile, MountBytes,
-    State, Temperature, ZramPages,
+    ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InodesInUse, InterfaceBytes, LoopFile,
+    MountBytes, State, Temperature, ZramPages,
 };
 
 use crate::cache;
@@ -38,6 +38,8 @@ pub(crate) struct Watch {
     quota: Option<PathBuf>,
     /// `/proc`, where a target lies on ext4.
     threads: Option<PathBuf>,
+    /// Mount points of targets on filesystems of this host's devices.
+    local_mounts: Vec<String>,
     /// Files behind loop devices.
     loop_files: Vec<(String, PathBuf)>,
     proc: PathBuf,
@@ -87,6 +89,7 @@ impl Watch {
                 .as_ref()
                 .map(|quota| Path::new(&quota.from).with_file_name("cpu.stat")),
             threads: on("ext4").then(|| roots.proc.clone()),
+            local_mounts: local_mounts(facts),
             loop_files: facts.devices.iter().filter_map(loop_file).collect(),
             proc: roots.proc.clone(),
         }
@@ -106,7 +109,16 @@ impl Watch {
             cpu_throttled: self.quota.as_deref().and_then(|file| cpu_throttled(&text(file)?)),
             loop_files: self.loop_files.iter().filter_map(|(name, at)| pages(name, at)).collect(),
             ext4_lazy_init: self.threads.as_deref().and_then(lazy_init),
+            dentries: self.dentries(),
+            inodes: self.local_mounts.iter().filter_map(|at| inodes(at)).collect(),
         }
+    }
+
+    fn dentries(&self) -> Option<u64> {
+        let state = (!self.local_mounts.is_empty())
+            .then(|| text(&self.proc.join("sys/fs/dentry-state")))
+            .flatten()?;
+        number(state.split_whitespace().next()?)
     }
 
     fn mounts(&self) -> Vec<MountBytes> {
@@ -286,6 +298,23 @@ fn nfs_mounts(facts: &Facts) -> Vec<String> {
     points.sort_unstable();
     points.dedup();
     points
+}
+
+/// Filesystems on devices, where asking for sizes waits for no server.
+fn local_mounts(facts: &Facts) -> Vec<String> {
+    let local = facts.targets.iter().filter(|target| target.device.is_some());
+    let on = local.filter_map(|target| target.holding()).filter(|on| !on.remote);
+    let mut points: Vec<String> = on.map(|on| on.mount_point.clone()).collect();
+    points.sort_unstable();
+    points.dedup();
+    points
+}
+
+/// Inodes in use; none on filesystems that have no number of them.
+fn inodes(mount_point: &str) -> Option<InodesInUse> {
+    let sizes = rustix::fs::statvfs(mount_point).ok().filter(|sizes| sizes.f_files > 0)?;
+    let count = sizes.f_files.checked_sub(sizes.f_ffree)?;
+    Some(InodesInUse { mount_point: mount_point.to_owned(), count })
 }
 
 /// `RetransSegs` of the two `Tcp:` lines, names above numbers.

@@ -240,6 +240,10 @@ pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
         }
         _ => {}
     }
+    if entries.syncfs_at_end && !entries.changes() {
+        let message = "no step changes anything that a final syncfs could write out";
+        out.error("syncfs-unused", at.key("syncfs_at_end"), message, "remove syncfs_at_end");
+    }
     if let Some(loader) = &entries.loader {
         let at = at.key("loader");
         out.count("loader", at.key("batch"), loader.batch.into(), 1 << 24);

@@ -575,6 +575,9 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"read\", \"close\"] }"),
         ("entries-open", "phase[0].job[0].work.entries.steps[1]",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"open\", \"close\"] }"),
+        ("syncfs-unused", "phase[0].job[0].work.entries.syncfs_at_end",
+         "[[phase]]\n[[phase.job]]\n\
+          work.entries = { steps = [\"stat\"], syncfs_at_end = true }"),
         ("loader", "phase[0].job[0].work.entries.loader.batch",
          "[[phase]]\n[[phase.job]]\n\
           work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),

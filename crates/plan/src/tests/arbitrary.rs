@@ -315,6 +315,7 @@ impl Arbitrary<'_> {
                 seed: d.option(Self::number),
             }),
             on_alias: self.yes(),
+            syncfs_at_end: self.yes(),
             loader: self.option(|d| Loader {
                 batch: d.count(),
                 prefetch: d.count(),

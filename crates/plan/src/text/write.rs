@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::Tree;
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
-use crate::entries::Entries;
 use crate::{
     Burn, Job, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
@@ -132,7 +131,7 @@ pub(super) fn tree(plan: &Plan) -> Value {
 fn defaults() -> Value {
     let work = [
         blocks_template().into(),
-        Work::Entries(Entries::default()),
+        Work::Entries(Box::default()),
         Work::Program(Program::default()),
         Work::Burn(Burn::default()),
         Work::Memory(Memory::default()),

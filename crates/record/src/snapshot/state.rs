@@ -33,6 +33,12 @@ pub struct State {
     pub loop_files: Vec<LoopFile>,
     /// ext4 is initialising inode tables in the background (thread `ext4lazyinit`).
     pub ext4_lazy_init: Option<bool>,
+    /// Names that the kernel holds in memory, over all filesystems (`/proc/sys/fs/dentry-state`).
+    #[serde(default)]
+    pub dentries: Option<u64>,
+    /// Inodes in use on the local filesystems of targets.
+    #[serde(default)]
+    pub inodes: Vec<InodesInUse>,
 }
 
 impl State {
@@ -117,6 +123,15 @@ pub struct MountBytes {
     pub server_read_bytes: u64,
     /// Written to the server.
     pub server_written_bytes: u64,
+}
+
+/// Inodes in use on a filesystem (`statvfs`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InodesInUse {
+    /// Mount point.
+    pub mount_point: String,
+    /// Inodes in use: those of files that are gone count until the filesystem has freed them.
+    pub count: u64,
 }
 
 /// Pages of a zram device (`mm_stat`), in bytes.

@@ -109,5 +109,7 @@ pub(crate) fn state() -> State {
         cpu_throttled: Some(CpuThrottled::default()),
         loop_files: vec![LoopFile::default()],
         ext4_lazy_init: Some(false),
+        dentries: Some(0),
+        inodes: vec![InodesInUse::default()],
     }
 }

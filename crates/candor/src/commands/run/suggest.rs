@@ -10,7 +10,7 @@ use candor_plan::{Blocks, Job, Layout, PathStep, Plan, PlanPath, Target, check, 
 use candor_record::{Report, Setting};
 
 use super::options::GROUPS;
-use super::{HOW, How, by_flags, command, like, settings};
+use super::{HOW, How, SHIPPED, by_flags, command, like, settings};
 use crate::flag::{self, CommandLine, Flag, Takes};
 use crate::output;
 
@@ -42,10 +42,29 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
                 changes.iter().map(|setting| of_first(setting, phase.as_str())).collect();
             Given::step(words, plan, &phase)?.with(&changes?)?
         }
+        "tree" => return of_tree(words, plan, changes),
         // Tools with words of their own have no words for candor's plans.
         _ => return None,
     };
     Some(run.words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
+}
+
+/// The words of a tree with changes, each as `--set`.
+fn of_tree(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String> {
+    if leaves_files(plan) || words.iter().any(|word| word == "--") {
+        return None;
+    }
+    let (mut words, mut wanted) = (words.to_vec(), plan.clone());
+    for setting in changes {
+        let (changed, place) = text::set(&wanted, &setting.key, &setting.value).ok()?;
+        let key = text::short_name(&wanted, &place);
+        words.extend(["--set".to_owned(), format!("{key}={}", setting.value)]);
+        wanted = changed;
+    }
+    let (read, _) = crate::commands::tree::plan_of(&words)?;
+    let is_new = is_same(&read, &wanted) && wanted != *plan;
+    let runs = is_new && check::can_run(&check::check(&wanted));
+    runs.then(|| words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "))
 }
 
 /// A change of that phase as one of the first phase.
@@ -209,7 +228,8 @@ fn read(words: &[String]) -> Option<Plan> {
     let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
     let mut line = CommandLine::new(words);
     let mut how = How::default();
-    let mistakes = flag::apply(HOW, &matches, &mut line, &mut how);
+    let mut mistakes = flag::apply(SHIPPED, &matches, &mut line, &mut how);
+    mistakes.extend(flag::apply(HOW, &matches, &mut line, &mut how));
     let plan = match how.like {
         Some(shipped) => like::plan(shipped, &matches, &mut line).ok()?,
         None => by_flags(&matches, &mut line).ok()?.0,

@@ -1,16 +1,11 @@
 //! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
 
-use candor_plan::blocks::{
-    Access, Advice, Content, Engine, FileOrder, Fill, Format, Hints, Pace, Pattern, ReadBack,
-    Rotation, Share, Verify,
-};
+use candor_plan::blocks::{Access, Advice, Engine, FileOrder, Hints, Rotation, Share};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{
-    Blocks, Bytes, BytesPerSec, Create, Job, Layout, Stop, Target, TargetKind, Work,
-};
+use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
 
-use super::{Context, phases};
+use super::{Context, content, phases};
 use crate::elbencho::options::{AccessOptions, FileAdvice, MapAdvice, RandomSource};
 use crate::elbencho::setup::{PathKind, PhaseKind, Setup};
 use crate::kit::Diagnostics;
@@ -79,7 +74,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics
         let removes = kind == PhaseKind::RemoveFiles && asked.tree.no_delete_errors;
         let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
         let stop = Stop { continue_on_error: removes, ..context.stop() };
-        vec![job("workers", threads, Work::Entries(entries), stop)]
+        vec![job("workers", threads, entries.into(), stop)]
     };
     let mut of_blocks = |name: &str, workers: u32, mix: Mix| {
         let work = Work::Blocks(Box::new(blocks(context, mix, workers, out)));
@@ -142,9 +137,9 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32, out: &mut Diagnostics) 
         },
         direct: io.direct,
         hints: Hints { advice: advice(context, out), ..Hints::default() },
-        pace: pace(context.setup, mix, workers),
-        content: content(context.setup),
-        verify: verify(context.setup, mix),
+        pace: content::pace(context.setup, mix, workers),
+        content: content::content(context.setup),
+        verify: content::verify(context.setup, mix),
         ..Blocks::default()
     }
 }
@@ -180,56 +175,4 @@ fn advice(context: &Context<'_>, out: &mut Diagnostics) -> Advice {
         }
     }
     of_map.or(of_file).flatten().unwrap_or_default()
-}
-
-/// Limits of each worker, as one of the whole job.
-fn pace(setup: &Setup, mix: Mix, workers: u32) -> Pace {
-    let io = &setup.asked.io;
-    let limit = match (mix.read, mix.write) {
-        (100, _) => io.read_limit_bytes_per_s,
-        (_, 100) => io.write_limit_bytes_per_s,
-        _ => 0,
-    };
-    let all = BytesPerSec(limit.saturating_mul(workers.into()));
-    Pace { bytes: (limit > 0).then_some(all), ..Pace::default() }
-}
-
-/// Words of 8 bytes with their offset and the salt; else random bytes, new for each write or not.
-fn content(setup: &Setup) -> Content {
-    let data = &setup.asked.data;
-    if data.verify_salt > 0 {
-        return Content {
-            fill: Fill::Pattern,
-            pattern: words(data.verify_salt),
-            ..Content::default()
-        };
-    }
-    let fill = if data.variance_percent == 0 { Fill::Once } else { Fill::Pool };
-    Content { fill, ..Content::default() }
-}
-
-fn words(salt: u64) -> Option<Pattern> {
-    let word = std::num::NonZeroUsize::new(8)?;
-    Pattern::empty().then_offset().salted(salt).anew_every(word).finish()
-}
-
-fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
-    let data = &setup.asked.data;
-    let reads_back = data.verify_direct && mix.write > 0;
-    if data.verify_salt == 0 || (mix.read == 0 && !reads_back) {
-        return None;
-    }
-    let read_back = ReadBack { every: 1, batch: 1, ..ReadBack::default() };
-    let sizes = setup.bytes_of_paths.iter().fold(setup.block_bytes, |sum, size| gcd(sum, *size));
-    Some(Verify {
-        interval: Bytes(sizes),
-        format: Format::Pattern,
-        generations: false,
-        read_back: reads_back.then_some(read_back),
-        ..Verify::default()
-    })
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -75,11 +75,12 @@ fn synced(setup: &Setup) -> Vec<String> {
 
 /// The targets of the syncs.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
-    let wanted = setup.asked.run.sync.then(|| synced(setup));
+    let of_names = setup.asked.run.sync && setup.path_kind != PathKind::BlockDevice;
+    let wanted = of_names.then(|| synced(setup));
     let target = |path: String| Target {
         name: format!("{SYNCED}{path}"),
         path: path.into(),
-        kind: TargetKind::Auto,
+        kind: TargetKind::File,
         create: Create::Nothing,
         keep: true,
         ..Target::default()
@@ -90,17 +91,23 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
 /// The job of a phase that keeps house: the first worker alone does it.
 pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let setup = context.setup;
+    let drops = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"].map(str::to_owned);
     if kind == PhaseKind::DropCaches {
-        let command = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"];
-        let command = command.into_iter().map(str::to_owned).collect();
-        let work = Work::Program(Program { command, until_end: true, ..Program::default() });
-        return vec![Job { name: "drop caches".into(), work, ..Job::default() }];
+        return vec![program("drop caches", drops.into())];
     }
-    let (over, steps) = match setup.path_kind {
-        PathKind::BlockDevice => (Over::TargetFiles, vec![Step::Open, Step::Fsync, Step::Close]),
-        _ => (Over::TargetDirectories, vec![Step::Syncfs]),
-    };
-    let work = Work::Entries(Entries { over, steps, ..Entries::default() });
+    if setup.path_kind == PathKind::BlockDevice {
+        // The filesystem of a device's node is not what is on the device.
+        let command = std::iter::once("sync".to_owned()).chain(synced(setup)).collect();
+        return vec![program("sync", command)];
+    }
+    let (over, steps) = (Over::TargetDirectories, vec![Step::Syncfs]);
+    let work = Entries { over, steps, ..Entries::default() }.into();
     let targets = synced(setup).into_iter().map(|path| format!("{SYNCED}{path}")).collect();
     vec![Job { name: "sync".into(), targets, work, ..Job::default() }]
+}
+
+/// A job that lasts as long as a program.
+fn program(name: &str, command: Vec<String>) -> Job {
+    let work = Work::Program(Program { command, until_end: true, ..Program::default() });
+    Job { name: name.into(), work, ..Job::default() }
 }

@@ -158,6 +158,20 @@ fn a_tree_is_made_by_its_phase_alone() {
 }
 
 #[test]
+fn small_files_have_depth_limits_and_verified_words() {
+    let plan = plan("-w --stat -r -t 4 --iodepth 8 --limitwrite 1m --verify 5 -s 24k -b 16k /d");
+    let entries = |name: &str| job(&plan, name).entries().expect("entries").clone();
+    let write = entries("WRITE");
+    assert_eq!((write.depth, write.items_at_once), (8, Some(1)));
+    assert_eq!(write.pace.bytes.map(|rate| rate.0), Some(4 << 20));
+    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+5@8"));
+    let verify = entries("READ").verify.expect("verified");
+    assert_eq!((verify.format, verify.interval), (Format::Pattern, Bytes(8192)));
+    assert_eq!((entries("STAT").depth, entries("STAT").verify), (1, None));
+    assert_eq!(entries("READ").pace.bytes, None);
+}
+
+#[test]
 fn files_are_one_range() {
     let plan = plan("-w -r -t 4 -s 100000 -b 64k /new1,/new2");
     let write = job(&plan, "WRITE").blocks().expect("blocks");

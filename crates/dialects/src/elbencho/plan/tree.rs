@@ -1,10 +1,11 @@
 //! Directories of small files as a tree.
 
+use candor_plan::blocks::Pace;
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::units::SizeSpec;
-use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree, Work};
+use candor_plan::units::{Mix, SizeSpec};
+use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
 
-use super::{Context, phases};
+use super::{Context, content, phases};
 use crate::elbencho::setup::{PhaseKind, Setup};
 
 /// Name of the tree whose directories are made.
@@ -69,6 +70,16 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         over,
         size: (moves && has_bytes).then_some(Bytes(*block_bytes)),
         direct: asked.io.direct && moves,
+        depth: if moves { asked.io.depth } else { 1 },
+        // The blocks in flight are of one file.
+        items_at_once: (moves && asked.io.depth > 1).then_some(1),
+        pace: match kind {
+            PhaseKind::Write => content::pace(context.setup, Mix::WRITE, asked.run.threads),
+            PhaseKind::Read => content::pace(context.setup, Mix::READ, asked.run.threads),
+            _ => Pace::default(),
+        },
+        content: content::content(context.setup),
+        verify: content::verify_items(context.setup).filter(|_| moves),
         steps,
         ..Entries::default()
     };
@@ -81,7 +92,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         targets: vec![target.into()],
         placement: context.placement.clone(),
         stop: Some(stop),
-        work: Work::Entries(entries),
+        work: entries.into(),
         ..Job::default()
     }]
 }

@@ -1,5 +1,6 @@
 //! A1: reads served from the page cache.
 
+use candor_plan::entries::Step;
 use candor_plan::units::Direction;
 use candor_record::fmt;
 use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity};
@@ -7,6 +8,7 @@ use candor_record::{Confidence, Finding, Limit, LimitClass, MeasuredInstead, Qua
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage::{self, Cover};
+use crate::entry_jobs::{self, EntryJob};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -44,14 +46,29 @@ fn finding(observed: &Observed, share: f64, bytes: f64, from: String) -> Finding
     let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence(observed, share))
         .confidence(confidence)
         .measures(measures)
-        .evidence("bytes read", Quantity::bytes(observed.app(Direction::Read).bytes), "candor")
+        .evidence("bytes read", Quantity::bytes(observed.moved(Direction::Read).bytes), "candor")
         .evidence("bytes fetched from storage", Quantity::bytes(bytes), from)
         .evidence_if(coverage::device_evidence(observed, Direction::Read));
     if let Some(limits) = limits {
         draft = draft.limits(limits);
     }
     let (advice, next) = advice(observed);
-    draft.advice(advice, next).done()
+    let changes = match next {
+        Some(_) => Vec::new(),
+        None => of_files(observed).iter().flat_map(|names| names.directly(observed)).collect(),
+    };
+    draft.advice(advice, next).changes(changes).done()
+}
+
+/// Jobs that read files of a tree.
+fn of_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
+    let reads = |names: &EntryJob| names.entries.has(Step::Read);
+    entry_jobs::ran(observed).into_iter().filter(reads).collect()
+}
+
+/// Every job bypasses the page cache, those on files of a tree too.
+fn direct(observed: &Observed) -> bool {
+    observed.all_direct() && of_files(observed).iter().all(|names| names.entries.direct)
 }
 
 /// The device tells the same story, as far as it can be asked.
@@ -62,7 +79,7 @@ fn agrees(observed: &Observed, share: f64) -> bool {
 
 /// The object that was measured instead, and what set its pace.
 fn words(observed: &Observed, share: f64) -> (MeasuredInstead, Option<Limit>) {
-    match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
+    match (share < COVERAGE_MEMORY.value, direct(observed)) {
         (true, false) => (MeasuredInstead::PageCache, Some(Limit::PageCache)),
         (true, true) => (MeasuredInstead::Memory, Some(Limit::Memory)),
         (false, false) => (MeasuredInstead::PageCacheAndDevice, None),
@@ -81,7 +98,7 @@ fn sentence(observed: &Observed, share: f64) -> String {
         );
     }
     let came = format!("{memory} of the bytes read came from this machine's memory");
-    match (share < COVERAGE_MEMORY.value, observed.all_direct()) {
+    match (share < COVERAGE_MEMORY.value, direct(observed)) {
         (true, false) => format!("{came}; {rate} is the page cache, not {device}."),
         (true, true) => format!("{came} although the I/O was direct; {rate} is not {device}."),
         (false, _) => format!("{came}; {rate} is a mix of memory and {device}."),
@@ -97,7 +114,7 @@ fn stored_compressed(observed: &Observed) -> bool {
 
 fn advice<'a>(observed: &Observed<'a>) -> (&'static str, Option<Command<'a>>) {
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
-    if observed.all_direct() {
+    if direct(observed) {
         let advice = "Read a file that was written with random data and flushed, or the device.";
         return (advice, command.map(Command::evict));
     }

@@ -53,7 +53,7 @@ fn after(observed: &Observed) -> Outcome {
 
 fn reasons(setup: &SetupFacts) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
-    for reason in setup.targets_of_all().into_iter().filter_map(|t| setup.memory_of(t)) {
+    for reason in setup.targets().into_iter().filter_map(|t| setup.memory_of(t)) {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }

@@ -1,6 +1,6 @@
 //! A3: buffered writes absorbed by the page cache.
 
-use candor_plan::blocks::Fill;
+use candor_plan::blocks::{Content, Fill};
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
 use candor_record::{
@@ -11,6 +11,7 @@ use candor_record::{
 use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage;
+use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::cache::compressed_data;
@@ -77,14 +78,16 @@ fn unflushed(ran: &Ran) -> f64 {
 fn after(observed: &Observed) -> Outcome {
     let writers: Vec<Ran> =
         observed.ran.iter().filter(|ran| absorbs(observed, ran)).copied().collect();
-    let written: f64 =
-        writers.iter().map(|ran| ran.measured.of(Direction::Write).bytes as f64).sum();
+    let small = small_files(observed);
+    let of_blocks = writers.iter().map(|ran| ran.measured.of(Direction::Write).bytes as f64);
+    let of_files = small.iter().map(EntryJob::absorbed_bytes);
+    let written: f64 = of_blocks.chain(of_files.clone()).sum();
     if written < BYTES_MIN.value {
         return Outcome::Nothing;
     }
     let on_device = on_device_at(observed, &observed.host.after);
     let flushed = observed.host.after_flush.as_ref().and_then(|end| on_device_at(observed, end));
-    let unflushed = writers.iter().map(unflushed).sum();
+    let unflushed = writers.iter().map(unflushed).chain(of_files).sum();
     let all = WRITTEN_OUT.value * written..=WRITTEN_EXACTLY.value * written;
     let arrived = on_device.is_some() && observed.top.is_some_and(|t| all.contains(&t.write.bytes));
     // A journal of data has them before their files do, whose pages stay dirty until then.
@@ -94,10 +97,10 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::lacks("dirty pages of the files, or the counters of the device");
     }
     let dirty = progress.ours().is_some_and(|bytes| bytes > DIRTY_LEFT.value * written);
-    let least = WRITTEN_OUT.value * incompressible(&writers) * written;
+    let least = WRITTEN_OUT.value * incompressible(&writers, &small) * written;
     let absent = progress.on_device.is_some_and(|bytes| bytes < least);
     let never = progress.flushed.filter(|bytes| *bytes < least);
-    match (dirty || absent, with_flush(&writers), never) {
+    match (dirty || absent, with_flush(&writers, &small), never) {
         (false, ..) => Outcome::Nothing,
         (true, Some(seconds), None) => Outcome::one(both_rates(observed, &progress, seconds)),
         (true, Some(seconds), Some(arrived)) => {
@@ -107,6 +110,12 @@ fn after(observed: &Observed) -> Outcome {
     }
 }
 
+/// Jobs that wrote into files of a tree, without a flush of each.
+fn small_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
+    let absorbed = |names: &EntryJob| names.absorbed_bytes() > 0.0;
+    entry_jobs::ran(observed).into_iter().filter(absorbed).collect()
+}
+
 /// Bytes of ours that the devices on top had written by then: no more than the kernel charged to
 /// this process when it made pages dirty, for the rest are somebody else's.
 fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
@@ -114,7 +123,9 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
     let all_buffered =
         observed.ran.iter().all(|ran| !ran.does(Direction::Write) || absorbs(observed, ran));
     // A page that only a journal has so far is dirty, and is charged once however often it changes.
-    let all_buffered = all_buffered && !journals_data(observed);
+    let bypasses = |names: &EntryJob| names.entries.direct;
+    let all_buffered =
+        all_buffered && !journals_data(observed) && !entry_jobs::ran(observed).iter().any(bypasses);
     let charged = observed.process(Direction::Write).filter(|_| all_buffered);
     Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged)))
 }
@@ -127,16 +138,17 @@ fn journals_data(observed: &Observed) -> bool {
 }
 
 /// The share of the content that neither compression nor deduplication on the way can save.
-fn incompressible(writers: &[Ran]) -> f64 {
-    let kept = |ran: &Ran| {
-        let content = &ran.blocks.content;
+fn incompressible(writers: &[Ran], small: &[EntryJob]) -> f64 {
+    let kept = |content: &Content| {
         let left = |percent: u8| 1.0 - f64::from(percent.min(100)) / 100.0;
         match content.fill {
             Fill::Zero => 0.0,
             _ => left(content.compressible_percent) * left(content.duplicate_percent),
         }
     };
-    writers.iter().map(kept).fold(1.0, f64::min)
+    let of_blocks = writers.iter().map(|ran| &ran.blocks.content);
+    let of_files = small.iter().map(|names| &names.entries.content);
+    of_blocks.chain(of_files).map(kept).fold(1.0, f64::min)
 }
 
 /// The job's writes end in the page cache, and not each of them is pushed out on its own.
@@ -163,12 +175,13 @@ fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
 }
 
 /// Seconds including the final flush, where every writer made one.
-fn with_flush(writers: &[Ran]) -> Option<f64> {
+fn with_flush(writers: &[Ran], small: &[EntryJob]) -> Option<f64> {
     let flushed = |ran: &Ran| {
         let fsync = ran.blocks.durability.fsync_at_end;
         ran.measured.elapsed_with_flush_ns.filter(|_| fsync)
     };
-    let times: Option<Vec<u64>> = writers.iter().map(flushed).collect();
+    let of_files = small.iter().map(|names| names.measured.elapsed_with_flush_ns);
+    let times: Option<Vec<u64>> = writers.iter().map(flushed).chain(of_files).collect();
     Some(times?.into_iter().max()? as f64 / 1e9)
 }
 
@@ -244,7 +257,10 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
     let once = |cache: CacheState| {
         progress.written <= cache.size_bytes as f64 && !writers.iter().any(by_time)
     };
-    let (advice, command) = match observed.host.after.cache.is_some_and(once) {
+    let in_tree: Vec<_> =
+        small_files(observed).iter().flat_map(|names| names.synced(observed)).collect();
+    let flushes = !in_tree.is_empty() || observed.host.after.cache.is_some_and(once);
+    let (advice, command) = match flushes {
         true => (
             "Flush at the end, which gives the rate to media as well, or write directly.",
             command.map(Command::fsync_end),
@@ -258,6 +274,7 @@ fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
         .advice(advice, command)
+        .changes(in_tree)
         .done()
 }
 

@@ -7,6 +7,7 @@ use candor_record::{Confidence, Finding, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
+use crate::entry_jobs;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -28,9 +29,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let (Some(top), false) =
-        (observed.top, observed.ran.is_empty() || observed.does(Direction::Write))
-    else {
+    let (Some(top), true) = (observed.top, only_reads(observed)) else {
         return Outcome::Nothing;
     };
     let targets = observed.targets();
@@ -42,6 +41,14 @@ fn after(observed: &Observed) -> Outcome {
         Some(fs) if much => Outcome::one(finding(observed, fs, share)),
         _ => Outcome::Nothing,
     }
+}
+
+/// Jobs read data or look at names, and none writes or changes anything.
+fn only_reads(observed: &Observed) -> bool {
+    let on_names = entry_jobs::ran(observed);
+    let changes = on_names.iter().any(|names| names.entries.changes());
+    let reads = !observed.ran.is_empty() || !on_names.is_empty();
+    reads && !changes && !observed.does(Direction::Write)
 }
 
 /// The filesystem notes every access.
@@ -82,6 +89,18 @@ mod tests {
     fn strict_times_of_access_are_reported() {
         let found = reading("rw,errors=remount-ro", 12 * MIB).found(&RULE);
         assert!(found[0].sentence.starts_with("3 % of the traffic on vda was written in a phase"));
+    }
+
+    #[test]
+    fn times_of_access_of_listed_directories_are_written_too() {
+        let on_names = |step| {
+            let mut case = TestCase::on_names(step, 5000, 900.0);
+            case.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw".into();
+            case.after_top().write_sectors = 4 * MIB / 512;
+            case.found(&RULE).len()
+        };
+        use candor_plan::entries::Step;
+        assert_eq!((on_names(Step::Open), on_names(Step::Create)), (1, 0));
     }
 
     #[test]

@@ -33,8 +33,10 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let on_names = entry_jobs::ran(observed);
-    let of_names: f64 = on_names.iter().map(|names| entry_jobs::busy_ns(names.measured)).sum();
-    let of_data: f64 = observed.ran.iter().map(|ran| entry_jobs::busy_ns(ran.measured)).sum();
+    let of_names: f64 = on_names.iter().map(|names| entry_jobs::names_ns(names.measured)).sum();
+    let of_files = on_names.iter().map(|names| entry_jobs::data_ns(names.measured));
+    let of_blocks = observed.ran.iter().map(|ran| entry_jobs::data_ns(ran.measured));
+    let of_data: f64 = of_files.chain(of_blocks).sum();
     let share = ratio(of_names, of_names + of_data);
     let most = on_names.into_iter().max_by(|a, b| a.ops().total_cmp(&b.ops()));
     match most.filter(|_| share > NAMES_SHARE.value) {
@@ -110,6 +112,10 @@ mod tests {
             "100 % of the time went into names (create: 127 files/s); with files of 128 KiB that \
              is 16.6 MB/s (15.9 MiB/s), a number of metadata and not of data."
         );
+        let mut case = case;
+        case.after_top().write_sectors = 1000;
+        let options = "rw,commit=1".into();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().options = options;
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("metadata (create)"));
         assert!(judgement.headline.contains("127 operations/s on names"), "{}", judgement.headline);

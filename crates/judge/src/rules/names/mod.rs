@@ -1,9 +1,12 @@
 //! Files, names and passes over data.
 
+mod changes_in_memory;
+mod deletes_queued;
 mod large_directory;
 mod later_passes_cached;
 mod metadata_bound;
 mod names_in_memory;
+mod shared_directory;
 
 use crate::rule::Rule;
 
@@ -13,4 +16,7 @@ pub const RULES: &[Rule] = &[
     names_in_memory::RULE,
     large_directory::RULE,
     later_passes_cached::RULE,
+    changes_in_memory::RULE,
+    deletes_queued::RULE,
+    shared_directory::RULE,
 ];

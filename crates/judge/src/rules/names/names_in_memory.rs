@@ -1,16 +1,20 @@
 //! H2: names that were in memory.
 
+use candor_plan::entries::Step;
+use candor_plan::units::Direction;
 use candor_record::facts::TargetFacts;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, PhaseRecord, Quantity, Severity};
+use candor_record::{
+    Confidence, Finding, MeasuredInstead, PhaseRecord, Quantity, Severity, Snapshot,
+};
 
 use crate::builder::FindingBuilder;
 use crate::entry_jobs::{self, EntryJob};
+use crate::evidence::{self, Passed};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
-use candor_plan::units::Direction;
+use crate::thresholds::{DENTRIES_NEW, NAME_BYTES, NAMES_AGAIN, NAMES_MIN};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,13 +22,17 @@ pub const RULE: Rule = Rule {
         title: "names came from memory",
         explanation: "Linux keeps names and inodes that it has seen in memory, and looking them up \
             again costs a microsecond instead of a read. candor has seen every file that it laid \
-            out. An inode takes 256 bytes and more on disk; where a phase looked at names and \
-            this process fetched less than half of that for each, they came from memory. A second \
-            pass that is more than twice as fast as the first tells the same. Drop what is cached \
-            between laying out and looking (root: `sync; echo 3 > /proc/sys/vm/drop_caches`), or \
-            mount the filesystem anew.",
+            out or made. An inode takes 256 bytes and more on disk; where a phase looked at names \
+            and the device gave this process less than half of that for each, memory answered. \
+            Which one it was, the number of names in the kernel's cache tells: where it did not \
+            grow, the dentry and inode caches did; where it grew, the page cache held the blocks \
+            of the inodes; on a network share it was the attribute cache of the client. A pass \
+            that is more than twice as fast as the first one is remarked too. Drop what is cached \
+            between laying out and looking (root: `sync`, then twice `echo 3 > \
+            /proc/sys/vm/drop_caches`, because the journal of ext4 keeps blocks from the first), \
+            or mount the filesystem anew.",
     },
-    stage: Stage::Apart,
+    stage: Stage::PageCache,
     limit: None,
     before: None,
     after,
@@ -32,34 +40,99 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let on_names = entry_jobs::ran(observed);
-    let looks = on_names.iter().filter(|names| names.looks() && names.ops() >= NAMES_MIN.value);
-    let looks: Vec<&EntryJob> = looks.filter(|names| is_local(&names.targets(observed))).collect();
-    if looks.is_empty() {
+    let looks: Vec<&EntryJob> = on_names.iter().filter(|names| names.looks()).collect();
+    // Where the end of the path is not known, A19 says so.
+    let Some(seen) = evidence::seen(observed, Direction::Read).filter(|_| !looks.is_empty()) else {
         return Outcome::Nothing;
-    }
-    let fetched = observed.process(Direction::Read);
-    let found = looks.iter().filter_map(|names| of(observed, names, fetched));
-    let found: Vec<Finding> = found.collect();
-    match (found.is_empty(), fetched) {
-        (true, None) => Outcome::lacks("what this process fetched (/proc/self/io)"),
-        _ => found.into(),
-    }
-}
-
-/// On filesystems whose reads from storage are charged to the process.
-fn is_local(targets: &[&TargetFacts]) -> bool {
-    let local = |target: &&TargetFacts| {
-        target.device.is_some() && target.filesystem.as_ref().is_none_or(|on| !on.in_memory)
     };
-    !targets.is_empty() && targets.iter().all(local)
+    // Jobs share what was read, so that it has to do for all of them.
+    let unique: f64 = looks.iter().map(|names| names.names_done(observed)).sum();
+    if seen.bytes < unique * NAME_BYTES.value {
+        let names = looks.iter().map(|names| from_memory(observed, names, unique, &seen));
+        return names.collect::<Vec<_>>().into();
+    }
+    looks.iter().filter_map(|names| again(observed, names)).collect::<Vec<_>>().into()
 }
 
-fn of(observed: &Observed, names: &EntryJob, fetched: Option<f64>) -> Option<Finding> {
-    let unique = names.names(observed).min(names.ops());
-    let from_memory = fetched.is_some_and(|bytes| bytes < unique * NAME_BYTES.value);
-    let faster = first_pass(observed, names);
-    let again_faster = faster.filter(|(_, times)| *times > NAMES_AGAIN.value);
-    (from_memory || again_faster.is_some()).then(|| finding(names, unique, fetched, again_faster))
+/// The cache that answered, and its name in a sentence.
+fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInstead, &'static str) {
+    let is_remote = |target: &&TargetFacts| target.device.is_none();
+    if names.targets(observed).iter().any(is_remote) {
+        return (MeasuredInstead::NfsClientCache, "the attribute cache of the client");
+    }
+    let of_blocks = (MeasuredInstead::CachedRecords, "the cache of the filesystem's blocks");
+    // A list reads blocks of the directory, and looks no name up.
+    if names.entries.has(Step::List) {
+        return of_blocks;
+    }
+    match new_dentries(observed) {
+        Some(new) if new >= DENTRIES_NEW.value * unique => of_blocks,
+        Some(_) => (MeasuredInstead::NameCaches, "the dentry and inode caches"),
+        None => (MeasuredInstead::Memory, "memory"),
+    }
+}
+
+fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed) -> Finding {
+    let step = names.step.name();
+    let (measures, who) = answered(observed, names, unique);
+    let things = match names.entries.is_of_directories() {
+        true => ("directory", "directories"),
+        false => ("name", "names"),
+    };
+    let read = match seen.bytes {
+        bytes if bytes > 0.0 => fmt::size(bytes),
+        _ => "nothing".into(),
+    };
+    let sentence = format!(
+        "{} of {} read {read} from {by}: {who} answered, and {}/s is no rate of {by}.",
+        fmt::capital(step),
+        fmt::plural(names.names_done(observed), things.0, things.1),
+        fmt::count(names.ops_per_s()),
+        by = seen.by
+    );
+    let new = new_dentries(observed).map(|new| {
+        let from = "/proc/sys/fs/dentry-state";
+        ("names new in the dentry cache".into(), Quantity::count(new), from.into())
+    });
+    FindingBuilder::new("H2", Severity::MeasuresElse, sentence)
+        .job(&names.job.name)
+        .confidence(if seen.bytes > 0.0 { Confidence::Likely } else { Confidence::Certain })
+        .measures(measures)
+        .evidence(format!("read from {}", seen.by), Quantity::bytes(seen.bytes), seen.from.clone())
+        .evidence("names", Quantity::count(unique), "plan")
+        .evidence_if(new)
+        .advice(
+            "Drop what is cached before the phase, as root, or mount the filesystem anew.",
+            None,
+        )
+        .changes(names.uncached(observed))
+        .done()
+}
+
+/// Names that the kernel came to hold meanwhile.
+fn new_dentries(observed: &Observed) -> Option<f64> {
+    let count = |snapshot: &Snapshot| snapshot.state.dentries.map(|count| count as f64);
+    Some((count(&observed.host.after)? - count(&observed.host.before)?).max(0.0))
+}
+
+/// The same looks were slower before.
+fn again(observed: &Observed, names: &EntryJob) -> Option<Finding> {
+    let (first, times) = first_pass(observed, names)?;
+    if times <= NAMES_AGAIN.value || names.ops() < NAMES_MIN.value {
+        return None;
+    }
+    let sentence = format!(
+        "Some names were already in memory: {} times as fast as {}, which saw them first.",
+        fmt::number(times),
+        first.name
+    );
+    let finding = FindingBuilder::new("H2", Severity::Remark, sentence)
+        .job(&names.job.name)
+        .confidence(Confidence::Likely)
+        .evidence("rate over that of the first pass", Quantity::share(times), "candor")
+        .advice("Drop what is cached before the phase, or mount the filesystem anew.", None)
+        .changes(names.uncached(observed));
+    Some(finding.done())
 }
 
 /// The first of the same looks in this run, and how many times faster these are.
@@ -73,70 +146,91 @@ fn first_pass<'a>(observed: &Observed<'a>, names: &EntryJob) -> Option<(&'a Phas
         };
         let job = phase.jobs.iter().find(alike)?;
         let measured = report.measurements.iter().find(|m| m.job == job.name)?;
-        let rate = ratio(measured.ops_done() as f64 * 1e9, measured.elapsed_ns as f64);
+        let ops = measured.operation(names.step.name()).ops;
+        let rate = ratio(ops as f64 * 1e9, measured.elapsed_ns as f64);
         (rate > 0.0).then(|| (report, ratio(names.ops_per_s(), rate)))
     })
-}
-
-fn finding(
-    names: &EntryJob,
-    unique: f64,
-    fetched: Option<f64>,
-    again_faster: Option<(&PhaseRecord, f64)>,
-) -> Finding {
-    let again = again_faster.map_or(String::new(), |(report, times)| {
-        format!("; {} times as fast as {}, which saw them first", fmt::number(times), report.name)
-    });
-    let sentence = format!(
-        "The names were already in memory: {} of {} names{again}.",
-        fmt::plural(names.ops(), "lookup", "lookups"),
-        fmt::count(unique)
-    );
-    let fetched = fetched.map(|bytes| {
-        ("fetched from storage".into(), Quantity::bytes(bytes), "/proc/self/io read_bytes".into())
-    });
-    FindingBuilder::new("H2", Severity::Remark, sentence)
-        .job(&names.job.name)
-        .confidence(Confidence::Likely)
-        .evidence_if(fetched)
-        .evidence("names", Quantity::count(unique), "plan")
-        .advice(
-            "Drop what is cached before the phase (a hook `before` of the job can), or mount anew.",
-            None,
-        )
-        .done()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::TestCase;
-    use candor_plan::entries::Step;
+    use crate::testcase::{TestCase, proposes};
 
     fn looking(fetched: u64) -> TestCase {
         let mut case = TestCase::on_names(Step::Stat, 5000, 100_000.0);
         case.process_read(fetched);
+        case.after_top().read_sectors = fetched / 512;
         case
+    }
+
+    /// With so many names new in the dentry cache.
+    fn with_new_names(mut case: TestCase, new: u64) -> TestCase {
+        case.host.before.state.dentries = Some(400_000);
+        case.host.after.state.dentries = Some(400_000 + new);
+        case
+    }
+
+    fn measured(case: &TestCase) -> String {
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::MeasuresElse, "{found:?}");
+        found[0].measures.as_ref().expect("a cache").to_string()
     }
 
     #[test]
     fn lookups_that_fetch_nothing_are_memory() {
-        let found = looking(4096).found(&RULE);
+        let case = with_new_names(looking(0), 3);
+        let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The names were already in memory: 1M lookups of 5000 names."
+            "Stat of 5000 names read nothing from vda: the dentry and inode caches answered, and \
+             100k/s is no rate of vda."
+        );
+        assert!(proposes(
+            &found[0],
+            "hooks.before.command=sync; for i in 1 2; do echo 3 > /proc/sys/vm/drop_caches; done"
+        ));
+        let judged = case.judge();
+        assert_eq!(judged.verdict, candor_record::Verdict::MeasuresElse);
+        assert!(judged.headline.contains("(the dentry and inode caches)"), "{}", judged.headline);
+        assert_eq!(measured(&looking(0)), "memory", "nobody counted the names");
+    }
+
+    #[test]
+    fn names_that_are_new_to_the_kernel_came_from_cached_blocks() {
+        assert_eq!(
+            measured(&with_new_names(looking(4096), 4990)),
+            "cached blocks of the filesystem"
+        );
+        let mut list = looking(0);
+        let work = &mut list.plan.phases[0].jobs[0].work;
+        let candor_plan::Work::Entries(entries) = work else { panic!("names") };
+        entries.over = candor_plan::entries::Over::TargetDirectories;
+        entries.steps = vec![Step::List];
+        list.measured().operations[0].name = "list".into();
+        assert_eq!(measured(&list), "cached blocks of the filesystem");
+    }
+
+    #[test]
+    fn a_second_pass_that_is_faster_is_remarked() {
+        let mut case = looking(5000 * 300);
+        let mut first = TestCase::on_names(Step::Stat, 5000, 9000.0).recorded();
+        first.name = "cold".into();
+        case.earlier = vec![first];
+        let found = case.found(&RULE);
+        assert!(
+            found[0].sentence.ends_with("11.1 times as fast as cold, which saw them first."),
+            "{found:?}"
         );
         assert_eq!(found[0].severity, Severity::Remark);
     }
 
     #[test]
-    fn a_second_pass_that_is_faster_tells_too() {
-        let mut case = looking(5000 * 300);
-        let mut first = TestCase::on_names(Step::Stat, 5000, 9000.0).recorded();
-        first.name = "cold".into();
-        case.earlier = vec![first];
-        let sentence = &case.found(&RULE)[0].sentence;
-        assert!(sentence.ends_with("11.1 times as fast as cold, which saw them first."));
+    fn a_share_that_answered_nothing_is_the_client() {
+        let mut case = looking(0).on_nfs(10_000);
+        assert_eq!(measured(&case), "the cache of the NFS client");
+        case.host.after.state.interfaces[0].received_bytes = 5000 * 200;
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]
@@ -147,9 +241,6 @@ mod tests {
         assert_eq!(making.found(&RULE), []);
         let mut tmpfs = looking(0);
         tmpfs.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
-        assert_eq!(tmpfs.found(&RULE), []);
-        let mut unknown = looking(0);
-        unknown.host.after.process_io = None;
-        assert!(unknown.lacked(&RULE).is_some());
+        assert_eq!(tmpfs.judge().finding("H2"), None, "A16 says it");
     }
 }

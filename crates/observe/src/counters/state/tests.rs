@@ -135,6 +135,28 @@ fn zram_and_lazy_threads() {
 }
 
 #[test]
+fn names_in_memory_and_inodes_in_use() {
+    let fake = Fake::new();
+    fake.write("proc/sys/fs/dentry-state", "403041\t400046\t45\t0\t165393\t0\n");
+    let mut facts = facts(&[]);
+    facts.targets = vec![on("nfs4", "/mnt")];
+    let state = Watch::new(&facts, &fake.roots).read();
+    assert_eq!((state.dentries, state.inodes), (None, vec![]), "nothing lives here");
+    facts.targets = vec![on("ext4", "/"), on("ext4", "/")];
+    for target in &mut facts.targets {
+        target.device = Some(Fact::new("vda1".into(), "/sys"));
+    }
+    let state = Watch::new(&facts, &fake.roots).read();
+    assert_eq!(state.dentries, Some(403_041));
+    let free = rustix::fs::statvfs("/").expect("sizes");
+    match free.f_files {
+        0 => assert_eq!(state.inodes, [], "btrfs numbers none"),
+        _ => assert_eq!(state.inodes[0].mount_point, "/"),
+    }
+    assert!(state.inodes.len() <= 1, "each filesystem once: {:?}", state.inodes);
+}
+
+#[test]
 fn a_quota_counts_beside_its_file_in_both_versions() {
     let fake = Fake::new();
     fake.write(

@@ -157,6 +157,13 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
         flush.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
         rows.push(flush);
     }
+    let items = measurement.operations.iter().filter(|op| op.figure == Figure::Item && op.ops > 0);
+    for stats in items {
+        let name = if stats.name == "item" { "each item in all" } else { "to its first byte" };
+        let mut item = row(name, stats, stats.latency.as_ref());
+        item.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
+        rows.push(item);
+    }
     rows.extend(target_rows(measurement, &prefix, verdict));
     rows
 }

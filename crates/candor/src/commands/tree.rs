@@ -1,0 +1,96 @@
+//! `candor tree DIRECTORY`: files and directories by the thousand, made, seen, read and removed.
+
+mod draft;
+mod options;
+#[cfg(test)]
+mod tests;
+
+use candor_plan::{Plan, Problem, Source, check, text};
+use clap::{Arg, ArgMatches, Command};
+
+use self::draft::Draft;
+pub use self::options::GROUPS;
+use super::run::{self, How, settings};
+use crate::flag::{self, CommandLine};
+use crate::output::{self, Output};
+use crate::{exit, screen};
+
+const ABOUT: &str = "Make, see, read and remove many files and directories";
+
+const LONG_ABOUT: &str = "\
+Make, see, read and remove many files and directories.
+
+The tree is described by its shape: levels of directories, how many in each, how many files in \
+them, and how long these are. Names are computed, so ten million files take no more memory than \
+ten. Phases follow each other in this order, unless --phases names fewer: make (directories), \
+create (files, with their bytes), stat, list, read, delete (files), remove (directories). What \
+candor made is removed at the end, unless --keep is given; other files are left alone.
+
+Four workers, each with ten directories of thirty files of 128 KiB:
+candor tree /data --workers 4 --levels 1 --width 10 --files 30 --size 128k";
+
+/// The command line.
+pub fn command() -> Command {
+    Command::new("tree")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(Arg::new("DIRECTORY").required(true).help("Root of the tree; made if it is not there"))
+        .args(flag::args(GROUPS))
+        .args(flag::args(run::HOW))
+        .args(flag::args(output::OF_RUNS))
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let (mut output, mut how) = (Output::default(), How::default());
+    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(run::HOW, matches, &mut line, &mut how));
+    let drafted = if problems.is_empty() { drafted(matches, &mut line) } else { Err(problems) };
+    let set = drafted.and_then(|plan| settings::apply(plan, &how.set, &mut line));
+    let plan = match set {
+        Ok((plan, _)) => plan,
+        Err(problems) => {
+            screen::problems(&problems, &line.source, output.color);
+            return exit::USAGE;
+        }
+    };
+    let found = check::check(&plan);
+    if !found.is_empty() {
+        screen::problems(&found, &line.source, output.color);
+    }
+    if !check::can_run(&found) {
+        return exit::USAGE;
+    }
+    if how.dry_run {
+        return super::printed(&text::write_commented(&plan, &[]));
+    }
+    let options = candor_run::Options {
+        command: line.words().to_vec(),
+        follow_ups: how.follow_ups(),
+        ..candor_run::Options::default()
+    };
+    run::execute(&plan, &line.source, how, &options, output)
+}
+
+/// The plan that the flags describe.
+fn drafted(matches: &ArgMatches, line: &mut CommandLine) -> Result<Plan, Vec<Problem>> {
+    let directory = matches.get_one::<String>("DIRECTORY").map(String::as_str);
+    let mut draft = Draft::of(directory.unwrap_or_default());
+    let problems = flag::apply(GROUPS, matches, line, &mut draft);
+    match problems.is_empty() {
+        true => Ok(draft.plan()),
+        false => Err(problems),
+    }
+}
+
+/// The plan of a whole command line; none where it is no good one.
+pub fn plan_of(words: &[String]) -> Option<(Plan, Source)> {
+    let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
+    let mut line = CommandLine::new(words);
+    let mut how = How::default();
+    let mistakes = flag::apply(run::HOW, &matches, &mut line, &mut how);
+    let plan = drafted(&matches, &mut line).ok()?;
+    let (plan, _) = settings::apply(plan, &how.set, &mut line).ok()?;
+    mistakes.is_empty().then_some((plan, line.source))
+}

@@ -1,0 +1,36 @@
+use candor_plan::{check, text};
+
+use super::plan_of;
+
+fn words(line: &str) -> Vec<String> {
+    line.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn flags_make_a_plan_that_can_run_and_be_kept() {
+    for line in [
+        "candor tree /data",
+        "candor tree /data --workers 4 --levels 1 --width 10 --files 30 --size 128k",
+        "candor tree /data --shared files --depth 8 --order shuffled --phases read,create",
+        "candor tree /data --shared directories --size 4k --verify --block 4k --fsync --direct",
+        "candor tree /data --phases delete,stat --overwrite --workers 2 --rank-shift 1 --seconds 3",
+        "candor tree /data --rate-ops 1000 --rate-bytes 1m --engine calls --repeats 2 --seed 7",
+        "candor tree /data --set phase[2].job[0].workers=3",
+    ] {
+        let (plan, _) = plan_of(&words(line)).unwrap_or_else(|| panic!("{line}"));
+        let found = check::check(&plan);
+        assert!(found.is_empty(), "{line}: {found:#?}");
+        let written = text::write_commented(&plan, &[]);
+        let (again, _) = text::read("kept", &written).unwrap_or_else(|_| panic!("{written}"));
+        assert_eq!(again, plan, "{line}");
+    }
+}
+
+#[test]
+fn phases_come_in_the_order_of_the_work() {
+    let (plan, _) = plan_of(&words("candor tree /data --phases read,create")).expect("a plan");
+    let names: Vec<_> = plan.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["create", "read"]);
+    assert!(plan_of(&words("candor tree /data --phases reed")).is_none());
+    assert!(plan_of(&words("candor tree")).is_none());
+}
