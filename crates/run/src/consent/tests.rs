@@ -274,7 +274,7 @@ fn nothing_that_destroys_touches_what_others_made() {
         }
         if let Work::Entries(entries) = &work {
             let over = Over::TargetDirectories;
-            let work = Work::from(Entries { over, ..entries.clone() });
+            let work = Work::from(Entries { over, ..(**entries).clone() });
             let kind = TargetKind::File;
             let create = Create::Nothing;
             let foreign = Target { create, kind, keep: true, ..target(&directory) };
