@@ -108,7 +108,10 @@ impl Context<'_> {
         for job in &mut phase.jobs {
             job.on_done = on_done;
         }
-        if self.reading.given.has("liveint") {
+        let asked = &self.setup.asked.output;
+        let to_files =
+            [&asked.live_csv_file, &asked.live_json_file].into_iter().any(Option::is_some);
+        if to_files || asked.live_lines || self.reading.given.has("liveint") {
             phase.interval = Nanos(self.setup.asked.output.live_interval_ms * 1_000_000);
         }
         phase
