@@ -74,7 +74,7 @@ pub fn totals(setup: &Setup) -> String {
         line("Bytes", bytes, bytes.saturating_mul(threads));
         return text;
     }
-    let whole: u64 = setup.bytes_of_paths.iter().sum();
+    let whole = setup.bytes_in_all();
     let bytes = if setup.asked.access.random { setup.random_bytes } else { whole };
     let blocks = bytes.div_ceil(setup.block_bytes.max(1));
     line("Blocks", blocks / threads, blocks);
