@@ -91,8 +91,8 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
 /// The job of a phase that keeps house: the first worker alone does it.
 pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let setup = context.setup;
-    let drops = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"].map(str::to_owned);
     if kind == PhaseKind::DropCaches {
+        let drops = ["sh", "-c", "echo 3 > /proc/sys/vm/drop_caches"].map(str::to_owned);
         return vec![program("drop caches", drops.into())];
     }
     if setup.path_kind == PathKind::BlockDevice {
