@@ -2,10 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
-use crate::support::{Loop, Mount, Report, Scratch, alone, candor, measured};
+use rustix::process::Signal;
+
+use crate::support::{
+    Loop, Mount, Report, Scratch, alone, candor, measured, nobody_with_files, spawn,
+    spawn_as_nobody,
+};
 
 /// A phase over a tree: its name, what it is over, its steps, and more of the job.
 fn phase(name: &str, over: &str, steps: &str, more: &str) -> String {
@@ -78,7 +85,7 @@ fn a_tree_of_each_rank_is_made_seen_and_removed() {
         steps.iter().enumerate().map(|(at, step)| ops(&report, at, step)).collect();
     assert_eq!(counts, [60, 60, 15, 60, 12]);
     assert_eq!(report.number("/phases/1/measurements/0/operations/read/bytes"), 60.0 * 6144.0);
-    assert_eq!(below(Path::new(&path)).len(), 3, "the roots");
+    assert_eq!(below(Path::new(&path)).len(), 0, "the roots are gone as well");
 }
 
 #[test]
@@ -195,8 +202,7 @@ fn a_tree_by_flags_is_made_checked_kept_and_removed() {
     assert_eq!(refused.code, Some(3), "{}", refused.err);
     let (removed, _) = measured(&scratch, &[&shape[..], &gone, &["--overwrite"]].concat());
     assert_eq!(removed.code, Some(0), "{}", removed.err);
-    let left: Vec<_> = below(Path::new(&path)).into_iter().map(|(name, _)| name).collect();
-    assert_eq!(left, [format!("{path}/rank.0"), format!("{path}/rank.1")]);
+    assert_eq!(below(Path::new(&path)).len(), 0);
 }
 
 /// Many files in progress give the same tree as one after another, also where time ends a phase.
@@ -251,4 +257,88 @@ fn names_are_believed_where_a_device_saw_them() {
     report.denies("A3");
     report.denies("A1");
     assert!(report.findings().iter().all(|finding| finding["rule"] != "A19"), "{}", report.told());
+}
+
+/// Operations of a phase that ended early: some, and less than all.
+fn some_of(report: &Report, step: &str, all: u64) {
+    let done = ops(report, 0, step);
+    assert!(done > 0 && done < all, "{done} of {all}");
+}
+
+#[test]
+fn an_interrupt_keeps_the_counts_and_leaves_nothing() {
+    let scratch = Scratch::new();
+    let (path, json) = (scratch.path("tree"), scratch.outside("report.json"));
+    let shape = ["tree", &path, "--files", "100000", "--phases", "create"];
+    let mut running = spawn(&[&shape[..], &["--rate-ops", "5000", "--json", &json]].concat());
+    running.wait_for("create");
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::INT);
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(130), "{}", ran.err);
+    let report = Report::read(&json).expect("a partial report");
+    some_of(&report, "create", 100_000);
+    assert_eq!(report.words("/phases/0/measurements/0/ended"), "interrupted");
+    assert!(!Path::new(&path).exists(), "candor made it");
+}
+
+#[test]
+fn a_file_removed_beneath_a_phase_is_no_work() {
+    let scratch = Scratch::new();
+    let (path, json) = (scratch.path("tree"), scratch.outside("report.json"));
+    let shape = ["tree", &path, "--files", "100", "--size", "1k", "--phases", "create,read"];
+    let time = ["--seconds", "20", "--rate-ops", "3000", "--json", &json];
+    let mut running = spawn(&[&shape[..], &time].concat());
+    running.wait_for("read");
+    std::thread::sleep(Duration::from_millis(500));
+    let gone = format!("{path}/rank.0/f77");
+    fs::remove_file(&gone).expect("removed");
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let sentence = format!("open of `{gone}` failed: No such file or directory");
+    assert!(ran.err.contains(&sentence), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    let counted = |step: &str, of: &str| {
+        report.number(&format!("/phases/1/measurements/0/operations/{step}/{of}"))
+    };
+    assert_eq!([counted("open", "failed"), counted("item", "failed")], [1.0, 0.0]);
+    let (opened, whole) = (counted("open", "ops"), counted("item", "ops"));
+    assert!(whole > 0.0 && whole <= opened, "{whole} of {opened}");
+    assert!(!Path::new(&path).exists(), "candor made it");
+}
+
+#[test]
+fn a_permission_that_is_lost_ends_in_a_sentence_about_what_is_left() {
+    let scratch = Scratch::new();
+    let Some(mount) = Mount::tmpfs(&scratch, "64m") else { return };
+    let open = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(mount.path("."), open).expect("changed");
+    let path = mount.path("tree");
+    let shape = ["tree", &path, "--files", "100000", "--phases", "create"];
+    let Some(mut running) = spawn_as_nobody(&[&shape[..], &["--rate-ops", "5000"]].concat()) else {
+        return;
+    };
+    running.wait_for("create");
+    std::thread::sleep(Duration::from_millis(500));
+    let shut = fs::Permissions::from_mode(0);
+    fs::set_permissions(format!("{path}/rank.0"), shut).expect("changed");
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("failed: Permission denied"), "{}", ran.err);
+    assert!(ran.err.contains(&format!("to remove what the run made below {path}: left up to")));
+}
+
+#[test]
+fn too_few_open_files_are_told() {
+    let scratch = Scratch::new();
+    let Some(mount) = Mount::tmpfs(&scratch, "64m") else { return };
+    let open = fs::Permissions::from_mode(0o1777);
+    fs::set_permissions(mount.path("."), open).expect("changed");
+    let path = mount.path("tree");
+    let shape = ["tree", &path, "--files", "500", "--size", "1k", "--phases", "create"];
+    let depth = ["--depth", "64", "--engine", "io_uring"];
+    let Some(ran) = nobody_with_files(48, &[&shape[..], &depth].concat()) else { return };
+    assert_ne!(ran.code, Some(0), "{}", ran.out);
+    assert!(ran.err.contains("open files"), "{}", ran.err);
+    assert_eq!(mount.entries(), [""; 0], "files of candor's are left");
 }

@@ -15,7 +15,8 @@ use crate::thresholds::{MORE_IN_DEVICE, PACED, RUN_WAIT_MOST};
 /// else is left and it had all that was asked of it.
 pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     if observed.ran.is_empty() {
-        let known = |stage| stage <= Stage::Throttle || stage == Stage::Names;
+        let known =
+            |stage| stage <= Stage::Throttle || [Stage::Device, Stage::Names].contains(&stage);
         return first_at(findings, known).or_else(|| own_cost(observed));
     }
     // Without a cache or a throttle the plan's rate was not reached.

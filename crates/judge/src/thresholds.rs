@@ -283,7 +283,7 @@ thresholds! {
         "flushes, least", "judge",
         "their time is counted in whole milliseconds";
     /// Calls of fsync from which the flushes of the device are compared with them.
-    SYNC_CALLS = 100.0, [C13],
+    SYNC_CALLS = 100.0, [C13 H10],
         "calls of fsync, least", "judge",
         "metadata makes a filesystem flush a few times a second on its own";
     /// Flushes of the device for each call, times the workers that one flush may serve.
@@ -295,7 +295,7 @@ thresholds! {
         "share of fsync that is the flush of the device, least", "judge",
         "a flush of 0.19 ms in a call of 3.6 ms is not what the call waits for";
     /// Share of the time spent flushing from which that is the limit.
-    FLUSH_TIME = 0.5, [C9],
+    FLUSH_TIME = 0.5, [C9 H10],
         "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.

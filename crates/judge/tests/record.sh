@@ -145,6 +145,7 @@ for fs in ext4 xfs; do
     { echo "$made"; phase look all stat "$(drop 3)"; }    | tree $fs-names-cold 10000 0
     { eight own own create; eight delete own unlink "$sync"; eight all all create
       eight remove all unlink "$sync"; }                  | tree $fs-one-directory 4000 0
+    phase make all create,fsync,close                     | tree $fs-names-durable 1000 0
     case $fs in
         ext4)
             { echo "$made"; phase look all stat "$(drop 2)"; }  | tree ext4-inodes-dropped 10000 0

@@ -47,6 +47,8 @@ const RECORDINGS: &[Expected] = &[
     ("ext4-one-directory", Believable, &[], &["H1", "H7"]),
     ("ext4-files-written", MeasuresElse, &["A3"], &["H1"]),
     ("ext4-files-reread", MeasuresElse, &["A1"], &[]),
+    ("ext4-names-durable", Believable, &[], &["H1", "H10"]),
+    ("xfs-names-durable", Believable, &[], &["H1", "H10"]),
     ("xfs-names-synced", Believable, &[], &["H1", "H7"]),
     ("xfs-names-cached", MeasuresElse, &["H2"], &["H1"]),
     ("xfs-names-cold", Believable, &[], &["H1"]),

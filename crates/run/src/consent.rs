@@ -10,6 +10,7 @@ use candor_observe::{LoopFile, Roots};
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
 use candor_plan::{Create, Job, Layout, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
+use candor_record::Note;
 
 use crate::claims::{self, Claims};
 use crate::error::RunError;
@@ -160,10 +161,12 @@ impl Guard {
         self.files.contains(path)
     }
 
-    /// Removes the files that the run made, but for those to be kept.
-    pub fn remove_files(&mut self) {
-        self.trees.remove();
+    /// Removes the files that the run made, but for those to be kept, and tells what of trees could
+    /// not be removed.
+    pub fn remove_files(&mut self) -> Vec<Note> {
+        let left = self.trees.remove();
         self.files.remove();
+        left
     }
 
     fn claim(&mut self, targets: &[Target], phases: &[Phase]) -> Result<(), RunError> {

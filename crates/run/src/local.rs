@@ -335,7 +335,12 @@ impl Runner for Local {
     }
 
     fn close(&mut self) -> Vec<Note> {
-        self.guard.remove_files();
+        let left = self.guard.remove_files();
+        for note in &left {
+            let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
+            self.channels.events.send(Event::Warned { sentence });
+        }
+        self.notes.extend(left);
         std::mem::take(&mut self.notes)
     }
 }

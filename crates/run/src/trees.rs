@@ -12,6 +12,7 @@ use candor_entries::file_size;
 use candor_plan::entries::{ALIAS, Entries, Over};
 use candor_plan::tree::{Place, TreePart};
 use candor_plan::{Create, Phase, Plan, Target, TargetKind, Tree};
+use candor_record::Note;
 
 use crate::error::RunError;
 use crate::owned_files;
@@ -95,21 +96,65 @@ impl NamedTree {
     }
 
     /// Removes all that has a name of this tree, and nothing else; what others put beside it keeps
-    /// its directory.
-    pub fn remove(&self) {
-        for NamedFile { path, .. } in self.items() {
+    /// its directory. Returns how many names could not be removed, and the first of these.
+    pub fn remove(&self) -> Option<NotRemoved> {
+        let mut left = None;
+        let is_empty = |path: &Path| match fs::read_dir(path) {
+            Ok(mut entries) => entries.next().is_none(),
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        let mut tops = self.roots().chain(std::iter::once(self.path.clone()));
+        // As a rule the work itself has removed all files.
+        let has_items = tops.any(|path| path != self.path && !is_empty(&path))
+            || (!self.tree.per_rank && !is_empty(&self.path));
+        for NamedFile { path, .. } in self.items().take_while(|_| has_items) {
             let mut alias = path.clone().into_os_string();
             alias.push(ALIAS);
             for path in [path, alias.into()] {
-                // A name that is gone or a directory is no file to remove.
-                if fs::remove_file(&path).is_err() {
-                    let _ = fs::remove_dir(&path);
+                // A name that is a directory is no file to remove.
+                if let Err(error) = fs::remove_file(&path).or_else(|error| match error.kind() {
+                    io::ErrorKind::NotFound => Err(error),
+                    _ => fs::remove_dir(&path).map_err(|_| error),
+                }) {
+                    NotRemoved::add(&mut left, path, error);
                 }
             }
         }
         let directories: Vec<PathBuf> = self.directories().collect();
         for path in directories.iter().rev() {
+            // One in which others have something stays.
             let _ = fs::remove_dir(path);
+        }
+        left
+    }
+}
+
+/// Names of a tree that a run could not remove.
+#[derive(Debug)]
+pub struct NotRemoved {
+    count: u64,
+    first: PathBuf,
+    why: io::Error,
+}
+
+impl NotRemoved {
+    fn add(left: &mut Option<NotRemoved>, path: PathBuf, why: io::Error) {
+        if why.kind() == io::ErrorKind::NotFound {
+            return;
+        }
+        match left {
+            Some(left) => left.count += 1,
+            None => *left = Some(NotRemoved { count: 1, first: path, why }),
+        }
+    }
+
+    fn note(self, tree: &Path) -> Note {
+        let (count, first) = (self.count, self.first.display());
+        Note {
+            asked: format!("to remove what the run made below {}", tree.display()),
+            did: format!("left up to {count} names there, the first `{first}`"),
+            why: self.why.to_string(),
+            place: None,
         }
     }
 }
@@ -217,14 +262,15 @@ impl OwnTrees {
         own.is_some_and(|own| own.identity.is_none_or(|known| identity(path) == Some(known)))
     }
 
-    /// Removes what is not kept.
-    pub fn remove(&mut self) {
+    /// Removes what is not kept, and tells what could not be removed.
+    pub fn remove(&mut self) -> Vec<Note> {
+        let mut notes = Vec::new();
         for (path, own) in std::mem::take(&mut self.0) {
             let same = own.identity.is_none_or(|known| identity(&path) == Some(known));
-            if let Some(named) = own.named.filter(|_| same) {
-                named.remove();
-            }
+            let left = own.named.filter(|_| same).and_then(|named| named.remove());
+            notes.extend(left.map(|left| left.note(&path)));
         }
+        notes
     }
 }
 

@@ -67,8 +67,11 @@ fn interruption(phase: &str) -> String {
 fn failure(phase: &str, measurement: &Measurement) -> String {
     if let Some(error) = measurement.errors.first() {
         let op = error.op.as_deref().unwrap_or("flush");
-        let (path, offset, message) = (&error.path, error.offset, &error.message);
-        return format!("`{phase}` ended: {op} of `{path}` at offset {offset} failed: {message}");
+        let (path, message) = (&error.path, &error.message);
+        // What moves no bytes has no place in a file.
+        let moves = matches!(op, "read" | "write" | "trim" | "read_back");
+        let place = if moves { format!(" at offset {}", error.offset) } else { String::new() };
+        return format!("`{phase}` ended: {op} of `{path}`{place} failed: {message}");
     }
     let mismatch = measurement.verify.as_ref().and_then(|verify| verify.first.first());
     match mismatch {

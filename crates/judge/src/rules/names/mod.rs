@@ -2,6 +2,7 @@
 
 mod changes_in_memory;
 mod deletes_queued;
+mod journal_commits;
 mod large_directory;
 mod later_passes_cached;
 mod metadata_bound;
@@ -19,4 +20,5 @@ pub const RULES: &[Rule] = &[
     changes_in_memory::RULE,
     deletes_queued::RULE,
     shared_directory::RULE,
+    journal_commits::RULE,
 ];
