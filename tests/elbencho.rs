@@ -117,7 +117,7 @@ fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
     let said = stderr(&ran);
     let (block, byte) = (700_001 / 65536 * 65536, 700_001 % 65536);
     let is_there = said.contains("READ: ") && said.contains("file b ");
-    assert!(is_there && said.contains(&format!("wanted")), "{said}");
+    assert!(is_there && said.contains("wanted"), "{said}");
     let number = |behind: &str| {
         let rest = said.split(behind).nth(1).unwrap_or_default();
         rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u64>().ok())

@@ -1,5 +1,5 @@
-//! fio's job files, mutated: whatever stands in them, reading and lowering end in sentences or in
-//! a plan that is checked, never in a panic.
+//! fio's job files, mutated, and odd words of dd and elbencho: whatever stands in them, reading and
+//! lowering end in sentences or in a plan that is checked, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor-dialects --release --test fuzz -- --nocapture` looks
 //! for an hour of CPU time per test; without the variable it is two seconds. `FUZZ_SEED` begins
@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use candor_dialects::dd;
+use candor_dialects::elbencho;
 use candor_dialects::fio;
 use candor_dialects::fio::ast::{FioEnvironment, Keyword};
 use candor_dialects::fio::job_options;
@@ -340,6 +341,88 @@ fn odd_operands_of_dd_end_in_a_copy_or_in_a_sentence() {
             Err(mistake) => {
                 assert!(mistake.sentences.iter().all(|sentence| !sentence.is_empty()));
                 false
+            }
+        };
+        (shown, Box::new(digest))
+    });
+}
+
+impl elbencho::setup::Host for Nowhere {
+    fn found(&self, path: &Path) -> elbencho::setup::Found {
+        use elbencho::setup::Found;
+        match path.to_string_lossy() {
+            name if name.starts_with("/dev") => Found::Device(1 << 40),
+            name if name.contains('f') => Found::File(1 << 20),
+            name if name.contains('0') => Found::Nothing,
+            _ => Found::Directory,
+        }
+    }
+
+    fn is_among_devices(&self, _: &Path) -> bool {
+        false
+    }
+
+    fn cpus(&self) -> Vec<u32> {
+        vec![0, 1]
+    }
+
+    fn nodes(&self) -> Vec<u32> {
+        vec![0, 1]
+    }
+
+    fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
+        (node < 2).then(|| vec![node])
+    }
+
+    fn now(&self) -> (u64, u32) {
+        (1 << 30, 5)
+    }
+}
+
+/// A command line of elbencho, some of whose values are odd ones.
+fn words_of_elbencho(dice: &mut Dice) -> Vec<OsString> {
+    const VALUES: &[&str] = &["1", "4", "4k", "1m", "all", "0,[1-3]", "seq", "range", "fast"];
+    const PATHS: &[&str] = &["/d", "/f", "/f[1-3]", "/dev/x", "/a0,/b0@/c", "f[", "s3://b", "["];
+    let names: Vec<&str> = elbencho::options::TABLE.names().collect();
+    let mut words = vec!["elbencho".to_owned(), dice.of(&["-w", "-r", "--stat", "-wr"]).to_owned()];
+    for _ in 0..dice.below(6) {
+        let value = if dice.below(3) == 0 { dice.of(ODD) } else { dice.of(VALUES) };
+        let name = dice.of(&names);
+        let name = &name[..dice.below(2 * name.len()).clamp(1, name.len())];
+        words.push(match dice.below(3) {
+            0 => format!("--{name}"),
+            1 => format!("-{}{value}", &name[..1]),
+            _ => format!("--{name}={value}"),
+        });
+    }
+    words.push(dice.of(PATHS).to_owned());
+    words.into_iter().map(OsString::from).collect()
+}
+
+#[test]
+fn odd_words_of_elbencho_end_in_a_plan_or_in_sentences() {
+    look("plans", |dice| {
+        let argv = words_of_elbencho(dice);
+        let shown = format!("{argv:?}");
+        let digest = move || {
+            let mut files = Files("threads=2\nblock=4k\n".to_owned());
+            let reading = elbencho::options::read(&argv, &mut files);
+            let sentences = |errors: &[candor_dialects::kit::Diagnostic]| {
+                assert!(errors.iter().all(|error| !error.describe(&reading.texts).is_empty()));
+            };
+            if !reading.errors.is_empty() {
+                sentences(&reading.errors);
+                return false;
+            }
+            match elbencho::plan::lower(&reading, &Nowhere) {
+                Ok(lowered) => {
+                    assert!(!elbencho::plan::totals(&lowered.setup).is_empty());
+                    candor_plan::check::can_run(&candor_plan::check::check(&lowered.plan))
+                }
+                Err(errors) => {
+                    sentences(&errors);
+                    false
+                }
             }
         };
         (shown, Box::new(digest))

@@ -483,20 +483,18 @@ fn full_operations() -> Vec<OpStats> {
     BlocksOp::TABLE.iter().map(operation).collect()
 }
 
+/// Counts of reads alone.
+fn first_done(Progress { at_ns, ops, bytes }: Progress) -> FirstDone {
+    let reads = OpCount { ops, bytes, ..OpCount::of(BlocksOp::Read.operation()) };
+    FirstDone { at_ns, ops, bytes, operations: vec![reads] }
+}
+
 fn full_measurement() -> Measurement {
     let progress = Progress { at_ns: 9_000_000_000, ops: 8_900, bytes: 36_454_400 };
-    let reads =
-        OpCount { ops: 8_900, bytes: 36_454_400, ..OpCount::of(BlocksOp::Read.operation()) };
-    let first_done = FirstDone {
-        at_ns: progress.at_ns,
-        ops: progress.ops,
-        bytes: progress.bytes,
-        operations: vec![reads],
-    };
     Measurement {
         elapsed_with_flush_ns: Some(11_000_000_000),
         operations: full_operations(),
-        first_done: Some(first_done),
+        first_done: Some(first_done(progress)),
         last_done: progress,
         samples: vec![Sample {
             at_ns: 1_000_000_000,

@@ -102,7 +102,11 @@ impl Region {
                 let (before, mine) = seat.slice(length, align);
                 contiguous(start + before, mine)
             }
-            Share::Interleave => whole.dealt(seat.dealt(size_min), length / size_min / seat.seats),
+            Share::Interleave => {
+                // The first seats have a block of the last turn, where that is not for all.
+                let blocks = (length / size_min).saturating_sub(seat.seat);
+                whole.dealt(seat.dealt(size_min), blocks.div_ceil(seat.seats))
+            }
             Share::Segments { block, count } => whole.dealt(seat.dealt(block.0), count.into()),
         }
     }
@@ -188,6 +192,17 @@ mod tests {
         assert_eq!((span(1).part(0, whole(10)).size, span(1).files), (0, 1..3));
         let many = Span::new([4].into_iter(), 4, Seat::one_of(0, 3));
         assert!(many.files.is_empty(), "fewer blocks than workers");
+    }
+
+    #[test]
+    fn blocks_are_dealt_until_none_is_left() {
+        let blocks = Blocks { share: Share::Interleave, ..Blocks::default() };
+        let region = |seat| {
+            let extent = Extent { base: 0, size: 10 * 4096 + 100 };
+            Region::new(&blocks, extent, Seat::one_of(seat, 4))
+        };
+        assert_eq!([0, 1, 2, 3].map(|seat| region(seat).length() / 4096), [3, 3, 2, 2]);
+        assert_eq!((region(1).end(), region(3).end()), (10 * 4096, 8 * 4096));
     }
 
     proptest! {

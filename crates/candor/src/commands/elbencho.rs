@@ -6,6 +6,7 @@
 
 mod files;
 mod host;
+mod live;
 mod run;
 
 use std::ffi::OsString;
@@ -18,6 +19,9 @@ use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
 use crate::commands;
+
+/// First word that shows result files in place of a benchmark.
+const SUMMARIZE: &str = "summarize";
 
 /// Whatever goes wrong.
 const WRONG: u8 = 1;
@@ -53,6 +57,12 @@ pub fn matrix() -> String {
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
+    if let [_, first, files @ ..] = argv
+        && first == SUMMARIZE
+        && !files.is_empty()
+    {
+        return files::summarize(files);
+    }
     let reading = options::read(argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help(part)) => commands::printed(&options::help(part)),

@@ -43,17 +43,17 @@ impl<'a> PhaseResult<'a> {
         PhaseResult { setup, phase, figures: Figures::of(setup, phase, record) }
     }
 
-    /// Its rows of the table, and the line below them.
+    /// Rows of the table, and the line below them.
     pub fn table(&self) -> String {
         text::phase(self.setup, &self.phase.name, &self.figures)
     }
 
-    /// Its line of CSV.
+    /// One line of CSV.
     pub fn csv(&self, now: &Moment) -> String {
         csv::line(self.setup, &self.phase.name, &self.figures, now)
     }
 
-    /// Its line of JSON.
+    /// One line of JSON.
     pub fn json(&self, now: &Moment) -> String {
         json::line(self.setup, &self.phase.name, &self.figures, now)
     }

@@ -74,7 +74,7 @@ pub fn totals(setup: &Setup) -> String {
         line("Bytes", bytes, bytes.saturating_mul(threads));
         return text;
     }
-    let whole: u64 = setup.bytes_of_paths.iter().sum();
+    let whole = setup.bytes_in_all();
     let bytes = if setup.asked.access.random { setup.random_bytes } else { whole };
     let blocks = bytes.div_ceil(setup.block_bytes.max(1));
     line("Blocks", blocks / threads, blocks);
@@ -108,7 +108,10 @@ impl Context<'_> {
         for job in &mut phase.jobs {
             job.on_done = on_done;
         }
-        if self.reading.given.has("liveint") {
+        let asked = &self.setup.asked.output;
+        let to_files =
+            [&asked.live_csv_file, &asked.live_json_file].into_iter().any(Option::is_some);
+        if to_files || asked.live_lines || self.reading.given.has("liveint") {
             phase.interval = Nanos(self.setup.asked.output.live_interval_ms * 1_000_000);
         }
         phase

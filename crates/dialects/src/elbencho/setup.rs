@@ -80,6 +80,13 @@ pub struct Setup {
     pub random_bytes: u64,
 }
 
+impl Setup {
+    /// Bytes of all paths that are used; those of directories are not counted.
+    pub fn bytes_in_all(&self) -> u64 {
+        self.bytes_of_paths.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
+    }
+}
+
 /// Operation of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {
@@ -308,7 +315,7 @@ impl Settling<'_> {
         if !access.random {
             return;
         }
-        let whole: u64 = self.setup.bytes_of_paths.iter().sum();
+        let whole = self.setup.bytes_in_all();
         let asked = access.random_bytes.unwrap_or(whole);
         let turn = self.setup.block_bytes.saturating_mul(run.threads.into()).max(1);
         let cut = asked / turn * turn;

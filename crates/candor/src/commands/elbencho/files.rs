@@ -1,10 +1,21 @@
 //! Files that results are added to.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 
 use candor_dialects::elbencho::output::{self, HEADER, Moment, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
+
+use super::{COMPLAINTS, WRONG};
+use crate::commands;
+
+/// Looks at the files that results are to be added to, before anything runs. The error is a
+/// sentence.
+pub fn check(setup: &Setup) -> Result<(), String> {
+    let Some(file) = &setup.asked.output.csv_file else { return Ok(()) };
+    output::head_for(file, &first_line(file)?, true).map(|_| ())
+}
 
 /// Adds results to the files that were asked for. The error is a sentence.
 pub fn append(setup: &Setup, results: &[PhaseResult<'_>]) -> Result<(), String> {
@@ -24,6 +35,25 @@ pub fn append(setup: &Setup, results: &[PhaseResult<'_>]) -> Result<(), String> 
         add(file, &lines)?;
     }
     Ok(())
+}
+
+/// Shows result files of CSV side by side, and gives the exit code.
+pub fn summarize(files: &[OsString]) -> u8 {
+    let content = |file: &OsString| {
+        let name = file.to_string_lossy().into_owned();
+        match std::fs::read_to_string(file) {
+            Ok(content) => Ok((name, content)),
+            Err(error) => Err(format!("{name} cannot be read: {error}")),
+        }
+    };
+    let read: Result<Vec<_>, String> = files.iter().map(content).collect();
+    match read.and_then(|read| output::summary(&read)) {
+        Ok(text) => commands::printed(&text),
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            WRONG
+        }
+    }
 }
 
 /// The first line of a file with its end; nothing of one that is not there.

@@ -1,7 +1,9 @@
 //! Runs the phases and delivers what they gave.
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::path::Path;
+use std::time::Duration;
 
 use candor_dialects::elbencho::options::Reading;
 use candor_dialects::elbencho::output::{self, PhaseResult};
@@ -12,10 +14,12 @@ use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
+use super::live::{self, LiveOutput};
 use super::{COMPLAINTS, WRONG, files};
 use crate::commands::foreign::failures::reason;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Foreign};
+use crate::screen;
 
 /// The variable that lets a device be written that others hold.
 const FORCE: &str = "CANDOR_FORCE";
@@ -28,13 +32,23 @@ pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
     let force = if devices { asked.paths.clone() } else { Vec::new() };
     let host = HostOptions { force, at_once: true, ..HostOptions::default() };
     let options = Options { command: asked.command.clone(), ..Options::default() };
-    foreign::run(&mut Run { reading, lowered }, &lowered.plan, (options, host))
+    let opened = files::check(&lowered.setup).and_then(|()| LiveOutput::open(lowered));
+    let live = match opened {
+        Ok(live) => live,
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return WRONG;
+        }
+    };
+    let live = RefCell::new(live);
+    foreign::run(&mut Run { reading, lowered, live }, &lowered.plan, (options, host))
 }
 
 /// A run of the phases.
 struct Run<'a> {
     reading: &'a Reading,
     lowered: &'a Lowered,
+    live: RefCell<LiveOutput<'a>>,
 }
 
 impl Foreign for Run<'_> {
@@ -46,23 +60,26 @@ impl Foreign for Run<'_> {
     }
 
     fn requests(&self) -> Requests {
-        Requests::default()
+        let asked = &self.lowered.setup.asked.output;
+        let of_workers = asked.live_csv_extended || asked.live_json_extended;
+        let interval = Duration::from_millis(asked.live_interval_ms);
+        Requests { interval: of_workers.then_some(interval), ..Requests::default() }
     }
 
     fn preamble(&self) -> String {
-        output::HEADER.to_owned()
+        self.aside(output::HEADER.to_owned())
     }
 
     fn begin(&mut self) -> Result<(), String> {
-        Ok(())
+        screen::data(&self.live.get_mut().head()?)
     }
 
-    fn on(&mut self, _: &Event) -> String {
-        String::new()
+    fn on(&mut self, event: &Event) -> String {
+        self.live.get_mut().on(event)
     }
 
-    fn interim(&self, _: &Report) -> String {
-        String::new()
+    fn interim(&self, report: &Report) -> String {
+        self.live.borrow_mut().workers(report)
     }
 
     fn end(&mut self) {}
@@ -83,7 +100,7 @@ impl Foreign for Run<'_> {
         if with_verdict && std::io::stdout().is_terminal() {
             text += &self.verdict(report);
         }
-        text
+        self.aside(text)
     }
 
     fn verdict(&self, report: &Report) -> String {
@@ -115,6 +132,17 @@ impl Foreign for Run<'_> {
 }
 
 impl Run<'_> {
+    /// Text for standard output; where live figures take that, it goes to stderr.
+    fn aside(&self, text: String) -> String {
+        match live::takes_stdout(&self.lowered.setup) {
+            true => {
+                screen::tell(&text);
+                String::new()
+            }
+            false => text,
+        }
+    }
+
     /// Results of the phases that ran and did not fail.
     fn phase_results(&self, report: &Report) -> Vec<PhaseResult<'_>> {
         let Lowered { setup, phases, .. } = self.lowered;

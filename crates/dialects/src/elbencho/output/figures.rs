@@ -90,11 +90,11 @@ pub struct Latencies {
 /// Figures of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// What it counts beside blocks.
+    /// Things that are counted beside blocks.
     pub noun: Option<EntryNoun>,
-    /// It reads or writes blocks.
+    /// True where it reads or writes blocks.
     pub moves: bool,
-    /// It reads and writes.
+    /// True where it reads and writes.
     pub is_mix: bool,
     /// Counts when the first worker ended.
     pub first: Column,
@@ -200,7 +200,7 @@ impl Counts {
     }
 }
 
-/// What a phase counts.
+/// Rules by which a phase counts.
 pub struct Count<'a> {
     /// The benchmark.
     pub setup: &'a Setup,
@@ -255,7 +255,7 @@ pub fn entry_steps(setup: &Setup, kind: PhaseKind) -> &'static [&'static str] {
     }
 }
 
-/// What a phase counts beside blocks.
+/// Things that a phase counts beside blocks.
 pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
     match kind {
         PhaseKind::Sync | PhaseKind::DropCaches => None,

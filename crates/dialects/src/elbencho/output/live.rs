@@ -196,16 +196,25 @@ impl<'a> Live<'a> {
 
     /// The lines of CSV: one, and of a mix one for its writes and one for its reads.
     pub fn csv(&self, interval: &Interval, now: &Moment) -> String {
-        let line = |fields: [String; 17]| fields.map(|field| field.replace(',', " ")).join(",");
-        self.rows(interval, now).into_iter().map(|row| line(row) + ",\n").collect()
+        self.rows(interval, now).into_iter().map(csv_line).collect()
     }
 
     /// The same as lines of JSON, whose keys are the columns of the CSV.
     pub fn json(&self, interval: &Interval, now: &Moment) -> String {
-        self.rows(interval, now).into_iter().map(object).collect()
+        self.rows(interval, now).into_iter().map(json_line).collect()
     }
 
-    fn rows(&self, interval: &Interval, now: &Moment) -> Vec<[String; 17]> {
+    /// A line of CSV for each worker with what it has moved so far, from results so far.
+    pub fn worker_csv(&self, workers: &[WorkerStats], now: &Moment) -> String {
+        workers.iter().map(|worker| csv_line(self.worker_row(worker, now))).collect()
+    }
+
+    /// The same as lines of JSON.
+    pub fn worker_json(&self, workers: &[WorkerStats], now: &Moment) -> String {
+        workers.iter().map(|worker| json_line(self.worker_row(worker, now))).collect()
+    }
+
+    fn rows(&self, interval: &Interval, now: &Moment) -> Vec<Row> {
         let row = |side: &LiveSide, mix: &str| {
             let whole = |value: f64| (value as u64).to_string();
             [
@@ -234,28 +243,31 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Lines of CSV with what each worker has moved so far, from results so far.
-    pub fn worker_csv(&self, runtime_ns: u64, workers: &[WorkerStats], now: &Moment) -> String {
-        let line = |worker: &WorkerStats| {
-            let mut fields = [const { String::new() }; 17];
-            fields[0] = now.iso();
-            fields[1] = self.count.setup.asked.run.label.replace(',', " ");
-            fields[2] = self.phase.name.clone();
-            fields[3] = (runtime_ns / 1_000_000).to_string();
-            fields[4] = worker.rank.to_string();
-            fields[7] = worker.bytes.to_string();
-            fields.join(",") + ",\n"
-        };
-        workers.iter().map(line).collect()
+    fn worker_row(&self, worker: &WorkerStats, now: &Moment) -> Row {
+        let mut fields = [const { String::new() }; 17];
+        fields[0] = now.iso();
+        fields[1] = self.count.setup.asked.run.label.clone();
+        fields[2] = self.phase.name.clone();
+        fields[3] = (worker.elapsed_ns / 1_000_000).to_string();
+        fields[4] = worker.rank.to_string();
+        fields[7] = worker.bytes.to_string();
+        fields
     }
 }
+
+/// Fields of a line, in the order of the columns.
+type Row = [String; 17];
 
 /// The head of a file of CSV.
 pub fn header() -> String {
     COLUMNS.join(",") + ",\n"
 }
 
-fn object(fields: [String; 17]) -> String {
+fn csv_line(fields: Row) -> String {
+    fields.map(|field| field.replace(['\n', ','], " ")).join(",") + ",\n"
+}
+
+fn json_line(fields: Row) -> String {
     let mut object = Object::default();
     for (name, value) in COLUMNS.iter().zip(fields) {
         object.put(*name, value);
@@ -268,13 +280,10 @@ const MIB: f64 = 1_048_576.0;
 
 /// Bytes that a phase is to read or write.
 fn expected_bytes(setup: &Setup) -> u64 {
-    let files = match setup.path_kind {
-        PathKind::Directory => files(setup),
-        _ => setup.asked.paths.len() as u64,
-    };
-    match setup.random_bytes {
-        0 => files.saturating_mul(setup.file_bytes),
-        bytes => bytes,
+    match (setup.random_bytes, setup.path_kind) {
+        (0, PathKind::Directory) => files(setup).saturating_mul(setup.file_bytes),
+        (0, _) => setup.bytes_of_paths.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)),
+        (bytes, _) => bytes,
     }
 }
 
@@ -308,6 +317,7 @@ mod tests {
         let mut setup = Setup { path_kind, file_bytes, block_bytes: 4096, ..Setup::default() };
         setup.asked.run.threads = 4;
         setup.asked.paths = vec!["/data/f".into()];
+        setup.bytes_of_paths = vec![file_bytes];
         setup
     }
 
@@ -391,8 +401,9 @@ mod tests {
     fn workers_have_amounts() {
         let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
         let live = Live::new(&setup, &read);
-        let worker = WorkerStats { rank: 1, bytes: 31_109_120, ..WorkerStats::default() };
-        let line = live.worker_csv(1_000_000_000, &[worker], &moment());
+        let (bytes, elapsed_ns) = (31_109_120, 1_000_000_000);
+        let worker = WorkerStats { rank: 1, bytes, elapsed_ns, ..WorkerStats::default() };
+        let line = live.worker_csv(&[worker], &moment());
         let expected = "2026-02-09T11:18:30.170-0500,,READ,1000,1,,,31109120,,,,,,,,,,\n";
         assert_eq!(line, expected);
     }

@@ -42,6 +42,6 @@ const NOTES: &[Note] = &[
     },
     Note {
         applies: |result| result.figures.first_is_unknown,
-        sentence: "the counts at the first thread's end are not known; FIRST DONE repeats the last.",
+        sentence: "counts at the first thread's end are not known: FIRST DONE repeats the last.",
     },
 ];

@@ -75,7 +75,8 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "share",
         takes: Takes::One("HOW"),
-        help: "How workers divide it: whole, slice, interleave, segments:BLOCK,N [default: whole]",
+        help: "How workers divide it: whole, slice, span, interleave, segments:BLOCK,N \
+               [default: whole]",
         fields: &["phase[0].job[0].work.blocks.share"],
         set: |draft, text| put(&mut draft.blocks.share, access::share(text)),
     },

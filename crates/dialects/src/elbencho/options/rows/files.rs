@@ -47,8 +47,7 @@ pub(super) const ACCESS: &[Row<Value>] = &[
         "from the end to the start").exact("blocks.access", "true"),
     switch("strided", |d, t| put(&mut d.options.access.strided, t),
         "workers take blocks in turn")
-        .near("blocks.share", "true", "workers take turns in each file, and blocks behind the last \
-              whole turn are left out"),
+        .near("blocks.share", "true", "workers take turns in each file, not over all of them"),
     switch("nofdsharing", |d, t| put(&mut d.options.io.no_fd_sharing, t),
         "each worker opens the files for itself")
         .near("", "true", "workers have descriptors of their own, of one open file"),

@@ -32,7 +32,6 @@ pub(super) const RESULTS: &[Row<Value>] = &[
     refused_switch("opsloglock", "lines of that file under a lock", NO_LOG),
 ];
 
-const NO_LIVE: &str = "candor shows no live figures under this name yet";
 const NO_LOG: &str = "candor does not log operations in this form";
 
 #[rustfmt::skip]
@@ -40,14 +39,20 @@ pub(super) const LIVE: &[Row<Value>] = &[
     value("liveint", "MS",
         |d, t| put_number(&mut d.options.output.live_interval_ms, t, [1, 1 << 32]),
         "interval of live figures").default("2000").exact("phase.interval", "500"),
-    refused_switch("live1", "live figures on one line", NO_LIVE),
-    refused_switch("live1n", "live figures on a new line each", NO_LIVE),
+    switch("live1", |d, t| put(&mut d.options.output.live_line, t), "live figures on one line")
+        .exact("", "true"),
+    switch("live1n", |d, t| put(&mut d.options.output.live_lines, t),
+        "live figures on a new line each").exact("", "true"),
     switch("nolive", |d, t| put(&mut d.options.output.no_live, t), "no live figures")
         .exact("", "true"),
-    refused("livecsv", "FILE", "live figures as CSV", NO_LIVE),
-    refused_switch("livecsvex", "a row for each worker", NO_LIVE),
-    refused("livejson", "FILE", "live figures as lines of JSON", NO_LIVE),
-    refused_switch("livejsonex", "a line for each worker", NO_LIVE),
+    value("livecsv", "FILE", |d, t| store(&mut d.options.output.live_csv_file, Some(t.into())),
+        "live figures as CSV; stdout is standard output").exact("", "f"),
+    switch("livecsvex", |d, t| put(&mut d.options.output.live_csv_extended, t),
+        "a row for each worker").exact("", "true"),
+    value("livejson", "FILE", |d, t| store(&mut d.options.output.live_json_file, Some(t.into())),
+        "live figures as lines of JSON; stdout is standard output").exact("", "f"),
+    switch("livejsonex", |d, t| put(&mut d.options.output.live_json_extended, t),
+        "a line for each worker").exact("", "true"),
 ];
 
 #[rustfmt::skip]
