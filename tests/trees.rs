@@ -320,7 +320,7 @@ fn a_permission_that_is_lost_ends_in_a_sentence_about_what_is_left() {
     };
     running.wait_for("create");
     std::thread::sleep(Duration::from_millis(500));
-    let shut = fs::Permissions::from_mode(0);
+    let shut = fs::Permissions::from_mode(0o0);
     fs::set_permissions(format!("{path}/rank.0"), shut).expect("changed");
     let ran = running.wait();
     assert_eq!(ran.code, Some(1), "{}", ran.err);
