@@ -66,10 +66,22 @@ fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInst
         return of_blocks;
     }
     match new_dentries(observed) {
+        // The run has seen these names before: the new ones may be those of others.
+        Some(new) if new >= DENTRIES_NEW.value * unique && were_seen(observed, names) => {
+            (MeasuredInstead::Memory, "memory")
+        }
         Some(new) if new >= DENTRIES_NEW.value * unique => of_blocks,
         Some(_) => (MeasuredInstead::NameCaches, "the dentry and inode caches"),
         None => (MeasuredInstead::Memory, "memory"),
     }
+}
+
+/// True where an earlier phase of the run had operations on names of the same targets.
+fn were_seen(observed: &Observed, names: &EntryJob) -> bool {
+    observed.judged_before().filter_map(|report| observed.phase_of(report)).any(|phase| {
+        let on_names = phase.jobs.iter().filter(|job| job.entries().is_some());
+        on_names.flat_map(|job| &job.targets).any(|target| names.job.targets.contains(target))
+    })
 }
 
 fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed) -> Finding {
@@ -209,6 +221,14 @@ mod tests {
         entries.steps = vec![Step::List];
         list.measured().operations[0].name = "list".into();
         assert_eq!(measured(&list), "cached blocks of the filesystem");
+    }
+
+    #[test]
+    fn new_names_beside_names_that_were_seen_may_be_those_of_others() {
+        let mut case = with_new_names(looking(0), 4990);
+        assert_eq!(measured(&case), "cached blocks of the filesystem");
+        case.earlier = vec![TestCase::on_names(Step::Stat, 5000, 100_000.0).recorded()];
+        assert_eq!(measured(&case), "memory");
     }
 
     #[test]
