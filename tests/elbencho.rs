@@ -158,3 +158,28 @@ fn shared_files_are_counted_once_and_a_missing_one_is_an_error() {
     assert!(stderr(&missing).contains("`g01` does not exist"), "{}", stderr(&missing));
     assert!(!Path::new(&elbencho.path("g01")).exists());
 }
+
+#[test]
+fn directories_take_turns_with_several_paths() {
+    let (_alone, bench) = (alone(), Elbencho::new());
+    for path in ["a", "b"] {
+        fs::create_dir(bench.path(path)).expect("a directory");
+    }
+    let made = bench.table("-d -w -t 2 -n 3 -N 2 -s 4k a b");
+    assert_eq!((last(&made, "MKDIRS", "Dirs total"), last(&made, "WRITE", "Files total")), {
+        ("6".to_owned(), "12".to_owned())
+    });
+    // Directory `d` of rank `r` is in the path numbered `r + d`.
+    for (rank, dir, path) in [(0, 0, "a"), (0, 1, "b"), (0, 2, "a"), (1, 0, "b"), (1, 1, "a")] {
+        let file = bench.path(&format!("{path}/r{rank}/d{dir}/r{rank}-f1"));
+        assert_eq!(fs::metadata(&file).map(|file| file.len()).ok(), Some(4096), "{file}");
+    }
+    assert_eq!(counted(Path::new(&bench.path("a"))), (6, 2 + 3));
+    let read = bench.table("--stat -r -F -D -t 2 -n 3 -N 2 -s 4k a b");
+    assert_eq!((last(&read, "STAT", "Files total"), last(&read, "RMDIRS", "Dirs total")), {
+        ("12".to_owned(), "6".to_owned())
+    });
+    for path in ["a", "b"] {
+        assert_eq!(counted(Path::new(&bench.path(path))), (0, 0));
+    }
+}

@@ -29,6 +29,7 @@ mod limits;
 mod plans;
 mod safety;
 mod scale;
+mod scenarios;
 mod support;
 mod trees;
 mod user;

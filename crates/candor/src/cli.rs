@@ -31,6 +31,7 @@ pub fn command() -> Command {
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::tree::command())
+        .subcommand(commands::scenario::command())
         .subcommand(commands::inspect::command())
         .subcommand(commands::devices::command())
         .subcommand(commands::show::command())
@@ -88,6 +89,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("check", matches)) => commands::check::main(matches, line),
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("tree", matches)) => commands::tree::main(matches, line),
+        Some(("scenario", matches)) => commands::scenario::main(matches, line),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
         Some(("devices", matches)) => commands::devices::main(matches, line),
         Some(("show", matches)) => commands::show::main(matches, line),

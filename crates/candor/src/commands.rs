@@ -16,6 +16,7 @@ pub mod judge;
 pub mod man;
 pub mod options;
 pub mod run;
+pub mod scenario;
 pub mod show;
 pub mod tools;
 pub mod tree;

@@ -110,14 +110,13 @@ fn places(entries: &Entries, context: &JobContext<'_>) -> Result<Places, EngineE
     if entries.over.is_of_targets() {
         return Ok(Places::of_targets(Names::of(targets.copied()), context.ranks));
     }
-    let of_tree = |target: &candor_plan::Target| {
-        let tree = target.tree.clone().filter(|_| target.kind == TargetKind::Tree)?;
-        Some(TreeThings::of(entries, target.path.clone(), tree, plan.seed))
+    let trees = || targets.clone().filter(|target| target.kind == TargetKind::Tree);
+    let Some(tree) = trees().find_map(|target| target.tree.clone()) else {
+        return Err(context.unfit("has no tree", "give it a target of that kind"));
     };
-    let things = targets.copied().find_map(of_tree);
-    let things =
-        things.ok_or_else(|| context.unfit("has no tree", "give it a target of that kind"));
-    Ok(Places::of_tree(things?, job.workers, context.ranks, job.rank_shift))
+    let paths = trees().map(|target| target.path.clone()).collect();
+    let things = TreeThings::of(entries, paths, tree, plan.seed);
+    Ok(Places::of_tree(things, job.workers, context.ranks, job.rank_shift))
 }
 
 /// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read

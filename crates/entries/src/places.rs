@@ -22,8 +22,8 @@ pub struct Places {
 
 /// Things of a tree that are worked on.
 pub struct TreeThings {
-    /// Path of the target.
-    pub path: PathBuf,
+    /// Paths of the targets, among which places are dealt.
+    pub paths: Vec<PathBuf>,
     /// Shape of the tree.
     pub tree: Tree,
     /// Directories of the tree instead of items.
@@ -42,10 +42,10 @@ enum Origin {
 
 impl TreeThings {
     /// The things of a tree that entries work on.
-    pub fn of(entries: &Entries, path: PathBuf, tree: Tree, seed: u64) -> TreeThings {
+    pub fn of(entries: &Entries, paths: Vec<PathBuf>, tree: Tree, seed: u64) -> TreeThings {
         let directories = entries.over == Over::Directories;
         let root = !entries.makes_or_removes_directories();
-        TreeThings { path, tree, directories, root, seed }
+        TreeThings { paths, tree, directories, root, seed }
     }
 }
 
@@ -67,7 +67,7 @@ impl Places {
     /// Directory below which the names are, or that of the first of the targets.
     pub fn directory(&self) -> PathBuf {
         match &self.origin {
-            Origin::Tree(tree) => tree.0.path.clone(),
+            Origin::Tree(tree) => tree.0.paths.first().cloned().unwrap_or_default(),
             Origin::Targets(_) => {
                 Path::new(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
             }
@@ -164,7 +164,8 @@ impl TreeThings {
     fn write(&self, names: &TreeNames, place: &Place, prefix: &mut Prefix, to: &mut Vec<u8>) {
         if prefix.directory != Some(place.directory) {
             to.clear();
-            to.extend_from_slice(self.path.as_os_str().as_bytes());
+            let home = self.tree.home(place, self.paths.len() as u64) as usize;
+            to.extend_from_slice(self.paths[home].as_os_str().as_bytes());
             names.write_directory(place, to);
             *prefix = Prefix { directory: Some(place.directory), length: to.len() };
         }

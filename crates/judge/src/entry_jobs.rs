@@ -100,6 +100,9 @@ impl<'a> EntryJob<'a> {
     /// Names that its targets have in the plan.
     fn names(&self, observed: &Observed) -> f64 {
         let targets = self.planned(observed).into_iter();
+        // Trees of one job share their names.
+        let of_trees = !self.entries.over.is_of_targets();
+        let targets = targets.take(if of_trees { 1 } else { usize::MAX });
         targets.map(|target| self.entries.names_of(target, self.ranks()) as f64).sum()
     }
 

@@ -55,6 +55,18 @@ impl Plan {
         // The first of a name counts, as above.
         self.targets.iter().rev().map(|target| (target.name.as_str(), target)).collect()
     }
+
+    /// Position of a tree among those of the jobs that use it, and their number: places are dealt
+    /// among them ([`crate::Tree::home`]).
+    pub fn tree_home(&self, target: &Target) -> (u64, u64) {
+        let mut jobs = self.phases.iter().flat_map(|phase| &phase.jobs);
+        let found = jobs.find_map(|job| {
+            let of_trees = job.entries().is_some_and(|entries| !entries.over.is_of_targets());
+            let at = job.targets.iter().position(|name| *name == target.name);
+            Some((at.filter(|_| of_trees)? as u64, job.targets.len() as u64))
+        });
+        found.unwrap_or((0, 1))
+    }
 }
 
 /// Jobs that start together behind a barrier and end together.

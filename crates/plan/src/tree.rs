@@ -185,6 +185,23 @@ impl Tree {
         }
     }
 
+    /// Which of several roots holds a place: directories right below the root are dealt by the sum
+    /// of their rank and their number, with all below them, and items of the root by their rank.
+    #[inline]
+    pub fn home(&self, place: &Place, homes: u64) -> u64 {
+        if homes <= 1 {
+            return 0;
+        }
+        let (width, mut top) = (u64::from(self.width.max(1)), place.directory);
+        while let Some(parent) = top.checked_sub(1).map(|before| before / width)
+            && parent > 0
+        {
+            top = parent;
+        }
+        let rank = if self.per_rank || self.depth > 0 { place.tree } else { place.rank };
+        (self.first_rank.saturating_add(rank)).saturating_add(top.saturating_sub(1)) % homes
+    }
+
     /// The part of one rank among so many.
     pub fn part(&self, rank: u64, ranks: u64) -> TreePart<'_> {
         TreePart { tree: self, rank, ranks: ranks.max(1) }
@@ -416,6 +433,26 @@ mod tests {
             (0, "".into())
         );
         assert_eq!(of(1).root(), None);
+    }
+
+    #[test]
+    fn directories_right_below_the_root_are_dealt_with_all_below_them() {
+        let tree = Tree { depth: 3, width: 4, items: 2, per_rank: true, ..Tree::default() };
+        let names = tree.names();
+        for rank in 0..3 {
+            let part = tree.part(rank, 3);
+            for nth in 0..part.directories() {
+                let place = part.directory(nth);
+                let path = directory(&names, &place);
+                let top = path.split('/').nth(2).and_then(|name| name.strip_prefix('d'));
+                let top: u64 = top.and_then(|number| number.parse().ok()).expect("a number");
+                assert_eq!(tree.home(&place, 3), (rank + top) % 3, "{path}");
+            }
+            assert_eq!(tree.home(&part.item(0), 3), rank % 3, "files of the root");
+        }
+        let flat = Tree { items: 5, items_per_rank: true, first_rank: 4, ..Tree::default() };
+        assert_eq!([0, 1, 2].map(|rank| flat.home(&flat.part(rank, 3).item(3), 2)), [0, 1, 0]);
+        assert_eq!(flat.home(&flat.part(1, 3).item(3), 1), 0);
     }
 
     #[test]

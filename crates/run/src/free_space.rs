@@ -100,7 +100,8 @@ fn tree_growth(plan: &Plan, phases: &[Phase], target: &Target) -> (u64, u64) {
             ranks = ranks.max(u64::from(job.workers));
         }
     }
-    let items = if made { tree.totals(ranks).items } else { 0 };
+    let (_, homes) = plan.tree_home(target);
+    let items = if made { tree.totals(ranks).items / homes } else { 0 };
     (if written { items.saturating_mul(tree.file_size.min().0) } else { 0 }, items)
 }
 

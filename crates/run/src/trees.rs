@@ -24,6 +24,8 @@ pub struct NamedTree {
     tree: Tree,
     ranks: u64,
     seed: u64,
+    /// Position among the trees of its jobs, and their number.
+    home: (u64, u64),
 }
 
 /// A path of a tree and the bytes of its file.
@@ -41,11 +43,18 @@ impl NamedTree {
         let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
         let on_it = jobs.filter(|job| job.targets.contains(&target.name));
         let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
-        Some(NamedTree { path: target.path.clone(), tree, ranks, seed: plan.seed })
+        let (path, home) = (target.path.clone(), plan.tree_home(target));
+        Some(NamedTree { path, tree, ranks, seed: plan.seed, home })
     }
 
     fn parts(&self) -> impl Iterator<Item = TreePart<'_>> {
         (0..self.ranks).map(|rank| self.tree.part(rank, self.ranks))
+    }
+
+    /// True for a place that is in this tree, and not in another one of its jobs.
+    fn holds(&self, place: &Place) -> bool {
+        let (position, count) = self.home;
+        self.tree.home(place, count) == position
     }
 
     fn directory(&self, place: &Place) -> PathBuf {
@@ -59,7 +68,7 @@ impl NamedTree {
         let roots = self.parts().filter_map(|part| part.root());
         let below = self.parts().flat_map(|part| {
             let count = part.directories();
-            (0..count).map(move |nth| part.directory(nth))
+            (0..count).map(move |nth| part.directory(nth)).filter(|place| self.holds(place))
         });
         let paths = roots.chain(below).map(|place| self.directory(&place));
         paths.filter(|path| *path != self.path)
@@ -84,7 +93,7 @@ impl NamedTree {
         let names = self.tree.names();
         let places = self.parts().flat_map(|part| {
             let count = part.items();
-            (0..count).map(move |nth| part.item(nth))
+            (0..count).map(move |nth| part.item(nth)).filter(|place| self.holds(place))
         });
         places.map(move |place| {
             let mut path = self.path.clone().into_os_string().into_vec();

@@ -3,7 +3,7 @@
 mod access;
 mod draft;
 mod engine;
-mod like;
+pub mod like;
 mod lists;
 mod options;
 pub mod settings;

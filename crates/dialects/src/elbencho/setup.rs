@@ -225,9 +225,6 @@ impl Settling<'_> {
                 self.out.refuse(self.reading, option, why);
             }
         }
-        if kind == PathKind::Directory && self.setup.asked.paths.len() > 1 {
-            self.wrong("path", "several directories are not used side by side yet", "name one");
-        }
         if kind == PathKind::BlockDevice {
             for option in ["delfiles", "stat"] {
                 if !self.is_set(option) {

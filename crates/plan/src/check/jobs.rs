@@ -66,9 +66,10 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
         }
         let in_tree = job.entries().is_some_and(|entries| !entries.over.is_of_targets());
         match known.targets.get(name.as_str()).copied() {
-            Some(_) if in_tree && i > 0 => {
-                let message = "a job works on one tree";
-                out.error("entries-target", place, message, "use a job for each tree");
+            Some(target) if in_tree && i > 0 && !is_dealt(job, target, known) => {
+                let message = "names are dealt among trees of one shape, and this is another one";
+                let remedy = "give all trees of the job one shape, or use a job for each";
+                out.error("entries-target", place, message, remedy);
             }
             Some(target) => suits(job, target, place, out),
             None => unknown(known.plan, name, place, out),
@@ -183,4 +184,10 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
         );
         out.warning("rank-shift", place, message, "use a shift that workers does not divide");
     }
+}
+
+/// True for a tree of the same shape as the job's first.
+fn is_dealt(job: &Job, target: &Target, known: &Known<'_>) -> bool {
+    let first = job.targets.first().and_then(|name| known.targets.get(name.as_str()));
+    first.is_some_and(|first| first.tree == target.tree)
 }

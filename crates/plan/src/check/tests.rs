@@ -527,7 +527,7 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\nwork.burn.chunk = 0"),
         ("entries-target", "phase[0].job[0].targets[1]",
          "[[target]]\nname = \"a\"\npath = \"/a\"\nkind = \"tree\"\ntree = {}\n\
-          [[target]]\nname = \"b\"\npath = \"/b\"\nkind = \"tree\"\ntree = {}\n\
+          [[target]]\nname = \"b\"\npath = \"/b\"\nkind = \"tree\"\ntree.items = 2\n\
           [[phase]]\n[[phase.job]]\ntargets = [\"a\", \"b\"]\n\
           work.entries = { steps = [\"stat\"] }"),
         ("entries-step", "phase[0].job[0].work.entries.steps[0]",

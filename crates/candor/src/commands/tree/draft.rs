@@ -45,6 +45,8 @@ pub struct Draft {
     pub depth: u32,
     pub engine: Option<EntriesEngine>,
     pub fsync: bool,
+    /// Phases that change names end with a sync of the filesystem.
+    pub syncfs: bool,
     pub verify: bool,
     pub ops_per_s: Option<OpsPerSec>,
     pub bytes_per_s: Option<BytesPerSec>,
@@ -71,6 +73,7 @@ impl Draft {
             depth: 1,
             engine: None,
             fsync: false,
+            syncfs: false,
             verify: false,
             ops_per_s: None,
             bytes_per_s: None,
@@ -150,6 +153,8 @@ impl Draft {
             entries.select = if is_made { Select::Sequential } else { self.select };
             (entries.depth, entries.engine) = (self.depth, self.engine);
         }
+        let changes = !matches!(kind, PhaseKind::Stat | PhaseKind::List | PhaseKind::Read);
+        entries.syncfs_at_end = self.syncfs && changes;
         (entries.pace.ops, entries.pace.bytes) = (self.ops_per_s, None);
         if entries.moves_bytes() {
             entries.pace.bytes = self.bytes_per_s;

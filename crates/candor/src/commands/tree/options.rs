@@ -163,6 +163,14 @@ const WORK: &[Flag<Draft>] = &[
         set: |draft, _| put(&mut draft.fsync, Ok(true)),
     },
     Flag {
+        long: "syncfs",
+        takes: Takes::Nothing,
+        help: "Sync the filesystem at the end of make, create, delete and remove: the report then \
+               has their rates to the device as well",
+        fields: &["phase[].job[].work.entries.syncfs_at_end"],
+        set: |draft, _| put(&mut draft.syncfs, Ok(true)),
+    },
+    Flag {
         long: "verify",
         takes: Takes::Nothing,
         help: "Write data by which reads are checked: each block knows its file and offset",

@@ -139,6 +139,21 @@ fn names_are_those_of_elbencho() {
 }
 
 #[test]
+fn directories_are_dealt_among_the_paths() {
+    let plan = plan("-d -w -F -D -t 2 -n 3 -N 1 -s 8k /d /e");
+    let wanted = ["files in /d", "files in /e"];
+    assert_eq!(job(&plan, "WRITE").targets, wanted);
+    let paths: Vec<_> = wanted.map(|name| plan.target(name).map(|of| of.path.clone())).into();
+    assert_eq!(paths, [Some("/d".into()), Some("/e".into())]);
+    let tree = plan.targets[0].tree.as_ref().expect("a tree");
+    let homes = |rank| {
+        let part = tree.part(rank, 2);
+        (0..part.items()).map(|nth| tree.home(&part.item(nth), 2)).collect::<Vec<_>>()
+    };
+    assert_eq!((homes(0), homes(1)), (vec![0, 1, 0], vec![1, 0, 1]));
+}
+
+#[test]
 fn a_tree_is_made_by_its_phase_alone() {
     let plan = plan("-d -w -r -F -D -t 4 -n 3 -N 10 -s 8k -b 1m --direct --nodelerr /d");
     let entries = |name: &str| job(&plan, name).entries().expect("entries").clone();

@@ -8,17 +8,25 @@ use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
 use super::{Context, content, phases};
 use crate::elbencho::setup::{PhaseKind, Setup};
 
-/// Name of the tree whose directories are made.
+/// Begin of the name of a tree whose directories are made.
 const MADE: &str = "directories";
-/// Name of the tree that is there.
+/// Begin of the name of a tree that is there.
 const THERE: &str = "files";
 
-/// The tree, once to be made and once as it is: of what is missing, nothing is made but by the
-/// phase that is asked to.
+/// Names of the trees of all paths, among which directories are dealt.
+fn named(setup: &Setup, begin: &str) -> Vec<String> {
+    match &setup.asked.paths[..] {
+        [_] => vec![begin.into()],
+        paths => paths.iter().map(|path| format!("{begin} in {path}")).collect(),
+    }
+}
+
+/// The tree of each path, once to be made and once as it is: of what is missing, nothing is made
+/// but by the phase that is asked to.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
-    let target = |name: &str, create| Target {
-        name: name.into(),
-        path: setup.asked.paths.first().map(Into::into).unwrap_or_default(),
+    let target = |(name, path): (String, &String), create| Target {
+        name,
+        path: path.into(),
         kind: TargetKind::Tree,
         create,
         keep: true,
@@ -26,7 +34,9 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
         tree: Some(shape(setup)),
         ..Target::default()
     };
-    let mut all = vec![target(MADE, Create::Files), target(THERE, Create::Nothing)];
+    let each = |begin| named(setup, begin).into_iter().zip(&setup.asked.paths);
+    let mut all: Vec<Target> = each(MADE).map(|tree| target(tree, Create::Files)).collect();
+    all.extend(each(THERE).map(|tree| target(tree, Create::Nothing)));
     all.extend(phases::targets(setup));
     all
 }
@@ -89,7 +99,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     vec![Job {
         name: "workers".into(),
         workers: asked.run.threads,
-        targets: vec![target.into()],
+        targets: named(context.setup, target),
         placement: context.placement.clone(),
         stop: Some(stop),
         work: entries.into(),

@@ -66,8 +66,8 @@ fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInst
         return of_blocks;
     }
     match new_dentries(observed) {
-        // The run has seen these names before: the new ones may be those of others.
-        Some(new) if new >= DENTRIES_NEW.value * unique && were_seen(observed, names) => {
+        // The kernel may hold these names since then: the new ones may be those of others.
+        Some(new) if new >= DENTRIES_NEW.value * unique && were_kept(observed, names, unique) => {
             (MeasuredInstead::Memory, "memory")
         }
         Some(new) if new >= DENTRIES_NEW.value * unique => of_blocks,
@@ -76,12 +76,18 @@ fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInst
     }
 }
 
-/// True where an earlier phase of the run had operations on names of the same targets.
-fn were_seen(observed: &Observed, names: &EntryJob) -> bool {
-    observed.judged_before().filter_map(|report| observed.phase_of(report)).any(|phase| {
-        let on_names = phase.jobs.iter().filter(|job| job.entries().is_some());
-        on_names.flat_map(|job| &job.targets).any(|target| names.job.targets.contains(target))
-    })
+/// True where an earlier phase of the run had operations on names of the same targets, and the
+/// kernel dropped no such number of names between.
+fn were_kept(observed: &Observed, names: &EntryJob, unique: f64) -> bool {
+    let seen = |report: &&PhaseRecord| {
+        let jobs = observed.phase_of(report).into_iter().flat_map(|phase| &phase.jobs);
+        let targets = jobs.filter(|job| job.entries().is_some()).flat_map(|job| &job.targets);
+        targets.clone().any(|target| names.job.targets.contains(target))
+    };
+    let Some(last) = observed.judged_before().rfind(seen) else { return false };
+    let held = |snapshot: &Snapshot| snapshot.state.dentries.map(|count| count as f64);
+    let dropped = held(&last.host().after).zip(held(&observed.host.before));
+    dropped.is_none_or(|(then, now)| then - now < DENTRIES_NEW.value * unique)
 }
 
 fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed) -> Finding {

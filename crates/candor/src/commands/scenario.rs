@@ -1,0 +1,219 @@
+//! `candor scenario list|show|run`: shipped plans, each of a kind of application, with a page of
+//! what it imitates and how to read it.
+
+use std::path::Path;
+
+use candor_plan::units::SizeSpec;
+use candor_plan::{Bytes, Nanos, Plan, Problem, check, text};
+use clap::{Arg, ArgMatches, Command};
+
+use super::run::{self, How, like, settings};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::output::{self, Output};
+use crate::parse::{decimal, seconds};
+use crate::{commands, exit, screen};
+
+/// The scenarios by their names.
+pub const SCENARIOS: [(&str, &str); 9] = [
+    ("small-files", include_str!("scenario/small-files.toml")),
+    ("shared-file", include_str!("scenario/shared-file.toml")),
+    ("imagenet-files", include_str!("scenario/imagenet-files.toml")),
+    ("checkpoint-files", include_str!("scenario/checkpoint-files.toml")),
+    ("mail", include_str!("scenario/mail.toml")),
+    ("build-tree", include_str!("scenario/build-tree.toml")),
+    ("database-log", include_str!("scenario/database-log.toml")),
+    ("reread", include_str!("scenario/reread.toml")),
+    ("three-phase", include_str!("scenario/three-phase.toml")),
+];
+
+const ABOUT: &str = "Run the work of a kind of application, by a plan that is shipped";
+
+const LONG_ABOUT: &str = "\
+Run the work of a kind of application, by a plan that is shipped.
+
+candor scenario list: all of them. candor scenario show NAME: what it imitates, how to read its \
+results, and its plan, which can be kept in a file and changed. candor scenario run NAME \
+DIRECTORY: runs it on files of its own in that directory, which are removed at the end.";
+
+/// Size and length of a scenario.
+#[derive(Debug, Default)]
+struct Draft {
+    scale: Option<f64>,
+    time: Option<Nanos>,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Scenario",
+    flags: &[
+        Flag {
+            long: "scale",
+            takes: Takes::One("FACTOR"),
+            help: "Use so many times the bytes of its large files, and so many times as many \
+                   small ones: 0.1, 10 [default: 1]",
+            fields: &[],
+            set: |draft, text| match decimal(text)? {
+                factor if factor > 0.0 && factor.is_finite() => {
+                    put_some(&mut draft.scale, Ok(factor))
+                }
+                _ => Err(format!("`{text}` is no factor above 0")),
+            },
+        },
+        Flag {
+            long: "seconds",
+            takes: Takes::One("N"),
+            help: "Time of each phase that has one",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.time, seconds(text)),
+        },
+    ],
+}];
+
+/// The command line.
+pub fn command() -> Command {
+    let actions = ["list", "show", "run"];
+    Command::new("scenario")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(Arg::new("ACTION").required(true).value_parser(actions).help("What to do"))
+        .arg(Arg::new("NAME").help("One of those that list names"))
+        .arg(Arg::new("DIRECTORY").help("Where its files are made"))
+        .args(flag::args(GROUPS))
+        .args(flag::args(run::HOW))
+        .args(flag::args(output::OF_RUNS))
+        .after_help(exit::HELP)
+}
+
+/// Lists, shows or runs.
+pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
+    let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let scenario = || named(word("NAME"));
+    let done = match word("ACTION") {
+        Some("run") => scenario().and_then(|(_, shipped)| {
+            let directory = word("DIRECTORY").ok_or_else(|| {
+                "nothing says where to run: name a directory behind the scenario".to_owned()
+            })?;
+            Ok(run(shipped, Path::new(directory), matches, line))
+        }),
+        Some("show") => scenario().map(|(_, shipped)| commands::printed(shipped)),
+        _ => Ok(commands::printed(&list())),
+    };
+    done.unwrap_or_else(|sentence| {
+        screen::error(&sentence);
+        exit::USAGE
+    })
+}
+
+/// The scenario of that name.
+fn named(name: Option<&str>) -> Result<(&'static str, &'static str), String> {
+    let names = || SCENARIOS.map(|(name, _)| name).join(", ");
+    let name = name.ok_or_else(|| format!("name a scenario: {}", names()))?;
+    let found = SCENARIOS.into_iter().find(|(known, _)| *known == name);
+    found.ok_or_else(|| format!("there is no scenario `{name}`; there are {}", names()))
+}
+
+/// Each scenario in a line.
+fn list() -> String {
+    let widest = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, shipped): (&str, &str)| {
+        let first = shipped.lines().next().and_then(|line| line.strip_prefix("# "));
+        let about = first.and_then(|line| line.split([':', '.']).next()).unwrap_or_default();
+        format!("{name:widest$}  {about}\n")
+    };
+    SCENARIOS.map(line).concat()
+}
+
+/// Runs a scenario, and gives the exit code.
+fn run(shipped: &str, directory: &Path, matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let (mut output, mut how, mut draft) = (Output::default(), How::default(), Draft::default());
+    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(run::HOW, matches, &mut line, &mut how));
+    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
+    let plan =
+        if problems.is_empty() { drafted(shipped, directory, &draft) } else { Err(problems) };
+    let plan = match plan.and_then(|plan| settings::apply(plan, &how.set, &mut line)) {
+        Ok((plan, _)) => plan,
+        Err(problems) => {
+            screen::problems(&problems, &line.source, output.color);
+            return exit::USAGE;
+        }
+    };
+    let found = check::check(&plan);
+    if !found.is_empty() {
+        screen::problems(&found, &line.source, output.color);
+    }
+    if !check::can_run(&found) {
+        return exit::USAGE;
+    }
+    if how.dry_run {
+        return commands::printed(&text::write_commented(&plan, &like::comments(shipped)));
+    }
+    let options = candor_run::Options {
+        command: line.words().to_vec(),
+        follow_ups: how.follow_ups(),
+        ..candor_run::Options::default()
+    };
+    run::execute(&plan, &line.source, how, &options, output)
+}
+
+/// A shipped plan in a directory.
+fn drafted(shipped: &str, directory: &Path, draft: &Draft) -> Result<Plan, Vec<Problem>> {
+    let (mut plan, _) = text::read("a shipped plan", shipped).map_err(|(problems, _)| problems)?;
+    let factor = draft.scale.unwrap_or(1.0);
+    for target in &mut plan.targets {
+        target.path = directory.join(&target.path);
+        target.size = target.size.map(|size| scaled(size, factor));
+        match target.tree.as_mut().map(|tree| (&mut tree.items, &mut tree.file_size)) {
+            Some((1, SizeSpec::Fixed(size))) => *size = scaled(*size, factor),
+            Some((items, _)) => *items = ((*items as f64 * factor).round() as u64).max(1),
+            None => {}
+        }
+    }
+    for phase in &mut plan.phases {
+        phase.stop.time = phase.stop.time.and(draft.time.or(phase.stop.time));
+    }
+    Ok(plan)
+}
+
+/// So many times as much, in whole MiB: every operation of the scenarios fits into that.
+fn scaled(size: Bytes, factor: f64) -> Bytes {
+    const MIB: f64 = (1 << 20) as f64;
+    Bytes(((size.0 as f64 * factor / MIB).round().max(1.0) * MIB) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scenarios_say_what_they_imitate_and_how_to_read_them() {
+        for (name, shipped) in SCENARIOS {
+            let plan = drafted(shipped, Path::new("/data"), &Draft::default());
+            let plan = plan.unwrap_or_else(|problems| panic!("{name}: {problems:#?}"));
+            let found = check::check(&plan);
+            assert!(found.is_empty(), "{name}: {found:#?}");
+            assert_eq!(plan.targets[0].path, Path::new("/data").join(name), "{name}");
+            assert!(shipped.contains("\n# Read it so: "), "{name}");
+            let all = shipped.lines().filter(|line| line.starts_with('#')).count();
+            assert_eq!(like::comments(shipped).len(), all, "{name}");
+            assert!(list().contains(&format!("{name} ")), "{}", list());
+        }
+    }
+
+    #[test]
+    fn sizes_and_times_can_be_others() {
+        let draft = Draft { scale: Some(0.1), time: Some(Nanos(5)) };
+        let of = |name: &str| {
+            let (_, shipped) = named(Some(name)).expect("a scenario");
+            drafted(shipped, Path::new("/data"), &draft).expect("a plan")
+        };
+        let three = of("three-phase");
+        assert_eq!(three.targets[0].size, Some(Bytes(205 << 20)));
+        let times: Vec<_> = three.phases.iter().map(|phase| phase.stop.time).collect();
+        assert_eq!(times, [None, Some(Nanos(5)), Some(Nanos(5))], "filling takes its time");
+        let saved = of("checkpoint-files").targets[0].tree.clone().expect("a tree");
+        assert_eq!((saved.items, saved.file_size), (1, SizeSpec::Fixed(Bytes(26 << 20))));
+        assert_eq!(of("small-files").targets[0].tree.as_ref().map(|tree| tree.items), Some(25));
+        assert!(named(Some("none")).is_err_and(|why| why.contains("small-files, shared-file")));
+        assert!(named(None).is_err());
+    }
+}
