@@ -162,13 +162,15 @@ fn own_requests_are_known_in_a_container() {
         return;
     }
     let seen = requests(&report, device.name(), "read").expect("its requests");
-    let own = &seen["issuers"][0];
-    assert_eq!(own["pid"], *report.at("/phases/0/hosts/0/requests/own_pid"), "{seen}");
-    assert_eq!(seen["own"]["count"], own["count"], "{seen}");
-    // Nobody else reads this device, but the kernel drops some events on a busy host: whose those
-    // requests were is then unknown.
-    let count = seen["count"].as_u64().expect("a count");
-    assert!(count.abs_diff(own["count"].as_u64().expect("a count")) * 20 < count, "{seen}");
+    let issuer = &seen["issuers"][0];
+    assert_eq!(issuer["pid"], *report.at("/phases/0/hosts/0/requests/own_pid"), "{seen}");
+    // Nobody else reads this device. Linux 6.18 drops some events of loop devices, of begins as of
+    // ends.
+    let issued = issuer["count"].as_u64().expect("a count");
+    for count in [&seen["own"]["count"], &seen["count"]] {
+        let count = count.as_u64().expect("a count");
+        assert!(count > 100 && count.abs_diff(issued) * 20 < issued, "{seen}");
+    }
     assert!(report.finding("F10").is_none(), "{}", report.told());
 }
 

@@ -116,7 +116,7 @@ fn list() -> String {
     let widest = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, shipped): (&str, &str)| {
         let first = shipped.lines().next().and_then(|line| line.strip_prefix("# "));
-        let about = first.and_then(|line| line.split([':', '.']).next()).unwrap_or_default();
+        let about = first.and_then(|line| line.split([':', '.', ',']).next()).unwrap_or_default();
         format!("{name:widest$}  {about}\n")
     };
     SCENARIOS.map(line).concat()
