@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::offsets::{self, Direction};
@@ -128,7 +127,7 @@ impl Case {
         command.args([JOB, "--output-format=json", &format!("--output={RESULT}")]);
         let err = fs::File::create(folder.join("stderr")).expect("a file");
         command.current_dir(&folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(err);
-        let code = finish(&mut command);
+        let code = finish(&mut command, &folder);
         self.gather(&folder, code)
     }
 
@@ -161,10 +160,10 @@ fn document(text: &str) -> Option<Value> {
     serde_json::from_str(&text[begin..end]).ok()
 }
 
-/// Waits for a tool and for the processes it started: fio's jobs are some, and outlive it where it
-/// is killed.
-fn finish(command: &mut Command) -> Option<i32> {
-    let mut child = command.process_group(0).spawn().expect("the tool starts");
+/// Waits for a tool, and ends what it left in its directory: fio's jobs have sessions of their own
+/// and outlive it where it is killed.
+fn finish(command: &mut Command, folder: &Path) -> Option<i32> {
+    let mut child = command.spawn().expect("the tool starts");
     let began = Instant::now();
     let code = loop {
         if let Some(status) = child.try_wait().expect("it can be waited for") {
@@ -177,9 +176,12 @@ fn finish(command: &mut Command) -> Option<i32> {
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    if let Some(group) = Pid::from_raw(child.id() as i32) {
-        // As a rule nobody is left in it.
-        let _ = kill_process_group(group, Signal::KILL);
+    for process in fs::read_dir("/proc").expect("processes").flatten() {
+        let is_left = fs::read_link(process.path().join("cwd")).is_ok_and(|cwd| cwd == folder);
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(pid) = pid.filter(|_| is_left).and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
     }
     code
 }
