@@ -27,7 +27,8 @@ fn words_that_name_no_scenario_are_refused() {
         (&["scenario", "run"][..], "name a scenario: small-files"),
         (&["scenario", "show", "none"], "there is no scenario `none`"),
         (&["scenario", "run", "mail"], "name a directory"),
-        (&["scenario", "run", "mail", "/none", "--scale", "0"], "no factor above 0"),
+        (&["scenario", "run", "mail", "/none"], "/none is no directory"),
+        (&["scenario", "run", "mail", "/", "--scale", "0"], "no factor above 0"),
     ] {
         let ran = candor(words);
         assert_eq!((ran.code, ran.err.contains(part)), (Some(2), true), "{}", ran.err);

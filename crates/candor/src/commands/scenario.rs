@@ -92,6 +92,9 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
             let directory = word("DIRECTORY").ok_or_else(|| {
                 "nothing says where to run: name a directory behind the scenario".to_owned()
             })?;
+            if !Path::new(directory).is_dir() {
+                return Err(format!("{directory} is no directory; make it, or name another"));
+            }
             Ok(run(shipped, Path::new(directory), matches, line))
         }),
         Some("show") => scenario().map(|(_, shipped)| commands::printed(shipped)),
