@@ -15,7 +15,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use candor_plan::shell::quoted;
-use candor_plan::{Plan, Problem, Source, check, text};
+use candor_plan::{Plan, PlanPath, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
 use candor_run::{BlockTraceMode, HostOptions};
 use clap::{Arg, ArgMatches, Command};
@@ -48,15 +48,8 @@ pub struct How {
     force: Option<String>,
     no_follow_ups: bool,
     /// The plan is printed, not run.
-    pub dry_run: bool,
+    dry_run: bool,
     block_trace: BlockTraceMode,
-}
-
-impl How {
-    /// True where short trials may follow a phase.
-    pub fn follow_ups(&self) -> bool {
-        !self.no_follow_ups
-    }
 }
 
 /// A plan by its name.
@@ -194,14 +187,50 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     let options = candor_run::Options {
         command: line.words().to_vec(),
-        follow_ups: how.follow_ups(),
+        follow_ups: !how.no_follow_ups,
         notes: chosen.iter().map(engine::Chosen::note).collect(),
     };
     execute(&plan, &source, how, &options, output)
 }
 
-/// Runs a plan, shows the report and gives the exit code.
-pub fn execute(
+/// Runs the plan that a command makes of its own flags, or prints it with comments; gives the exit
+/// code.
+pub fn drafted(
+    matches: &ArgMatches,
+    mut line: CommandLine,
+    comments: &[(PlanPath, String)],
+    draft: impl FnOnce(&mut CommandLine) -> Result<Plan, Vec<Problem>>,
+) -> u8 {
+    let (mut output, mut how) = (Output::default(), How::default());
+    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
+    problems.extend(flag::apply(HOW, matches, &mut line, &mut how));
+    let plan = if problems.is_empty() { draft(&mut line) } else { Err(problems) };
+    let plan = match plan.and_then(|plan| settings::apply(plan, &how.set, &mut line)) {
+        Ok((plan, _)) => plan,
+        Err(problems) => {
+            screen::problems(&problems, &line.source, output.color);
+            return exit::USAGE;
+        }
+    };
+    let found = check::check(&plan);
+    if !found.is_empty() {
+        screen::problems(&found, &line.source, output.color);
+    }
+    if !check::can_run(&found) {
+        return exit::USAGE;
+    }
+    if how.dry_run {
+        return commands::printed(&text::write_commented(&plan, comments));
+    }
+    let options = candor_run::Options {
+        command: line.words().to_vec(),
+        follow_ups: !how.no_follow_ups,
+        ..candor_run::Options::default()
+    };
+    execute(&plan, &line.source, how, &options, output)
+}
+
+fn execute(
     plan: &Plan,
     source: &Source,
     how: How,

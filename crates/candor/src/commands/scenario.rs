@@ -4,12 +4,12 @@
 use std::path::Path;
 
 use candor_plan::units::SizeSpec;
-use candor_plan::{Bytes, Nanos, Plan, Problem, check, text};
+use candor_plan::{Bytes, Nanos, Plan, Problem, text};
 use clap::{Arg, ArgMatches, Command};
 
-use super::run::{self, How, like, settings};
+use super::run::{self, like};
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
-use crate::output::{self, Output};
+use crate::output;
 use crate::parse::{decimal, seconds};
 use crate::{commands, exit, screen};
 
@@ -126,36 +126,12 @@ fn list() -> String {
 }
 
 /// Runs a scenario, and gives the exit code.
-fn run(shipped: &str, directory: &Path, matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut output, mut how, mut draft) = (Output::default(), How::default(), Draft::default());
-    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(run::HOW, matches, &mut line, &mut how));
-    problems.extend(flag::apply(GROUPS, matches, &mut line, &mut draft));
-    let plan =
-        if problems.is_empty() { drafted(shipped, directory, &draft) } else { Err(problems) };
-    let plan = match plan.and_then(|plan| settings::apply(plan, &how.set, &mut line)) {
-        Ok((plan, _)) => plan,
-        Err(problems) => {
-            screen::problems(&problems, &line.source, output.color);
-            return exit::USAGE;
-        }
-    };
-    let found = check::check(&plan);
-    if !found.is_empty() {
-        screen::problems(&found, &line.source, output.color);
-    }
-    if !check::can_run(&found) {
-        return exit::USAGE;
-    }
-    if how.dry_run {
-        return commands::printed(&text::write_commented(&plan, &like::comments(shipped)));
-    }
-    let options = candor_run::Options {
-        command: line.words().to_vec(),
-        follow_ups: how.follow_ups(),
-        ..candor_run::Options::default()
-    };
-    run::execute(&plan, &line.source, how, &options, output)
+fn run(shipped: &str, directory: &Path, matches: &ArgMatches, line: CommandLine) -> u8 {
+    run::drafted(matches, line, &like::comments(shipped), |line| {
+        let mut draft = Draft::default();
+        let problems = flag::apply(GROUPS, matches, line, &mut draft);
+        if problems.is_empty() { drafted(shipped, directory, &draft) } else { Err(problems) }
+    })
 }
 
 /// A shipped plan in a directory.
@@ -185,6 +161,8 @@ fn scaled(size: Bytes, factor: f64) -> Bytes {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::check;
+
     use super::*;
 
     #[test]

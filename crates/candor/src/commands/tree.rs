@@ -5,15 +5,14 @@ mod options;
 #[cfg(test)]
 mod tests;
 
-use candor_plan::{Plan, Problem, Source, check, text};
+use candor_plan::{Plan, Problem, Source};
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
 pub use self::options::GROUPS;
 use super::run::{self, How, settings};
 use crate::flag::{self, CommandLine};
-use crate::output::{self, Output};
-use crate::{exit, screen};
+use crate::{exit, output};
 
 const ABOUT: &str = "Make, see, read and remove many files and directories";
 
@@ -42,35 +41,8 @@ pub fn command() -> Command {
 }
 
 /// Runs it.
-pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let (mut output, mut how) = (Output::default(), How::default());
-    let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(run::HOW, matches, &mut line, &mut how));
-    let drafted = if problems.is_empty() { drafted(matches, &mut line) } else { Err(problems) };
-    let set = drafted.and_then(|plan| settings::apply(plan, &how.set, &mut line));
-    let plan = match set {
-        Ok((plan, _)) => plan,
-        Err(problems) => {
-            screen::problems(&problems, &line.source, output.color);
-            return exit::USAGE;
-        }
-    };
-    let found = check::check(&plan);
-    if !found.is_empty() {
-        screen::problems(&found, &line.source, output.color);
-    }
-    if !check::can_run(&found) {
-        return exit::USAGE;
-    }
-    if how.dry_run {
-        return super::printed(&text::write_commented(&plan, &[]));
-    }
-    let options = candor_run::Options {
-        command: line.words().to_vec(),
-        follow_ups: how.follow_ups(),
-        ..candor_run::Options::default()
-    };
-    run::execute(&plan, &line.source, how, &options, output)
+pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
+    run::drafted(matches, line, &[], |line| drafted(matches, line))
 }
 
 /// The plan that the flags describe.
