@@ -1,8 +1,8 @@
 //! `candor check`: what is this storage, what should it do, what does it do?
 //!
 //! A short honest series. On a directory it works in one file of its own; the sequential write at
-//! the start is both a measurement and what lays that file out. On a file or a device it only
-//! reads, unless the user consents to writing.
+//! the start is both a measurement and what lays that file out. Small files come last. On a file or
+//! a device it only reads, unless the user consents to writing.
 
 use std::path::PathBuf;
 
@@ -14,6 +14,7 @@ use candor_record::facts::PathKind;
 use candor_run::{Channels, Options, Run, RunError, Runner, Step, Stopped, Survey};
 
 use crate::saturate::{Concurrency, Trial, saturate};
+use crate::small_files::{self, SmallFiles};
 
 /// The file's size, unless the user sets one: larger than the caches of most drives, and no more
 /// than a quarter of what is free.
@@ -40,25 +41,46 @@ pub struct CheckOptions {
     pub keep: bool,
 }
 
-/// Share of the time for each step, in seconds of a check of 66 seconds: none of its results is
-/// shorter than the 8 s from which the judge says nothing of their length.
+/// Share of the time for each step, in seconds of a check of so many seconds in all: none of the
+/// results on one file or device is shorter than the 8 s from which the judge says nothing of their
+/// length, and no files are made or read for less than the 3 s from which it only mentions it.
 struct Times {
     sequential: f64,
     single: f64,
     search: f64,
     saturated: f64,
     durable: f64,
+    /// In a directory only.
+    small_files: Option<small_files::Times>,
 }
 
-const WITH_WRITES: Times =
-    Times { sequential: 8.5, single: 8.5, search: 6.5, saturated: 8.5, durable: 8.5 };
-const READ_ONLY: Times =
-    Times { sequential: 14.0, single: 16.0, search: 12.0, saturated: 24.0, durable: 0.0 };
+const WITH_WRITES: Times = Times {
+    sequential: 8.5,
+    single: 8.5,
+    search: 6.5,
+    saturated: 8.5,
+    durable: 8.5,
+    small_files: None,
+};
+const IN_DIRECTORY: Times = Times {
+    small_files: Some(small_files::Times { trial: 0.5, data: 3.3, names: 0.5, remove: 1.5 }),
+    ..WITH_WRITES
+};
+const READ_ONLY: Times = Times {
+    sequential: 18.0,
+    single: 21.0,
+    search: 15.0,
+    saturated: 30.0,
+    durable: 0.0,
+    small_files: None,
+};
 
 impl Times {
     fn total(&self, writes: bool) -> f64 {
         let rounds = if writes { 2.0 } else { 1.0 };
-        rounds * (self.sequential + self.single + self.saturated) + self.search + self.durable
+        let small_files = self.small_files.as_ref().map_or(0.0, small_files::Times::total);
+        let one_file = self.sequential + self.single + self.saturated;
+        rounds * one_file + self.search + self.durable + small_files
     }
 }
 
@@ -86,17 +108,30 @@ pub fn check(
     let survey = run.survey(&options.path)?;
     let in_directory = survey.kind == PathKind::Directory;
     let writes = in_directory || options.write;
-    let times = if writes { WITH_WRITES } else { READ_ONLY };
+    let times = match (in_directory, writes) {
+        (true, _) => IN_DIRECTORY,
+        (false, true) => WITH_WRITES,
+        (false, false) => READ_ONLY,
+    };
     let scale = (f64::from(options.seconds) - OVERHEAD_SECONDS).max(1.0) / times.total(writes);
+    let mut targets = vec![target(options, &survey)];
+    if in_directory {
+        let common = Target { keep: options.keep, ..Target::default() };
+        targets.extend(small_files::targets(&survey.path, &common));
+    }
     let plan = Plan {
         name: format!("check of {}", options.path.display()),
-        targets: vec![target(options, &survey)],
+        targets,
         seed: u64::from(std::process::id()),
         ..Plan::default()
     };
     let (direct, engine) = (survey.takes_direct, survey.engine);
     let check = Check { writes, direct, engine, times, scale };
-    let phases = if writes { 7 } else { 3 };
+    let phases = match (in_directory, writes) {
+        (true, _) => 17,
+        (false, true) => 7,
+        (false, false) => 3,
+    };
     run.open(plan, Some((phases, Nanos::from_secs(u64::from(options.seconds)))))?;
     let ended = check.steps(&mut run);
     run.finish(ended)
@@ -153,7 +188,8 @@ impl Check {
             self.step(run, &format!("random write, {best}"), write, workers, times.saturated)?;
             self.step(run, "durable write", self.durable(), 1, times.durable)?;
         }
-        Ok(())
+        let Some(times) = times.small_files else { return Ok(()) };
+        SmallFiles { times, scale: self.scale, direct: self.direct, cpus: cpus(run) }.steps(run)
     }
 
     /// The sequential write, which makes the file that all later steps work on.
@@ -239,7 +275,7 @@ impl Check {
         alone_ops_per_s: f64,
         searching: &str,
     ) -> Result<Concurrency, Stopped> {
-        let cpus = candor_record::facts::value(&run.facts().host.cpus).copied().unwrap_or(1);
+        let cpus = cpus(run);
         let mut once = |at: Concurrency, share: f64, again: &str| -> Result<Trial, Stopped> {
             let blocks = self.blocks(Mix::READ, Access::Random, SMALL, at.depth);
             let name = format!("{searching} at {at}{again}");
@@ -256,6 +292,10 @@ impl Check {
             Ok(if second.ops_per_s > first.ops_per_s { second } else { first })
         })
     }
+}
+
+fn cpus(run: &Run) -> u32 {
+    candor_record::facts::value(&run.facts().host.cpus).copied().unwrap_or(1)
 }
 
 #[cfg(test)]

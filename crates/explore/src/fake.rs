@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use candor_plan::units::{Direction, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine, Job, Nanos, Phase, Plan};
+use candor_plan::{Blocks, Bytes, Engine, Entries, Job, Nanos, Phase, Plan, Target};
 use candor_record::facts::{Fact, Filesystem, PathKind, TargetFacts};
 use candor_record::{Ended, HostRecord, IoFailure, Measurement, Note, OpStats, WorkerStats};
 use candor_run::{Collected, Ready, RunError, Runner, Running, Survey, Task};
@@ -33,6 +33,32 @@ impl Device {
     fn ops_per_s(&self, workers: u32, depth: u32) -> f64 {
         let served = f64::from((workers * depth).min(self.channels)) / self.latency_s;
         served.min(f64::from(workers) * self.worker_ops_per_s)
+    }
+
+    /// Files take one request each, and so do looks at names.
+    fn measure_names(
+        &self,
+        job: &Job,
+        entries: &Entries,
+        target: &Target,
+        time: Option<f64>,
+    ) -> Measurement {
+        let ops_per_s = self.ops_per_s(job.workers, entries.depth);
+        let all = entries.names_of(target, job.workers.into()) as f64;
+        let seconds = time.unwrap_or(f64::INFINITY).min(all / ops_per_s);
+        let mut measurement = Measurement {
+            job: job.name.clone(),
+            workers: job.workers,
+            elapsed_ns: (seconds * 1e9) as u64,
+            ended: Ended::Done,
+            ..Measurement::default()
+        };
+        for step in entries.all_steps() {
+            let ops = (ops_per_s * seconds) as u64;
+            let stats = OpStats { ops, ops_per_s, ..OpStats::of(step.operation()) };
+            *measurement.operation_mut(step.operation()) = stats;
+        }
+        measurement
     }
 
     fn measure(&self, job: &Job, blocks: &Blocks, seconds: f64) -> Measurement {
@@ -156,15 +182,21 @@ impl Runner for Fake {
         if self.refuses == Some(task.phase.name.as_str()) {
             return Err(RunError::Hook("it is refused".into()));
         }
-        let Nanos(time) = task.phase.stop.time.expect("every step has its time");
+        let time = task.phase.stop.time.map(Nanos::as_secs_f64);
         let job = &task.phase.jobs[0];
-        let blocks = job.blocks().expect("it reads or writes");
         let (disturbed, times) = self.disturbed;
         let slow = times > 0 && task.phase.name.starts_with(disturbed);
         self.disturbed.1 -= usize::from(slow);
         let latency_s = self.device.latency_s * if slow { 100.0 } else { 1.0 };
         let device = Device { latency_s, ..self.device };
-        let mut measurement = device.measure(job, blocks, time as f64 / 1e9);
+        let target = task.plan.target(&job.targets[0]).expect("it is planned");
+        let mut measurement = match (job.blocks(), job.entries()) {
+            (Some(blocks), _) => {
+                device.measure(job, blocks, time.expect("every step has its time"))
+            }
+            (None, Some(entries)) => device.measure_names(job, entries, target, time),
+            (None, None) => panic!("it reads, writes, or works on names"),
+        };
         if self.fails == Some(task.phase.name.as_str()) {
             measurement.ended = Ended::Failed;
             let (path, message) = ("/fake".into(), "the medium is worn out".into());

@@ -7,5 +7,6 @@ mod check;
 #[cfg(test)]
 mod fake;
 mod saturate;
+mod small_files;
 
 pub use check::{CheckOptions, check};

@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Finding, Limit, Severity, Verdict};
+use candor_record::{Finding, Limit, LimitClass, MeasuredInstead, Severity, Verdict};
 
 use crate::entry_jobs;
 use crate::limit::moves_nothing;
@@ -19,7 +19,7 @@ pub fn headline(
     observed: &Observed,
     verdict: Verdict,
     findings: &[Finding],
-    limited_by: Option<&Limit>,
+    limits: (Option<&Limit>, Option<MeasuredInstead>),
 ) -> String {
     if observed.nothing_done() {
         return nothing(observed);
@@ -28,7 +28,9 @@ pub fn headline(
     let sentence = || heaviest.map_or("", |finding| finding.sentence.as_str());
     let label = verdict.label();
     match verdict {
-        Verdict::Believable => format!("{label}: {}{}.", what(observed), limited(limited_by)),
+        Verdict::Believable => {
+            format!("{label}: {}{}.", what(observed), limited(limits))
+        }
         Verdict::WithRemarks => format!("{label}: {}; {}.", what(observed), remarks(findings)),
         Verdict::NotVerifiable => format!("{label}: {}", sentence()),
         Verdict::MeasuresElse => {
@@ -47,8 +49,12 @@ fn nothing(observed: &Observed) -> String {
     format!("Nothing was measured: no operation completed{why}.")
 }
 
-fn limited(limited_by: Option<&Limit>) -> String {
-    limited_by.map_or(String::new(), |limit| format!("; limited by {limit}"))
+/// The cache that was wanted and answered, and the limit, where that is not the same.
+fn limited((limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>)) -> String {
+    let is_other = |limit: &&Limit| cache.is_none() || limit.class() != LimitClass::Memory;
+    let answered = cache.map(|cache| format!("; answered by {cache}"));
+    let limited = limited_by.filter(is_other).map(|limit| format!("; limited by {limit}"));
+    answered.into_iter().chain(limited).collect()
 }
 
 /// The work in words: operations, their size, and the rate in both families of units.

@@ -37,6 +37,7 @@ mod stage;
 mod sweep;
 pub mod thresholds;
 mod trials;
+mod wanted_cache;
 
 #[cfg(test)]
 mod testcase;
@@ -59,13 +60,16 @@ use observed::Observed;
 pub fn judge(case: &Case) -> PhaseJudgement {
     let observed = Observed::new(case);
     let (findings, not_evaluated) = rules::evaluate(&observed);
-    let mut findings = causes::join(&observed, findings);
+    let findings = causes::join(&observed, findings);
+    let mut findings = wanted_cache::credit(observed.phase, findings);
     let verdict = headline::verdict(&observed, &findings);
     let job_limits = job_limits::of(case, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
     let limited_by = job_limits::together(limited_by, &job_limits);
     job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
-    let headline = headline::headline(&observed, verdict, &findings, limited_by.as_ref());
+    let answered_by = wanted_cache::answered(&findings);
+    let limits = (limited_by.as_ref(), answered_by);
+    let headline = headline::headline(&observed, verdict, &findings, limits);
     let follow_ups = follow_ups::sentences(&observed);
     let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !bound.is_passed());
     let ceilings = ceilings.map(|bound| bound.ceiling).collect();
@@ -76,6 +80,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
         verdict,
         headline,
         limited_by,
+        answered_by,
         job_limits,
         follow_ups,
     };

@@ -6,6 +6,7 @@ use crate::case::Case;
 use crate::causes;
 use crate::rules;
 use crate::setup::SetupFacts;
+use crate::wanted_cache;
 
 /// The findings that follow from the plan, the facts and the first snapshot alone, heaviest first:
 /// depth that the engine ignores, targets in memory, files with holes or unwritten or already
@@ -16,6 +17,7 @@ pub fn preflight(case: &Case) -> Vec<Finding> {
     if setup.all_memory() {
         findings = causes::in_memory(findings);
     }
+    findings = wanted_cache::credit(setup.phase, findings);
     causes::sort(&mut findings);
     findings
 }

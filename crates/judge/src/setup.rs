@@ -197,6 +197,11 @@ impl<'a> SetupFacts<'a> {
         self.jobs.iter().any(|job| job.does(op))
     }
 
+    /// Every job wants the caches of this host to answer.
+    pub fn wants_cache(&self) -> bool {
+        !self.phase.jobs.is_empty() && self.phase.jobs.iter().all(|job| job.wants_cache)
+    }
+
     /// Every job bypasses the page cache, as far as it was asked to.
     pub fn all_direct(&self) -> bool {
         self.jobs.iter().all(|job| job.blocks.direct)

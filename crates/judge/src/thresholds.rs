@@ -41,12 +41,12 @@ macro_rules! thresholds {
 thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
-        A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
+        A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 A20 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
         D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 H5 C7 E6 E7],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
-    COVERAGE_MEMORY = 0.05, [A1 A13 A14 A17 H5],
+    COVERAGE_MEMORY = 0.05, [A1 A13 A14 A17 A20 H5],
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
@@ -580,7 +580,7 @@ thresholds! {
         "lookups, least", "judge",
         "fewer share a block of the inode table or two, which anything may have read";
     /// Bytes fetched for each name below which it was in memory.
-    NAME_BYTES = 128.0, [H2 H7],
+    NAME_BYTES = 128.0, [H2 H7 A20],
         "bytes of the device per name, below: memory", "judge",
         "an inode takes 256 bytes on ext4 and 512 on XFS, its name comes on top";
     /// Names new in the kernel's cache over the names that were looked up.
@@ -702,90 +702,4 @@ thresholds! {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_threshold_says_where_it_comes_from() {
-        for threshold in ALL {
-            assert!(threshold.value > 0.0, "{}", threshold.name);
-            assert!(threshold.source.len() > 4 && threshold.reason.len() > 10);
-        }
-    }
-
-    /// Modules that rules share: a threshold in one of these serves the rules that go through it.
-    const SHARED: &[&str] = &[
-        "observed.rs",
-        "coverage.rs",
-        "evidence.rs",
-        "foreign.rs",
-        "bound.rs",
-        "limit.rs",
-        "follow_ups.rs",
-        "questions.rs",
-        "expect.rs",
-        "trials.rs",
-        "more_load.rs",
-        "series.rs",
-        "rules/cache/unread_ranges.rs",
-        "rules/array/slow_member.rs",
-    ];
-
-    /// The names of thresholds in a source file, its tests left out.
-    fn used_in(file: &str) -> Vec<&'static str> {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
-        let text = std::fs::read_to_string(&path).expect(file);
-        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let words: Vec<&str> = text.split(|c| !is_word(c)).collect();
-        ALL.iter().map(|threshold| threshold.id).filter(|id| words.contains(id)).collect()
-    }
-
-    /// The file of a rule.
-    fn file_of(id: &str) -> String {
-        let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/src/rules");
-        let folders = std::fs::read_dir(rules)
-            .unwrap()
-            .filter_map(|entry| std::fs::read_dir(entry.unwrap().path()).ok());
-        let mut files = folders.flatten().map(|file| file.unwrap().path());
-        let its = |path: &std::path::PathBuf| {
-            std::fs::read_to_string(path).unwrap().contains(&format!("id: \"{id}\""))
-        };
-        let path = files.find(its).unwrap_or_else(|| panic!("no file has {id}"));
-        path.to_str().unwrap().split_once("/src/").unwrap().1.to_owned()
-    }
-
-    #[test]
-    fn every_threshold_names_the_rules_that_use_it() {
-        let shared: Vec<_> = SHARED.iter().flat_map(|file| used_in(file)).collect();
-        for rule in crate::rules::all() {
-            let used = used_in(&file_of(rule.text.id));
-            for threshold in ALL {
-                let named = threshold.rules.contains(&rule.text.id);
-                let uses = used.contains(&threshold.id);
-                assert!(named || !uses, "{} uses {}: name it there", rule.text.id, threshold.id);
-                let may = uses || shared.contains(&threshold.id);
-                assert!(may || !named, "{} does not use {}", rule.text.id, threshold.id);
-            }
-        }
-    }
-
-    #[test]
-    fn every_threshold_is_used() {
-        let known = |id: &&str| crate::rules::find(id).is_some();
-        for threshold in ALL {
-            assert!(threshold.rules.iter().all(known), "{}: no such rule", threshold.id);
-            let anywhere = !threshold.rules.is_empty()
-                || SHARED.iter().any(|file| used_in(file).contains(&threshold.id));
-            assert!(anywhere, "{}", threshold.id);
-        }
-    }
-
-    #[test]
-    fn thresholds_stand_in_order() {
-        const { assert!(COVERAGE_MEMORY.value < COVERAGE_FULL.value) };
-        const { assert!(SHORT_S.value < USABLE_S.value) };
-        const { assert!(SPREAD.value < SPREAD_WIDE.value) };
-        const { assert!(CEILING_NEAR.value < CEILING_OVER.value) };
-    }
-}
+mod tests;

@@ -342,6 +342,10 @@ pub struct Job {
     /// worker reads what it wrote itself.
     #[serde(default)]
     pub rank_shift: i64,
+    /// The page cache, and the kernel's caches of names, are meant to answer, as for an application
+    /// that counts on them: that they did is the result then, and no fault of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_cache: bool,
     /// Where its threads run.
     #[serde(default)]
     pub placement: Placement,
@@ -406,6 +410,7 @@ impl Default for Job {
             targets: Vec::new(),
             sharing: Sharing::Shared,
             rank_shift: 0,
+            wants_cache: false,
             placement: Placement::default(),
             threads: Threads::default(),
             delay: Nanos(0),

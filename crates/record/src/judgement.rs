@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Limit, NotEvaluated, Repeats, Sweep, Verdict};
+use crate::{Finding, Limit, MeasuredInstead, NotEvaluated, Repeats, Sweep, Verdict};
 
 /// Version of the judgement's shape. Adding a field keeps it; anything else raises it.
 pub const JUDGEMENT_VERSION: u32 = 2;
@@ -52,6 +52,9 @@ pub struct PhaseJudgement {
     pub headline: String,
     /// Limit of the phase; absent where its jobs have limits of their own.
     pub limited_by: Option<Limit>,
+    /// The cache of this host that the work wanted, and that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_by: Option<MeasuredInstead>,
     /// Limit of each job, in the order of the measurements, where the phase has several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub job_limits: Vec<Option<Limit>>,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use candor_judge::{Case, conclude, judge, sweep};
-use candor_plan::{Bytes, Nanos, Phase, Plan, Problem};
+use candor_plan::{Bytes, Nanos, Phase, Plan, Problem, Tree};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
 };
@@ -122,6 +122,14 @@ impl Run {
         let mut targets = self.report.plan.targets.iter_mut();
         if let Some(target) = targets.find(|known| known.name == target) {
             target.size = Some(size);
+        }
+    }
+
+    /// From now on a target's tree has that shape.
+    pub fn reshape(&mut self, target: &str, tree: Tree) {
+        let mut targets = self.report.plan.targets.iter_mut();
+        if let Some(target) = targets.find(|known| known.name == target) {
+            target.tree = Some(tree);
         }
     }
 

@@ -38,7 +38,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "seconds",
             takes: Takes::One("N"),
-            help: "About how long it may take in all [default: 70]",
+            help: "About how long it may take in all [default: 90]",
             fields: &[],
             set: |draft, text| {
                 draft.seconds = parse::whole_seconds(text)?;
@@ -92,7 +92,7 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { seconds: 70, size: None, write: false, keep: false, force: None };
+    let mut draft = Draft { seconds: 90, size: None, write: false, keep: false, force: None };
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,

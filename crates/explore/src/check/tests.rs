@@ -9,7 +9,7 @@ use crate::fake::{Device, Fake, Ran};
 const GIB: u64 = 1 << 30;
 
 fn options(write: bool) -> CheckOptions {
-    CheckOptions { path: "/fake".into(), seconds: 70, size: None, write, keep: false }
+    CheckOptions { path: "/fake".into(), seconds: 90, size: None, write, keep: false }
 }
 
 /// Runs the series on a fake; the report and the phases that ran.
@@ -50,8 +50,8 @@ fn the_series_finds_the_concurrency_that_saturates_each_device() {
             &format!("random write, {best}"),
             "durable write",
         ];
-        assert_eq!(names(&report), expected, "{model}");
-        assert_eq!((report.cut_short, report.plan.phases.len()), (None, 7), "{model}");
+        assert_eq!(names(&report)[..7], expected, "{model}");
+        assert_eq!((report.cut_short, report.plan.phases.len()), (None, 17), "{model}");
         let judged = report.judgement.phases.iter().map(Option::is_some);
         let planned = report.phases.iter().map(|phase| !phase.search_step);
         assert!(judged.eq(planned), "{model}: all but search steps are judged");
@@ -80,16 +80,46 @@ fn a_deep_step_that_is_slower_than_one_at_a_time_is_searched_for_again() {
     assert_eq!(times, [1, 1]);
 }
 
-/// The judge says nothing of the length of a check's own steps.
+/// The judge says nothing of the length of a check's own steps on one file, and of files that are
+/// made and read no more than that they are a first look.
 #[test]
 fn steps_are_long_enough_by_default() {
-    for write in [true, false] {
-        let (report, _) = checked(Fake::new(Device::new(32, 1e-4)), &options(write));
+    for (kind, write) in [(PathKind::Directory, false), (PathKind::Device, true)] {
+        let fake = Fake { kind, ..Fake::new(Device::new(32, 1e-4)) };
+        let (report, _) = checked(fake, &options(write));
         let report = report.expect("it runs");
-        let seconds = report.results().flat_map(|phase| &phase.measurements);
-        let least = seconds.map(|m| m.elapsed_ns).min().expect("steps");
+        let seconds = |is_one: &dyn Fn(&Job) -> bool| {
+            let phases = report.results().zip(&report.plan.phases);
+            let phases = phases.filter(|(_, planned)| is_one(&planned.jobs[0]));
+            phases.flat_map(|(phase, _)| &phase.measurements).map(|m| m.elapsed_ns).min()
+        };
+        let least = seconds(&|job| job.blocks().is_some()).expect("steps");
         assert!(least >= 8_000_000_000, "{least}");
+        let of_data = |job: &Job| job.entries().is_some_and(|entries| entries.moves_bytes());
+        let least = seconds(&of_data);
+        assert!(least.is_none_or(|least| least >= 3_000_000_000), "{least:?}");
     }
+}
+
+#[test]
+fn small_files_take_as_many_as_there_is_time_for() {
+    let files = |latency_s: f64| {
+        let (report, ran) = checked(Fake::new(Device::new(1, latency_s)), &options(false));
+        let report = report.expect("it runs");
+        let made = |tree: &str| {
+            let name = format!("create, {tree}");
+            let phase = report.phases.iter().find(|phase| phase.name == name).expect("it ran");
+            phase.measurements[0].operation("create").ops
+        };
+        let wants = ran.iter().filter(|ran| ran.phase.jobs[0].wants_cache);
+        let wants: Vec<_> = wants.map(|ran| ran.phase.name.as_str()).collect();
+        let looks = ["stat", "list"].map(|step| format!("{step}, own directories"));
+        assert_eq!(wants[..2], looks, "looks at names that were just made are the kernel's");
+        [made("own directories"), made("one directory")]
+    };
+    let [own, one] = files(1e-4);
+    assert!((30_000..40_000).contains(&one) && own.abs_diff(one) < 4, "{own} {one}");
+    assert_eq!(files(1.0), [64, 64], "a few at least");
 }
 
 #[test]
@@ -111,7 +141,7 @@ fn what_is_there_is_only_read_unless_the_user_consents() {
 
 #[test]
 fn steps_take_the_time_that_the_user_gives() {
-    for (seconds, write) in [(70, true), (70, false), (600, true), (8, false)] {
+    for (seconds, write) in [(90, true), (90, false), (600, true), (8, false)] {
         let fake = Fake { kind: PathKind::Device, ..Fake::new(Device::new(4096, 1e-3)) };
         let options = CheckOptions { seconds, ..options(write) };
         let (_, ran) = checked(fake, &options);

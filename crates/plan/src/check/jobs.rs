@@ -15,6 +15,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     placement(job, &at.key("placement"), out);
     threads::check(&job.threads, &at.key("threads"), out);
     rank_shift(job, at.key("rank_shift"), out);
+    wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
 }
 
@@ -184,6 +185,31 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
         );
         out.warning("rank-shift", place, message, "use a shift that workers does not divide");
     }
+}
+
+/// A cache that is wanted must be there, and neither passed by nor emptied.
+fn wants_cache(job: &Job, place: PlanPath, out: &mut Found) {
+    if !job.wants_cache {
+        return;
+    }
+    let [direct, evicts, cached] = match &job.work {
+        Work::Blocks(blocks) => {
+            let engine = &blocks.engine;
+            let cached = engine.uses_targets() && !engine.is_passthrough();
+            [blocks.direct, blocks.hints.evict, cached]
+        }
+        Work::Entries(entries) => [entries.direct, false, true],
+        Work::Memory(_) | Work::Program(_) | Work::Burn(_) => [false, false, false],
+    };
+    let (message, remedy) = match (cached, direct, evicts) {
+        (false, ..) => ("a cache is wanted, and this work meets none", "remove wants_cache"),
+        (_, true, _) => {
+            ("a cache is wanted, and direct I/O goes past it", "remove direct, or wants_cache")
+        }
+        (.., true) => ("a cache is wanted, and evict empties it", "remove evict, or wants_cache"),
+        _ => return,
+    };
+    out.error("wants-cache", place, message, remedy);
 }
 
 /// True for a tree of the same shape as the job's first.

@@ -323,6 +323,20 @@ fn errors_in_phases_and_jobs() {
 }
 
 #[test]
+fn a_cache_that_is_wanted_is_there() {
+    for (blocks, word) in [
+        ("direct = true", "direct"),
+        ("hints.evict = true", "evict"),
+        ("engine = \"null\"", "meets none"),
+    ] {
+        let found = found(&plan("", "wants_cache = true", blocks));
+        let about = found.iter().find(|problem| problem.rule == "wants-cache").expect(word);
+        assert!(about.message.contains(word), "{about:?}");
+    }
+    assert_eq!(found(&plan("", "wants_cache = true", "")), []);
+}
+
+#[test]
 fn warnings() {
     #[rustfmt::skip]
     let cases = [

@@ -198,6 +198,7 @@ impl Arbitrary<'_> {
             targets: self.list(Self::text),
             sharing: self.pick(&[Sharing::Shared, Sharing::Own]),
             rank_shift: self.number() as i64,
+            wants_cache: self.yes(),
             placement: Placement {
                 cpus: self.list(Self::count),
                 split: self.yes(),

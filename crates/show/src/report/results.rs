@@ -5,7 +5,9 @@ mod rows;
 mod table;
 
 use candor_record::fmt::{self, column};
-use candor_record::{Ceiling, Measurement, PhaseJudgement, PhaseRecord, Repeats, Report, Severity};
+use candor_record::{
+    Ceiling, Limit, LimitClass, Measurement, PhaseJudgement, PhaseRecord, Repeats, Report, Severity,
+};
 
 use crate::layout::Page;
 use crate::style::{Style, Tone};
@@ -130,8 +132,11 @@ fn remark(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Stri
         .find(|finding| finding.severity == Severity::MeasuresElse)
         .and_then(|finding| finding.measures.as_ref())
         .map(|what| format!("measures {what}"));
+    let answered = judged.answered_by.map(|cache| format!("answered by {cache}"));
     let goals = joined(phase.measurements.iter().map(|measured| goal(report, phase, measured)));
-    let limited = judged.limited_by.as_ref().map(|what| format!("limited by {what}"));
+    let is_other = |limit: &&Limit| answered.is_none() || limit.class() != LimitClass::Memory;
+    let limited = judged.limited_by.as_ref().filter(is_other);
+    let limited = limited.map(|what| format!("limited by {what}"));
     let limited = limited.or_else(|| joined(job_limits(phase, judged)));
     let mut rules: Vec<&str> = judged
         .findings
@@ -150,7 +155,7 @@ fn remark(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Stri
     let resets = (resets > 0).then(|| fmt::counted(resets, "zone reset"));
     let load_ns = phase.measurements.iter().find_map(|measurement| measurement.load_latency_ns);
     let load = load_ns.map(|ns| format!("{} per load", column::time(ns.round() as u64)));
-    [ended, goals, measures, limited, resets, load, rules]
+    [ended, goals, measures, answered, limited, resets, load, rules]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()

@@ -19,6 +19,7 @@ mod second_cache;
 mod second_pass_faster;
 mod target_is_memory;
 mod unread_ranges;
+mod wanted_cache_missed;
 mod writes_stayed_in_memory;
 
 use crate::rule::Rule;
@@ -44,4 +45,5 @@ pub const RULES: &[Rule] = &[
     io_not_counted::RULE,
     mapped_reads_are_faults::RULE,
     bytes_unseen::RULE,
+    wanted_cache_missed::RULE,
 ];

@@ -36,6 +36,10 @@ fn after(observed: &Observed) -> Outcome {
         Cover::Small => Outcome::Nothing,
         Cover::Unknown(lacked) => Outcome::lacks(lacked),
         Cover::Known { share, .. } if share >= COVERAGE_FULL.value => Outcome::Nothing,
+        // That a part of it missed a cache that is wanted, A20 says.
+        Cover::Known { share, .. } if share >= COVERAGE_MEMORY.value && observed.wants_cache() => {
+            Outcome::Nothing
+        }
         Cover::Known { share, bytes, from } => Outcome::one(finding(observed, share, bytes, from)),
     }
 }

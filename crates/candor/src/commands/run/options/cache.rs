@@ -47,6 +47,13 @@ pub const FLAGS: &[Flag<Draft>] = &[
         set: |draft, _| put(&mut draft.blocks.hints.evict, Ok(true)),
     },
     Flag {
+        long: "wants-cache",
+        takes: Takes::Nothing,
+        help: "The page cache is meant to answer; that it did is then the result, not a fault",
+        fields: &["phase[0].job[0].wants_cache"],
+        set: |draft, _| put(&mut draft.job.wants_cache, Ok(true)),
+    },
+    Flag {
         long: "advice",
         takes: Takes::One("sequential|random|noreuse"),
         help: "Advice to the kernel about the access",

@@ -1,0 +1,165 @@
+//! The small-file part of the check: 4 KiB files made, looked up, listed, read and removed, in a
+//! directory for each worker and in one for all.
+//!
+//! Looks at names that were just made are the kernel's own, and are asked to be: what a filesystem
+//! does without its caches takes root, who can drop them. Reads bypass the page cache, and changes
+//! end with a sync of the filesystem, so that a device answers for these.
+
+use std::path::Path;
+
+use candor_plan::entries::{Over, Step as NameStep};
+use candor_plan::units::SizeSpec;
+use candor_plan::{Bytes, Entries, Job, Nanos, Phase, Stop, Target, TargetKind, Tree};
+use candor_record::Measurement;
+use candor_record::fmt::ratio;
+use candor_run::{Run, Step, Stopped};
+
+/// Bytes of each file.
+const FILE_BYTES: u64 = 4096;
+/// Files of each tree: so few say nothing, and so many are enough.
+const FILES: std::ops::RangeInclusive<u64> = 64..=400_000;
+/// Workers at most: names are a matter of locks, which a few of them show.
+const WORKERS_MAX: u32 = 8;
+
+/// Tree of the trial that tells how many files there is time for.
+const TRIAL: &str = "trial files";
+/// Trees that are measured, by the names that people see.
+const TREES: [(&str, bool); 2] = [("own directories", true), ("one directory", false)];
+
+/// Seconds of each step.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// Making files to see how fast that goes.
+    pub trial: f64,
+    /// Making them, and reading them, in each tree.
+    pub data: f64,
+    /// Looking them up, and listing them, in each tree.
+    pub names: f64,
+    /// Removing them, in each tree: a guess, for all of them are removed.
+    pub remove: f64,
+}
+
+impl Times {
+    /// Seconds of all steps.
+    pub fn total(&self) -> f64 {
+        let trees = TREES.len() as f64;
+        self.trial + trees * (2.0 * self.data + 2.0 * self.names + self.remove)
+    }
+}
+
+/// The trees of a directory, none of which is there yet; `common` is all that they share.
+pub fn targets(directory: &Path, common: &Target) -> Vec<Target> {
+    let names = std::iter::once((TRIAL, true)).chain(TREES);
+    let target = |(name, own): (&str, bool)| {
+        let end = name.split(' ').next().unwrap_or(name);
+        Target {
+            name: name.into(),
+            path: directory.join(format!("candor-check.{}.{end}", std::process::id())),
+            kind: TargetKind::Tree,
+            // The trial ends by time; others get their number from it.
+            tree: Some(tree(own, *FILES.end())),
+            ..common.clone()
+        }
+    };
+    names.map(target).collect()
+}
+
+fn tree(per_rank: bool, items: u64) -> Tree {
+    Tree { per_rank, items, file_size: SizeSpec::Fixed(Bytes(FILE_BYTES)), ..Tree::default() }
+}
+
+/// The steps, on a host with `cpus` CPUs; `scale` is the seconds of this check per second of
+/// [`Times`].
+pub struct SmallFiles {
+    /// Seconds of each step.
+    pub times: Times,
+    /// Seconds of this check per second of these.
+    pub scale: f64,
+    /// Reads can bypass the page cache.
+    pub direct: bool,
+    /// CPUs of the host.
+    pub cpus: u32,
+}
+
+impl SmallFiles {
+    /// Runs all of them.
+    ///
+    /// # Errors
+    /// The reason why the series ends before its time.
+    pub fn steps(&self, run: &mut Run) -> Result<(), Stopped> {
+        let workers = self.cpus.clamp(2, WORKERS_MAX);
+        let trial = self.phase((TRIAL, workers), "make", make(), Some(self.times.trial));
+        let record = run.phase(Step::Search(&trial))?;
+        let per_s = record.measurements.first().map_or(0.0, files_per_s);
+        let files = (per_s * self.times.data * self.scale) as u64;
+        let files = files.clamp(*FILES.start(), *FILES.end());
+        for (name, own) in TREES {
+            let each = if own { files.div_ceil(workers.into()) } else { files };
+            run.reshape(name, tree(own, each));
+        }
+        for (name, _) in TREES {
+            let Times { data, names, .. } = self.times;
+            let steps = [
+                ("create", make(), false, None),
+                ("stat", look(NameStep::Stat, Over::Items), true, Some(names)),
+                ("list", look(NameStep::List, Over::Directories), true, Some(names)),
+                ("read", self.read(), !self.direct, Some(data)),
+                ("delete", remove(), false, None),
+            ];
+            for (what, entries, wants_cache, seconds) in steps {
+                let mut phase = self.phase((name, workers), what, entries, seconds);
+                phase.jobs[0].wants_cache = wants_cache;
+                run.phase(Step::Added(&phase))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every file once, without a time; looks go over them again and again.
+    fn phase(
+        &self,
+        (target, workers): (&str, u32),
+        what: &str,
+        entries: Entries,
+        seconds: Option<f64>,
+    ) -> Phase {
+        let name = format!("{what}, {target}");
+        let again = !entries.changes() && !entries.moves_bytes();
+        let time = seconds.map(|seconds| Nanos((seconds * self.scale * 1e9) as u64));
+        let passes = (!again).then_some(1);
+        let job = Job {
+            name: name.clone(),
+            workers,
+            targets: vec![target.into()],
+            work: entries.into(),
+            ..Job::default()
+        };
+        let stop = Stop { time, passes, ..Stop::default() };
+        Phase { name, stop, jobs: vec![job], ..Phase::default() }
+    }
+
+    /// Reads go past the page cache where they can.
+    fn read(&self) -> Entries {
+        let steps = vec![NameStep::Open, NameStep::Read, NameStep::Close];
+        Entries { steps, direct: self.direct, ..Entries::default() }
+    }
+}
+
+fn make() -> Entries {
+    let steps = vec![NameStep::Create, NameStep::Write, NameStep::Close];
+    Entries { steps, syncfs_at_end: true, ..Entries::default() }
+}
+
+fn look(step: NameStep, over: Over) -> Entries {
+    Entries { steps: vec![step], over, ..Entries::default() }
+}
+
+fn remove() -> Entries {
+    Entries { steps: vec![NameStep::Unlink], syncfs_at_end: true, ..Entries::default() }
+}
+
+/// Files made per second, with the sync that makes them durable.
+fn files_per_s(measured: &Measurement) -> f64 {
+    let ns = measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns);
+    ratio(measured.operation("create").ops as f64 * 1e9, ns as f64)
+}

@@ -1,0 +1,119 @@
+//! A20: a cache that was wanted and did not answer.
+
+use candor_plan::units::Direction;
+use candor_record::fmt::{self, ratio};
+use candor_record::{Confidence, Finding, Quantity, Severity};
+
+use crate::builder::FindingBuilder;
+use crate::coverage::{self, Cover};
+use crate::entry_jobs::{self, EntryJob};
+use crate::evidence;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::{COVERAGE_MEMORY, NAME_BYTES};
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "A20",
+        title: "the wanted cache missed",
+        explanation: "The plan says that caches of this host are meant to answer (`wants_cache`), \
+            as for an application that counts on them. Where a device gave 5 % and more of the \
+            bytes that were read, or half an inode and more for each name that was looked up, \
+            the number is a mix of memory and device, or the device's. Let a pass come first \
+            that reads all of it, and see that it fits into memory.",
+    },
+    stage: Stage::Storage,
+    limit: None,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    if !observed.wants_cache() {
+        return Outcome::Nothing;
+    }
+    match coverage::of_reads(observed) {
+        Cover::Unknown(lacked) => Outcome::lacks(lacked),
+        Cover::Known { share, bytes, from } if share >= COVERAGE_MEMORY.value => {
+            let sentence = format!(
+                "{} of the bytes read came from {}, although the plan wants a cache to answer.",
+                fmt::percent(share),
+                observed.device_names()
+            );
+            Outcome::one(finding(sentence, ("bytes fetched from storage", bytes), from))
+        }
+        Cover::Known { .. } | Cover::Small => of_names(observed),
+    }
+}
+
+fn of_names(observed: &Observed) -> Outcome {
+    let on_names = entry_jobs::ran(observed);
+    let looks: Vec<&EntryJob> = on_names.iter().filter(|names| names.looks()).collect();
+    let Some(seen) = evidence::seen(observed, Direction::Read).filter(|_| !looks.is_empty()) else {
+        return Outcome::Nothing;
+    };
+    let unique: f64 = looks.iter().map(|names| names.names_done(observed)).sum();
+    if seen.bytes < unique * NAME_BYTES.value {
+        return Outcome::Nothing;
+    }
+    let sentence = format!(
+        "{} gave {} for each of {}, although the plan wants a cache to answer.",
+        seen.by,
+        fmt::size(ratio(seen.bytes, unique)),
+        fmt::plural(unique, "name", "names")
+    );
+    Outcome::one(finding(sentence, ("bytes read of the filesystem", seen.bytes), seen.from))
+}
+
+fn finding(sentence: String, (quantity, bytes): (&str, f64), from: String) -> Finding {
+    FindingBuilder::new("A20", Severity::Remark, sentence)
+        .confidence(Confidence::Certain)
+        .evidence(quantity, Quantity::bytes(bytes), from)
+        .advice("Let a pass over all of it come first, and see that it fits into memory.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::entries::Step;
+    use candor_record::Verdict;
+
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn wanting(mut case: TestCase) -> TestCase {
+        case.plan.phases[0].jobs[0].wants_cache = true;
+        case
+    }
+
+    #[test]
+    fn a_device_that_gave_half_of_the_bytes_is_remarked_and_no_denial() {
+        let mut case = wanting(TestCase::buffered_read());
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        case.process_read(bytes / 2);
+        let judged = case.judge();
+        let found = judged.finding("A20").expect("it missed");
+        assert!(found.sentence.starts_with("50 % of the bytes read came from vda"), "{found:?}");
+        assert_eq!(judged.finding("A1"), None);
+        assert_eq!(judged.verdict, Verdict::WithRemarks);
+    }
+
+    #[test]
+    fn names_that_a_device_gave_are_remarked() {
+        let mut case = wanting(TestCase::on_names(Step::Stat, 5000, 9000.0));
+        case.process_read(5000 * 300);
+        case.after_top().read_sectors = 5000 * 300 / 512;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains("for each of 5000 names"), "{found:?}");
+    }
+
+    #[test]
+    fn caches_that_answered_and_caches_that_nobody_wants_are_silent() {
+        assert_eq!(wanting(TestCase::buffered_read()).found(&RULE), []);
+        let mut case = TestCase::buffered_read();
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        case.process_read(bytes / 2);
+        assert_eq!(case.found(&RULE), []);
+    }
+}
