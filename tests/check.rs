@@ -34,9 +34,22 @@ fn a_directory_gets_the_whole_series_and_is_left_as_it_was() {
         "random read, depth 1",
         "random write, depth 1",
         "durable write",
+        "create, own directories",
+        "stat, one directory",
+        "list, own directories",
+        "read, one directory",
+        "delete (unlink), one directory",
     ] {
         assert!(names.iter().any(|name| name == wanted), "no {wanted} in {names:?}");
     }
+    // Small files are a table of their own, and looks at names are the caches' as they are to be.
+    let table = ran.out.lines().skip_while(|line| !line.starts_with("names/s")).take(4);
+    let table: Vec<_> = table.collect();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let columns = ["names/s", "create", "stat", "list", "read", "delete"];
+    assert_eq!(words(table[0]), columns, "{}", ran.out);
+    assert!(table[1].starts_with("own directories") && table[2].starts_with("one directory"));
+    assert!(table[3].starts_with("Cached: stat (") && table[3].contains("list ("), "{table:?}");
     for kind in ["random read", "random write"] {
         let kinds = names.iter().filter(|name| name.starts_with(kind)).count();
         assert_eq!(kinds, 2, "{kind} at depth 1 and where it saturates: {names:?}");

@@ -22,6 +22,21 @@ fn every_scenario_runs_and_leaves_nothing() {
 }
 
 #[test]
+fn a_cache_that_is_wanted_is_the_result_of_the_second_pass() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let words = ["scenario", "run", "reread", &scratch.dir(), "--scale", "0.1"];
+    let (ran, report) = measured(&scratch, &words);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let of = |at: usize| report.at(&format!("/judgement/phases/{at}"));
+    assert_eq!(of(1)["answered_by"], "page_cache", "{}", report.told());
+    let verdict = of(1)["verdict"].as_str().unwrap_or_default();
+    assert!(matches!(verdict, "believable" | "with_remarks"), "{verdict}: {}", report.told());
+    assert!(of(0)["answered_by"].is_null(), "{}", report.told());
+    assert!(!report.told().contains("H5"), "the first pass reads all of it once");
+    assert!(!ran.err.contains("through the page cache"), "{}", ran.err);
+}
+
+#[test]
 fn words_that_name_no_scenario_are_refused() {
     for (words, part) in [
         (&["scenario", "run"][..], "name a scenario: small-files"),

@@ -63,7 +63,7 @@ const WITH_WRITES: Times = Times {
     small_files: None,
 };
 const IN_DIRECTORY: Times = Times {
-    small_files: Some(small_files::Times { trial: 0.5, data: 3.3, names: 0.5, remove: 1.5 }),
+    small_files: Some(small_files::Times { trial: 0.4, data: 3.3, names: 0.5, remove: 3.3 }),
     ..WITH_WRITES
 };
 const READ_ONLY: Times = Times {

@@ -10,7 +10,7 @@ use std::path::Path;
 use candor_plan::entries::{Over, Step as NameStep};
 use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Entries, Job, Nanos, Phase, Stop, Target, TargetKind, Tree};
-use candor_record::Measurement;
+use candor_record::PhaseRecord;
 use candor_record::fmt::ratio;
 use candor_run::{Run, Step, Stopped};
 
@@ -18,6 +18,8 @@ use candor_run::{Run, Step, Stopped};
 const FILE_BYTES: u64 = 4096;
 /// Files of each tree: so few say nothing, and so many are enough.
 const FILES: std::ops::RangeInclusive<u64> = 64..=400_000;
+/// Files in each directory of a worker's own: fewer than make a directory slow by their number.
+const OWN_DIRECTORY_FILES: u64 = 1000;
 /// Workers at most: names are a matter of locks, which a few of them show.
 const WORKERS_MAX: u32 = 8;
 
@@ -29,13 +31,13 @@ const TREES: [(&str, bool); 2] = [("own directories", true), ("one directory", f
 /// Seconds of each step.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Making files to see how fast that goes.
+    /// Making files, and removing them, to see how fast that goes.
     pub trial: f64,
     /// Making them, and reading them, in each tree.
     pub data: f64,
     /// Looking them up, and listing them, in each tree.
     pub names: f64,
-    /// Removing them, in each tree: a guess, for all of them are removed.
+    /// Removing them, in each tree, at most: there are no more files than that.
     pub remove: f64,
 }
 
@@ -43,7 +45,7 @@ impl Times {
     /// Seconds of all steps.
     pub fn total(&self) -> f64 {
         let trees = TREES.len() as f64;
-        self.trial + trees * (2.0 * self.data + 2.0 * self.names + self.remove)
+        2.0 * self.trial + trees * (2.0 * self.data + 2.0 * self.names + self.remove)
     }
 }
 
@@ -64,8 +66,15 @@ pub fn targets(directory: &Path, common: &Target) -> Vec<Target> {
     names.map(target).collect()
 }
 
-fn tree(per_rank: bool, items: u64) -> Tree {
-    Tree { per_rank, items, file_size: SizeSpec::Fixed(Bytes(FILE_BYTES)), ..Tree::default() }
+/// One directory of all workers, or as many for each as it takes to hold so many files.
+fn tree(per_rank: bool, files: u64) -> Tree {
+    let tree = Tree { file_size: SizeSpec::Fixed(Bytes(FILE_BYTES)), ..Tree::default() };
+    if !per_rank {
+        return Tree { items: files, ..tree };
+    }
+    let width = files.div_ceil(OWN_DIRECTORY_FILES).max(1);
+    let items = files.div_ceil(width);
+    Tree { depth: 1, width: width as u32, items, leaves_only: true, per_rank, ..tree }
 }
 
 /// The steps, on a host with `cpus` CPUs; `scale` is the seconds of this check per second of
@@ -88,11 +97,7 @@ impl SmallFiles {
     /// The reason why the series ends before its time.
     pub fn steps(&self, run: &mut Run) -> Result<(), Stopped> {
         let workers = self.cpus.clamp(2, WORKERS_MAX);
-        let trial = self.phase((TRIAL, workers), "make", make(), Some(self.times.trial));
-        let record = run.phase(Step::Search(&trial))?;
-        let per_s = record.measurements.first().map_or(0.0, files_per_s);
-        let files = (per_s * self.times.data * self.scale) as u64;
-        let files = files.clamp(*FILES.start(), *FILES.end());
+        let files = self.files(run, workers)?;
         for (name, own) in TREES {
             let each = if own { files.div_ceil(workers.into()) } else { files };
             run.reshape(name, tree(own, each));
@@ -104,7 +109,7 @@ impl SmallFiles {
                 ("stat", look(NameStep::Stat, Over::Items), true, Some(names)),
                 ("list", look(NameStep::List, Over::Directories), true, Some(names)),
                 ("read", self.read(), !self.direct, Some(data)),
-                ("delete", remove(), false, None),
+                ("delete (unlink)", remove(), false, None),
             ];
             for (what, entries, wants_cache, seconds) in steps {
                 let mut phase = self.phase((name, workers), what, entries, seconds);
@@ -113,6 +118,20 @@ impl SmallFiles {
             }
         }
         Ok(())
+    }
+
+    /// Files that there is time to make and to remove, by a trial of both.
+    fn files(&self, run: &mut Run, workers: u32) -> Result<u64, Stopped> {
+        let seconds = self.times.trial;
+        let trial = self.phase((TRIAL, workers), "create", make(), Some(seconds));
+        let record = run.phase(Step::Search(&trial))?;
+        let (made, made_per_s) = done(record, NameStep::Create);
+        // The removal is of these files, and lays out no others.
+        run.reshape(TRIAL, tree(true, made / u64::from(workers)));
+        let trial = self.phase((TRIAL, workers), "delete (unlink)", remove(), Some(seconds));
+        let (_, removed_per_s) = done(run.phase(Step::Search(&trial))?, NameStep::Unlink);
+        let files = (made_per_s * self.times.data).min(removed_per_s * self.times.remove);
+        Ok(((files * self.scale) as u64).clamp(*FILES.start(), *FILES.end()))
     }
 
     /// Every file once, without a time; looks go over them again and again.
@@ -158,8 +177,11 @@ fn remove() -> Entries {
     Entries { steps: vec![NameStep::Unlink], syncfs_at_end: true, ..Entries::default() }
 }
 
-/// Files made per second, with the sync that makes them durable.
-fn files_per_s(measured: &Measurement) -> f64 {
+/// Files that had that step done to them, and how many per second, with the sync that makes it
+/// durable.
+fn done(record: &PhaseRecord, step: NameStep) -> (u64, f64) {
+    let Some(measured) = record.measurements.first() else { return (0, 0.0) };
     let ns = measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns);
-    ratio(measured.operation("create").ops as f64 * 1e9, ns as f64)
+    let files = measured.operation(step.name()).ops;
+    (files, ratio(files as f64 * 1e9, ns as f64))
 }

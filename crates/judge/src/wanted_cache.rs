@@ -35,7 +35,7 @@ fn is_wanted(phase: &Phase, finding: &Finding) -> bool {
     jobs.peek().is_some() && jobs.all(|job| job.wants_cache)
 }
 
-/// What answered, or was there before, is a cache of this host.
+/// A cache of this host answered, or held it before.
 fn is_of_cache(finding: &Finding) -> bool {
     use MeasuredInstead::*;
     match finding.measures {

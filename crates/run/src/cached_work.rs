@@ -25,8 +25,9 @@ pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
         if in_memory(index) {
             continue;
         }
+        let surprises = |(job, _): &&Work<'_>| !job.wants_cache;
         let of_job = |(_, blocks): &Work<'_>| sentence(&phase.name, target, blocks);
-        sentences.extend(work.iter().find_map(of_job));
+        sentences.extend(work.iter().filter(surprises).find_map(of_job));
     }
     sentences
 }

@@ -232,7 +232,16 @@ impl Run {
     fn run_phase(&mut self, phase: &Phase, record: &mut PhaseRecord) -> Result<(), RunError> {
         let (report, judged, events) = (&self.report, &self.judged, &self.channels.events);
         let (index, repeat) = ((!record.search_step).then_some(record.phase), record.repeat);
-        let task = Task { plan: &report.plan, phase, index, repeat, follow_up: false };
+        // Hosts find in the plan whose trees and files these are, also for a step of a search.
+        let searching;
+        let plan = match record.search_step {
+            true => {
+                searching = with(&report.plan, phase);
+                &searching
+            }
+            false => &report.plan,
+        };
+        let task = Task { plan, phase, index, repeat, follow_up: false };
         let ready = self.runner.prepare(&task)?;
         events.send(Event::PhaseStarted {
             phase: phase.name.clone(),
@@ -290,6 +299,13 @@ impl Run {
 /// The plan with that phase only.
 fn alone(plan: &Plan, phase: &Phase) -> Plan {
     Plan { phases: vec![phase.clone()], ..plan.clone() }
+}
+
+/// The plan with that phase behind its own.
+fn with(plan: &Plan, phase: &Phase) -> Plan {
+    let mut plan = plan.clone();
+    plan.phases.push(phase.clone());
+    plan
 }
 
 /// Checks a plan by itself; the warnings, if it makes sense.

@@ -48,7 +48,7 @@ const ORDERS: &[(&str, &str)] = &[
         "judge",
         "thresholds activity align integrity series stage case setup command flow observed \
          foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
-         trials more_load rule rules causes questions limit job_limits headline preflight \
+         trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          sweep",
     ),
     ("explore", "saturate small_files check"),

@@ -19,7 +19,7 @@ Measure a directory, file or block device, and say whether to believe it.
 
 Without PATH, that is the current directory. Inspects what is there, states what it should be able \
 to do, runs a short honest series (large blocks in sequence, 4 KiB at random one at a time and many \
-at once, durable writes), and says what each number means. In a directory it works in files of its own and removes them; an existing file \
+at once, durable writes; in a directory many small files as well), and says what each number means. In a directory it works in files of its own and removes them; an existing file \
 or a block device is only read, unless --write consents to its contents being destroyed.";
 
 /// Options of the series.

@@ -3,7 +3,7 @@
 //! All of it fits a terminal of 80×24, the prompt included. Whatever finds no room stands in the
 //! full text and in the report.
 
-use candor_record::{Finding, Report, fmt};
+use candor_record::{Finding, NameTable, Report, fmt};
 
 use super::key_numbers::key_numbers;
 use super::{ended, filled, findings, results, sweep, troubles, verdict_line};
@@ -15,7 +15,7 @@ use crate::words;
 /// Lines of the page: a row is left for the prompt, and one for what runs tell at their end.
 const LINES_MAX: usize = 22;
 /// Rows of the table, its head included.
-const ROWS_MAX: usize = 11;
+const ROWS_MAX: usize = 14;
 /// Lines that tell the knees of a sweep.
 const KNEE_LINES_MAX: usize = 4;
 /// Findings that are told.
@@ -37,17 +37,23 @@ pub fn text(report: &Report, style: &Style) -> String {
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
     let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);
-    let of_findings = all.len().min(FINDINGS_MAX);
-    let table = table(style, report, room.saturating_sub(of_findings + 1));
+    // Two tables leave room for one finding.
+    let of_findings = match NameTable::of(report) {
+        Some(_) => SENTENCE_LINES_MAX,
+        None => all.len().min(FINDINGS_MAX) + 1,
+    };
+    let table = table(style, report, room.saturating_sub(of_findings));
     page.blank();
     table.iter().for_each(|line| page.line(line));
     troubles.iter().for_each(|line| page.line(&cut(line, style.columns())));
     let verdict = verdict_line(report).0;
-    let shown = shown(style, &all, &verdict, room.saturating_sub(table.len() + 1));
+    let shown = shown(style, &all, &verdict, room.saturating_sub(table.len()));
     page.blank();
     let told = shown.len();
     shown.iter().flatten().for_each(|line| page.line(line));
-    page.blank();
+    if page.lines() + 1 < LINES_MAX {
+        page.blank();
+    }
     page.aside("", &rest(all.len() - told));
     page.finish()
 }

@@ -1,12 +1,14 @@
 //! The table of results, expectation beside measurement.
 
+mod names;
 mod repeats;
 mod rows;
 mod table;
 
 use candor_record::fmt::{self, column};
 use candor_record::{
-    Ceiling, Limit, LimitClass, Measurement, PhaseJudgement, PhaseRecord, Repeats, Report, Severity,
+    Ceiling, Limit, LimitClass, Measurement, NameTable, PhaseJudgement, PhaseRecord, Repeats,
+    Report, Severity,
 };
 
 use crate::layout::Page;
@@ -23,6 +25,10 @@ pub(super) fn section(page: &mut Page, report: &Report) {
         }
         table::latencies(page, report, &rows);
     }
+    if let Some(table) = NameTable::of(report) {
+        page.blank();
+        names::lines(page.style, &table).iter().for_each(|line| page.line(line));
+    }
     repeats::section(page, &report.judgement.repeats);
     search_steps(page, report);
     submissions(page, report);
@@ -37,14 +43,24 @@ pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<Str
     let means: Vec<Repeats> = report.judgement.repeats.iter().filter(with_mean).cloned().collect();
     let has_mean = |phase: &PhaseRecord| means.iter().any(|of| of.phase == phase.phase);
     let mut rows = Vec::new();
-    for (phase, judged) in report.judged().filter(|(phase, _)| !has_mean(phase)) {
-        rows.extend(rows::of_phase(report, phase, judged));
+    let of_names = NameTable::of(report);
+    let names = of_names.as_ref().map(|table| names::lines(style, table)).unwrap_or_default();
+    let lines_max = lines_max.saturating_sub(names.len());
+    let in_names = |at: usize| of_names.as_ref().is_some_and(|of| of.phases.contains(&at));
+    for (at, phase) in report.phases.iter().enumerate().filter(|(at, _)| !in_names(*at)) {
+        let judged = report.judgement.of(at).filter(|_| !has_mean(phase));
+        rows.extend(judged.into_iter().flat_map(|judged| rows::of_phase(report, phase, judged)));
+    }
+    if of_names.is_some() {
+        // What only adds to a row gives way to the second table.
+        rows.retain(|row| row.phase.is_some() || row.operation.is_some());
     }
     let mut lines = match means.is_empty() {
         true => Vec::new(),
         false => repeats::brief(style, &means, lines_max),
     };
     lines.extend(table::brief(style, report, rows, lines_max.saturating_sub(lines.len())));
+    lines.extend(names);
     lines
 }
 

@@ -247,3 +247,77 @@ fn whatever_is_found_it_is_one_screen() {
         assert!(rows(&text) <= ROWS, "{} rows:\n{text}", rows(&text));
     }
 }
+
+/// The series of a check in a directory: names of two trees behind the steps on one file.
+fn series_with_names() -> Report {
+    use candor_plan::entries::{Over, Step};
+    let mut report = series();
+    let steps = [
+        ("create", vec![Step::Create, Step::Write, Step::Close], Over::Items, 40_000),
+        ("stat", vec![Step::Stat], Over::Items, 900_000),
+        ("list", vec![Step::List], Over::Directories, 4_000),
+        ("delete (unlink)", vec![Step::Unlink], Over::Items, 30_000),
+    ];
+    for tree in ["own directories", "one directory"] {
+        let shape = candor_plan::Tree { items: 1000, per_rank: true, ..Default::default() };
+        let kind = candor_plan::TargetKind::Tree;
+        let (name, tree) = (tree.into(), Some(shape));
+        report.plan.targets.push(candor_plan::Target { name, kind, tree, ..Default::default() });
+        let name = &report.plan.targets.last().expect("pushed").name;
+        for (what, steps, over, ops) in &steps {
+            let entries =
+                candor_plan::Entries { steps: steps.clone(), over: *over, ..Default::default() };
+            let targets = vec![name.clone()];
+            let job = Job { targets, workers: 2, work: entries.into(), ..Job::default() };
+            let phase = report.plan.phases.len();
+            let mut measured = candor_record::Measurement::default();
+            measured.elapsed_ns = 1_000_000_000;
+            let item = &candor_plan::entries::OPERATIONS[candor_plan::entries::ITEM as usize];
+            let rows = steps.iter().map(|step| step.operation()).chain([item]);
+            for row in rows {
+                let ops_per_s = *ops as f64;
+                let stats = candor_record::OpStats {
+                    ops: *ops,
+                    ops_per_s,
+                    ..candor_record::OpStats::of(row)
+                };
+                *measured.operation_mut(row) = stats;
+            }
+            let record = PhaseRecord {
+                phase,
+                name: format!("{what}, {name}"),
+                measurements: vec![measured],
+                ..PhaseRecord::default()
+            };
+            let answered_by = match *what {
+                "stat" => Some(candor_record::MeasuredInstead::NameCaches),
+                "list" => Some(candor_record::MeasuredInstead::CachedRecords),
+                _ => None,
+            };
+            let judged = PhaseJudgement { answered_by, ..PhaseJudgement::default() };
+            report.plan.phases.push(Phase { jobs: vec![job], ..Phase::default() });
+            report.phases.push(record);
+            report.judgement.phases.push(Some(judged));
+        }
+    }
+    report
+}
+
+#[test]
+fn names_of_two_trees_stand_side_by_side_on_the_first_screen() {
+    let report = series_with_names();
+    let text = first_screen(&report, &NARROW);
+    assert!(rows(&text) <= ROWS, "{}\n{text}", rows(&text));
+    let names = text.lines().skip_while(|line| !line.starts_with("names/s")).take(4);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        [
+            "names/s          create  stat  list  delete",
+            "own directories     40k  900k    4M     30k",
+            "one directory       40k  900k    4M     30k",
+            "Cached: stat (dentry and inode caches), list (cached blocks of the filesystem)",
+        ],
+        "{text}"
+    );
+    assert!(!text.contains("more rows"), "{text}");
+}
