@@ -173,6 +173,7 @@ mod tests {
             Step::Unlink,
             Step::Setxattr,
             Step::Removexattr,
+            Step::Ftruncate,
         ];
         for step in Step::ALL {
             let work = Work::from(Entries { steps: vec![step], ..Entries::default() });
