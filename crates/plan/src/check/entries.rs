@@ -215,7 +215,7 @@ fn check_words(entries: &Entries, at: &PlanPath, out: &mut Found) {
         ("lock", entries.lock != Lock::None, moves, "reads or writes"),
         ("advice", !entries.advice.is_none(), opens, "opens files"),
     ];
-    for (key, _, has, does) in needs.into_iter().filter(|(_, is_set, has, _)| *is_set && !has) {
+    for (key, _, _, does) in needs.into_iter().filter(|(_, is_set, has, _)| *is_set && !*has) {
         let message = format!("{key} is set, but no step {does}");
         out.error("word-unused", at.key(key), message, format!("remove {key}"));
     }
