@@ -143,6 +143,11 @@ impl EntriesEngine {
     pub const ALL: [EntriesEngine; 4] =
         [EntriesEngine::Calls, EntriesEngine::IoUring, EntriesEngine::Libaio, EntriesEngine::Mmap];
 
+    /// True where only reads and writes differ from those of calls.
+    pub fn is_of_bytes(self) -> bool {
+        matches!(self, EntriesEngine::Libaio | EntriesEngine::Mmap)
+    }
+
     /// True where a worker can have several operations in flight.
     pub fn takes_many(self) -> bool {
         matches!(self, EntriesEngine::IoUring | EntriesEngine::Libaio)

@@ -198,8 +198,13 @@ impl Tree {
         {
             top = parent;
         }
-        let rank = if self.per_rank || self.depth > 0 { place.tree } else { place.rank };
-        (self.first_rank.saturating_add(rank)).saturating_add(top.saturating_sub(1)) % homes
+        // Directories of all ranks stand where every run has them, whatever its first rank.
+        let rank = match (self.per_rank, self.depth) {
+            (true, _) => self.first_rank.saturating_add(place.tree),
+            (false, 0) => self.first_rank.saturating_add(place.rank),
+            (false, _) => 0,
+        };
+        rank.saturating_add(top.saturating_sub(1)) % homes
     }
 
     /// The part of one rank among so many.

@@ -169,11 +169,10 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "mmap works on the page cache and cannot be direct";
         out.error("mmap-direct", at.key("direct"), message, "remove direct, or use another engine");
     }
-    for engine in [EntriesEngine::Mmap, EntriesEngine::Libaio] {
-        if is(engine) && !entries.moves_bytes() {
-            let message = format!("{} reads and writes files, and no step does", engine.name());
-            out.error("engine-unused", at.key("engine"), message, "remove engine");
-        }
+    let of_bytes = entries.engine.filter(|engine| engine.is_of_bytes());
+    if let Some(engine) = of_bytes.filter(|_| !entries.moves_bytes()) {
+        let message = format!("{} reads and writes files, and no step does", engine.name());
+        out.error("engine-unused", at.key("engine"), message, "remove engine");
     }
     if is(EntriesEngine::Libaio) && !entries.direct && entries.moves_bytes() {
         let message = "libaio without direct I/O works synchronously: submitting waits for the I/O";
