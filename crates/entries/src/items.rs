@@ -388,7 +388,7 @@ impl Items {
 
 /// A block that was written and is to be read back.
 pub struct Unread {
-    /// Its item in progress.
+    /// The item in progress.
     pub lane: u32,
     handle: u32,
     offset: u64,

@@ -56,8 +56,8 @@ pub struct Entries {
     /// several reads or writes; absent means as many as operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_at_once: Option<u32>,
-    /// Way in which operations are issued. Absent means single calls at depth 1, and at others those
-    /// or io_uring, whichever is faster in a probe on files of its own.
+    /// Way in which operations are issued. Absent means single calls at depth 1, and at others
+    /// those or io_uring, whichever is faster in a probe on files of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
     /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`.
@@ -130,8 +130,8 @@ pub enum EntriesEngine {
     Calls,
     /// `io_uring`, as many at once as the depth.
     IoUring,
-    /// Reads and writes by the kernel's aio, as many at once as the depth; all else by system calls,
-    /// one after another.
+    /// Reads and writes by the kernel's aio, as many at once as the depth; all else by system
+    /// calls, one after another.
     Libaio,
     /// Loads and stores on a mapping of each file that is open, which writes first bring to its
     /// length; all else by system calls. One after another.

@@ -42,7 +42,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     }
 }
 
-/// What is emptied is written again.
+/// Files that are emptied are written again.
 fn truncation(view: &View<'_>, out: &mut Found) {
     let at = view.key("truncate_at_open");
     if !view.blocks.truncate_at_open {

@@ -193,8 +193,7 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
         out.error("lock", at.key("lock"), message, "use calls or mmap, or remove lock");
     }
     if entries.lock != Lock::None && !entries.lock.is_posix() {
-        let message = "no two workers have a file of a tree open at once, whose calls would exclude \
-                       each other";
+        let message = "locks of candor's own are for large files, which workers share";
         out.error("lock", at.key("lock"), message, "use posix_range or posix_file");
     }
     if entries.map_advice.is_some() && !is(EntriesEngine::Mmap) {

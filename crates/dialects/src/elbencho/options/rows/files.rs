@@ -72,7 +72,7 @@ pub(super) const ENGINE: &[Row<Value>] = &[
     switch("mmap", |d, t| put(&mut d.options.io.mmap, t), "map files instead of reading them")
         .exact("blocks.engine", "true"),
     value("madv", "LIST", |d, t| advice(t, MAP_ADVICE).map(|all| d.options.io.map_advice = all),
-        "advice about mappings, given in turn: seq, rand, willneed, dontneed, hugepage, nohugepage")
+        "advice about mappings, in turn: seq, rand, willneed, dontneed, hugepage, nohugepage")
         .exact("blocks.hints.map_advice", "seq,hugepage"),
     value("fadv", "LIST", |d, t| advice(t, FILE_ADVICE).map(|all| d.options.io.file_advice = all),
         "advice about files, given in turn: seq, rand, willneed, dontneed, noreuse")
@@ -108,11 +108,12 @@ pub(super) const DATA: &[Row<Value>] = &[
 pub(super) const MIX: &[Row<Value>] = &[
     value("rwmixpct", "PERCENT", |d, t| put_number(&mut d.options.mix.read_percent, t, [0, 100]),
         "share of blocks of the write phase that are read").default("0")
-        .near("blocks.mix", "70", "of large files, reads and writes are drawn by chance, not in a fixed pattern"),
+        .near("blocks.mix", "70", "of large files, reads and writes are drawn by chance, not in \
+              a fixed pattern"),
     value("rwmixthr", "N", |d, t| put_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
         "workers that read in the write phase").default("0")
-        .near("job", "1", "of large files, readers divide all among them, and so do writers; of small ones, \
-              the first workers read their own"),
+        .near("job", "1", "of large files, readers divide all among them, and so do writers; \
+              of small ones, the first workers read their own"),
     refused("rwmixthrpct", "PERCENT", "share of bytes that those workers read",
         "candor does not balance the bytes of two groups of workers"),
 ];
