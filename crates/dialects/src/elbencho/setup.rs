@@ -344,6 +344,10 @@ impl Settling<'_> {
             self.wrong("rwmixthr", message, "use more workers with -t");
         }
         self.one_at_a_time();
+        if io.mmap && io.direct {
+            let message = "--mmap works on the page cache, which --direct bypasses";
+            self.wrong("mmap", message, "remove one of the two");
+        }
         if !io.mmap && !io.map_advice.is_empty() {
             let why = "no file is mapped without --mmap";
             self.out.note(self.reading, "madv", "no such advice is given", why);

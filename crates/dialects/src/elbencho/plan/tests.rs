@@ -330,6 +330,7 @@ fn mistakes_are_sentences() {
         ("-r -s 2g /dev/x", "less than are to be used"),
         ("--randamount 1m --rand -r /d", "--randamount is of large files"),
         ("-w --trunc /dev/x", "--trunc is of files, and the path is a device"),
+        ("-w --mmap --direct -s 4k /d", "--mmap works on the page cache"),
         ("-r --mmap --iodepth 4 /f", "--mmap has one I/O in flight, and --iodepth is 4"),
         ("-w --flock full --iodepth 4 -s 4k /d", "--flock has one I/O in flight"),
         ("/f", "no phase is asked for"),
