@@ -205,6 +205,11 @@ impl WorkerNames {
         self.count
     }
 
+    /// Rank whose names they are.
+    pub fn rank(&self) -> u64 {
+        self.rank
+    }
+
     /// Handle of a name.
     pub fn handle(&self, nth: u64) -> u32 {
         self.places.handle(self.worker, nth)

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::options::{Options, Reading};
+use super::options::{FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Scope};
 
 /// Smallest unit of direct I/O.
@@ -196,17 +196,7 @@ impl Settling<'_> {
         let word = kind.word();
         let of_directories =
             ["mkdirs", "deldirs", "dirsharing", "statinline", "readinline", "rankoffset"];
-        let of_files = [
-            "rand",
-            "randamount",
-            "norandalign",
-            "backward",
-            "strided",
-            "trunctosize",
-            "preallocfile",
-        ];
-        // What a worker does within a small file is not done in all ways of large ones.
-        let not_in_directories = ["mmap", "fadv", "madv", "rwmixpct", "rwmixthr", "verifydirect"];
+        let of_files = ["randamount", "norandalign", "strided"];
         for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
             if self.is_set(option) {
                 let message = format!("--{option} is of directories, and the path is a {word}");
@@ -219,14 +209,8 @@ impl Settling<'_> {
                 self.wrong(option, message, "name a file, or remove it");
             }
         }
-        for option in not_in_directories.iter().filter(|_| kind == PathKind::Directory) {
-            if self.is_set(option) {
-                let why = "it is done in files that are named, not in directories of small files";
-                self.out.refuse(self.reading, option, why);
-            }
-        }
         if kind == PathKind::BlockDevice {
-            for option in ["delfiles", "stat"] {
+            for option in ["delfiles", "stat", "trunc"] {
                 if !self.is_set(option) {
                     continue;
                 }
@@ -359,11 +343,27 @@ impl Settling<'_> {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
         }
-        let advises_more =
-            |setup: &Setup| (setup.asked.io.file_advice.len(), setup.asked.io.map_advice.len());
-        if advises_more(self.setup).0 > 1 || advises_more(self.setup).1 > 1 {
-            let option = if advises_more(self.setup).0 > 1 { "fadv" } else { "madv" };
-            self.out.refuse(self.reading, option, "candor gives one piece of advice");
+        self.one_at_a_time();
+        if io.mmap && io.direct {
+            let message = "--mmap works on the page cache, which --direct bypasses";
+            self.wrong("mmap", message, "remove one of the two");
+        }
+        if !io.mmap && !io.map_advice.is_empty() {
+            let why = "no file is mapped without --mmap";
+            self.out.note(self.reading, "madv", "no such advice is given", why);
+        }
+    }
+
+    /// Ways of issuing I/O that have one in flight.
+    fn one_at_a_time(&mut self) {
+        let io = &self.setup.asked.io;
+        let (depth, is_locked) = (io.depth, io.lock != FileLock::None);
+        for (option, _) in [("mmap", io.mmap), ("flock", is_locked)]
+            .into_iter()
+            .filter(|(_, is_given)| *is_given && depth > 1)
+        {
+            let message = format!("--{option} has one I/O in flight, and --iodepth is {depth}");
+            self.wrong(option, message, "remove one of the two, or use more workers with -t");
         }
     }
 }

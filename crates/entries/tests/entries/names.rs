@@ -1,53 +1,17 @@
 //! Steps over the names of targets.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
-use candor_plan::{
-    Bytes, BytesPerSec, Job, Nanos, OpsPerSec, Phase, Plan, Stonewall, Stop, Target, TargetKind,
-    check,
-};
+use candor_plan::{Bytes, BytesPerSec, Nanos, OpsPerSec, Stonewall, Stop};
 use candor_record::{Ended, Measurement};
 
-/// The only family of these tests.
-fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
-    &candor_entries::EntriesFamily
-}
-
-const FILES: u32 = 50;
+use crate::common::{FILES, run, run_until};
 
 /// Runs one step over fifty names in a directory, by three workers.
 fn done(directory: &Path, over: Over, step: Step) -> Measurement {
     run(directory, Entries { over, steps: vec![step], ..Entries::default() })
-}
-
-fn run(directory: &Path, entries: Entries) -> Measurement {
-    run_until(directory, entries, Stop { continue_on_error: true, ..Stop::default() })
-}
-
-fn run_until(directory: &Path, entries: Entries, stop: Stop) -> Measurement {
-    let target = Target {
-        path: directory.into(),
-        kind: TargetKind::FileSet,
-        files: FILES,
-        size: Some(Bytes(10_000)),
-        keep: true,
-        overwrite: true,
-        ..Target::default()
-    };
-    let targets = vec![target.name.clone()];
-    let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
-    let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let errors: Vec<_> =
-        check::check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
-    let prepared =
-        Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 
 fn names_in(directory: &Path) -> usize {

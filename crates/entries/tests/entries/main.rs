@@ -1,0 +1,5 @@
+//! Steps over names, and bytes of files.
+
+mod bytes;
+mod common;
+mod names;
