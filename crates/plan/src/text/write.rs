@@ -12,8 +12,9 @@ use crate::{
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 8] = [
+const PRESENT: [&str; 9] = [
     "target.tree",
+    "target.listing",
     "phase.job.stop",
     "phase.job.work.blocks",
     "phase.job.work.entries",
@@ -34,9 +35,10 @@ const ALWAYS: [&str; 6] = [
 ];
 
 /// Tables that get a section of their own; all others are written on one line.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "target",
     "target.tree",
+    "target.listing",
     "phase",
     "phase.job",
     "phase.job.work",

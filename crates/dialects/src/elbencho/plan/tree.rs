@@ -6,7 +6,7 @@ use candor_plan::units::{Mix, SizeSpec};
 use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
 
 use super::{Context, content, phases};
-use crate::elbencho::setup::{PhaseKind, Setup};
+use crate::elbencho::setup::{Listed, PhaseKind, Setup};
 
 /// Begin of the name of a tree whose directories are made.
 const MADE: &str = "directories";
@@ -31,7 +31,8 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
         create,
         keep: true,
         overwrite: true,
-        tree: Some(shape(setup)),
+        tree: setup.listed.is_none().then(|| shape(setup)),
+        listing: setup.listed.as_ref().map(|Listed { listing, .. }| listing.clone()),
         ..Target::default()
     };
     let each = |begin| named(setup, begin).into_iter().zip(&setup.asked.paths);
@@ -68,8 +69,8 @@ fn shape(setup: &Setup) -> Tree {
 
 /// The job of a phase.
 pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
-    let Setup { asked, file_bytes, block_bytes, .. } = context.setup;
-    let has_bytes = *file_bytes > 0;
+    let Setup { asked, block_bytes, .. } = context.setup;
+    let has_bytes = context.setup.has_bytes();
     let over = match kind {
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
         _ => Over::Items,
@@ -109,7 +110,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
 
 /// Steps done to each name in a phase.
 fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
-    let (tree, has_bytes) = (&setup.asked.tree, setup.file_bytes > 0);
+    let (tree, has_bytes) = (&setup.asked.tree, setup.has_bytes());
     let of_file = |open: Step, moves: &[(bool, Step)]| {
         let wanted = moves.iter().filter(|(wanted, _)| *wanted).map(|(_, step)| *step);
         std::iter::once(open).chain(wanted).chain([Step::Close]).collect()
