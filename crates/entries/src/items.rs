@@ -291,7 +291,8 @@ impl Items {
         (started, is_done): (Ticks, bool),
     ) -> Option<(Op, Ticks)> {
         lane.in_flight -= 1;
-        if !self.has_spans {
+        // A file in parts is one item: that of the worker with its first byte.
+        if !self.has_spans || lane.start > 0 {
             return None;
         }
         let began = *lane.began.get_or_insert(started);
@@ -301,8 +302,7 @@ impl Items {
             // A close follows: no item ends with a read.
             return is_done.then_some((Op(FIRST_BYTE), began));
         }
-        // A file in parts is one item: that of the worker with its first byte.
-        let is_over = lane.in_flight == 0 && self.is_drawn(lane) && lane.start == 0;
+        let is_over = lane.in_flight == 0 && self.is_drawn(lane);
         (is_over && !lane.has_failed).then_some((Op(ITEM), began))
     }
 
