@@ -1,4 +1,4 @@
-//! Trees whose names are listed: written by a walk, read, dealt, and never what a list does not name.
+//! Trees whose names are listed: by a walk or in a file; what no list names is left alone.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -310,7 +310,8 @@ mod tests {
                 for part in (0..dealt.count(rank)).map(|nth| dealt.part(rank, nth)) {
                     prop_assert!(part.bytes <= dealt.bytes_max() && part.offset % unit == 0);
                     let size = list.size(part.number);
-                    of_rank += if share_above.is_some_and(|limit| size > limit.0) { part.bytes } else { 0 };
+                    let is_shared = share_above.is_some_and(|limit| size > limit.0);
+                    of_rank += if is_shared { part.bytes } else { 0 };
                     parts.entry(part.number).or_default().push((part.offset, part.bytes));
                 }
                 shared_bytes.push(of_rank);
@@ -321,7 +322,9 @@ mod tests {
                 let whole = share_above.is_none_or(|limit| list.size(number) <= limit.0);
                 prop_assert!(!whole || parts.len() == 1);
                 prop_assert!(whole || parts.iter().all(|(_, bytes)| *bytes > 0));
-                let end = parts.iter().try_fold(0, |end, (from, bytes)| (end == *from).then_some(from + bytes));
+                let goes_on =
+                    |end, (from, bytes): &(u64, u64)| (end == *from).then_some(from + bytes);
+                let end = parts.iter().try_fold(0, goes_on);
                 prop_assert_eq!(end, Some(list.size(number)));
             }
             // The last unit of each shared file may be short.

@@ -444,30 +444,6 @@ fn errors_in_plans_and_targets() {
         ("remove", "target[0].remove", "[[target]]\npath = \"/x\"\nremove = true"),
         ("tree-shape", "target[0]", "[[target]]\npath = \"/x\"\nkind = \"tree\""),
         ("tree-shape", "target[0].tree", "[[target]]\npath = \"/x\"\nkind = \"file\"\ntree = {}"),
-        ("listing", "target[0].listing",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ntree = {}\nlisting.file = \"l\""),
-        ("listing", "target[0].listing",
-         "[[target]]\npath = \"/x\"\nkind = \"file\"\nlisting.file = \"l\""),
-        ("listing", "target[0].listing",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting = {}"),
-        ("listing", "target[0].listing.file",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"\""),
-        ("listing", "target[0].listing.round_up",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ncreate = \"nothing\"\n\
-          listing.round_up = \"4k\""),
-        ("listing", "target[0].listing.round_up",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
-          listing = { file = \"l\", round_up = \"9000p\" }"),
-        ("listing", "phase[0].job[0].targets[0]",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
-          listing = { file = \"l\", share_above = \"1m\" }\n[[phase]]\n[[phase.job]]\n\
-          targets = [\"target\"]\n\
-          work.entries.steps = [\"open\", \"read\", \"close\", \"unlink\"]"),
-        ("listing", "phase[0].job[0].targets[0]",
-         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
-          [[target]]\nname = \"b\"\npath = \"/y\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
-          [[phase]]\n[[phase.job]]\ntargets = [\"target\", \"b\"]\n\
-          work.entries.steps = [\"stat\"]"),
         ("tree-name", "target[0].tree.item_name",
          "[[target]]\npath = \"/x\"\ntree = { items = 2, item_name = \"f\" }"),
         ("tree-name", "target[0].tree.directory_name",
@@ -501,6 +477,38 @@ fn errors_in_plans_and_targets() {
           [[phase.job]]\nwork.blocks = {}\nworkers = 4000"),
         ("buffers", "phase[0].job[0].work.blocks.depth",
          "[[phase]]\n[[phase.job]]\nworkers = 4096\nwork.blocks = { depth = 4096, size = \"1m\" }"),
+    ];
+    errors_in(&cases);
+}
+
+#[test]
+fn errors_in_lists() {
+    #[rustfmt::skip]
+    let cases = [
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ntree = {}\nlisting.file = \"l\""),
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"file\"\nlisting.file = \"l\""),
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting = {}"),
+        ("listing", "target[0].listing.file",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"\""),
+        ("listing", "target[0].listing.round_up",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ncreate = \"nothing\"\n\
+          listing.round_up = \"4k\""),
+        ("listing", "target[0].listing.round_up",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", round_up = \"9000p\" }"),
+        ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", share_above = \"1m\" }\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\n\
+          work.entries.steps = [\"open\", \"read\", \"close\", \"unlink\"]"),
+        ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
+          [[target]]\nname = \"b\"\npath = \"/y\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
+          [[phase]]\n[[phase.job]]\ntargets = [\"target\", \"b\"]\n\
+          work.entries.steps = [\"stat\"]"),
     ];
     errors_in(&cases);
 }
