@@ -63,6 +63,12 @@ fn a_walked_tree_is_made_again_seen_and_removed_by_elbencho() {
     assert_eq!((scanned.code, scanned.out.as_str()), (Some(0), ""), "{}", scanned.err);
     let text = fs::read_to_string(&list).expect("a list");
     assert!(text.starts_with("#encoding=base64\nd YQ==\n"), "{text}");
+    // A list is written before the phases that read it.
+    let (early, empty) = (scratch.outside("early"), scratch.path("empty"));
+    fs::create_dir(&empty).expect("made");
+    let both = elbencho(&["-d", "-D", "--treescan", &root, "--treefile", &early, &empty]);
+    assert_eq!(both.code, Some(0), "{}", both.err);
+    assert_eq!(last(&both.out, "RMDIRS", "Dirs total"), "4");
     // The companion writes the same.
     let other = scratch.outside("other");
     assert_eq!(elbencho(&["scan", &root, &other]).code, Some(0));
@@ -188,6 +194,14 @@ fn names_of_a_list_are_laid_out_and_removed_and_nothing_of_others() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert_eq!(report.number("/phases/0/measurements/0/operations/read/bytes"), 20_000.0);
     assert!(!Path::new(&root).exists(), "candor laid it out");
+    let depth = ["--depth", "8", "--order", "shuffled"];
+    let (ran, report) = measured(&scratch, &[&words[..4], &depth].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(report.number("/phases/2/measurements/0/operations/stat/ops"), 200.0);
+    fs::write(scratch.outside("huge"), "f 1125899906842624 a\n").expect("written");
+    let full = candor(&["tree", &root, "--list", &scratch.outside("huge"), "--block", "1m"]);
+    assert_eq!(full.code, Some(3), "{}", full.err);
+    assert!(full.err.contains("would write 1 PiB of new data"), "{}", full.err);
     fs::create_dir_all(format!("{root}/d7")).expect("made");
     fs::write(format!("{root}/d7/file7"), "thesis").expect("written");
     let refused = candor(&words);

@@ -160,7 +160,8 @@ impl Places {
                 things.write(names, &place, &mut Prefix::default(), &mut path);
             }
             Origin::List(things) => {
-                things.write(self.rank(worker as u32), nth, &mut Prefix::default(), &mut path);
+                let rank = self.rank(worker as u32);
+                things.write(rank, nth, false, (&mut path, &mut Prefix::default()));
             }
         }
         path.pop();
@@ -222,9 +223,15 @@ impl ListThings {
     }
 
     /// Writes the path of one of a rank's things, with a zero byte behind it. The path of the root
-    /// is written once.
+    /// is written once. Only what has bytes needs its key.
     #[inline]
-    fn write(&self, rank: u64, nth: u64, prefix: &mut Prefix, to: &mut Vec<u8>) -> Item {
+    fn write(
+        &self,
+        rank: u64,
+        nth: u64,
+        with_key: bool,
+        (to, prefix): (&mut Vec<u8>, &mut Prefix),
+    ) -> Item {
         if prefix.directory.is_none() {
             to.clear();
             to.extend_from_slice(self.path.as_os_str().as_bytes());
@@ -237,7 +244,8 @@ impl ListThings {
             let name = self.dealt.path(&part);
             to.push(b'/');
             to.extend_from_slice(name);
-            item = Item { start: part.offset, bytes: part.bytes, key: listed::key(name) };
+            let key = if with_key { listed::key(name) } else { 0 };
+            item = Item { start: part.offset, bytes: part.bytes, key };
         }
         to.push(0);
         item
@@ -304,7 +312,7 @@ impl WorkerNames {
                 let bytes = if with_size { size() } else { 0 };
                 Item { start: 0, bytes, key: key(&place) }
             }
-            Origin::List(things) => things.write(self.rank, nth, prefix, to),
+            Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
         }
     }
 }

@@ -108,11 +108,16 @@ impl List {
         };
         let file = File::open(path).map_err(|error| named(ListError::of_io("read", &error)))?;
         let mut list = List::read(BufReader::new(file)).map_err(named)?;
-        if listing.round_up.0 > 0 {
-            for size in &mut list.sizes {
-                // Longer files than offsets can reach are refused by the kernel.
-                *size = size.checked_next_multiple_of(listing.round_up.0).unwrap_or(u64::MAX);
-            }
+        let unit = listing.round_up.0.max(1);
+        let mut all: u64 = 0;
+        for size in &mut list.sizes {
+            let rounded = size.checked_next_multiple_of(unit);
+            let sum = rounded.and_then(|rounded| all.checked_add(rounded));
+            let (Some(rounded), Some(sum)) = (rounded, sum) else {
+                let message = "the files have more bytes than 64 bits count";
+                return Err(named(ListError::new(message, "list fewer or smaller files")));
+            };
+            (*size, all) = (rounded, sum);
         }
         Ok(list)
     }
@@ -157,11 +162,6 @@ impl List {
     /// Bytes of all files, at most what 64 bits hold.
     pub fn bytes(&self) -> u64 {
         self.sizes.iter().fold(0, |sum, size| sum.saturating_add(*size))
-    }
-
-    /// Bytes of the longest file.
-    pub fn bytes_max(&self) -> u64 {
-        self.sizes.iter().copied().max().unwrap_or(0)
     }
 
     /// Number of the files that are longer.

@@ -28,7 +28,7 @@ fn lines_are_directories_and_files_in_any_order() {
     assert_eq!(directories(&list), ["b", "n", "n/o", "x", "x/y"]);
     let named = [("b/a c ", 7), ("b/ä", 0), ("n/o/p", 3)];
     assert_eq!(files(&list), named.map(|(name, bytes)| (name.to_owned(), bytes)));
-    assert_eq!((list.bytes(), list.bytes_max(), list.files_above(3)), (10, 7, 1));
+    assert_eq!((list.bytes(), list.files_above(3)), (10, 1));
     assert_eq!(files(&read("").expect("nothing")), []);
 }
 
@@ -90,6 +90,9 @@ fn a_walk_finds_files_and_directories_and_follows_no_links() {
     let again = List::of(dir.path(), &listing).expect("read");
     assert_eq!(directories(&again), directories(&list));
     assert_eq!(files(&again).iter().map(|of| of.1).collect::<Vec<_>>(), [0, 4, 2, 2]);
+    std::fs::write(at("list"), format!("f {0} a\nf {0} b\nf {0} c\n", i64::MAX)).expect("written");
+    let why = List::of(dir.path(), &listing).expect_err("too much").to_string();
+    assert!(why.contains("list: the files have more bytes than 64 bits count"), "{why}");
     let missing = Listing { file: Some(at("none")), ..listing };
     let why = List::of(dir.path(), &missing).expect_err("nothing there").to_string();
     assert!(why.contains("none: it could not be read: No such file"), "{why}");
