@@ -29,6 +29,8 @@ impl Lists {
         let problems: Vec<Problem> = targets
             .filter_map(|(index, target)| {
                 let place = PlanPath::root().key("target").index(index).key("listing");
+                let is_file = target.listing.as_ref().is_some_and(|of| of.file.is_some());
+                let place = if is_file { place.key("file") } else { place };
                 match self.take(target) {
                     Err(error) => {
                         Some(Problem::error("listing", place, error.message, error.remedy))

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::Tree;
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::{
-    Burn, Job, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
+    Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
@@ -187,7 +187,11 @@ fn blocks_template() -> Blocks {
 fn template(work: Work) -> Plan {
     let job = Job { stop: Some(Stop::default()), work, ..Job::default() };
     Plan {
-        targets: vec![Target { tree: Some(Tree::default()), ..Target::default() }],
+        targets: vec![Target {
+            tree: Some(Tree::default()),
+            listing: Some(Listing::default()),
+            ..Target::default()
+        }],
         phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
         ..Plan::default()
     }

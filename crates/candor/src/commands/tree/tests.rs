@@ -48,6 +48,8 @@ fn what_is_there_is_only_looked_at_unless_more_is_asked_for() {
     let target = &plan.targets[0];
     assert_eq!((target.create, target.keep, target.overwrite), (Create::Nothing, true, false));
     assert_eq!((&target.tree, target.listing.clone()), (&None, Some(Listing::default())));
+    let written = text::write_commented(&plan, &[]);
+    assert!(written.contains("\n[target.listing]\n\n"), "defaults are left out: {written}");
     let plan = of("candor tree /data --list names");
     assert_eq!((names(&plan).len(), plan.targets[0].create), (7, Create::Files));
     for line in [
