@@ -9,13 +9,13 @@ use std::time::Instant;
 use crate::support::{Scratch, alone};
 
 /// candor under the name of elbencho.
-struct Elbencho {
+pub struct Elbencho {
     link: String,
     scratch: Scratch,
 }
 
 impl Elbencho {
-    fn new() -> Elbencho {
+    pub fn new() -> Elbencho {
         let scratch = Scratch::new();
         let link = scratch.outside("elbencho");
         symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
@@ -24,20 +24,25 @@ impl Elbencho {
 
     /// Runs a line, in which paths are below the scratch folder.
     fn run(&self, line: &str) -> Output {
+        self.command(line).output().expect("elbencho starts")
+    }
+
+    /// The command of such a line.
+    pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(&self.link);
         command.args(line.split(' ')).current_dir(self.scratch.dir()).stdin(Stdio::null());
         command.env_remove("CANDOR_VERDICT").env_remove("CANDOR_FORCE");
-        command.output().expect("elbencho starts")
+        command
     }
 
     /// The table of a line that goes well.
-    fn table(&self, line: &str) -> String {
+    pub fn table(&self, line: &str) -> String {
         let ran = self.run(line);
         assert_eq!((stderr(&ran), ran.status.code()), (String::new(), Some(0)), "{line}");
         String::from_utf8(ran.stdout).expect("text")
     }
 
-    fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         format!("{}/{name}", self.scratch.dir())
     }
 }
@@ -47,7 +52,7 @@ fn stderr(output: &Output) -> String {
 }
 
 /// The last column of a row of a phase.
-fn last(table: &str, phase: &str, row: &str) -> String {
+pub fn last(table: &str, phase: &str, row: &str) -> String {
     let from = table.find(&format!("\n{phase} ")).unwrap_or_else(|| panic!("{phase}: {table}"));
     let rows = table[from..].split("---").next().unwrap_or_default();
     let line = rows.lines().find(|line| line.contains(row));

@@ -359,6 +359,75 @@ fn many_small_files_are_made_in_a_directory_of_their_own() {
     assert!(std::fs::metadata(&read).is_err(), "files and directory are removed");
 }
 
+/// A large file and small ones that are emptied, written by mappings under locks, and read.
+const WITHIN_FILES: &str = r#"
+[[target]]
+name = "large"
+path = "DIR/large"
+size = "64k"
+layout = "sparse"
+CONSENT
+[[target]]
+name = "small"
+kind = "file_set"
+path = "DIR"
+file_name = "s{number}"
+files = 3
+size = "16k"
+CONSENT
+[[phase]]
+name = "write"
+[[phase.job]]
+name = "large"
+targets = ["large"]
+[phase.job.work.blocks]
+mix = "write"
+engine = "mmap"
+truncate_at_open = true
+lock = "posix_file"
+hints = { advice = ["sequential", "willneed"], map_advice = "nohugepage" }
+[[phase.job]]
+name = "small"
+targets = ["small"]
+[phase.job.work.entries]
+over = "target_files"
+steps = ["create", "fallocate", "write", "close"]
+size = "4k"
+access = "permutation"
+engine = "mmap"
+truncate_at_open = true
+lock = "posix_range"
+advice = "random"
+[[phase]]
+name = "read"
+[[phase.job]]
+targets = ["small"]
+[phase.job.work.entries]
+over = "target_files"
+steps = ["open", "read", "close"]
+size = "4k"
+depth = 4
+engine = "libaio"
+"#;
+
+#[test]
+fn large_and_small_files_are_emptied_with_consent_and_written_by_mappings() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let names = ["large", "s0", "s1", "s2"].map(|name| scratch.path(name));
+    names.iter().for_each(|path| std::fs::write(path, [1; 200_000]).expect("written"));
+    let lengths = || names.clone().map(|path| std::fs::metadata(path).expect("there").len());
+    let plan = |consent| WITHIN_FILES.replace("DIR", &scratch.dir()).replace("CONSENT", consent);
+    let refused = candor(&["run", &scratch.file("refused.toml", &plan(""))]);
+    assert_eq!((refused.code, lengths()), (Some(2), [200_000; 4]), "{}", refused.err);
+    let file = scratch.file("plan.toml", &plan("overwrite = true\nkeep = true"));
+    let (ran, report) = measured(&scratch, &["run", &file]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(lengths(), [65_536, 16_384, 16_384, 16_384]);
+    let engine = |at: &str| report.words(&format!("/phases/{at}/engine/name")).to_owned();
+    assert_eq!(engine("0/measurements/1"), "mmap");
+    assert_eq!(engine("1/measurements/0"), "libaio");
+}
+
 /// Whoever gives a job file of fio to `candor run` is told what runs it.
 #[test]
 fn job_files_of_fio_are_known_by_their_form() {

@@ -39,6 +39,11 @@ impl Known {
         self.pools.entry(seed).or_insert_with(|| content::pool(seed)).clone()
     }
 
+    /// Forgets the blocks of a file that was emptied.
+    pub fn emptied(&mut self, path: &Path) {
+        self.maps.retain(|(of, ..), _| of != path);
+    }
+
     /// Stores that a file was laid out with headers of the first generation.
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
         let interval = verify.interval.0;

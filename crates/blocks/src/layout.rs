@@ -116,6 +116,17 @@ pub fn lay_out(
     Ok(Some(file))
 }
 
+/// Empties a file: nothing is known of its blocks any more.
+///
+/// # Errors
+/// The kernel's.
+pub fn empty(known: &mut Known, path: &Path) -> Result<(), EngineError> {
+    let opened = OpenOptions::new().write(true).truncate(true).open(path);
+    opened.map_err(EngineError::file("empty", path))?;
+    known.emptied(path);
+    Ok(())
+}
+
 fn allocate(file: &File, flags: FallocateFlags, size: u64) -> io::Result<()> {
     rustix::fs::fallocate(file, flags, 0, size).map_err(io::Error::from)
 }

@@ -3,12 +3,17 @@
 //! An opened file stays open for the steps that read, write, sync or close it, up to a step that
 //! closes it (`plan` checks that there is one). Without such steps, the same operation closes it.
 
+use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
+use candor_blocks::engines::mmap::Mapped;
+use candor_blocks::engines::posix_lock::{self, Holding, Span};
+use candor_blocks::targets::files::advise;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
-use candor_plan::entries::{Entries, Step};
+use candor_plan::blocks::{Advice, Lock, MapAdvice};
+use candor_plan::entries::{Entries, EntriesEngine, READ_BACK, Step};
 
 use crate::items::{Paths, SharedPaths};
 
@@ -35,34 +40,68 @@ pub struct Calls {
     keeps: bool,
     /// Entries that were listed last; empty where no step lists.
     listed: Box<[u8]>,
+    /// Advice about each file that is opened.
+    advice: Box<[Advice]>,
+    /// Mappings of the files, where bytes are loaded and stored.
+    maps: Option<Maps>,
+    lock: Lock,
+}
+
+/// How files are mapped.
+struct Maps {
+    writes: bool,
+    advice: Box<[MapAdvice]>,
+}
+
+impl Maps {
+    /// Maps an open file of that length; one that is to be written is brought to it before.
+    fn map(&self, file: &OwnedFd, bytes: u64) -> io::Result<Mapped> {
+        if self.writes && rustix::fs::fstat(file)?.st_size < bytes as i64 {
+            rustix::fs::ftruncate(file, bytes)?;
+        }
+        Mapped::new(file.as_raw_fd(), bytes, self.writes, &self.advice)
+    }
 }
 
 /// The file of an item in progress.
 struct ItemFile {
     /// Handle of the item.
     handle: Option<u32>,
+    /// The mapping of the open file, where it has one.
+    mapped: Option<Mapped>,
     /// Open file, or the error number of the failed open.
     open: Result<OwnedFd, i32>,
 }
 
 impl ItemFile {
-    const CLOSED: ItemFile = ItemFile { handle: None, open: Err(libc::EBADF) };
+    const CLOSED: ItemFile = ItemFile { handle: None, mapped: None, open: Err(libc::EBADF) };
 }
 
 impl Calls {
     /// Engine over the names of so many items in progress.
     pub fn new(entries: &Entries, paths: SharedPaths) -> Calls {
         let writes = entries.has(Step::Write);
-        let access = if writes { libc::O_RDWR } else { libc::O_RDONLY };
+        let changes = entries.all_steps().any(|step| step.needs_open() && step.changes_names());
+        let is_writable = writes || changes || entries.truncate_at_open;
+        let access = if is_writable { libc::O_RDWR } else { libc::O_RDONLY };
         let direct = if entries.direct { libc::O_DIRECT } else { 0 };
+        let truncate = if entries.truncate_at_open { libc::O_TRUNC } else { 0 };
+        let of_maps = match &entries.map_advice {
+            Some(pieces) => pieces.0.clone(),
+            None => entries.advice.of_maps(),
+        };
+        let maps = || Maps { writes, advice: of_maps.into() };
         let lists = entries.has(Step::List);
         let files = paths.borrow().iter().map(|_| ItemFile::CLOSED).collect();
         Calls {
             files,
             paths,
             keeps: entries.all_steps().any(Step::needs_open),
-            flags: access | direct | libc::O_CLOEXEC | libc::O_NOFOLLOW,
+            flags: access | direct | truncate | libc::O_CLOEXEC | libc::O_NOFOLLOW,
             listed: vec![0; if lists { LIST_BYTES } else { 0 }].into(),
+            advice: entries.advice.0.clone().into(),
+            maps: (entries.engine == Some(EntriesEngine::Mmap)).then(maps),
+            lock: entries.lock,
         }
     }
 
@@ -109,30 +148,53 @@ impl Calls {
         // SAFETY: the name ends with a zero byte and outlives the call.
         let fd = unsafe { libc::open(name, flags, FILE_MODE) };
         match Outcome::of_call(fd as isize) {
-            // SAFETY: the descriptor was just opened, and nobody else has it.
-            Outcome::Done(_) => self.opened(slot, Ok(unsafe { OwnedFd::from_raw_fd(fd) })),
+            Outcome::Done(_) => {
+                // SAFETY: the descriptor was just opened, and nobody else has it.
+                let file = unsafe { OwnedFd::from_raw_fd(fd) };
+                let opened = self.make_ready(slot, file);
+                self.opened(slot, opened)
+            }
             Outcome::Failed(failure) => self.opened(slot, Err(failure.errno())),
             Outcome::Over => Outcome::Over,
         }
     }
 
+    /// Gives advice about a file that was opened, and maps it, as the plan says; the error number
+    /// where it cannot be mapped.
+    #[inline(always)]
+    fn make_ready(&mut self, slot: &Slot, file: OwnedFd) -> Result<OwnedFd, i32> {
+        advise(&file, &self.advice);
+        let bytes = self.paths.borrow()[slot.tag as usize].size;
+        if let Some(maps) = self.maps.as_ref().filter(|_| bytes > 0) {
+            let mapped = maps.map(&file, bytes);
+            let mapped = mapped.map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))?;
+            self.files[slot.tag as usize].mapped = Some(mapped);
+        }
+        Ok(file)
+    }
+
     /// Executes a step on the open file.
     fn on_open(&mut self, step: Step, slot: &Slot) -> Outcome {
-        let open = &mut self.files[slot.tag as usize].open;
+        let ItemFile { open, mapped, .. } = &mut self.files[slot.tag as usize];
         let fd: RawFd = match open {
             Ok(file) => file.as_raw_fd(),
             Err(errno) => return Outcome::error(*errno),
         };
-        let (bytes, offset) = (slot.length as usize, slot.offset as i64);
-        let buffer = slot.buffer.host().cast();
+        let length = || self.paths.borrow()[slot.tag as usize].size as i64;
         match step {
-            // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
-            Step::Read => Outcome::of_call(unsafe { libc::pread(fd, buffer, bytes, offset) }),
-            // SAFETY: as above.
-            Step::Write => Outcome::of_call(unsafe { libc::pwrite(fd, buffer, bytes, offset) }),
+            Step::Read | Step::Write => moved(step, slot, (fd, mapped.as_ref()), self.lock),
             // SAFETY: a plain system call on an open descriptor.
             Step::Fsync => Outcome::of_call(unsafe { libc::fsync(fd) } as isize),
+            // SAFETY: as above.
+            Step::Ftruncate => Outcome::of_call(unsafe { libc::ftruncate(fd, length()) } as isize),
+            // An empty file has no blocks that the kernel could allocate.
+            Step::Fallocate if length() == 0 => Outcome::Done(0),
+            Step::Fallocate => {
+                // SAFETY: as above.
+                Outcome::of_call(unsafe { libc::fallocate(fd, 0, 0, length()) } as isize)
+            }
             _ => {
+                *mapped = None;
                 *open = Err(libc::EBADF);
                 Outcome::Done(0)
             }
@@ -140,9 +202,44 @@ impl Calls {
     }
 }
 
+/// Reads or writes bytes of an open file, by calls or by its mapping, under its lock.
+#[inline(always)]
+fn moved(step: Step, slot: &Slot, file: (RawFd, Option<&Mapped>), lock: Lock) -> Outcome {
+    if lock == Lock::None || slot.length == 0 {
+        return moved_unlocked(step, slot, file);
+    }
+    let holding = if step == Step::Read { Holding::Shared } else { Holding::Exclusive };
+    let span = match lock {
+        Lock::PosixRange => Span::of(slot.offset, slot.length),
+        _ => Span::WHOLE,
+    };
+    posix_lock::during(file.0, (holding, span), || moved_unlocked(step, slot, file))
+}
+
+#[inline(always)]
+fn moved_unlocked(step: Step, slot: &Slot, (fd, mapped): (RawFd, Option<&Mapped>)) -> Outcome {
+    let writes = step == Step::Write;
+    if let Some(mapped) = mapped {
+        return mapped.copy(slot, writes);
+    }
+    let (bytes, offset) = (slot.length as usize, slot.offset as i64);
+    let buffer = slot.buffer.host().cast();
+    // SAFETY: the slot's buffer has room for its length and is not used elsewhere.
+    Outcome::of_call(unsafe {
+        match writes {
+            true => libc::pwrite(fd, buffer, bytes, offset),
+            false => libc::pread(fd, buffer, bytes, offset),
+        }
+    })
+}
+
 /// Step of an operation.
+#[inline(always)]
 pub fn step_of(slot: &Slot) -> Option<Step> {
-    Step::ALL.get(slot.op.index()).copied()
+    match slot.op.index() {
+        index if index == READ_BACK as usize => Some(Step::Read),
+        index => Step::ALL.get(index).copied(),
+    }
 }
 
 impl Calls {
@@ -244,9 +341,12 @@ impl Call for Calls {
             match step {
                 Step::Create => return self.open(slot, name, Calls::creating(self.flags)),
                 Step::Open => return self.open(slot, name, self.flags),
-                Step::Read | Step::Write | Step::Fsync | Step::Close => {
-                    return self.on_open(step, slot);
-                }
+                Step::Read
+                | Step::Write
+                | Step::Fsync
+                | Step::Ftruncate
+                | Step::Fallocate
+                | Step::Close => return self.on_open(step, slot),
                 Step::Stat | Step::Lstat | Step::Statx => return look(step, name),
                 Step::List => return self.list(name),
                 Step::Setxattr | Step::Getxattr | Step::Removexattr => {

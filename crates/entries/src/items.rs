@@ -8,12 +8,15 @@ use candor_engine::operation::{Op, Slot};
 use candor_engine::permutation::Permutation;
 use candor_engine::random::{Random, mix};
 use candor_plan::Stop;
-use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, Select, Step};
+use candor_plan::blocks::Access;
+use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
 
 use crate::places::{Item, Prefix, WorkerNames};
 
 /// Choices of a worker's seed: which list of steps an item gets.
 const LISTS: u64 = 0x6c69_7374;
+/// Choices of a worker's seed: order of the bytes within files.
+const WITHIN: u64 = 0x7769_7468;
 
 /// Bounds of a worker's work, beside time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +92,8 @@ pub struct Paths {
     pub path: Vec<u8>,
     /// The other name, where steps have one.
     pub other: Vec<u8>,
+    /// Bytes that the plan gives the file, where steps need them.
+    pub size: u64,
     prefix: Prefix,
 }
 
@@ -98,6 +103,51 @@ pub type SharedPaths = Rc<RefCell<Box<[Paths]>>>;
 /// Paths for so many items in progress.
 pub fn shared_paths(lanes: usize) -> SharedPaths {
     Rc::new(RefCell::new((0..lanes).map(|_| Paths::default()).collect()))
+}
+
+/// Order of the reads or writes within a file, each of as many bytes but for the last of the file.
+enum Within {
+    Forward,
+    Backward,
+    Random(Random),
+    /// Each once, by a key of the worker.
+    Once(u64),
+}
+
+impl Within {
+    fn of(entries: &Entries, seed: u64) -> Within {
+        match entries.access {
+            Access::Backward => Within::Backward,
+            Access::Random => Within::Random(Random::new(seed, WITHIN)),
+            Access::Permutation => Within::Once(mix(seed, WITHIN)),
+            _ => Within::Forward,
+        }
+    }
+
+    /// Number of the block that comes as the n-th of so many.
+    fn nth(&mut self, nth: u64, count: u64, key: u64) -> u64 {
+        match self {
+            Within::Forward => nth,
+            Within::Backward => count - 1 - nth,
+            Within::Random(random) => random.below(count),
+            Within::Once(seed) => Permutation::new(count, mix(*seed, key)).at(nth),
+        }
+    }
+}
+
+/// Operations of writes that read instead: of a hundred in a row, the first ones.
+struct Reads {
+    percent: u64,
+    /// Number of the next operation, which begins at the worker's rank.
+    number: u64,
+}
+
+impl Reads {
+    fn next(&mut self) -> bool {
+        let number = self.number;
+        self.number += 1;
+        number % 100 < self.percent
+    }
 }
 
 /// Lists of steps, of which each item gets one.
@@ -152,6 +202,8 @@ pub struct Lane {
     /// Number by which the item differs from all others, whoever works on it.
     pub key: u64,
     in_flight: u32,
+    /// Blocks that were written, and wait for being read back.
+    unread: u32,
     /// Begin of the first operation.
     began: Option<Ticks>,
     has_read: bool,
@@ -168,6 +220,9 @@ pub struct Items {
     on_alias: bool,
     /// Longest read or write.
     bytes: u64,
+    uses_length: bool,
+    within: Within,
+    reads: Reads,
     budget: Budget,
     left: Budget,
     /// Items that were begun in this pass.
@@ -185,6 +240,7 @@ impl Items {
         bytes: u64,
         (paths, seed): (SharedPaths, u64),
     ) -> Items {
+        let rank = names.rank();
         Items {
             order: Order::of(entries, names.count(), seed),
             lists: Lists::of(entries, seed),
@@ -193,6 +249,9 @@ impl Items {
             has_alias: entries.uses_alias(),
             on_alias: entries.on_alias,
             bytes,
+            uses_length: entries.uses_length(),
+            within: Within::of(entries, seed),
+            reads: Reads { percent: entries.read_percent.into(), number: rank },
             budget,
             left: Budget::NONE,
             turn: 0,
@@ -224,8 +283,9 @@ impl Items {
         let nth = self.order.nth(self.turn, count);
         self.turn += 1;
         let mut paths = self.paths.borrow_mut();
-        let Paths { path, other, prefix } = &mut paths[lane as usize];
-        let item = self.names.write(nth, self.bytes > 0, (path, prefix));
+        let Paths { path, other, size: bytes, prefix } = &mut paths[lane as usize];
+        let item = self.names.write(nth, self.uses_length, (path, prefix));
+        *bytes = item.file_bytes;
         if self.has_alias {
             other.clear();
             other.extend_from_slice(path.strip_suffix(b"\0").unwrap_or(path));
@@ -236,7 +296,7 @@ impl Items {
             }
         }
         let (handle, list) = (self.names.handle(nth), self.lists.draw());
-        let Item { start, bytes: size, key } = item;
+        let Item { start, bytes: size, key, .. } = item;
         Some(Lane { handle, list, start, size, key, ..Lane::default() })
     }
 
@@ -250,7 +310,8 @@ impl Items {
     /// several reads or writes of one step may be in flight.
     #[inline(always)]
     pub fn may_draw(&self, lane: &Lane) -> bool {
-        !self.is_drawn(lane) && (lane.in_flight == 0 || lane.offset > 0)
+        let rests = lane.in_flight == 0 && lane.unread == 0;
+        !self.is_drawn(lane) && (rests || lane.offset > 0)
     }
 
     /// Bytes that the next operation of the step moves.
@@ -272,14 +333,33 @@ impl Items {
         let length = self.bytes_at(step, lane);
         slot.op = Op(step as u8);
         (slot.handle, slot.tag) = (lane.handle, number);
-        (slot.offset, slot.length) = (lane.start + lane.offset, length);
+        (slot.offset, slot.length) = (lane.offset, length);
         lane.offset += length;
+        if length > 0 {
+            self.place(step, lane, slot);
+        }
+        slot.offset += lane.start;
+        let length = slot.length;
         if self.bytes_at(step, lane) == 0 {
             (lane.step, lane.offset) = (lane.step + 1, 0);
         }
         lane.in_flight += 1;
         self.left.ops -= 1;
         self.left.bytes = self.left.bytes.saturating_sub(length);
+    }
+
+    /// Puts a read or write where the order within files has it, and makes a read of a write where
+    /// the plan mixes them.
+    #[inline(always)]
+    fn place(&mut self, step: Step, lane: &Lane, slot: &mut Slot) {
+        if !matches!(self.within, Within::Forward) {
+            let count = lane.size.div_ceil(self.bytes);
+            slot.offset = self.within.nth(slot.offset / self.bytes, count, lane.key) * self.bytes;
+            slot.length = (lane.size - slot.offset).min(self.bytes);
+        }
+        if self.reads.percent > 0 && step == Step::Write && self.reads.next() {
+            slot.op = Op(Step::Read as u8);
+        }
     }
 
     /// Counts an operation of the item as ended, and gives the time that ended with it.
@@ -315,10 +395,35 @@ impl Items {
     }
 }
 
+/// A block that was written and is to be read back.
+pub struct Unread {
+    /// The item in progress.
+    pub lane: u32,
+    handle: u32,
+    offset: u64,
+    length: u64,
+}
+
 impl Lane {
-    /// True where nothing of the item is in flight.
+    /// True where nothing of the item is in flight, and nothing is still to be read back.
     pub fn rests(&self) -> bool {
-        self.in_flight == 0
+        self.in_flight == 0 && self.unread == 0
+    }
+
+    /// Notes a block that was written and is to be read back.
+    pub fn is_to_be_read(&mut self, written: &Slot) -> Unread {
+        self.unread += 1;
+        let Slot { tag, handle, offset, length, .. } = *written;
+        Unread { lane: tag, handle, offset, length }
+    }
+
+    /// Puts the reading back of a block into the slot.
+    pub fn draw_back(&mut self, unread: &Unread, slot: &mut Slot) {
+        slot.op = Op(READ_BACK);
+        (slot.handle, slot.tag) = (unread.handle, unread.lane);
+        (slot.offset, slot.length) = (unread.offset, unread.length);
+        self.unread -= 1;
+        self.in_flight += 1;
     }
 
     /// True where the next operation is the first of its step.

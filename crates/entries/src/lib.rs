@@ -1,6 +1,7 @@
 //! Entries: operations on named files and directories, one after another per worker or several at
 //! once.
 
+mod aio;
 mod calls;
 mod contents;
 mod items;
@@ -36,6 +37,7 @@ use candor_plan::check::OPERATION_MAX;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
 
+use crate::aio::AioCalls;
 use crate::calls::Calls;
 use crate::contents::Contents;
 use crate::items::{Budget, Items, shared_paths};
@@ -175,7 +177,9 @@ impl JobWork for ReadyEntries {
         let entries = &self.entries;
         let recorded = Recorded::of(OPERATIONS, |row| match row.name {
             "item" => entries.has_spans(),
-            "first_byte" => entries.has_spans() && entries.has(Step::Read),
+            "first_byte" => entries.has_spans() && entries.reads(),
+            "read" => entries.reads(),
+            "read_back" => entries.reads_back(),
             name => entries.all_steps().any(|step| step.name() == name),
         });
         Recorded { intended: entries.pace.is_rated(), ..recorded }
@@ -184,9 +188,8 @@ impl JobWork for ReadyEntries {
     /// A single step gives the engine its name.
     fn engine_name(&self) -> &'static str {
         match (self.chosen.engine, self.entries.single()) {
-            (EntriesEngine::IoUring, _) => "io_uring",
             (EntriesEngine::Calls, Some(step)) => step.name(),
-            (EntriesEngine::Calls, None) => "calls",
+            (engine, _) => engine.name(),
         }
     }
 
@@ -211,11 +214,14 @@ impl JobWork for ReadyEntries {
         let items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
         let pacer = self.pacer(&seat);
         let mut end = match (self.chosen.engine, pacer) {
-            (EntriesEngine::Calls, None) if self.verify.is_none() && self.furthest.is_none() => {
+            (engine, None) if !engine.takes_many() && self.is_plain() => {
                 worker::run_calls(seat, shape, &buffers, calls, Walk::new(items, contents))
             }
             (engine, pacer) => {
-                let lanes = Lanes::new(items, lanes, contents);
+                let lanes = match (Lanes::new(items, lanes, contents), self.entries.reads_back()) {
+                    (lanes, true) => lanes.reading_back(shape.depth),
+                    (lanes, false) => lanes,
+                };
                 let mut source: Box<dyn Source> = match pacer {
                     Some(pacer) => Box::new(Paced::new(lanes, pacer)),
                     None => Box::new(lanes),
@@ -224,13 +230,17 @@ impl JobWork for ReadyEntries {
                     source = Box::new(WornOut::new(source, furthest.clone()));
                 }
                 match engine {
-                    EntriesEngine::Calls => {
+                    EntriesEngine::Calls | EntriesEngine::Mmap => {
                         let mut calls = OneAtATime::new(calls);
                         worker::run_gated(seat, shape, &buffers, &mut calls, source)
                     }
                     EntriesEngine::IoUring => {
                         let mut ring = RingCalls::new(shape.depth, &self.entries, calls)?;
                         worker::run_gated(seat, shape, &buffers, &mut ring, source)
+                    }
+                    EntriesEngine::Libaio => {
+                        let mut aio = AioCalls::new(shape.depth, calls)?;
+                        worker::run_gated(seat, shape, &buffers, &mut aio, source)
                     }
                 }
             }
@@ -260,9 +270,18 @@ impl JobWork for ReadyEntries {
     fn verifies(&self) -> bool {
         self.verify.is_some()
     }
+
+    fn reads_back(&self) -> Option<bool> {
+        self.entries.reads_back().then_some(true)
+    }
 }
 
 impl ReadyEntries {
+    /// True where one item after another needs nothing but its operations.
+    fn is_plain(&self) -> bool {
+        self.verify.is_none() && self.furthest.is_none()
+    }
+
     fn pacer(&self, seat: &Seat) -> Option<Pacer> {
         let random = Random::new(seat.seed_for(PACE), 0);
         Pacer::new(&self.entries.pace, Mix::READ, seat.rank, seat.workers, random)
@@ -277,7 +296,7 @@ impl ReadyEntries {
             seed,
             plan_seed,
             rank,
-            reads: self.entries.has(Step::Read) || self.verify.is_some(),
+            reads: self.entries.reads() || self.verify.is_some(),
             blocks: 1,
         };
         let pool = match (&self.pool, &self.verify) {

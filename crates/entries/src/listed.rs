@@ -169,8 +169,8 @@ impl Dealt {
         let whole = self.whole_of(rank);
         let Some(nth_part) = (nth as usize).checked_sub(whole.len()) else {
             let number = whole[nth as usize] as usize;
-            let bytes = if self.of_directories { 0 } else { self.list.size(number) };
-            return Part { number, offset: 0, bytes };
+            let part = Part { number, offset: 0, bytes: 0 };
+            return Part { bytes: self.file_bytes(&part), ..part };
         };
         let file = self.shared[self.shared_of(rank).start + nth_part];
         let (from, to) = (self.unit_of(rank), self.unit_of(rank + 1));
@@ -178,6 +178,11 @@ impl Dealt {
         let offset = from.saturating_sub(file.units_before) * self.unit;
         let end = (to - file.units_before).saturating_mul(self.unit).min(size);
         Part { number: file.number as usize, offset, bytes: end - offset }
+    }
+
+    /// Bytes of the whole file of which a thing is a part.
+    pub fn file_bytes(&self, part: &Part) -> u64 {
+        if self.of_directories { 0 } else { self.list.size(part.number) }
     }
 
     /// Bytes of the longest thing of any rank.

@@ -61,6 +61,8 @@ pub struct Item {
     pub start: u64,
     /// Bytes of that part: all of a file that is not shared.
     pub bytes: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
     /// Number by which it differs from all others.
     pub key: u64,
 }
@@ -245,7 +247,8 @@ impl ListThings {
             to.push(b'/');
             to.extend_from_slice(name);
             let key = if with_key { listed::key(name) } else { 0 };
-            item = Item { start: part.offset, bytes: part.bytes, key };
+            let file_bytes = self.dealt.file_bytes(&part);
+            item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
         }
         to.push(0);
         item
@@ -280,6 +283,11 @@ impl WorkerNames {
         self.count
     }
 
+    /// Rank whose names they are.
+    pub fn rank(&self) -> u64 {
+        self.rank
+    }
+
     /// Handle of a name.
     pub fn handle(&self, nth: u64) -> u32 {
         self.places.handle(self.worker, nth)
@@ -299,7 +307,7 @@ impl WorkerNames {
                 names.write_path(number, to);
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, key: number as u64 }
+                Item { start: 0, bytes, file_bytes: bytes, key: number as u64 }
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
@@ -310,7 +318,7 @@ impl WorkerNames {
                 things.write(names, &place, prefix, to);
                 let size = || file_size(&things.tree, things.seed, &place);
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, key: key(&place) }
+                Item { start: 0, bytes, file_bytes: bytes, key: key(&place) }
             }
             Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
         }

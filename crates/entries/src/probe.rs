@@ -41,20 +41,15 @@ pub struct Chosen {
 impl Chosen {
     /// Items that a worker has in progress.
     pub fn lanes(&self, entries: &Entries) -> u32 {
-        match self.engine {
-            EntriesEngine::Calls => 1,
-            EntriesEngine::IoUring => entries.lanes(),
-        }
+        if self.engine.takes_many() { entries.lanes() } else { 1 }
     }
 
     /// Depth and batches of a worker.
     pub fn shape(&self, entries: &Entries) -> Shape {
         let depth = entries.depth.max(1) as usize;
-        match self.engine {
-            EntriesEngine::Calls => Shape::ONE,
-            EntriesEngine::IoUring => {
-                Shape { depth, batch: depth, reap: 1, reap_max: depth, priority: 0 }
-            }
+        match self.engine.takes_many() {
+            false => Shape::ONE,
+            true => Shape { depth, batch: depth, reap: 1, reap_max: depth, priority: 0 },
         }
     }
 }
@@ -134,10 +129,7 @@ struct Trial<'a> {
 impl Trial<'_> {
     fn time_per_item(&self, places: &Arc<Places>) -> io::Result<Duration> {
         let entries = self.entries;
-        let lanes = match self.engine {
-            EntriesEngine::Calls => 1,
-            EntriesEngine::IoUring => entries.lanes(),
-        };
+        let lanes = if self.engine.takes_many() { entries.lanes() } else { 1 };
         let depth = if lanes == 1 { 1 } else { entries.depth as usize };
         let paths = shared_paths(lanes as usize);
         let names = WorkerNames::new(places.clone(), 0);
@@ -152,12 +144,12 @@ impl Trial<'_> {
             Mapping::new(self.bytes_max.next_multiple_of(PAGE_BYTES) * depth, Pages::Ordinary)?;
         let source = Lanes::new(items, lanes, None);
         let time = match self.engine {
-            EntriesEngine::Calls => drive(&mut OneAtATime::new(calls), source, (&memory, depth)),
             EntriesEngine::IoUring => {
                 let ring = RingCalls::new(depth, entries, calls);
                 let mut ring = ring.map_err(|error| io::Error::other(error.to_string()))?;
                 drive(&mut ring, source, (&memory, depth))
             }
+            _ => drive(&mut OneAtATime::new(calls), source, (&memory, depth)),
         };
         time.map(|time| time / self.files as u32)
     }

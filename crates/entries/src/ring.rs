@@ -39,6 +39,7 @@ fn opcode_of(step: Step) -> Option<u8> {
         Step::Read => opcode::Read::CODE,
         Step::Write => opcode::Write::CODE,
         Step::Fsync => opcode::Fsync::CODE,
+        Step::Fallocate => opcode::Fallocate::CODE,
         Step::Stat | Step::Lstat | Step::Statx => opcode::Statx::CODE,
         Step::Unlink | Step::Rmdir => opcode::UnlinkAt::CODE,
         Step::Mkdir => opcode::MkDirAt::CODE,
@@ -47,9 +48,12 @@ fn opcode_of(step: Step) -> Option<u8> {
         Step::Symlink => opcode::SymlinkAt::CODE,
         Step::Setxattr => opcode::SetXattr::CODE,
         Step::Getxattr => opcode::GetXattr::CODE,
-        Step::List | Step::Truncate | Step::Readlink | Step::Removexattr | Step::Syncfs => {
-            return None;
-        }
+        Step::List
+        | Step::Truncate
+        | Step::Ftruncate
+        | Step::Readlink
+        | Step::Removexattr
+        | Step::Syncfs => return None,
     })
 }
 
@@ -115,6 +119,8 @@ impl RingCalls {
                 write.offset(slot.offset).build()
             }
             Step::Fsync => opcode::Fsync::new(open_file(&self.calls)?).build(),
+            Step::Fallocate if paths.size == 0 => return None,
+            Step::Fallocate => opcode::Fallocate::new(open_file(&self.calls)?, paths.size).build(),
             Step::Stat | Step::Statx => looks(0),
             Step::Lstat => looks(libc::AT_SYMLINK_NOFOLLOW),
             Step::Unlink => opcode::UnlinkAt::new(here, path).build(),
@@ -131,9 +137,12 @@ impl RingCalls {
                 let bytes = ATTRIBUTE_BYTES as u32;
                 opcode::GetXattr::new(ATTRIBUTE.as_ptr(), value, path, bytes).build()
             }
-            Step::List | Step::Truncate | Step::Readlink | Step::Removexattr | Step::Syncfs => {
-                return None;
-            }
+            Step::List
+            | Step::Truncate
+            | Step::Ftruncate
+            | Step::Readlink
+            | Step::Removexattr
+            | Step::Syncfs => return None,
         })
     }
 

@@ -4,11 +4,11 @@ use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
 use candor_engine::source::{Bare, Next, Source, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
-use candor_plan::entries::Step;
+use candor_plan::entries::{READ_BACK, Step};
 use candor_record::Ended;
 
 use crate::contents::Contents;
-use crate::items::{Items, Lane};
+use crate::items::{Items, Lane, Unread};
 
 /// One item after another.
 pub struct Walk {
@@ -79,6 +79,8 @@ pub struct Lanes {
     lanes: Box<[Option<Lane>]>,
     /// Lanes of which an operation may start, or an item begin: the next one last.
     ready: Vec<u32>,
+    /// Blocks that were written, where they are read back; none where they are not.
+    unread: Option<Vec<Unread>>,
     contents: Option<Contents>,
     checking: Ticks,
 }
@@ -90,9 +92,26 @@ impl Lanes {
             items,
             lanes: vec![None; lanes as usize].into(),
             ready: (0..lanes).rev().collect(),
+            unread: None,
             contents,
             checking: Ticks(0),
         }
+    }
+
+    /// Reads each block back that was written; at most so many writes are in flight.
+    pub fn reading_back(mut self, depth: usize) -> Lanes {
+        self.unread = Some(Vec::with_capacity(depth));
+        self
+    }
+
+    /// Puts the reading back of a block into the slot; false where none waits for it.
+    fn draw_back(&mut self, slot: &mut Slot) -> bool {
+        let Some(unread) = self.unread.as_mut().and_then(Vec::pop) else { return false };
+        let lane = self.lanes[unread.lane as usize].as_mut();
+        lane.is_some_and(|lane| {
+            lane.draw_back(&unread, slot);
+            true
+        })
     }
 
     /// Puts the next operation of some item into the slot; false where none may start.
@@ -144,10 +163,11 @@ impl Lanes {
 
 impl Source for Lanes {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        if !self.items.is_spent() && self.draw(slot) {
+        if self.draw_back(slot) || (!self.items.is_spent() && self.draw(slot)) {
             return Next::Ready;
         }
-        match turn.in_flight > 0 && !self.items.is_spent() {
+        let is_over = self.items.is_spent() && self.unread.is_none();
+        match turn.in_flight > 0 && !is_over {
             true => Next::Wait(Wait::InFlight),
             false => Next::End(Ended::Done),
         }
@@ -158,8 +178,16 @@ impl Source for Lanes {
     }
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        let is_whole = outcome == Outcome::Done(slot.length);
+        if let (Some(unread), Some(lane), true) = (
+            &mut self.unread,
+            &mut self.lanes[slot.tag as usize],
+            is_whole && is(slot, Step::Write),
+        ) {
+            unread.push(lane.is_to_be_read(slot));
+        }
         let Some(key) = self.go_on(slot) else { return };
-        let is_read = is(slot, Step::Read) && outcome == Outcome::Done(slot.length);
+        let is_read = is_whole && (is(slot, Step::Read) || slot.op == Op(READ_BACK));
         let Some(contents) = self.contents.as_mut().filter(|_| is_read) else { return };
         let before = turn.clock.now();
         let is_intact = contents.check(slot, key, || turn.name(slot));

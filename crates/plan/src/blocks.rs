@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::access::{
     Access, FileOrder, Position, Rotation, Stay, StayAt, TraceFile, Windows, Zone,
 };
+pub use crate::advice::{Advice, MapAdvice, Pieces};
 pub use crate::content::{Content, Duplicates, Fill, Pattern};
 use crate::engine::is_default;
 pub use crate::engine::{
@@ -82,6 +83,9 @@ pub struct Blocks {
     /// How operations on a file keep off those of other workers and jobs.
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
+    /// Empty the files as they are made ready for a phase, before any of their bytes are made.
+    #[serde(skip_serializing_if = "is_false")]
+    pub truncate_at_open: bool,
     /// Engine that issues the I/O, with its options.
     pub engine: Engine,
     /// Operations that have an I/O priority of their own, for libaio and io_uring.
@@ -132,6 +136,7 @@ impl Default for Blocks {
             depth_low: None,
             serialize_overlap: false,
             lock: Lock::None,
+            truncate_at_open: false,
             engine: Engine::Psync,
             priorities: Vec::new(),
             buffers: Buffers::default(),
@@ -310,7 +315,7 @@ pub enum OpenSync {
 }
 
 /// Advice to the kernel, and the state of the cache beforehand.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Hints {
     /// Before the phase: flush the files, drop their pages, verify, repeat; what stays resident
@@ -321,8 +326,11 @@ pub struct Hints {
     pub invalidate: bool,
     /// Before the phase: read the files once, so that they are in the cache.
     pub pre_read: bool,
-    /// `posix_fadvise` (and `madvise` for mmap) when opening.
-    pub advice: Advice,
+    /// `posix_fadvise` when opening: one piece, or several in turn.
+    pub advice: Pieces<Advice>,
+    /// `madvise` on each mapping of mmap; absent means the same as `advice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_advice: Option<Pieces<MapAdvice>>,
     /// Buffers from huge pages, reserved or transparent ones, or from ordinary pages only. Absent,
     /// large buffers of direct I/O are from transparent huge pages where there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -330,6 +338,16 @@ pub struct Hints {
     /// How long what is written is expected to live (`F_SET_RW_HINT`), for devices that sort by it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_life: Option<WriteLife>,
+}
+
+impl Hints {
+    /// Advice about mappings.
+    pub fn of_maps(&self) -> Vec<MapAdvice> {
+        match &self.map_advice {
+            Some(pieces) => pieces.0.clone(),
+            None => self.advice.of_maps(),
+        }
+    }
 }
 
 /// How long what is written is expected to live.
@@ -346,19 +364,4 @@ pub enum WriteLife {
     Long,
     /// For ever.
     Extreme,
-}
-
-/// Advice to the kernel about the access pattern.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Advice {
-    /// None is given.
-    #[default]
-    None,
-    /// Read ahead more.
-    Sequential,
-    /// Read nothing ahead.
-    Random,
-    /// Used once.
-    Noreuse,
 }

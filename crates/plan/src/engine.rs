@@ -404,18 +404,30 @@ impl Mmap {
     pub const DEFAULT: Mmap = Mmap { drop: false };
 }
 
-/// How operations on a file keep off those of other workers and jobs of the phase, where these lock
-/// it as well: for engines that do one operation per call.
+/// How operations on a file keep off those of other workers and jobs, where these lock it as well:
+/// for engines that do one operation per call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
     /// Not at all.
     #[default]
     None,
-    /// One operation at a time.
+    /// One operation at a time, of those of this run's phase.
     Exclusive,
     /// Many reads at a time, or one other operation.
     ReadWrite,
+    /// A POSIX lock of the kernel (`fcntl`) over the bytes of each operation, which other processes
+    /// and hosts see as well: shared for reads, exclusive for others.
+    PosixRange,
+    /// The same over the whole file.
+    PosixFile,
+}
+
+impl Lock {
+    /// True for locks of the kernel, which other processes see.
+    pub fn is_posix(self) -> bool {
+        matches!(self, Lock::PosixRange | Lock::PosixFile)
+    }
 }
 
 /// Class of an I/O priority.

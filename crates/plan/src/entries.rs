@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::access::Access;
+use crate::advice::{Advice, MapAdvice, Pieces};
 use crate::content::Content;
+use crate::engine::{Lock, is_default};
 use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
 use crate::verify::{Format, Verify};
@@ -25,16 +28,36 @@ pub struct Entries {
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
+    /// Order of the reads or writes within a file: `sequential`, `backward`, `random` (places may
+    /// repeat) or `permutation` (each once).
+    #[serde(skip_serializing_if = "is_default")]
+    pub access: Access,
+    /// Share of the operations of `write` that read instead, in percent: of each worker's hundred
+    /// in a row the first ones, where the count begins at its rank.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_percent: u8,
     /// Bypass the page cache.
     pub direct: bool,
+    /// Empty each file as it is opened (`O_TRUNC`).
+    #[serde(skip_serializing_if = "is_default")]
+    pub truncate_at_open: bool,
+    /// POSIX lock of the kernel around each read and write: `posix_range` or `posix_file`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lock: Lock,
+    /// `posix_fadvise` after each open: one piece, or several in turn.
+    #[serde(skip_serializing_if = "Pieces::is_none")]
+    pub advice: Pieces<Advice>,
+    /// `madvise` on each mapping of mmap; absent means the same as `advice`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map_advice: Option<Pieces<MapAdvice>>,
     /// Operations in flight per worker.
     pub depth: u32,
     /// Items that a worker has in progress at most, each with one operation in flight, or with
     /// several reads or writes; absent means as many as operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_at_once: Option<u32>,
-    /// Way in which operations are issued. Absent means single calls at depth 1, and at others the
-    /// faster of both, by a probe on files of its own.
+    /// Way in which operations are issued. Absent means single calls at depth 1, and at others
+    /// those or io_uring, whichever is faster in a probe on files of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
     /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`.
@@ -65,7 +88,13 @@ impl Default for Entries {
             mix: Vec::new(),
             select: Select::default(),
             size: None,
+            access: Access::Sequential,
+            read_percent: 0,
             direct: false,
+            truncate_at_open: false,
+            lock: Lock::None,
+            advice: Pieces::default(),
+            map_advice: None,
             depth: 1,
             items_at_once: None,
             engine: None,
@@ -101,14 +130,36 @@ pub enum EntriesEngine {
     Calls,
     /// `io_uring`, as many at once as the depth.
     IoUring,
+    /// Reads and writes by the kernel's aio, as many at once as the depth; all else by system
+    /// calls, one after another.
+    Libaio,
+    /// Loads and stores on a mapping of each file that is open, which writes first bring to its
+    /// length; all else by system calls. One after another.
+    Mmap,
 }
 
 impl EntriesEngine {
+    /// Every one.
+    pub const ALL: [EntriesEngine; 4] =
+        [EntriesEngine::Calls, EntriesEngine::IoUring, EntriesEngine::Libaio, EntriesEngine::Mmap];
+
+    /// True where only reads and writes differ from those of calls.
+    pub fn is_of_bytes(self) -> bool {
+        matches!(self, EntriesEngine::Libaio | EntriesEngine::Mmap)
+    }
+
+    /// True where a worker can have several operations in flight.
+    pub fn takes_many(self) -> bool {
+        matches!(self, EntriesEngine::IoUring | EntriesEngine::Libaio)
+    }
+
     /// Name in plans and reports.
     pub fn name(self) -> &'static str {
         match self {
             EntriesEngine::Calls => "calls",
             EntriesEngine::IoUring => "io_uring",
+            EntriesEngine::Libaio => "libaio",
+            EntriesEngine::Mmap => "mmap",
         }
     }
 }
@@ -123,6 +174,9 @@ pub struct VerifyItems {
     pub format: Format,
     /// Go on after a mismatch, counting it.
     pub continue_on_mismatch: bool,
+    /// Read each block back as soon as it is written, and check it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_back: bool,
     /// Seed of the headers; blocks of another seed are of another file or run. Absent means the
     /// plan's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,6 +202,7 @@ impl Default for VerifyItems {
             interval: Bytes(4096),
             format: Format::Own,
             continue_on_mismatch: false,
+            read_back: false,
             seed: None,
         }
     }
@@ -171,6 +226,21 @@ impl Entries {
     /// True where a list has that step.
     pub fn has(&self, step: Step) -> bool {
         self.all_steps().any(|of| of == step)
+    }
+
+    /// True where written blocks are read back at once.
+    pub fn reads_back(&self) -> bool {
+        self.verify.as_ref().is_some_and(|verify| verify.read_back) && self.has(Step::Write)
+    }
+
+    /// True where a step reads, or a share of the writes does.
+    pub fn reads(&self) -> bool {
+        self.has(Step::Read) || (self.read_percent > 0 && self.has(Step::Write))
+    }
+
+    /// True where steps take the length that the plan gives a file.
+    pub fn uses_length(&self) -> bool {
+        self.moves_bytes() || self.has(Step::Ftruncate) || self.has(Step::Fallocate)
     }
 
     /// True where bytes of items are read or written.
@@ -315,6 +385,8 @@ pub enum Step {
     Getxattr,
     Removexattr,
     Syncfs,
+    Ftruncate,
+    Fallocate,
 }
 
 /// The table of operations: one row per step, in the order of [`Step`]; behind them the times that
@@ -342,8 +414,11 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("getxattr", Figure::Names),
     Operation::of("removexattr", Figure::Names).destroying(),
     Operation::of("syncfs", Figure::Flush),
+    Operation::of("ftruncate", Figure::Names).destroying(),
+    Operation::of("fallocate", Figure::Names),
     Operation::of("first_byte", Figure::Item),
     Operation::of("item", Figure::Item),
+    Operation::of("read_back", Figure::ReadBack).moving(),
 ];
 
 /// Index of the time from the begin of an item to the end of its first read.
@@ -351,11 +426,14 @@ pub const FIRST_BYTE: u8 = Step::ALL.len() as u8;
 /// Index of the time of all operations on an item.
 pub const ITEM: u8 = FIRST_BYTE + 1;
 
-const _: () = assert!(OPERATIONS.len() == ITEM as usize + 1);
+/// Index of reads of blocks that were just written.
+pub const READ_BACK: u8 = ITEM + 1;
+
+const _: () = assert!(OPERATIONS.len() == READ_BACK as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.
-    pub const ALL: [Step; 22] = [
+    pub const ALL: [Step; 24] = [
         Step::Mkdir,
         Step::Rmdir,
         Step::List,
@@ -378,6 +456,8 @@ impl Step {
         Step::Getxattr,
         Step::Removexattr,
         Step::Syncfs,
+        Step::Ftruncate,
+        Step::Fallocate,
     ];
 
     /// The row in the table of operations.
@@ -403,15 +483,14 @@ impl Step {
 
     /// True where it is done to a file that is open.
     pub fn needs_open(self) -> bool {
-        matches!(self, Step::Read | Step::Write | Step::Fsync | Step::Close)
+        use Step::*;
+        matches!(self, Read | Write | Fsync | Ftruncate | Fallocate | Close)
     }
 
     /// True where io_uring has an operation for it; others hold the ring up.
     pub fn is_queued(self) -> bool {
-        !matches!(
-            self,
-            Step::List | Step::Truncate | Step::Readlink | Step::Removexattr | Step::Syncfs
-        )
+        use Step::*;
+        !matches!(self, List | Truncate | Readlink | Removexattr | Syncfs | Ftruncate)
     }
 
     /// True where it asks a filesystem about a name, or what a directory holds.
@@ -424,7 +503,7 @@ impl Step {
     pub fn changes_names(self) -> bool {
         use Step::*;
         matches!(self, Mkdir | Rmdir | Create | Truncate | Rename | Link | Unlink | Symlink)
-            || matches!(self, Setxattr | Removexattr)
+            || matches!(self, Setxattr | Removexattr | Ftruncate | Fallocate)
     }
 
     /// True where it makes what was changed durable.
@@ -450,6 +529,8 @@ impl Step {
             | Step::Read
             | Step::Write
             | Step::Fsync
+            | Step::Ftruncate
+            | Step::Fallocate
             | Step::Truncate
             | Step::Link
             | Step::Unlink => {

@@ -11,6 +11,7 @@
 //! host that runs the worker, from (rank, ranks, host, hosts), so a plan is the same everywhere.
 
 mod access;
+mod advice;
 pub mod blocks;
 pub mod check;
 mod content;

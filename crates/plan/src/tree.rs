@@ -198,8 +198,13 @@ impl Tree {
         {
             top = parent;
         }
-        let rank = if self.per_rank || self.depth > 0 { place.tree } else { place.rank };
-        (self.first_rank.saturating_add(rank)).saturating_add(top.saturating_sub(1)) % homes
+        // Directories of all ranks stand where every run has them, whatever its first rank.
+        let rank = match (self.per_rank, self.depth) {
+            (true, _) => self.first_rank.saturating_add(place.tree),
+            (false, 0) => self.first_rank.saturating_add(place.rank),
+            (false, _) => 0,
+        };
+        rank.saturating_add(top.saturating_sub(1)) % homes
     }
 
     /// The part of one rank among so many.
@@ -453,6 +458,10 @@ mod tests {
         let flat = Tree { items: 5, items_per_rank: true, first_rank: 4, ..Tree::default() };
         assert_eq!([0, 1, 2].map(|rank| flat.home(&flat.part(rank, 3).item(3), 2)), [0, 1, 0]);
         assert_eq!(flat.home(&flat.part(1, 3).item(3), 1), 0);
+        // Runs of other ranks find the directories of all where the first one made them.
+        let shared = Tree { depth: 1, width: 3, items: 1, leaves_only: true, ..Tree::default() };
+        let later = Tree { items_per_rank: true, first_rank: 5, ..shared };
+        assert_eq!([0, 1, 2].map(|nth| later.home(&later.part(0, 1).directory(nth), 2)), [0, 1, 0]);
     }
 
     #[test]

@@ -92,7 +92,9 @@ impl Work {
         match self {
             Work::Blocks(blocks) => blocks.destroys().map(BlocksOp::operation),
             Work::Entries(entries) => {
-                entries.all_steps().map(Step::operation).find(|step| step.destroys)
+                let empties = entries.truncate_at_open.then_some(Step::Truncate);
+                let mut steps = empties.into_iter().chain(entries.all_steps()).map(Step::operation);
+                steps.find(|step| step.destroys)
             }
             Work::Program(_) | Work::Burn(_) | Work::Memory(_) => None,
         }
@@ -173,10 +175,14 @@ mod tests {
             Step::Unlink,
             Step::Setxattr,
             Step::Removexattr,
+            Step::Ftruncate,
         ];
         for step in Step::ALL {
             let work = Work::from(Entries { steps: vec![step], ..Entries::default() });
             assert_eq!(work.destroys().is_some(), destroying.contains(&step), "{}", step.name());
         }
+        let steps = vec![Step::Open, Step::Close];
+        let work = Work::from(Entries { steps, truncate_at_open: true, ..Entries::default() });
+        assert_eq!(work.destroys().map(|row| row.name), Some("truncate"));
     }
 }

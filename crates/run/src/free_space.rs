@@ -97,7 +97,8 @@ fn tree_growth((plan, lists): (&Plan, &Lists), phases: &[Phase], target: &Target
             let whole = stop.time.is_none() && stop.ops.is_none() && stop.bytes.is_none();
             let lays_out = Needs::of(plan, phase, target, entries).items;
             made |= lays_out || (whole && !entries.needs_names());
-            written |= lays_out || (whole && entries.has(Step::Write));
+            let fills = entries.has(Step::Write) || entries.has(Step::Fallocate);
+            written |= lays_out || (whole && fills);
             ranks = ranks.max(u64::from(job.workers));
         }
     }
@@ -266,6 +267,7 @@ mod tests {
         };
         assert_eq!(grows(&[Step::Create]), (0, 10));
         assert_eq!(grows(&[Step::Create, Step::Write, Step::Close]), (40_960, 10));
+        assert_eq!(grows(&[Step::Create, Step::Fallocate, Step::Close]), (40_960, 10));
         assert_eq!(grows(&[Step::Stat]), (40_960, 10), "laid out");
         std::fs::create_dir_all(dir.path().join("tree/f0")).expect("made");
         assert_eq!(grows(&[Step::Stat]), (0, 0), "it may all be there");

@@ -122,6 +122,7 @@ impl FileLayout<'_> {
         };
         let is_filled = target.layout == Layout::Needed && work.iter().any(fills);
         let needed = is_laid_out(target, work) && !is_filled;
+        let empties = work.iter().any(|(_, blocks)| blocks.truncate_at_open);
         // Whoever may overwrite a file may fill its holes.
         let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
         let wanted = Wanted { fills_holes, ..self.wanted(target) };
@@ -131,6 +132,13 @@ impl FileLayout<'_> {
             let size = size.filter(|_| needed);
             if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
+            }
+            if empties && is_device(&named.path) {
+                let unfit = std::io::Error::from(std::io::ErrorKind::InvalidInput);
+                return Err(RunError::file("empty the device", &named.path)(unfit));
+            }
+            if empties {
+                layout::empty(self.session.kept.of(), &named.path)?;
             }
             if let Some(size) = size.filter(|_| !is_device(&named.path)) {
                 self.file(&named, size, &wanted)?;

@@ -34,7 +34,7 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "plan",
-        "text_serde units trace access content engine measure operation pace verify zones \
+        "text_serde units trace access advice content engine measure operation pace verify zones \
          blocks memory pattern file_name tree listing target entries threads program work model nearest \
          problem rank check shell text",
     ),

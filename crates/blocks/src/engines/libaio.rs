@@ -4,6 +4,7 @@
 
 use std::io;
 use std::mem;
+use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -52,73 +53,95 @@ struct Event {
     result2: i64,
 }
 
-/// Engine of the kernel's aio, with its own context. Dropping it waits for the operations in
-/// flight.
-pub struct Libaio {
+/// A context of the kernel's aio. Dropping it waits for the operations in flight.
+pub struct Aio {
     context: libc::c_ulong,
-    files: Arc<Files>,
-    clock: Clock,
     blocks: Box<[libc::iocb]>,
-    /// Vector of each operation's buffer; empty where operations name their buffers themselves.
-    vectors: Box<[libc::iovec]>,
     /// Control blocks to submit, in order; filled from the front.
     pending: Box<[*mut libc::iocb]>,
     pending_count: usize,
     in_kernel: usize,
-    /// Trims and flushes, which the calling thread does at the next turn.
-    blocking: Vec<u32>,
     events: Box<[Event]>,
     user_ring: bool,
-    flags: CallFlags,
-    /// True where operations have priorities of their own.
-    priorities: bool,
 }
 
-impl Libaio {
+impl Aio {
     /// Sets up a context of `depth` operations.
     ///
     /// # Errors
     /// The kernel's, for instance when `/proc/sys/fs/aio-max-nr` is reached.
-    pub fn new(
-        from: &Context<'_>,
-        blocks: &Blocks,
-        options: Options,
-    ) -> Result<Libaio, EngineError> {
+    pub fn new(depth: usize) -> Result<Aio, EngineError> {
         let mut context: libc::c_ulong = 0;
         // SAFETY: the call writes one number to a variable that outlives it.
-        let result = unsafe { libc::syscall(libc::SYS_io_setup, from.depth, &raw mut context) };
+        let result = unsafe { libc::syscall(libc::SYS_io_setup, depth, &raw mut context) };
         if result != 0 {
-            let what = format!("set up aio for {} operations in flight", from.depth);
+            let what = format!("set up aio for {depth} operations in flight");
             return Err(EngineError::system(what)(io::Error::last_os_error()));
         }
         // SAFETY: an all-zero iocb is valid (it is a struct of integers).
         let blank: libc::iocb = unsafe { mem::zeroed() };
-        let vector = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-        let vectors = if options.vectored { from.depth } else { 0 };
         let event = Event { data: 0, object: 0, result: 0, result2: 0 };
         // SAFETY: the kernel maps the ring's header at the address it returned as the context.
         let user_ring = unsafe { (*(context as *const Ring)).magic } == RING_MAGIC;
-        Ok(Libaio {
+        Ok(Aio {
             context,
-            files: from.files.clone(),
-            clock: from.clock,
-            blocks: vec![blank; from.depth].into(),
-            vectors: vec![vector; vectors].into(),
-            pending: vec![ptr::null_mut(); from.depth].into(),
+            blocks: vec![blank; depth].into(),
+            pending: vec![ptr::null_mut(); depth].into(),
             pending_count: 0,
             in_kernel: 0,
-            blocking: Vec::with_capacity(from.depth),
-            events: vec![event; from.depth].into(),
+            events: vec![event; depth].into(),
             user_ring,
-            flags: CallFlags::new(options.flags),
-            priorities: !blocks.priorities.is_empty(),
         })
+    }
+
+    /// Queues a read or write of a slot's bytes; the block may be changed until it is submitted.
+    /// The slot's buffer must live until its completion is taken.
+    #[inline(always)]
+    pub fn queue(
+        &mut self,
+        index: u32,
+        slot: &Slot,
+        (fd, writes): (RawFd, bool),
+    ) -> &mut libc::iocb {
+        let block = &mut self.blocks[index as usize];
+        block.aio_data = u64::from(index);
+        block.aio_lio_opcode = if writes { IOCB_CMD_PWRITE } else { IOCB_CMD_PREAD };
+        block.aio_fildes = fd as u32;
+        block.aio_buf = slot.buffer.host() as u64;
+        block.aio_nbytes = slot.length;
+        block.aio_offset = slot.offset as i64;
+        self.pending[self.pending_count] = block;
+        self.pending_count += 1;
+        block
+    }
+
+    /// True where operations wait to be submitted.
+    #[inline(always)]
+    pub fn has_pending(&self) -> bool {
+        self.pending_count > 0
+    }
+
+    /// Takes completions: those that are there, and as many as are missing of `min` once they come.
+    #[inline(always)]
+    pub fn reap(&mut self, min: usize, wait_ns: Option<u64>, done: &mut Done) {
+        if self.user_ring {
+            self.reap_ring(done);
+        }
+        let missing = min.saturating_sub(done.len()).min(self.in_kernel);
+        if missing > 0 {
+            self.reap_call(missing, wait_ns, done);
+        }
+    }
+
+    /// The way in which completions are taken, for the report.
+    pub fn feature(&self) -> Option<String> {
+        self.user_ring.then(|| "user-space-reap".to_owned())
     }
 
     /// Submits the pending operations. An operation that the kernel refuses for good becomes a
     /// failed completion; one that it cannot take now stays pending.
     #[inline(always)]
-    fn submit(&mut self, done: &mut Done) {
+    pub fn submit(&mut self, done: &mut Done) {
         let mut first = 0;
         while first < self.pending_count {
             let count = self.pending_count - first;
@@ -200,33 +223,71 @@ impl Libaio {
             done.push(event.data as u32, Outcome::of_kernel(event.result));
         }
     }
+}
+
+impl Drop for Aio {
+    fn drop(&mut self) {
+        // SAFETY: the context is this value's; the call returns after all operations ended, so no
+        // buffer is written to afterwards.
+        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+    }
+}
+
+/// Engine of the kernel's aio.
+pub struct Libaio {
+    aio: Aio,
+    files: Arc<Files>,
+    clock: Clock,
+    /// Vector of each operation's buffer; empty where operations name their buffers themselves.
+    vectors: Box<[libc::iovec]>,
+    /// Trims and flushes, which the calling thread does at the next turn.
+    blocking: Vec<u32>,
+    flags: CallFlags,
+    /// True where operations have priorities of their own.
+    priorities: bool,
+}
+
+impl Libaio {
+    /// Sets up a context of `depth` operations.
+    ///
+    /// # Errors
+    /// The kernel's, for instance when `/proc/sys/fs/aio-max-nr` is reached.
+    pub fn new(
+        from: &Context<'_>,
+        blocks: &Blocks,
+        options: Options,
+    ) -> Result<Libaio, EngineError> {
+        let vector = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
+        let vectors = if options.vectored { from.depth } else { 0 };
+        Ok(Libaio {
+            aio: Aio::new(from.depth)?,
+            files: from.files.clone(),
+            clock: from.clock,
+            vectors: vec![vector; vectors].into(),
+            blocking: Vec::with_capacity(from.depth),
+            flags: CallFlags::new(options.flags),
+            priorities: !blocks.priorities.is_empty(),
+        })
+    }
 
     #[inline(always)]
     fn queue_one(&mut self, index: u32, slot: &Slot) {
-        let (opcode, flags) = match slot.issued() {
-            BlocksOp::Read => (IOCB_CMD_PREAD, self.flags.read),
-            BlocksOp::Write => (IOCB_CMD_PWRITE, self.flags.write),
+        let (writes, flags) = match slot.issued() {
+            BlocksOp::Read => (false, self.flags.read),
+            BlocksOp::Write => (true, self.flags.write),
             _ => return self.blocking.push(index),
         };
-        let block = &mut self.blocks[index as usize];
-        block.aio_data = u64::from(index);
-        block.aio_lio_opcode = opcode;
+        let block = self.aio.queue(index, slot, (self.files.get(slot.handle).raw(), writes));
         block.aio_rw_flags = flags;
         if self.priorities {
             block.aio_flags = if slot.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
             block.aio_reqprio = slot.priority as i16;
         }
-        block.aio_fildes = self.files.get(slot.handle).raw() as u32;
-        block.aio_buf = slot.buffer.host() as u64;
-        block.aio_nbytes = slot.length;
-        block.aio_offset = slot.offset as i64;
         if let Some(vector) = self.vectors.get_mut(index as usize) {
             (vector.iov_base, vector.iov_len) = (slot.buffer.host().cast(), slot.length as usize);
-            block.aio_lio_opcode = vectored(opcode);
+            block.aio_lio_opcode = vectored(block.aio_lio_opcode);
             (block.aio_buf, block.aio_nbytes) = (ptr::from_mut(vector) as u64, 1);
         }
-        self.pending[self.pending_count] = block;
-        self.pending_count += 1;
     }
 }
 
@@ -252,34 +313,19 @@ impl Io for Libaio {
         done: &mut Done,
     ) -> Option<Ticks> {
         let mut submitted = None;
-        if self.pending_count > 0 {
-            self.submit(done);
+        if self.aio.has_pending() {
+            self.aio.submit(done);
             submitted = Some(self.clock.now());
         }
         while let Some(index) = self.blocking.pop() {
             done.push(index, blocking_call(&self.files, &slots[index as usize]));
         }
-        if self.user_ring {
-            self.reap_ring(done);
-        }
-        let missing = min.saturating_sub(done.len()).min(self.in_kernel);
-        if missing > 0 {
-            self.reap_call(missing, wait_ns, done);
-        }
+        self.aio.reap(min, wait_ns, done);
         submitted
     }
 
     fn features(&self) -> Vec<String> {
-        let reap = self.user_ring.then(|| "user-space-reap".to_owned());
         let vectored = (!self.vectors.is_empty()).then(|| "vectored".to_owned());
-        reap.into_iter().chain(vectored).chain(self.flags.names.clone()).collect()
-    }
-}
-
-impl Drop for Libaio {
-    fn drop(&mut self) {
-        // SAFETY: the context is this engine's; the call returns after all operations ended, so no
-        // buffer is written to afterwards.
-        unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
+        self.aio.feature().into_iter().chain(vectored).chain(self.flags.names.clone()).collect()
     }
 }

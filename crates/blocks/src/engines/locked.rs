@@ -1,4 +1,5 @@
-//! Single calls, each under a lock of its file; all workers and jobs of a phase share the locks.
+//! Single calls, each under a lock of its file: candor's own, which all workers and jobs of a phase
+//! share, or the kernel's.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks::Lock;
 use candor_plan::work::BlocksOp;
 
+use super::posix_lock::{self, Holding, Span};
 use crate::slot::BlocksSlot;
 use crate::targets::files::{Files, OpenFile};
 
@@ -18,21 +20,39 @@ type FileLock = Arc<RwLock<()>>;
 /// Locks of a phase, by the paths of the files.
 pub type Locks = HashMap<PathBuf, FileLock>;
 
-/// Locks of a job's files, in the order of the files.
+/// Locks of a job's files.
 #[derive(Clone)]
-pub struct Held {
-    locks: Arc<[FileLock]>,
-    /// True where reads exclude writes only.
-    reads_together: bool,
+pub enum Held {
+    /// Candor's own.
+    Own {
+        /// In the order of the files.
+        locks: Arc<[FileLock]>,
+        /// True where reads exclude writes only.
+        reads_together: bool,
+    },
+    /// The kernel's.
+    Posix {
+        /// The files.
+        files: Arc<Files>,
+        /// True where a lock is on all bytes of its file.
+        whole: bool,
+    },
 }
 
 impl Held {
     /// Finds or makes the locks; none where the plan requests none.
-    pub fn join(kind: Lock, files: &Files, locks: &mut Locks) -> Option<Held> {
+    pub fn join(kind: Lock, files: &Arc<Files>, locks: &mut Locks) -> Option<Held> {
         let of = |file: &OpenFile| locks.entry(file.path.clone()).or_default().clone();
-        let reads_together = kind == Lock::ReadWrite;
-        (kind != Lock::None)
-            .then(|| Held { locks: files.all().iter().map(of).collect(), reads_together })
+        Some(match kind {
+            Lock::None => return None,
+            Lock::Exclusive | Lock::ReadWrite => Held::Own {
+                locks: files.all().iter().map(of).collect(),
+                reads_together: kind == Lock::ReadWrite,
+            },
+            Lock::PosixRange | Lock::PosixFile => {
+                Held::Posix { files: files.clone(), whole: kind == Lock::PosixFile }
+            }
+        })
     }
 }
 
@@ -51,19 +71,41 @@ impl<'a> Locked<'a> {
 
 impl Call for Locked<'_> {
     fn call(&mut self, slot: &Slot) -> Outcome {
+        let reads = matches!(slot.issued(), BlocksOp::Read | BlocksOp::ReadBack);
         // The lock protects no data of candor's, so a thread that panicked leaves nothing
         // inconsistent.
-        let lock = &self.held.locks[slot.handle as usize];
-        if self.held.reads_together && slot.issued() == BlocksOp::Read {
-            let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
-            return self.engine.call(slot);
+        match &self.held {
+            Held::Own { locks, reads_together: true } if reads => {
+                let lock = &locks[slot.handle as usize];
+                let _held = lock.read().unwrap_or_else(PoisonError::into_inner);
+                self.engine.call(slot)
+            }
+            Held::Own { locks, .. } => {
+                let lock = &locks[slot.handle as usize];
+                let _held = lock.write().unwrap_or_else(PoisonError::into_inner);
+                self.engine.call(slot)
+            }
+            // A flush without bytes would lock all of the file.
+            Held::Posix { .. } if slot.length == 0 => self.engine.call(slot),
+            Held::Posix { files, whole } => {
+                let span = match whole {
+                    true => Span::WHOLE,
+                    false => Span::of(slot.offset, slot.length),
+                };
+                let holding = if reads { Holding::Shared } else { Holding::Exclusive };
+                let fd = files.get(slot.handle).raw();
+                posix_lock::during(fd, (holding, span), || self.engine.call(slot))
+            }
         }
-        let _held = lock.write().unwrap_or_else(PoisonError::into_inner);
-        self.engine.call(slot)
     }
 
     fn features(&self) -> Vec<String> {
-        let lock = if self.held.reads_together { "read-write-locks" } else { "locks" };
+        let lock = match self.held {
+            Held::Own { reads_together: true, .. } => "read-write-locks",
+            Held::Own { .. } => "locks",
+            Held::Posix { whole: true, .. } => "posix-file-locks",
+            Held::Posix { .. } => "posix-range-locks",
+        };
         self.engine.features().into_iter().chain([lock.to_owned()]).collect()
     }
 }

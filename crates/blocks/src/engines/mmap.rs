@@ -6,15 +6,16 @@
 
 use std::cell::Cell;
 use std::io;
+use std::os::fd::RawFd;
 use std::ptr;
 use std::sync::atomic::{Ordering, compiler_fence};
 use std::sync::{Arc, Once};
 
-use super::{Context, blocking_call};
+use super::{Context, all_or_error, blocking_call};
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 use candor_plan::Blocks;
-use candor_plan::blocks::Advice;
+use candor_plan::blocks::MapAdvice;
 use candor_plan::work::BlocksOp;
 
 use crate::slot::BlocksSlot;
@@ -30,59 +31,80 @@ thread_local! {
 }
 
 /// One mapped file.
-struct Mapped {
+pub struct Mapped {
     start: *mut u8,
     bytes: usize,
     protection: libc::c_int,
+    descriptor: RawFd,
 }
 
 // SAFETY: the mapping belongs to this value; threads may use it in turn.
 unsafe impl Send for Mapped {}
 
 impl Mapped {
-    fn new(file: &OpenFile, writes: bool, advice: Advice) -> io::Result<Mapped> {
-        let bytes = usize::try_from(file.size).map_err(io::Error::other)?.max(1);
+    /// Maps the first bytes of an open file, which outlives the mapping, and gives advice about
+    /// them.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn new(
+        descriptor: RawFd,
+        bytes: u64,
+        writes: bool,
+        advice: &[MapAdvice],
+    ) -> io::Result<Mapped> {
+        install_handler();
+        let bytes = usize::try_from(bytes).map_err(io::Error::other)?.max(1);
         let protection = libc::PROT_READ | if writes { libc::PROT_WRITE } else { 0 };
         // SAFETY: a new shared mapping at an address of the kernel's choice.
         let start = unsafe {
-            libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, file.raw(), 0)
+            libc::mmap(ptr::null_mut(), bytes, protection, libc::MAP_SHARED, descriptor, 0)
         };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        let advice = match advice {
-            Advice::None | Advice::Noreuse => libc::MADV_NORMAL,
-            Advice::Sequential => libc::MADV_SEQUENTIAL,
-            Advice::Random => libc::MADV_RANDOM,
-        };
-        // SAFETY: the range is the mapping just made; advice changes no content.
-        unsafe { libc::madvise(start, bytes, advice) };
-        Ok(Mapped { start: start.cast(), bytes, protection })
+        for piece in advice {
+            let piece = match piece {
+                MapAdvice::Sequential => libc::MADV_SEQUENTIAL,
+                MapAdvice::Random => libc::MADV_RANDOM,
+                MapAdvice::Willneed => libc::MADV_WILLNEED,
+                MapAdvice::Dontneed => libc::MADV_DONTNEED,
+                MapAdvice::Hugepage => libc::MADV_HUGEPAGE,
+                MapAdvice::Nohugepage => libc::MADV_NOHUGEPAGE,
+            };
+            // SAFETY: the range is the shared mapping just made, whose content is the file's; what
+            // the kernel refuses leaves it as it was.
+            unsafe { libc::madvise(start, bytes, piece) };
+        }
+        Ok(Mapped { start: start.cast(), bytes, protection, descriptor })
     }
 
-    /// Copies between the mapping and a buffer; false if a page was not available.
-    fn copy(&self, slot: &Slot, descriptor: libc::c_int) -> bool {
-        // SAFETY: the caller checked that offset and length lie within the mapping.
+    /// Copies between the mapping and the slot's buffer. Bytes outside of the mapping, and pages
+    /// that cannot be had, are failures.
+    #[inline(always)]
+    pub fn copy(&self, slot: &Slot, writes: bool) -> Outcome {
+        if slot.offset.saturating_add(slot.length) > self.bytes as u64 {
+            return Outcome::error(libc::EINVAL);
+        }
+        // SAFETY: offset and length lie within the mapping.
         let place = unsafe { self.start.add(slot.offset as usize) };
         COPYING.set((self.start as usize, self.bytes));
         compiler_fence(Ordering::SeqCst);
         // SAFETY: both ranges are mapped, `length` long, and do not overlap; a page that cannot be
         // had is replaced by the handler below.
         unsafe {
-            match slot.issued() {
-                BlocksOp::Write => {
-                    ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize);
-                }
-                _ => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
+            match writes {
+                true => ptr::copy_nonoverlapping(slot.buffer.host(), place, slot.length as usize),
+                false => ptr::copy_nonoverlapping(place, slot.buffer.host(), slot.length as usize),
             }
         }
         compiler_fence(Ordering::SeqCst);
         COPYING.set((0, 0));
-        let intact = FAULT.take() == 0;
-        if !intact {
-            self.map_back(slot, descriptor);
+        if FAULT.take() != 0 {
+            self.map_back(slot);
+            return Outcome::error(libc::EIO);
         }
-        intact
+        Outcome::Done(slot.length)
     }
 
     /// Writes the pages of an operation back and drops them from the mapping.
@@ -90,13 +112,14 @@ impl Mapped {
         let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
         let bytes = slot.offset as usize + slot.length as usize - first;
         // SAFETY: the pages lie within the mapping; the file keeps what they hold.
-        Outcome::of_call(unsafe {
+        let dropped = unsafe {
             let start = self.start.add(first).cast();
             match libc::msync(start, bytes, libc::MS_SYNC) {
                 0 => libc::madvise(start, bytes, libc::MADV_DONTNEED),
                 error => error,
             }
-        } as isize)
+        };
+        all_or_error(dropped, slot)
     }
 
     fn flush(&self) -> Outcome {
@@ -108,7 +131,7 @@ impl Mapped {
 
     /// Maps the file's pages back where the handler mapped zeros, within the operation's range.
     #[cold]
-    fn map_back(&self, slot: &Slot, descriptor: libc::c_int) {
+    fn map_back(&self, slot: &Slot) {
         let first = slot.offset as usize / PAGE_BYTES * PAGE_BYTES;
         let end = (slot.offset as usize + slot.length as usize).next_multiple_of(PAGE_BYTES);
         let flags = libc::MAP_SHARED | libc::MAP_FIXED;
@@ -116,7 +139,7 @@ impl Mapped {
         // memory for it, zeros stay in their place, of operations that were reported as failed.
         unsafe {
             let start = self.start.add(first).cast();
-            libc::mmap(start, end - first, self.protection, flags, descriptor, first as i64)
+            libc::mmap(start, end - first, self.protection, flags, self.descriptor, first as i64)
         };
     }
 }
@@ -173,10 +196,10 @@ impl Mmap {
     /// # Errors
     /// The kernel's, for a file that cannot be mapped.
     pub fn new(context: &Context<'_>, blocks: &Blocks) -> Result<Mmap, EngineError> {
-        install_handler();
-        let (writes, advice) = (blocks.mix.write > 0, blocks.hints.advice);
+        let (writes, advice) = (blocks.mix.write > 0, blocks.hints.of_maps());
         let map = |file: &OpenFile| {
-            Mapped::new(file, writes, advice).map_err(EngineError::file("map", &file.path))
+            let mapped = Mapped::new(file.raw(), file.size, writes, &advice);
+            mapped.map_err(EngineError::file("map", &file.path))
         };
         let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
         Ok(Mmap {
@@ -190,18 +213,11 @@ impl Mmap {
 impl Call for Mmap {
     fn call(&mut self, slot: &Slot) -> Outcome {
         let mapped = &self.mapped[slot.handle as usize];
-        let end = slot.offset.saturating_add(slot.length);
         match slot.issued() {
-            BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write if end > mapped.bytes as u64 => {
-                Outcome::error(libc::EINVAL)
-            }
-            BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => {
-                if !mapped.copy(slot, self.files.get(slot.handle).raw()) {
-                    return Outcome::error(libc::EIO);
-                }
-                match self.drops.then(|| mapped.drop_pages(slot)) {
-                    Some(failed @ Outcome::Failed(_)) => failed,
-                    _ => Outcome::Done(slot.length),
+            op @ (BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write) => {
+                match mapped.copy(slot, op == BlocksOp::Write) {
+                    Outcome::Done(_) if self.drops => mapped.drop_pages(slot),
+                    outcome => outcome,
                 }
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => mapped.flush(),

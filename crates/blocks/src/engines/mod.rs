@@ -29,6 +29,7 @@ pub mod locked;
 pub mod mmap;
 pub mod null;
 pub mod page_fault;
+pub mod posix_lock;
 pub mod psync;
 pub mod pvsync;
 pub mod sg;

@@ -1,12 +1,12 @@
 //! Opening the files of a job.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use candor_engine::names::{Named, named};
-use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, WriteLife};
+use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, WriteLife};
 use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
@@ -39,11 +39,11 @@ pub struct OpenFile {
 }
 
 /// Options of the open call.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Opening {
     flags: libc::c_int,
     writes: bool,
-    advice: Advice,
+    advice: Pieces<Advice>,
 }
 
 impl OpenFile {
@@ -129,14 +129,14 @@ impl OpenFile {
         }
         // This path leads to the open file itself, whatever is at its old path by now.
         let path = format!("/proc/self/fd/{}", self.descriptor);
-        let Opening { flags, writes, advice } = self.opening;
+        let Opening { flags, writes, advice } = &self.opening;
         let handle = OpenOptions::new()
             .read(true)
-            .write(writes)
-            .custom_flags(flags)
+            .write(*writes)
+            .custom_flags(*flags)
             .open(path)
             .map_err(EngineError::file("open once more", &self.path))?;
-        advise(&handle, advice);
+        advise(&handle, &advice.0);
         Ok(Some(handle))
     }
 }
@@ -231,7 +231,7 @@ fn open_one(
     };
     // A mapping for writing must be readable too.
     let opening =
-        Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice };
+        Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice.clone() };
     let mut options = OpenOptions::new();
     options.read(true).write(opening.writes).custom_flags(flags);
     let handle = descriptors::open(&options, path, attempt(is_direct))?;
@@ -250,7 +250,7 @@ fn open_one(
     if blocks.hints.invalidate {
         drop_pages(&handle, is_device);
     }
-    advise(&handle, blocks.hints.advice);
+    advise(&handle, &blocks.hints.advice.0);
     if let Some(life) = blocks.hints.write_life {
         hint_life(&handle, life).map_err(EngineError::file("hint at the life of data in", path))?;
     }
@@ -368,15 +368,19 @@ fn hint_life(file: &File, life: WriteLife) -> std::io::Result<()> {
     }
 }
 
-fn advise(file: &File, advice: Advice) {
-    let advice = match advice {
-        Advice::None => return,
-        Advice::Sequential => Fadvise::Sequential,
-        Advice::Random => Fadvise::Random,
-        Advice::Noreuse => Fadvise::NoReuse,
-    };
-    // Advice is a hint: a filesystem that ignores it stays correct.
-    let _ = rustix::fs::fadvise(file, 0, None, advice);
+/// Gives the kernel pieces of advice about a file, in turn.
+pub fn advise(file: impl AsFd, advice: &[Advice]) {
+    for piece in advice {
+        let piece = match piece {
+            Advice::Sequential => Fadvise::Sequential,
+            Advice::Random => Fadvise::Random,
+            Advice::Noreuse => Fadvise::NoReuse,
+            Advice::Willneed => Fadvise::WillNeed,
+            Advice::Dontneed => Fadvise::DontNeed,
+        };
+        // Advice is a hint: a filesystem that ignores it stays correct.
+        let _ = rustix::fs::fadvise(&file, 0, None, piece);
+    }
 }
 
 #[cfg(test)]

@@ -212,6 +212,8 @@ pub struct IoOptions {
     pub file_advice: Vec<FileAdvice>,
     /// Advice about each mapping.
     pub map_advice: Vec<MapAdvice>,
+    /// Lock of the kernel around each I/O.
+    pub lock: FileLock,
     /// Each worker opens the files for itself.
     pub no_fd_sharing: bool,
     /// Files are emptied when they are opened.
@@ -235,6 +237,7 @@ impl Default for IoOptions {
             mmap: false,
             file_advice: Vec::new(),
             map_advice: Vec::new(),
+            lock: FileLock::None,
             no_fd_sharing: false,
             truncate: false,
             truncate_to_size: false,
@@ -243,6 +246,18 @@ impl Default for IoOptions {
             write_limit_bytes_per_s: 0,
         }
     }
+}
+
+/// Lock of the kernel around each I/O (`fcntl`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FileLock {
+    /// None.
+    #[default]
+    None,
+    /// Over the block.
+    Range,
+    /// Over the whole file.
+    Full,
 }
 
 /// Advice about a file (`posix_fadvise`).

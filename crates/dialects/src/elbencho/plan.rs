@@ -47,7 +47,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     let mut planned: Vec<Phase> = Vec::new();
     for (nth, bench) in benched.iter().enumerate() {
         let delay = if nth == 0 { start_delay } else { pause(&setup) };
-        planned.push(Phase { delay, ..context.phase(bench, &mut out) });
+        planned.push(Phase { delay, ..context.phase(bench) });
     }
     if !out.errors.is_empty() {
         return Err(out.errors);
@@ -102,11 +102,11 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn phase(&self, bench: &BenchPhase, out: &mut Diagnostics) -> Phase {
+    fn phase(&self, bench: &BenchPhase) -> Phase {
         let jobs = match (bench.kind, self.setup.path_kind) {
             (PhaseKind::Sync | PhaseKind::DropCaches, _) => phases::chore(self, bench.kind),
             (_, PathKind::Directory) => tree::jobs(self, bench.kind),
-            (_, _) => blocks::jobs(self, bench.kind, out),
+            (_, _) => blocks::jobs(self, bench.kind),
         };
         let on_done = match self.setup.asked.run.time_limit_s {
             0 => OnDone::GoOn,

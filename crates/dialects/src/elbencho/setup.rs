@@ -5,7 +5,7 @@ use std::path::Path;
 use candor_plan::Bytes;
 use candor_plan::listing::{Deal, List, ListError, Listing};
 
-use super::options::{Options, Reading};
+use super::options::{FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Scope};
 
 /// Smallest unit of direct I/O.
@@ -247,17 +247,7 @@ impl Settling<'_> {
         let word = kind.word();
         let of_directories =
             ["mkdirs", "deldirs", "dirsharing", "statinline", "readinline", "rankoffset"];
-        let of_files = [
-            "rand",
-            "randamount",
-            "norandalign",
-            "backward",
-            "strided",
-            "trunctosize",
-            "preallocfile",
-        ];
-        // What a worker does within a small file is not done in all ways of large ones.
-        let not_in_directories = ["mmap", "fadv", "madv", "rwmixpct", "rwmixthr", "verifydirect"];
+        let of_files = ["randamount", "norandalign", "strided"];
         for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
             if self.is_set(option) {
                 let message = format!("--{option} is of directories, and the path is a {word}");
@@ -270,14 +260,8 @@ impl Settling<'_> {
                 self.wrong(option, message, "name a file, or remove it");
             }
         }
-        for option in not_in_directories.iter().filter(|_| kind == PathKind::Directory) {
-            if self.is_set(option) {
-                let why = "it is done in files that are named, not in directories of small files";
-                self.out.refuse(self.reading, option, why);
-            }
-        }
         if kind == PathKind::BlockDevice {
-            for option in ["delfiles", "stat"] {
+            for option in ["delfiles", "stat", "trunc"] {
                 if !self.is_set(option) {
                     continue;
                 }
@@ -311,7 +295,7 @@ impl Settling<'_> {
         };
         let share = asked.share_bytes.filter(|bytes| *bytes > 0);
         let share = share.unwrap_or(self.setup.asked.access.block_bytes.saturating_mul(32));
-        let listing = Listing {
+        let mut listing = Listing {
             file: Some(file.into()),
             share_above: Some(Bytes(share)),
             round_up: Bytes(asked.round_up_bytes),
@@ -324,6 +308,11 @@ impl Settling<'_> {
         };
         let (dirs, files, bytes) = (list.directories(), list.files(), list.bytes());
         let shared_files = list.files_above(share);
+        listing.share_above = listing.share_above.filter(|_| shared_files > 0);
+        if shared_files > 0 && self.setup.asked.io.truncate && self.setup.asked.phases.write {
+            let why = "a worker would empty what others wrote to their parts of large files";
+            self.out.refuse(self.reading, "trunc", why);
+        }
         let of_shape = ["size", "dirs", "files", "dirsharing", "rankoffset"];
         for option in of_shape {
             if self.is_set(option) {
@@ -458,11 +447,27 @@ impl Settling<'_> {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
         }
-        let advises_more =
-            |setup: &Setup| (setup.asked.io.file_advice.len(), setup.asked.io.map_advice.len());
-        if advises_more(self.setup).0 > 1 || advises_more(self.setup).1 > 1 {
-            let option = if advises_more(self.setup).0 > 1 { "fadv" } else { "madv" };
-            self.out.refuse(self.reading, option, "candor gives one piece of advice");
+        self.one_at_a_time();
+        if io.mmap && io.direct {
+            let message = "--mmap works on the page cache, which --direct bypasses";
+            self.wrong("mmap", message, "remove one of the two");
+        }
+        if !io.mmap && !io.map_advice.is_empty() {
+            let why = "no file is mapped without --mmap";
+            self.out.note(self.reading, "madv", "no such advice is given", why);
+        }
+    }
+
+    /// Ways of issuing I/O that have one in flight.
+    fn one_at_a_time(&mut self) {
+        let io = &self.setup.asked.io;
+        let (depth, is_locked) = (io.depth, io.lock != FileLock::None);
+        for (option, _) in [("mmap", io.mmap), ("flock", is_locked)]
+            .into_iter()
+            .filter(|(_, is_given)| *is_given && depth > 1)
+        {
+            let message = format!("--{option} has one I/O in flight, and --iodepth is {depth}");
+            self.wrong(option, message, "remove one of the two, or use more workers with -t");
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use super::access::does;
 use super::{DEPTH_MAX, Found, SECTOR, View};
-use crate::Bytes;
 use crate::blocks::{
     Buffers, CallFlags, Engine, IoPriority, Lock, MemoryKind, OpenSync, PriorityShare, Pvsync,
     RingOptions, Uring,
 };
 use crate::units::Direction;
+use crate::{Bytes, TargetKind};
 
 /// A page, behind which a buffer may begin.
 const PAGE: Bytes = Bytes(4096);
@@ -22,6 +22,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         let message = format!("{} has more in flight than it waits for", view.blocks.engine.name());
         out.error("lock", view.key("lock"), message, "use psync, or remove lock");
     }
+    truncation(view, out);
     match view.blocks.engine {
         Engine::Pvsync(options) => pvsync(view, options, out),
         Engine::IoUring(options) => uring(view, options, out),
@@ -38,6 +39,21 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
     if view.blocks.direct && !view.blocks.moves_bytes() && view.blocks.uses_targets() {
         let message = format!("{} moves no bytes that could be direct", view.blocks.engine.name());
         out.warning("direct-nothing", view.key("direct"), message, "remove direct");
+    }
+}
+
+/// Files that are emptied are written again.
+fn truncation(view: &View<'_>, out: &mut Found) {
+    let at = view.key("truncate_at_open");
+    if !view.blocks.truncate_at_open {
+        return;
+    }
+    if !does(view, Direction::Write) || !view.blocks.uses_targets() {
+        let message = "truncate_at_open empties files, and nothing writes them again";
+        out.error("truncate", at, message, "remove it, or write");
+    } else if let Some(device) = view.targets.iter().find(|of| of.kind == TargetKind::Device) {
+        let message = format!("`{}` is a device, which cannot be emptied", device.name);
+        out.error("truncate", at, message, "remove truncate_at_open");
     }
 }
 
@@ -233,6 +249,11 @@ fn hints(view: &View<'_>, out: &mut Found) {
         let message = "the files are to be read into the cache and dropped from it";
         let place = view.key("hints").key("pre_read");
         out.error("pre-read", place, message, "remove pre_read, or evict and invalidate");
+    }
+    if hints.map_advice.is_some() && !view.blocks.engine.is_kind_of(Engine::MMAP) {
+        let message = format!("{} maps no files", view.blocks.engine.name());
+        let place = view.key("hints").key("map_advice");
+        out.error("map-advice", place, message, "use advice, or engine = \"mmap\"");
     }
 }
 

@@ -6,6 +6,8 @@ use super::timing::check_pace;
 use super::whole::time_limit;
 use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
 use crate::Tree;
+use crate::access::Access;
+use crate::engine::Lock;
 use crate::entries::{Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
@@ -136,8 +138,10 @@ fn check_depth(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if let Some(items) = entries.items_at_once {
         out.count("depth", at.key("items_at_once"), items.into(), entries.depth.into());
     }
-    if entries.depth > 1 && entries.engine == Some(EntriesEngine::Calls) {
-        let message = format!("calls keep one operation in flight; depth is {}", entries.depth);
+    let one = entries.engine.filter(|engine| !engine.takes_many());
+    if let Some(engine) = one.filter(|_| entries.depth > 1) {
+        let (name, depth) = (engine.name(), entries.depth);
+        let message = format!("{name} keeps one operation in flight; depth is {depth}");
         out.error("depth-sync", at.key("depth"), message, "use io_uring, or more workers");
     }
     if entries.depth > 1 && entries.makes_or_removes_directories() {
@@ -145,10 +149,84 @@ fn check_depth(entries: &Entries, at: &PlanPath, out: &mut Found) {
         out.error("entries-order", at.key("depth"), message, "remove depth");
     }
     let blocking = entries.all_steps().find(|step| !step.is_queued());
-    let queues = entries.depth > 1 || entries.engine == Some(EntriesEngine::IoUring);
+    let queues = may_queue(entries);
     if let Some(step) = blocking.filter(|_| queues) {
         let message = format!("io_uring has no operation for {}", step.name());
         out.error("depth-sync", at.key("depth"), message, "remove depth and engine");
+    }
+}
+
+/// True where the engine is io_uring, or a probe may choose it.
+fn may_queue(entries: &Entries) -> bool {
+    let is_open = entries.engine.is_none() && entries.depth > 1;
+    is_open || entries.engine == Some(EntriesEngine::IoUring)
+}
+
+/// Engines and words about bytes within files fit together.
+fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let is = |engine| entries.engine == Some(engine);
+    if is(EntriesEngine::Mmap) && entries.direct {
+        let message = "mmap works on the page cache and cannot be direct";
+        out.error("mmap-direct", at.key("direct"), message, "remove direct, or use another engine");
+    }
+    let of_bytes = entries.engine.filter(|engine| engine.is_of_bytes());
+    if let Some(engine) = of_bytes.filter(|_| !entries.moves_bytes()) {
+        let message = format!("{} reads and writes files, and no step does", engine.name());
+        out.error("engine-unused", at.key("engine"), message, "remove engine");
+    }
+    if is(EntriesEngine::Libaio) && !entries.direct && entries.moves_bytes() {
+        let message = "libaio without direct I/O works synchronously: submitting waits for the I/O";
+        out.warning("libaio-buffered", at.key("direct"), message, "set direct = true");
+    }
+    let by_calls = [
+        ("advice", !entries.advice.is_none(), "use calls, libaio or mmap"),
+        ("lock", entries.lock != Lock::None, "use calls or mmap"),
+    ];
+    for (key, _, remedy) in
+        by_calls.into_iter().filter(|(_, is_set, _)| *is_set && may_queue(entries))
+    {
+        let message = format!("io_uring, which may be chosen, has no operation for {key}");
+        out.error("entries-by-call", at.key(key), message, remedy);
+    }
+    if is(EntriesEngine::Libaio) && entries.lock != Lock::None {
+        let message = "libaio has more in flight than it waits for";
+        out.error("lock", at.key("lock"), message, "use calls or mmap, or remove lock");
+    }
+    if entries.lock != Lock::None && !entries.lock.is_posix() {
+        let message = "locks of candor's own are for large files, which workers share";
+        out.error("lock", at.key("lock"), message, "use posix_range or posix_file");
+    }
+    if entries.map_advice.is_some() && !is(EntriesEngine::Mmap) {
+        let message = "no engine but mmap maps files";
+        out.error("map-advice", at.key("map_advice"), message, "use advice, or mmap");
+    }
+}
+
+/// Words that need a step that they are about.
+fn check_words(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let opens = entries.has(Step::Open) || entries.has(Step::Create);
+    let (moves, writes) = (entries.moves_bytes(), entries.has(Step::Write));
+    let needs = [
+        ("access", entries.access != Access::Sequential, moves, "reads or writes"),
+        ("read_percent", entries.read_percent > 0, writes, "writes"),
+        ("truncate_at_open", entries.truncate_at_open, opens, "opens files"),
+        ("lock", entries.lock != Lock::None, moves, "reads or writes"),
+        ("advice", !entries.advice.is_none(), opens, "opens files"),
+    ];
+    for (key, _, _, does) in needs.into_iter().filter(|(_, is_set, has, _)| *is_set && !*has) {
+        let message = format!("{key} is set, but no step {does}");
+        out.error("word-unused", at.key(key), message, format!("remove {key}"));
+    }
+    if entries.truncate_at_open && opens && entries.has(Step::Read) && !writes {
+        let message = "files are emptied as they are opened, and then read";
+        out.error("truncate", at.key("truncate_at_open"), message, "remove it, or write");
+    }
+    out.percent("read-percent", at.key("read_percent"), entries.read_percent.into(), 0.0);
+    use Access::*;
+    if !matches!(entries.access, Sequential | Backward | Random | Permutation) {
+        let message = "this order is for large files";
+        let remedy = "use sequential, backward, random or permutation";
+        out.error("entries-access", at.key("access"), message, remedy);
     }
 }
 
@@ -181,6 +259,16 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         return out.error("verify-unused", place, message, "remove verify");
     }
     verify_header(&entries.content, &place, &verify.as_of_blocks(0), out);
+    if verify.read_back && !entries.has(Step::Write) {
+        let message = "nothing is written that could be read back";
+        out.error("verify-unused", place.key("read_back"), message, "remove read_back");
+    }
+    let (reads_early, is_partial) =
+        (entries.read_percent > 0, entries.access == Access::Random && entries.has(Step::Write));
+    if reads_early || is_partial {
+        let message = "reads may find blocks that were not written";
+        out.error("verify-unwritten", place.clone(), message, "verify in a phase of its own");
+    }
     let odd = |size: &Bytes| verify.interval.0 > 0 && !size.0.is_multiple_of(verify.interval.0);
     if let Some(size) = entries.size.filter(odd) {
         let message = format!("size {size} is no multiple of the {} verified", verify.interval);
@@ -226,6 +314,8 @@ pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
     check_order(entries, at, out);
     check_depth(entries, at, out);
+    check_engine(entries, at, out);
+    check_words(entries, at, out);
     check_rate(entries, at, out);
     check_bytes(entries, at, out);
     match entries.size {

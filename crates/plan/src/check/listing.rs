@@ -56,6 +56,10 @@ pub(super) fn check_job(
             "{} is of a whole file, and several workers read or write parts of one",
             step.name()
         );
-        out.error("listing", place, message, "use a job for it, or remove share_above");
+        out.error("listing", place.clone(), message, "use a job for it, or remove share_above");
+    }
+    if entries.truncate_at_open && entries.moves_bytes() && listing.share_above.is_some() {
+        let message = "a worker that empties a file would lose what others wrote to their parts";
+        out.error("listing", place, message, "remove truncate_at_open or share_above");
     }
 }

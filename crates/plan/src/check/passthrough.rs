@@ -2,7 +2,7 @@
 //! have no words for.
 
 use super::{Found, View};
-use crate::blocks::{Access, Advice, Engine, NvmeWrite, OpenSync, ScsiWrite, UringCmd};
+use crate::blocks::{Access, Engine, NvmeWrite, OpenSync, ScsiWrite, UringCmd};
 use crate::units::Mix;
 
 const RULE: &str = "passthrough";
@@ -126,7 +126,7 @@ fn page_cache(view: &View<'_>, name: &str, out: &mut Found) {
         ("evict", hints.evict),
         ("invalidate", hints.invalidate),
         ("pre_read", hints.pre_read),
-        ("advice", hints.advice != Advice::None),
+        ("advice", !hints.advice.is_none()),
         ("write_life", hints.write_life.is_some()),
     ];
     for (key, _) in hints.into_iter().filter(|(_, is_set)| *is_set) {

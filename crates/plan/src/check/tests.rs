@@ -44,6 +44,8 @@ fn speaks(rule: &str, severity: Severity, (place, section, lines): (&str, In, &s
 #[rustfmt::skip]
 const BLOCKS: &[(&str, &str, &str)] = &[
     ("pre-read", "hints.pre_read", "hints = { pre_read = true, invalidate = true }"),
+    ("truncate", "truncate_at_open", "truncate_at_open = true"),
+    ("map-advice", "hints.map_advice", "hints.map_advice = \"hugepage\""),
     ("size", "size", "size = 0"),
     ("size", "size", "size = \"0k-4k\""),
     ("size", "size.write", "mix = \"read:50,write:50\"\nsize = { read = 4096, write = 0 }"),
@@ -505,6 +507,11 @@ fn errors_in_lists() {
           targets = [\"target\"]\n\
           work.entries.steps = [\"open\", \"read\", \"close\", \"unlink\"]"),
         ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", share_above = \"1m\" }\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nwork.entries = { truncate_at_open = true, \
+          steps = [\"create\", \"write\", \"close\"] }"),
+        ("listing", "phase[0].job[0].targets[0]",
          "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
           [[target]]\nname = \"b\"\npath = \"/y\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
           [[phase]]\n[[phase.job]]\ntargets = [\"target\", \"b\"]\n\
@@ -614,9 +621,71 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\n\
           work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
     ];
+    are_among(&cases);
+}
+
+#[test]
+fn errors_in_bytes_of_small_files() {
+    #[rustfmt::skip]
+    let cases = [
+        ("depth-sync", "phase[0].job[0].work.entries.depth",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], depth = 2, engine = \"mmap\" }"),
+        ("depth-sync", "phase[0].job[0].work.entries.depth",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"create\", \"ftruncate\", \"close\"], depth = 2 }"),
+        ("mmap-direct", "phase[0].job[0].work.entries.direct",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], direct = true, engine = \"mmap\" }"),
+        ("engine-unused", "phase[0].job[0].work.entries.engine",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], engine = \"libaio\" }"),
+        ("libaio-buffered", "phase[0].job[0].work.entries.direct",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], engine = \"libaio\" }"),
+        ("entries-by-call", "phase[0].job[0].work.entries.advice",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], advice = \"random\", depth = 2 }"),
+        ("entries-by-call", "phase[0].job[0].work.entries.lock",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          lock = \"posix_file\", engine = \"io_uring\" }"),
+        ("lock", "phase[0].job[0].work.entries.lock",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          lock = \"posix_file\", engine = \"libaio\" }"),
+        ("lock", "phase[0].job[0].work.entries.lock",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], lock = \"exclusive\" }"),
+        ("map-advice", "phase[0].job[0].work.entries.map_advice",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], map_advice = \"hugepage\" }"),
+        ("word-unused", "phase[0].job[0].work.entries.read_percent",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], read_percent = 50 }"),
+        ("word-unused", "phase[0].job[0].work.entries.advice",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], advice = \"random\" }"),
+        ("read-percent", "phase[0].job[0].work.entries.read_percent",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"create\", \"write\", \"close\"], read_percent = 101 }"),
+        ("truncate", "phase[0].job[0].work.entries.truncate_at_open",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], truncate_at_open = true }"),
+        ("entries-access", "phase[0].job[0].work.entries.access",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], access = { zipf = { theta = 1.2 } } }"),
+        ("verify-unused", "phase[0].job[0].work.entries.verify.read_back",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], verify.read_back = true }"),
+        ("verify-unwritten", "phase[0].job[0].work.entries.verify",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"create\", \"write\", \"close\"], access = \"random\", verify = {} }"),
+    ];
+    are_among(&cases);
+}
+
+/// Each rule speaks about its place, beside others.
+fn are_among(cases: &[(&str, &str, &str)]) {
     for (rule, place, text) in cases {
         let problems = found(text);
-        let said = problems.iter().any(|p| p.rule == rule && p.place.as_str() == place);
+        let said = problems.iter().any(|p| p.rule == *rule && p.place.as_str() == *place);
         assert!(said, "{rule} {place}: {problems:#?}");
     }
 }

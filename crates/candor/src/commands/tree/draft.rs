@@ -190,6 +190,10 @@ impl Draft {
             let is_made = kind == PhaseKind::Create;
             entries.select = if is_made { Select::Sequential } else { self.select };
             (entries.depth, entries.engine) = (self.depth, self.engine);
+            let is_of_bytes = self.engine.is_some_and(EntriesEngine::is_of_bytes);
+            if is_of_bytes && !entries.moves_bytes() {
+                (entries.depth, entries.engine) = (1, None);
+            }
         }
         let changes = !kind.only_looks();
         entries.syncfs_at_end = self.syncfs && changes;

@@ -134,12 +134,13 @@ const WORK: &[Flag<Draft>] = &[
     },
     Flag {
         long: "engine",
-        takes: Takes::One("calls|io_uring"),
-        help: "How operations on files are issued",
+        takes: Takes::One("calls|io_uring|libaio|mmap"),
+        help: "How operations on files are issued; libaio and mmap read and write, and leave all \
+               else to calls",
         fields: &["phase[].job[].work.entries.engine"],
         set: |draft, text| {
-            let engines = [EntriesEngine::Calls, EntriesEngine::IoUring];
-            put_some(&mut draft.engine, one_of(text, &engines.map(|of| (of.name(), of))))
+            let engines = EntriesEngine::ALL.map(|of| (of.name(), of));
+            put_some(&mut draft.engine, one_of(text, &engines))
         },
     },
     Flag {

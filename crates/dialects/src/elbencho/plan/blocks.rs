@@ -1,14 +1,15 @@
 //! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
 
-use candor_plan::blocks::{Access, Advice, Engine, FileOrder, Hints, Rotation, Share};
+use candor_plan::blocks::{self, Access, Engine, FileOrder, Hints, Lock, Pieces, Rotation, Share};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
 
 use super::{Context, content, phases};
-use crate::elbencho::options::{AccessOptions, FileAdvice, MapAdvice, RandomSource};
+use crate::elbencho::options::{
+    AccessOptions, FileAdvice, FileLock, IoOptions, MapAdvice, RandomSource,
+};
 use crate::elbencho::setup::{PathKind, PhaseKind, Setup};
-use crate::kit::Diagnostics;
 
 /// End of the name of a path that is used as it is found.
 const FOUND: &str = ", as found";
@@ -51,7 +52,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
 }
 
 /// The jobs of a phase.
-pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics) -> Vec<Job> {
+pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let asked = &context.setup.asked;
     let mut targets = asked.paths.clone();
     if kind != PhaseKind::Write {
@@ -76,8 +77,8 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics
         let stop = Stop { continue_on_error: removes, ..context.stop() };
         vec![job("workers", threads, entries.into(), stop)]
     };
-    let mut of_blocks = |name: &str, workers: u32, mix: Mix| {
-        let work = Work::Blocks(Box::new(blocks(context, mix, workers, out)));
+    let of_blocks = |name: &str, workers: u32, mix: Mix| {
+        let work = Work::Blocks(Box::new(blocks(context, mix, workers)));
         job(name, workers, work, stop(context, workers))
     };
     let mixed = asked.mix.read_percent;
@@ -112,7 +113,7 @@ fn stop(context: &Context<'_>, workers: u32) -> Stop {
     }
 }
 
-fn blocks(context: &Context<'_>, mix: Mix, workers: u32, out: &mut Diagnostics) -> Blocks {
+fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     let Setup { asked, block_bytes, .. } = context.setup;
     let (access, io) = (&asked.access, &asked.io);
     let align = if io.direct { 512 } else { 1 };
@@ -130,13 +131,15 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32, out: &mut Diagnostics) 
         short_last: in_order && !access.strided,
         share: if access.strided { Share::Interleave } else { Share::Span },
         depth: io.depth,
+        lock: lock(io),
+        truncate_at_open: io.truncate && mix.write > 0,
         engine: match (io.mmap, io.depth) {
             (true, _) => Engine::MMAP,
             (false, 1) => Engine::Psync,
             (false, _) => Engine::LIBAIO,
         },
         direct: io.direct,
-        hints: Hints { advice: advice(context, out), ..Hints::default() },
+        hints: Hints { advice: advice(io), map_advice: map_advice(io), ..Hints::default() },
         pace: content::pace(context.setup, mix, workers),
         content: content::content(context.setup),
         verify: content::verify(context.setup, mix),
@@ -144,7 +147,8 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32, out: &mut Diagnostics) 
     }
 }
 
-fn order(access: &AccessOptions, mix: Mix) -> Access {
+/// Order of the offsets.
+pub(super) fn order(access: &AccessOptions, mix: Mix) -> Access {
     let once =
         mix.read == 0 && !access.random_unaligned && access.random_source == RandomSource::Chosen;
     match (access.random, access.backward) {
@@ -155,24 +159,36 @@ fn order(access: &AccessOptions, mix: Mix) -> Access {
     }
 }
 
-/// The advice that candor knows; what it does not know is refused.
-fn advice(context: &Context<'_>, out: &mut Diagnostics) -> Advice {
-    let io = &context.setup.asked.io;
-    let of_file = io.file_advice.first().map(|advice| match advice {
-        FileAdvice::Sequential => Some(Advice::Sequential),
-        FileAdvice::Random => Some(Advice::Random),
-        FileAdvice::NoReuse => Some(Advice::Noreuse),
-        FileAdvice::WillNeed | FileAdvice::DontNeed => None,
-    });
-    let of_map = io.map_advice.first().filter(|_| io.mmap).map(|advice| match advice {
-        MapAdvice::Sequential => Some(Advice::Sequential),
-        MapAdvice::Random => Some(Advice::Random),
-        _ => None,
-    });
-    for (option, advice) in [("fadv", of_file), ("madv", of_map)] {
-        if advice == Some(None) {
-            out.refuse(context.reading, option, "candor does not give this advice");
-        }
+/// Advice about files.
+pub(super) fn advice(io: &IoOptions) -> Pieces<blocks::Advice> {
+    let piece = |piece: &FileAdvice| match piece {
+        FileAdvice::Sequential => blocks::Advice::Sequential,
+        FileAdvice::Random => blocks::Advice::Random,
+        FileAdvice::WillNeed => blocks::Advice::Willneed,
+        FileAdvice::DontNeed => blocks::Advice::Dontneed,
+        FileAdvice::NoReuse => blocks::Advice::Noreuse,
+    };
+    Pieces(io.file_advice.iter().map(piece).collect())
+}
+
+/// Advice about mappings, where there are any: that about files is not about them.
+pub(super) fn map_advice(io: &IoOptions) -> Option<Pieces<blocks::MapAdvice>> {
+    let piece = |piece: &MapAdvice| match piece {
+        MapAdvice::Sequential => blocks::MapAdvice::Sequential,
+        MapAdvice::Random => blocks::MapAdvice::Random,
+        MapAdvice::WillNeed => blocks::MapAdvice::Willneed,
+        MapAdvice::DontNeed => blocks::MapAdvice::Dontneed,
+        MapAdvice::HugePage => blocks::MapAdvice::Hugepage,
+        MapAdvice::NoHugePage => blocks::MapAdvice::Nohugepage,
+    };
+    io.mmap.then(|| Pieces(io.map_advice.iter().map(piece).collect()))
+}
+
+/// Lock around each I/O.
+pub(super) fn lock(io: &IoOptions) -> Lock {
+    match io.lock {
+        FileLock::None => Lock::None,
+        FileLock::Range => Lock::PosixRange,
+        FileLock::Full => Lock::PosixFile,
     }
-    of_map.or(of_file).flatten().unwrap_or_default()
 }

@@ -55,12 +55,13 @@ pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
     })
 }
 
-/// The same in small files.
-pub(super) fn verify_items(setup: &Setup) -> Option<VerifyItems> {
+/// The same in small files, of a phase that writes or reads them.
+pub(super) fn verify_items(setup: &Setup, writes: bool) -> Option<VerifyItems> {
     let verifies = setup.asked.data.verify_salt > 0 && setup.has_bytes();
     verifies.then(|| VerifyItems {
         interval: interval(setup),
         format: Format::Pattern,
+        read_back: writes && setup.asked.data.verify_direct,
         ..VerifyItems::default()
     })
 }

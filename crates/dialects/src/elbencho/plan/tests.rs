@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use candor_plan::blocks::{Access, FileOrder, Fill, Format, Share};
-use candor_plan::entries::{Over, Step};
+use candor_plan::blocks::{
+    Access, Advice, FileOrder, Fill, Format, Lock, MapAdvice, Pieces, Share,
+};
+use candor_plan::entries::{EntriesEngine, Over, Step};
 use candor_plan::listing::{Deal, List, ListError, Listing};
 use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, Work, check};
 
@@ -206,6 +208,8 @@ fn lists_take_the_place_of_a_shape() {
     let write = job(&plan, "WRITE").entries().expect("entries");
     assert_eq!((write.size, write.steps.contains(&Step::Write)), (Some(Bytes(1024)), true));
     assert_eq!(write.verify.as_ref().map(|verify| verify.interval), Some(Bytes(1024)));
+    let small = self::plan("-w --treefile /list --trunc --trunctosize --mmap /d");
+    assert_eq!(small.targets[0].listing.as_ref().map(|listing| listing.share_above), Some(None));
     let other = "-w --treefile /list --sharesize 8k --treeroundup 4k --treeroundrob -n 7 -s 1m /d";
     let other = lowered(other).expect("good");
     let listed = other.setup.listed.as_ref().expect("a list");
@@ -220,6 +224,71 @@ fn lists_take_the_place_of_a_shape() {
         "Directories per thread: 1; all threads: 1\nFiles per thread: 3; all threads: 3\n\
          Bytes per thread: 109010; all threads: 109010\n"
     );
+}
+
+#[test]
+fn small_files_take_what_large_ones_do() {
+    let entries =
+        |line: &str, name: &str| job(&plan(line), name).entries().expect("entries").clone();
+    let line =
+        "-w -r --mmap --fadv seq,dontneed --madv rand,hugepage --flock range -s 24k -b 4k /d";
+    for phase in ["WRITE", "READ"] {
+        let mapped = entries(line, phase);
+        assert_eq!((mapped.engine, mapped.lock), (Some(EntriesEngine::Mmap), Lock::PosixRange));
+        assert_eq!(mapped.advice.0, [Advice::Sequential, Advice::Dontneed]);
+        let of_maps = mapped.map_advice.map(|pieces| pieces.0);
+        assert_eq!(of_maps, Some(vec![MapAdvice::Random, MapAdvice::Hugepage]));
+    }
+    let made = "-w -r --trunc --trunctosize --preallocfile --statinline --rand -s 24k -b 4k /d";
+    let (write, read) = (entries(made, "WRITE+s"), entries(made, "READ+s"));
+    assert!(write.truncate_at_open && !read.truncate_at_open);
+    let steps =
+        [Step::Create, Step::Ftruncate, Step::Fallocate, Step::Stat, Step::Write, Step::Close];
+    assert_eq!(write.steps, steps);
+    assert_eq!((write.access, read.access), (Access::Permutation, Access::Random));
+    assert_eq!(entries("-r --backward -s 24k -b 4k /d", "READ").access, Access::Backward);
+    let deep =
+        entries("-w --direct --iodepth 8 --verify 3 --verifydirect -s 24k -b 4k /d", "WRITE");
+    assert_eq!((deep.engine, deep.items_at_once), (Some(EntriesEngine::Libaio), Some(1)));
+    assert_eq!(deep.verify.map(|verify| verify.read_back), Some(true));
+    let empty = entries("-w --mmap --flock full --fadv rand -s 0 /d", "WRITE");
+    assert_eq!((empty.engine, empty.lock, empty.advice.0), {
+        (None, Lock::None, vec![Advice::Random])
+    });
+    assert_eq!(entries("-w --rwmixpct 70 -s 24k -b 4k /d", "RWMIX70").read_percent, 70);
+}
+
+#[test]
+fn the_first_workers_read_their_own_small_files() {
+    let plan = plan("-w --rwmixthr 1 -t 4 -n 2 -N 3 -s 8k --rankoffset 8 /d /e");
+    let mix = &plan.phases[0];
+    let of = |name: &str| mix.jobs.iter().find(|job| job.name == name).expect("a job");
+    let (readers, writers) = (of("readers"), of("writers"));
+    assert_eq!((readers.workers, writers.workers), (1, 3));
+    let steps = |job: &Job| job.entries().map(|entries| entries.steps.clone());
+    assert_eq!(steps(readers), Some(vec![Step::Open, Step::Read, Step::Close]));
+    assert_eq!(steps(writers), Some(vec![Step::Create, Step::Write, Step::Close]));
+    let ranks = [readers, writers].map(|job| {
+        let targets = job.targets.iter().filter_map(|name| plan.target(name));
+        targets.filter_map(|target| target.tree.as_ref()).map(|tree| tree.first_rank).collect()
+    });
+    let [of_readers, of_writers]: [Vec<u64>; 2] = ranks;
+    assert_eq!((of_readers, of_writers), (vec![8, 8], vec![9, 9]));
+}
+
+#[test]
+fn large_files_are_locked_advised_and_emptied() {
+    let blocks = |line: &str, name: &str| job(&plan(line), name).blocks().expect("blocks").clone();
+    let line = "-w -r --trunc --flock full --fadv noreuse,willneed --madv seq -b 4k /f";
+    let (write, read) = (blocks(line, "WRITE"), blocks(line, "READ"));
+    assert_eq!((write.truncate_at_open, read.truncate_at_open), (true, false));
+    assert_eq!((write.lock, read.lock), (Lock::PosixFile, Lock::PosixFile));
+    assert_eq!(write.hints.advice.0, [Advice::Noreuse, Advice::Willneed]);
+    assert_eq!(write.hints.map_advice, None, "nothing is mapped");
+    let notes = lowered(line).expect("good").notes;
+    assert!(notes.iter().any(|note| note.asked.starts_with("madv")), "{notes:?}");
+    let mapped = blocks("-r --mmap --fadv rand -b 4k /dev/x", "READ");
+    assert_eq!(mapped.hints.map_advice, Some(Pieces::default()), "advice about files alone");
 }
 
 #[test]
@@ -297,7 +366,11 @@ fn mistakes_are_sentences() {
         ("-d /new", "--mkdirs is of directories, and the path is a file"),
         ("-F /dev/x", "--delfiles is of files"),
         ("-r -s 2g /dev/x", "less than are to be used"),
-        ("--rand -r /d", "--rand is of large files"),
+        ("--randamount 1m --rand -r /d", "--randamount is of large files"),
+        ("-w --trunc /dev/x", "--trunc is of files, and the path is a device"),
+        ("-w --mmap --direct -s 4k /d", "--mmap works on the page cache"),
+        ("-r --mmap --iodepth 4 /f", "--mmap has one I/O in flight, and --iodepth is 4"),
+        ("-w --flock full --iodepth 4 -s 4k /d", "--flock has one I/O in flight"),
         ("/f", "no phase is asked for"),
         ("-r --direct -b 1000 /f", "is not aligned to 512"),
         ("-w --rand --verify 1 /f", "are not verified where they are written at random places"),
@@ -307,6 +380,7 @@ fn mistakes_are_sentences() {
         ("-w --rwmixthr 4 -t 4 -s 8m /new", "none is left to write"),
         ("-w --treerand /d", "--treerand is of a list of files, and none is given"),
         ("-w --treefile /list /d,/e", "a list is of one directory"),
+        ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
         ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),
         ("-w --treefile /odd /d", "`../x` leads out of the tree"),
     ] {

@@ -1,17 +1,18 @@
 //! Directories of small files as a tree.
 
-use candor_plan::blocks::Pace;
-use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::entries::{Entries, EntriesEngine, Over, Step};
 use candor_plan::units::{Mix, SizeSpec};
 use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
 
-use super::{Context, content, phases};
+use super::{Context, blocks, content, phases};
 use crate::elbencho::setup::{Listed, PhaseKind, Setup};
 
 /// Begin of the name of a tree whose directories are made.
 const MADE: &str = "directories";
 /// Begin of the name of a tree that is there.
 const THERE: &str = "files";
+/// Begin of the name of the part of it that the workers behind the readers write.
+const WRITTEN: &str = "files to write";
 
 /// Names of the trees of all paths, among which directories are dealt.
 fn named(setup: &Setup, begin: &str) -> Vec<String> {
@@ -24,27 +25,32 @@ fn named(setup: &Setup, begin: &str) -> Vec<String> {
 /// The tree of each path, once to be made and once as it is: of what is missing, nothing is made
 /// but by the phase that is asked to.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
-    let target = |(name, path): (String, &String), create| Target {
+    let target = |(name, path): (String, &String), create, first_rank| Target {
         name,
         path: path.into(),
         kind: TargetKind::Tree,
         create,
         keep: true,
         overwrite: true,
-        tree: setup.listed.is_none().then(|| shape(setup)),
+        tree: setup.listed.is_none().then(|| Tree { first_rank, ..shape(setup) }),
         listing: setup.listed.as_ref().map(|Listed { listing, .. }| listing.clone()),
         ..Target::default()
     };
     let each = |begin| named(setup, begin).into_iter().zip(&setup.asked.paths);
-    let mut all: Vec<Target> = each(MADE).map(|tree| target(tree, Create::Files)).collect();
-    all.extend(each(THERE).map(|tree| target(tree, Create::Nothing)));
+    let (first, readers) = (setup.asked.run.rank_offset, u64::from(setup.asked.mix.read_threads));
+    let mut all: Vec<Target> = each(MADE).map(|tree| target(tree, Create::Files, first)).collect();
+    all.extend(each(THERE).map(|tree| target(tree, Create::Nothing, first)));
+    if readers > 0 && setup.asked.phases.write {
+        let behind = first.saturating_add(readers);
+        all.extend(each(WRITTEN).map(|tree| target(tree, Create::Nothing, behind)));
+    }
     all.extend(phases::targets(setup));
     all
 }
 
 /// `r<rank>/d<dir>/r<rank>-f<file>`; without directories the files stand in the path.
 fn shape(setup: &Setup) -> Tree {
-    let (asked, run) = (&setup.asked.tree, &setup.asked.run);
+    let asked = &setup.asked.tree;
     let name = |text: &str| text.parse().ok();
     let flat = asked.dirs == 0;
     let own = !flat && !asked.dir_sharing;
@@ -55,7 +61,6 @@ fn shape(setup: &Setup) -> Tree {
         items_per_rank: !own,
         leaves_only: true,
         per_rank: own,
-        first_rank: run.rank_offset,
         file_size: SizeSpec::Fixed(Bytes(setup.file_bytes)),
         root_name: match (flat, own) {
             (true, _) => None,
@@ -64,48 +69,83 @@ fn shape(setup: &Setup) -> Tree {
         },
         directory_name: name("d{child}"),
         item_name: name("r{rank}-f{number}"),
+        ..Tree::default()
     }
 }
 
-/// The job of a phase.
+/// The jobs of a phase: one, or those of readers and writers.
 pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
-    let Setup { asked, block_bytes, .. } = context.setup;
-    let has_bytes = context.setup.has_bytes();
+    let asked = &context.setup.asked;
+    let (threads, readers) = (asked.run.threads, asked.mix.read_threads);
+    if kind == PhaseKind::Write && readers > 0 {
+        return vec![
+            job(context, kind, "writers", (threads.saturating_sub(readers).max(1), WRITTEN)),
+            job(context, PhaseKind::Read, "readers", (readers, THERE)),
+        ];
+    }
+    let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
+    vec![job(context, kind, "workers", (threads, target))]
+}
+
+/// A job of so many workers on the trees whose names begin so.
+fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u32, &str)) -> Job {
+    let asked = &context.setup.asked;
+    let removes = matches!(kind, PhaseKind::RemoveFiles | PhaseKind::RemoveDirs);
+    let stop = Stop { continue_on_error: removes && asked.tree.no_delete_errors, ..context.stop() };
+    Job {
+        name: name.into(),
+        workers,
+        targets: named(context.setup, target),
+        placement: context.placement.clone(),
+        stop: Some(stop),
+        work: entries(context.setup, kind, workers).into(),
+        ..Job::default()
+    }
+}
+
+/// Operations of so many workers in a phase.
+fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
+    let Setup { asked, block_bytes, .. } = setup;
+    let steps = steps(setup, kind);
     let over = match kind {
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
         _ => Over::Items,
     };
-    let steps = steps(context.setup, kind);
-    let moves = steps.iter().any(|step| matches!(step, Step::Read | Step::Write));
-    let entries = Entries {
-        over,
-        size: (moves && has_bytes).then_some(Bytes(*block_bytes)),
-        direct: asked.io.direct && moves,
-        depth: if moves { asked.io.depth } else { 1 },
-        // The blocks in flight are of one file.
-        items_at_once: (moves && asked.io.depth > 1).then_some(1),
-        pace: match kind {
-            PhaseKind::Write => content::pace(context.setup, Mix::WRITE, asked.run.threads),
-            PhaseKind::Read => content::pace(context.setup, Mix::READ, asked.run.threads),
-            _ => Pace::default(),
-        },
-        content: content::content(context.setup),
-        verify: content::verify_items(context.setup).filter(|_| moves),
-        steps,
-        ..Entries::default()
+    let entries = Entries { over, steps, ..Entries::default() };
+    let mix = match kind {
+        PhaseKind::Write => {
+            let read = asked.mix.read_percent;
+            Mix { read, write: 100_u8.saturating_sub(read), trim: 0 }
+        }
+        PhaseKind::Read => Mix::READ,
+        _ => return entries,
     };
-    let removes = matches!(kind, PhaseKind::RemoveFiles | PhaseKind::RemoveDirs);
-    let stop = Stop { continue_on_error: removes && asked.tree.no_delete_errors, ..context.stop() };
-    let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
-    vec![Job {
-        name: "workers".into(),
-        workers: asked.run.threads,
-        targets: named(context.setup, target),
-        placement: context.placement.clone(),
-        stop: Some(stop),
-        work: entries.into(),
-        ..Job::default()
-    }]
+    let (io, writes) = (&asked.io, kind == PhaseKind::Write);
+    let opened =
+        Entries { truncate_at_open: io.truncate && writes, advice: blocks::advice(io), ..entries };
+    if !setup.has_bytes() {
+        return opened;
+    }
+    Entries {
+        size: Some(Bytes(*block_bytes)),
+        access: blocks::order(&asked.access, mix),
+        read_percent: if writes { mix.read } else { 0 },
+        direct: io.direct,
+        lock: blocks::lock(io),
+        map_advice: blocks::map_advice(io),
+        depth: io.depth,
+        // The blocks in flight are of one file.
+        items_at_once: (io.depth > 1).then_some(1),
+        engine: match (io.mmap, io.depth) {
+            (true, _) => Some(EntriesEngine::Mmap),
+            (false, 1) => None,
+            (false, _) => Some(EntriesEngine::Libaio),
+        },
+        pace: content::pace(setup, mix, workers),
+        content: content::content(setup),
+        verify: content::verify_items(setup, writes),
+        ..opened
+    }
 }
 
 /// Steps done to each name in a phase.
@@ -118,9 +158,11 @@ fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
     let stat = (tree.stat_inline, Step::Stat);
     let write = (has_bytes, Step::Write);
     let read_back = (tree.read_inline && has_bytes, Step::Read);
+    let extend = (setup.asked.io.truncate_to_size, Step::Ftruncate);
+    let allocate = (setup.asked.io.preallocate, Step::Fallocate);
     match kind {
         PhaseKind::MakeDirs => vec![Step::Mkdir],
-        PhaseKind::Write => of_file(Step::Create, &[stat, write, read_back]),
+        PhaseKind::Write => of_file(Step::Create, &[extend, allocate, stat, write, read_back]),
         PhaseKind::Read => of_file(Step::Open, &[stat, (has_bytes, Step::Read)]),
         PhaseKind::RemoveFiles => vec![Step::Unlink],
         PhaseKind::RemoveDirs => vec![Step::Rmdir],

@@ -5,7 +5,7 @@ mod zones;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use candor_plan::blocks::{Advice, Range, WriteLife};
+use candor_plan::blocks::{Advice, Pieces, Range, WriteLife};
 use candor_plan::check::{FILES_MAX, NUMBERED_MAX};
 use candor_plan::entries::Over;
 use candor_plan::units::Extent;
@@ -276,19 +276,19 @@ fn write_life(from: &Instance<'_>) -> Option<WriteLife> {
     }
 }
 
-fn advice(from: &Instance<'_>, blocks: &Blocks) -> Advice {
+fn advice(from: &Instance<'_>, blocks: &Blocks) -> Pieces<Advice> {
     // There is no page cache to be told.
     if blocks.engine.is_passthrough() {
-        return Advice::None;
+        return Pieces::default();
     }
-    match from.options.files.advice {
-        job_options::Advice::None => Advice::None,
+    Pieces::one(match from.options.files.advice {
+        job_options::Advice::None => return Pieces::default(),
         job_options::Advice::Random => Advice::Random,
         job_options::Advice::Sequential => Advice::Sequential,
         job_options::Advice::Noreuse => Advice::Noreuse,
         job_options::Advice::ByPattern if blocks.access.is_random() => Advice::Random,
         job_options::Advice::ByPattern => Advice::Sequential,
-    }
+    })
 }
 
 /// Directories are not made; a file within a path that is missing would fail much later.

@@ -1,6 +1,6 @@
 //! When writes are durable, what the cache does, and what is written.
 
-use candor_plan::blocks::{Advice, Fill, OpenSync, ReadBack, Verify};
+use candor_plan::blocks::{Advice, Fill, OpenSync, Pieces, ReadBack, Verify};
 
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put};
@@ -48,16 +48,20 @@ pub const FLAGS: &[Flag<Draft>] = &[
     },
     Flag {
         long: "advice",
-        takes: Takes::One("sequential|random|noreuse"),
-        help: "Advice to the kernel about the access",
+        takes: Takes::One("LIST"),
+        help: "Advice to the kernel about the files: sequential, random, noreuse, willneed, \
+               dontneed, given in turn",
         fields: &["phase[0].job[0].work.blocks.hints.advice"],
         set: |draft, text| {
             let words = [
                 ("sequential", Advice::Sequential),
                 ("random", Advice::Random),
                 ("noreuse", Advice::Noreuse),
+                ("willneed", Advice::Willneed),
+                ("dontneed", Advice::Dontneed),
             ];
-            put(&mut draft.blocks.hints.advice, one_of(text, &words))
+            let pieces = text.split(',').map(|piece| one_of(piece, &words));
+            put(&mut draft.blocks.hints.advice, pieces.collect::<Result<_, _>>().map(Pieces))
         },
     },
 ];

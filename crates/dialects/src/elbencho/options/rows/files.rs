@@ -4,7 +4,7 @@ use super::{
     Draft, Value, put, put_number, put_size, put_some_size, refused, refused_switch, switch, value,
 };
 use crate::elbencho::grammar::split;
-use crate::elbencho::options::{FileAdvice, MapAdvice, RandomSource};
+use crate::elbencho::options::{FileAdvice, FileLock, MapAdvice, RandomSource};
 use crate::kit::{Choice, Refused, Row, choose, store};
 
 #[rustfmt::skip]
@@ -51,8 +51,9 @@ pub(super) const ACCESS: &[Row<Value>] = &[
     switch("nofdsharing", |d, t| put(&mut d.options.io.no_fd_sharing, t),
         "each worker opens the files for itself")
         .near("", "true", "workers have descriptors of their own, of one open file"),
-    refused_switch("trunc", "empty files when they are opened",
-        "candor does not empty files before it writes them"),
+    switch("trunc", |d, t| put(&mut d.options.io.truncate, t),
+        "empty files when they are opened to be written")
+        .exact("blocks.truncate_at_open", "true"),
     switch("trunctosize", |d, t| put(&mut d.options.io.truncate_to_size, t),
         "extend files to their size before").exact("target.layout", "true"),
     switch("preallocfile", |d, t| put(&mut d.options.io.preallocate, t),
@@ -71,11 +72,13 @@ pub(super) const ENGINE: &[Row<Value>] = &[
     switch("mmap", |d, t| put(&mut d.options.io.mmap, t), "map files instead of reading them")
         .exact("blocks.engine", "true"),
     value("madv", "LIST", |d, t| advice(t, MAP_ADVICE).map(|all| d.options.io.map_advice = all),
-        "advice about mappings: seq, rand").exact("blocks.hints.advice", "seq"),
+        "advice about mappings, in turn: seq, rand, willneed, dontneed, hugepage, nohugepage")
+        .exact("blocks.hints.map_advice", "seq,hugepage"),
     value("fadv", "LIST", |d, t| advice(t, FILE_ADVICE).map(|all| d.options.io.file_advice = all),
-        "advice about files: seq, rand, noreuse").exact("blocks.hints.advice", "seq"),
-    refused("flock", "WORD", "lock around each I/O: range or full",
-        "candor takes no locks of the kernel around its I/O"),
+        "advice about files, given in turn: seq, rand, willneed, dontneed, noreuse")
+        .exact("blocks.hints.advice", "seq,willneed"),
+    value("flock", "WORD", file_lock, "lock around each I/O: range or full")
+        .near("blocks.lock", "range", "workers exclude each other, as processes do"),
     value("limitread", "SIZE", |d, t| put_size(&mut d.options.io.read_limit_bytes_per_s, t),
         "bytes per second that each worker reads at most").default("0")
         .near("blocks.pace", "8m", "the rate is held smoothly, not by bursts of a second"),
@@ -105,10 +108,12 @@ pub(super) const DATA: &[Row<Value>] = &[
 pub(super) const MIX: &[Row<Value>] = &[
     value("rwmixpct", "PERCENT", |d, t| put_number(&mut d.options.mix.read_percent, t, [0, 100]),
         "share of blocks of the write phase that are read").default("0")
-        .near("blocks.mix", "70", "reads and writes are drawn by chance, not in a fixed pattern"),
+        .near("blocks.mix", "70", "of large files, reads and writes are drawn by chance, not in \
+              a fixed pattern"),
     value("rwmixthr", "N", |d, t| put_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
         "workers that read in the write phase").default("0")
-        .near("job", "1", "readers divide all files among them, and so do writers"),
+        .near("job", "1", "of large files, readers divide all among them, and so do writers; \
+              of small ones, the first workers read their own"),
     refused("rwmixthrpct", "PERCENT", "share of bytes that those workers read",
         "candor does not balance the bytes of two groups of workers"),
 ];
@@ -149,6 +154,16 @@ const ALGORITHMS: &[Choice] = &[
 fn random_source(draft: &mut Draft, text: &str) -> Result<(), Refused> {
     choose(text, ALGORITHMS)?;
     store(&mut draft.options.access.random_source, RandomSource::Drawn)
+}
+
+const LOCKS: &[Choice] = &[word("range", "the bytes of the block"), word("full", "the whole file")];
+
+fn file_lock(draft: &mut Draft, text: &str) -> Result<(), Refused> {
+    draft.options.io.lock = match choose(text, LOCKS)? {
+        0 => FileLock::Range,
+        _ => FileLock::Full,
+    };
+    Ok(())
 }
 
 const FILE_ADVICE: &[(&str, FileAdvice)] = &[

@@ -1,53 +1,17 @@
 //! Steps over the names of targets.
 
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
-use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
-use candor_plan::{
-    Bytes, BytesPerSec, Create, Job, Listing, Nanos, OpsPerSec, Phase, Plan, Stonewall, Stop,
-    Target, TargetKind, check,
-};
+use candor_plan::{Bytes, BytesPerSec, Nanos, OpsPerSec, Stonewall, Stop};
 use candor_record::{Ended, Measurement};
 
-/// The only family of these tests.
-fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
-    &candor_entries::EntriesFamily
-}
-
-const FILES: u32 = 50;
+use crate::common::{FILES, run, run_until};
 
 /// Runs one step over fifty names in a directory, by three workers.
 fn done(directory: &Path, over: Over, step: Step) -> Measurement {
     run(directory, Entries { over, steps: vec![step], ..Entries::default() })
-}
-
-fn run(directory: &Path, entries: Entries) -> Measurement {
-    run_until(directory, entries, Stop { continue_on_error: true, ..Stop::default() })
-}
-
-fn run_until(directory: &Path, entries: Entries, stop: Stop) -> Measurement {
-    let target = Target {
-        path: directory.into(),
-        kind: TargetKind::FileSet,
-        files: FILES,
-        size: Some(Bytes(10_000)),
-        keep: true,
-        overwrite: true,
-        ..Target::default()
-    };
-    let targets = vec![target.name.clone()];
-    let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
-    let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let errors: Vec<_> =
-        check::check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
-    let prepared =
-        Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }
 
 fn names_in(directory: &Path) -> usize {
@@ -333,105 +297,4 @@ fn after_time_all_workers_do_as_much_as_the_furthest_one() {
     assert_eq!(ops.len(), 3);
     assert!(ops[0] > 0 && ops.iter().all(|of| *of == ops[0]), "{ops:?}");
     assert_eq!(measured.ended, Ended::Time);
-}
-
-/// Runs entries over a listed tree, by three workers.
-fn run_listed(root: &Path, listing: &Listing, entries: Entries) -> Measurement {
-    let target = Target {
-        path: root.into(),
-        kind: TargetKind::Tree,
-        create: Create::Nothing,
-        keep: true,
-        overwrite: true,
-        listing: Some(listing.clone()),
-        ..Target::default()
-    };
-    let targets = vec![target.name.clone()];
-    let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
-    let phase = Phase { jobs: vec![job], ..Phase::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
-    let found = check::check(&plan);
-    assert!(check::can_run(&found), "{found:#?}");
-    let prepared =
-        Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).expect("prepared");
-    prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
-}
-
-#[test]
-fn listed_names_are_made_and_removed_and_shared_files_are_one_item() {
-    let dir = tempfile::tempdir().expect("a scratch directory");
-    let (root, list) = (dir.path().join("root"), dir.path().join("list"));
-    std::fs::create_dir(&root).expect("made");
-    let text = "d a\nd a/b c\nd d\nf 0 a/empty\nf 1000000 a/b c/large\nf 5000 d/ü\nf 70000 d/e\n";
-    std::fs::write(&list, text).expect("written");
-    let listing =
-        Listing { file: Some(list), share_above: Some(Bytes(60_000)), ..Listing::default() };
-    let seen = Listing { file: None, ..listing.clone() };
-    let verify = Some(VerifyItems::default());
-    let of = |listing: &Listing, over, steps: &[Step], depth: u32| {
-        let moves = steps.contains(&Step::Close);
-        let engine = (depth > 1).then_some(EntriesEngine::IoUring);
-        let size = moves.then_some(Bytes(8192));
-        let verify = verify.clone().filter(|_| moves);
-        let steps = steps.to_vec();
-        let entries = Entries { over, steps, size, verify, depth, engine, ..Entries::default() };
-        let measured = run_listed(&root, listing, entries);
-        assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
-        measured
-    };
-    let count = |measured: &Measurement, name: &str| {
-        let stats = measured.operation(name);
-        (stats.ops, stats.bytes)
-    };
-    for depth in [1, 4] {
-        let made = of(&listing, Over::Directories, &[Step::Mkdir], 1);
-        assert_eq!(count(&made, "mkdir"), (3, 0));
-        let written = of(&listing, Over::Items, &[Step::Create, Step::Write, Step::Close], depth);
-        // Each worker has a part of the large file, and one of them the end of it with all of `e`.
-        assert_eq!(count(&written, "item"), (4, 0), "shared files count once");
-        assert_eq!(count(&written, "create"), (6, 0), "each part is opened");
-        assert_eq!(written.operation("write").bytes, 1_075_000);
-        assert_eq!(root.join("a/b c/large").metadata().expect("made").len(), 1_000_000);
-        assert_eq!(root.join("a/empty").metadata().expect("made").len(), 0);
-        for listing in [&listing, &seen] {
-            let read = of(listing, Over::Items, &[Step::Open, Step::Read, Step::Close], depth);
-            assert_eq!(count(&read, "item").0, 4);
-            assert_eq!(read.operation("read").bytes, 1_075_000);
-            assert!(read.verify.as_ref().is_some_and(|found| found.blocks > 250), "{read:?}");
-            assert_eq!(count(&of(listing, Over::Items, &[Step::Stat], 1), "stat").0, 4);
-        }
-        // The root is listed as well.
-        assert_eq!(count(&of(&seen, Over::Directories, &[Step::List], 1), "list").0, 4);
-        assert_eq!(count(&of(&seen, Over::Items, &[Step::Unlink], depth), "unlink").0, 4);
-        assert_eq!(count(&of(&listing, Over::Directories, &[Step::Rmdir], 1), "rmdir").0, 3);
-        assert_eq!(names_in(&root), 0);
-    }
-}
-
-#[test]
-fn a_flipped_byte_of_a_shared_file_and_a_missing_one_are_found() {
-    let dir = tempfile::tempdir().expect("a scratch directory");
-    let (root, list) = (dir.path().join("root"), dir.path().join("list"));
-    std::fs::create_dir(&root).expect("made");
-    std::fs::write(&list, "f 400000 x\nf 400000 y\n").expect("written");
-    let share_above = Some(Bytes(0));
-    let listing = Listing { file: Some(list), share_above, ..Listing::default() };
-    let of = |steps: &[Step]| {
-        let (steps, verify) = (steps.to_vec(), Some(VerifyItems::default()));
-        let size = Some(Bytes(4096));
-        run_listed(&root, &listing, Entries { steps, verify, size, ..Entries::default() })
-    };
-    assert_eq!(of(&[Step::Create, Step::Write, Step::Close]).ended, Ended::Done);
-    let mut bytes = std::fs::read(root.join("y")).expect("read");
-    bytes[300_000] ^= 1;
-    std::fs::write(root.join("y"), bytes).expect("written");
-    let read = of(&[Step::Open, Step::Read, Step::Close]);
-    assert_eq!(read.ended, Ended::Failed);
-    let verified = read.verify.expect("verified");
-    let found = &verified.first;
-    assert!(found[0].path.ends_with("root/y") && found[0].offset == 300_000 / 4096 * 4096);
-    std::fs::remove_file(root.join("x")).expect("removed");
-    let read = of(&[Step::Open, Step::Read, Step::Close]);
-    assert_eq!((read.ended, read.errors[0].errno), (Ended::Failed, libc::ENOENT));
-    assert!(read.errors[0].path.ends_with("root/x"), "{:?}", read.errors);
 }

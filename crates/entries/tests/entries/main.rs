@@ -1,0 +1,6 @@
+//! Steps over names, and bytes of files.
+
+mod bytes;
+mod common;
+mod lists;
+mod names;
