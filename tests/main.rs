@@ -27,6 +27,7 @@ mod fio_traces;
 mod honest;
 mod iostat;
 mod limits;
+mod lists;
 mod plans;
 mod safety;
 mod scale;

@@ -20,6 +20,7 @@ use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
 use candor_dialects::kit::Environment;
+use candor_plan::{List, ListError, Listing};
 
 /// Time that no input may exceed. A job file can name a million files, at some 10 µs each.
 const SLOW: Duration = Duration::from_secs(40);
@@ -376,6 +377,13 @@ impl elbencho::setup::Host for Nowhere {
 
     fn now(&self) -> (u64, u32) {
         (1 << 30, 5)
+    }
+
+    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
+        match listing.file.as_deref() == Some(Path::new("4k")) {
+            true => List::read(&b"d a\nf 10 a/b\nf 100000000 c\n"[..]),
+            false => List::scan(&root.join("none")),
+        }
     }
 }
 

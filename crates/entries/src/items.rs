@@ -11,7 +11,7 @@ use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
 
-use crate::places::{Prefix, WorkerNames};
+use crate::places::{Item, Prefix, WorkerNames};
 
 /// Choices of a worker's seed: which list of steps an item gets.
 const LISTS: u64 = 0x6c69_7374;
@@ -196,7 +196,8 @@ pub struct Lane {
     step: usize,
     /// Offset of its next read or write; 0 where the step has not begun.
     offset: u64,
-    /// Bytes of the file.
+    /// First byte of the part of the file that is worked on, and bytes of that part.
+    start: u64,
     size: u64,
     /// Number by which the item differs from all others, whoever works on it.
     pub key: u64,
@@ -283,8 +284,8 @@ impl Items {
         self.turn += 1;
         let mut paths = self.paths.borrow_mut();
         let Paths { path, other, size: bytes, prefix } = &mut paths[lane as usize];
-        let (size, key) = self.names.write(nth, self.uses_length, (path, prefix));
-        *bytes = size;
+        let item = self.names.write(nth, self.uses_length, (path, prefix));
+        *bytes = item.file_bytes;
         if self.has_alias {
             other.clear();
             other.extend_from_slice(path.strip_suffix(b"\0").unwrap_or(path));
@@ -295,7 +296,8 @@ impl Items {
             }
         }
         let (handle, list) = (self.names.handle(nth), self.lists.draw());
-        Some(Lane { handle, list, size, key, ..Lane::default() })
+        let Item { start, bytes: size, key, .. } = item;
+        Some(Lane { handle, list, start, size, key, ..Lane::default() })
     }
 
     /// True where all steps of the item have been drawn.
@@ -315,14 +317,19 @@ impl Items {
     /// Bytes that the next operation of the step moves.
     #[inline(always)]
     fn bytes_at(&self, step: Step, lane: &Lane) -> u64 {
-        let size = if matches!(step, Step::Read | Step::Write) { lane.size } else { 0 };
+        let size = if step.moves_bytes() { lane.size } else { 0 };
         (size - lane.offset.min(size)).min(self.bytes)
     }
 
     /// Puts the next operation of the item into the slot.
     #[inline(always)]
     pub fn draw(&mut self, number: u32, lane: &mut Lane, slot: &mut Slot) {
-        let step = self.lists.steps(lane.list)[lane.step];
+        let steps = self.lists.steps(lane.list);
+        while lane.size == 0 && steps[lane.step].moves_bytes() {
+            // An empty file has nothing to read or write; a step that closes it follows.
+            lane.step += 1;
+        }
+        let step = steps[lane.step];
         let length = self.bytes_at(step, lane);
         slot.op = Op(step as u8);
         (slot.handle, slot.tag) = (lane.handle, number);
@@ -331,6 +338,7 @@ impl Items {
         if length > 0 {
             self.place(step, lane, slot);
         }
+        slot.offset += lane.start;
         let length = slot.length;
         if self.bytes_at(step, lane) == 0 {
             (lane.step, lane.offset) = (lane.step + 1, 0);
@@ -363,7 +371,8 @@ impl Items {
         (started, is_done): (Ticks, bool),
     ) -> Option<(Op, Ticks)> {
         lane.in_flight -= 1;
-        if !self.has_spans {
+        // A file in parts is one item: that of the worker with its first byte.
+        if !self.has_spans || lane.start > 0 {
             return None;
         }
         let began = *lane.began.get_or_insert(started);

@@ -5,6 +5,8 @@ mod aio;
 mod calls;
 mod contents;
 mod items;
+mod listed;
+mod lists;
 mod places;
 mod probe;
 mod ring;
@@ -31,18 +33,21 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
 use candor_plan::TargetKind;
 use candor_plan::blocks::Verify;
-use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Step};
+use candor_plan::check::OPERATION_MAX;
+use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
 
 use crate::aio::AioCalls;
 use crate::calls::Calls;
 use crate::contents::Contents;
 use crate::items::{Budget, Items, shared_paths};
-use crate::places::{Places, TreeThings, WorkerNames};
+use crate::listed::Dealt;
+use crate::places::{ListThings, Places, TreeThings, WorkerNames};
 use crate::probe::Chosen;
 use crate::ring::RingCalls;
 use crate::walk::{Lanes, Walk};
 
+pub use crate::lists::Lists;
 pub use crate::places::file_size;
 
 /// Choices of a worker's seed: the order of its names.
@@ -64,6 +69,10 @@ impl Family for EntriesFamily {
             return Err(context.unfit(message, "use fewer items, or more hosts"));
         }
         let (bytes_max, places) = (bytes_max(entries, &places), Arc::new(places));
+        if bytes_max as u64 > OPERATION_MAX.0 {
+            let message = "reads or writes files at once that are longer than the kernel moves";
+            return Err(context.unfit(message, "give a size of each operation"));
+        }
         let verify = entries.verify.as_ref().map(|verify| verify.as_of_blocks(context.plan.seed));
         Ok(Box::new(ReadyEntries {
             chosen: probe::choose(entries, &places, bytes_max),
@@ -105,12 +114,24 @@ fn sync_filesystem(path: &Path) -> io::Result<()> {
 }
 
 /// The names of a job.
-fn places(entries: &Entries, context: &JobContext<'_>) -> Result<Places, EngineError> {
-    let (plan, job) = (context.plan, context.job);
+fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, EngineError> {
+    let (plan, job, ranks) = (context.plan, context.job, context.ranks);
     let known = plan.targets_by_name();
     let targets = job.targets.iter().filter_map(|name| known.get(name.as_str()));
     if entries.over.is_of_targets() {
-        return Ok(Places::of_targets(Names::of(targets.copied()), context.ranks));
+        return Ok(Places::of_targets(Names::of(targets.copied()), ranks));
+    }
+    if let Some((target, listing)) =
+        targets.clone().find_map(|target| Some((target, target.listing.as_ref()?)))
+    {
+        let list = context.session.of::<Lists>().take(target);
+        let list = list.map_err(|error| context.unfit(error.message, error.remedy))?;
+        let list = list.ok_or_else(|| context.unfit("lists what is no tree", "set its kind"))?;
+        let dealt = Dealt::of(entries, list, listing, (plan.seed, ranks.ranks));
+        let directories = entries.over == Over::Directories;
+        let root = directories && !entries.makes_or_removes_directories();
+        let things = ListThings { path: target.path.clone(), dealt, root };
+        return Ok(Places::of_list(things, job.workers, ranks, job.rank_shift));
     }
     let trees = || targets.clone().filter(|target| target.kind == TargetKind::Tree);
     let Some(tree) = trees().find_map(|target| target.tree.clone()) else {

@@ -1,4 +1,5 @@
-//! Names of a job by number: the names of its targets, or a worker's part of a tree.
+//! Names of a job by number: the names of its targets, or a worker's part of a tree, whose names
+//! are computed or listed.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,8 @@ use candor_plan::Tree;
 use candor_plan::entries::{Entries, Over};
 use candor_plan::rank::{Ranks, data_rank};
 use candor_plan::tree::{ItemPlaces, Place, TreeNames};
+
+use crate::listed::{self, Dealt};
 
 /// Names of all workers of a job on this host.
 pub struct Places {
@@ -38,6 +41,30 @@ enum Origin {
     /// Names of the targets; a worker has every n-th.
     Targets(Names),
     Tree(Box<(TreeThings, TreeNames)>),
+    List(Box<ListThings>),
+}
+
+/// Things of a listed tree that are worked on.
+pub struct ListThings {
+    /// Path of the target.
+    pub path: PathBuf,
+    /// Things by rank.
+    pub dealt: Dealt,
+    /// The first rank's first thing is the root.
+    pub root: bool,
+}
+
+/// A named thing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Item {
+    /// First byte of the part that is worked on.
+    pub start: u64,
+    /// Bytes of that part: all of a file that is not shared.
+    pub bytes: u64,
+    /// Bytes of the whole file.
+    pub file_bytes: u64,
+    /// Number by which it differs from all others.
+    pub key: u64,
 }
 
 impl TreeThings {
@@ -58,7 +85,15 @@ impl Places {
     /// Things of a tree, for so many workers of this host.
     pub fn of_tree(things: TreeThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
         let names = things.tree.names();
-        let origin = Origin::Tree((things, names).into());
+        Places::numbered(Origin::Tree((things, names).into()), workers, ranks, rank_shift)
+    }
+
+    /// Things of a listed tree, for so many workers of this host.
+    pub fn of_list(things: ListThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
+        Places::numbered(Origin::List(things.into()), workers, ranks, rank_shift)
+    }
+
+    fn numbered(origin: Origin, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
         let places = Places { origin, ranks, rank_shift, most: 1 };
         let most = (0..workers).map(|worker| places.count(worker)).max().unwrap_or(0).max(1);
         Places { most, ..places }
@@ -68,6 +103,7 @@ impl Places {
     pub fn directory(&self) -> PathBuf {
         match &self.origin {
             Origin::Tree(tree) => tree.0.paths.first().cloned().unwrap_or_default(),
+            Origin::List(things) => things.path.clone(),
             Origin::Targets(_) => {
                 Path::new(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
             }
@@ -78,7 +114,7 @@ impl Places {
     pub fn handle_max(&self, workers: u32) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.count() as u64,
-            Origin::Tree(_) => self.most.saturating_mul(workers.into()),
+            Origin::Tree(_) | Origin::List(_) => self.most.saturating_mul(workers.into()),
         }
     }
 
@@ -100,6 +136,7 @@ impl Places {
                     false => part.items(),
                 }
             }
+            Origin::List(things) => u64::from(things.has_root(rank)) + things.dealt.count(rank),
         }
     }
 
@@ -107,7 +144,7 @@ impl Places {
     pub fn handle(&self, worker: u32, nth: u64) -> u32 {
         let handle = match &self.origin {
             Origin::Targets(_) => self.rank(worker) + nth * self.ranks.ranks.max(1),
-            Origin::Tree(_) => u64::from(worker) * self.most + nth,
+            Origin::Tree(_) | Origin::List(_) => u64::from(worker) * self.most + nth,
         };
         // More names than handles were refused when the job was prepared.
         handle as u32
@@ -116,13 +153,17 @@ impl Places {
     /// Path behind a handle.
     pub fn path_of(&self, handle: u32) -> String {
         let mut path = Vec::new();
+        let (worker, nth) = (u64::from(handle) / self.most, u64::from(handle) % self.most);
         match &self.origin {
             Origin::Targets(names) => names.write_path(handle as usize, &mut path),
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
-                let (worker, nth) = (u64::from(handle) / self.most, u64::from(handle) % self.most);
                 let place = things.place(self.rank(worker as u32), self.ranks.ranks, nth);
                 things.write(names, &place, &mut Prefix::default(), &mut path);
+            }
+            Origin::List(things) => {
+                let rank = self.rank(worker as u32);
+                things.write(rank, nth, false, (&mut path, &mut Prefix::default()));
             }
         }
         path.pop();
@@ -134,6 +175,7 @@ impl Places {
         match &self.origin {
             Origin::Targets(names) => names.iter().map(|named| named.length()).max().unwrap_or(0),
             Origin::Tree(tree) => tree.0.tree.file_size.max().0,
+            Origin::List(things) => things.dealt.bytes_max(),
         }
     }
 }
@@ -177,6 +219,42 @@ impl TreeThings {
     }
 }
 
+impl ListThings {
+    fn has_root(&self, rank: u64) -> bool {
+        self.root && rank == 0
+    }
+
+    /// Writes the path of one of a rank's things, with a zero byte behind it. The path of the root
+    /// is written once. Only what has bytes needs its key.
+    #[inline]
+    fn write(
+        &self,
+        rank: u64,
+        nth: u64,
+        with_key: bool,
+        (to, prefix): (&mut Vec<u8>, &mut Prefix),
+    ) -> Item {
+        if prefix.directory.is_none() {
+            to.clear();
+            to.extend_from_slice(self.path.as_os_str().as_bytes());
+            *prefix = Prefix { directory: Some(0), length: to.len() };
+        }
+        to.truncate(prefix.length);
+        let mut item = Item::default();
+        if let Some(nth) = nth.checked_sub(u64::from(self.has_root(rank))) {
+            let part = self.dealt.part(rank, nth);
+            let name = self.dealt.path(&part);
+            to.push(b'/');
+            to.extend_from_slice(name);
+            let key = if with_key { listed::key(name) } else { 0 };
+            let file_bytes = self.dealt.file_bytes(&part);
+            item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
+        }
+        to.push(0);
+        item
+    }
+}
+
 /// The names of one worker.
 pub struct WorkerNames {
     /// Places of its items, where they are those of a tree.
@@ -215,21 +293,21 @@ impl WorkerNames {
         self.places.handle(self.worker, nth)
     }
 
-    /// Writes the path of a name, with a zero byte behind it, over the path of an earlier one;
-    /// returns the bytes of its file, and a number by which it differs from all others.
+    /// Writes the path of a name, with a zero byte behind it, over the path of an earlier one.
     #[inline]
     pub fn write(
         &self,
         nth: u64,
         with_size: bool,
         (to, prefix): (&mut Vec<u8>, &mut Prefix),
-    ) -> (u64, u64) {
+    ) -> Item {
         match &self.places.origin {
             Origin::Targets(names) => {
                 let number = self.places.handle(self.worker, nth) as usize;
                 names.write_path(number, to);
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
-                (if with_size { size() } else { 0 }, number as u64)
+                let bytes = if with_size { size() } else { 0 };
+                Item { start: 0, bytes, file_bytes: bytes, key: number as u64 }
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
@@ -239,8 +317,10 @@ impl WorkerNames {
                 };
                 things.write(names, &place, prefix, to);
                 let size = || file_size(&things.tree, things.seed, &place);
-                (if with_size { size() } else { 0 }, key(&place))
+                let bytes = if with_size { size() } else { 0 };
+                Item { start: 0, bytes, file_bytes: bytes, key: key(&place) }
             }
+            Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
         }
     }
 }

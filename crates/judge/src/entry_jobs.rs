@@ -97,13 +97,15 @@ impl<'a> EntryJob<'a> {
         f64::from(self.job.workers) * f64::from(self.entries.lanes())
     }
 
-    /// Names that its targets have in the plan.
+    /// Names that its targets have in the plan, or in the list that was read.
     fn names(&self, observed: &Observed) -> f64 {
         let targets = self.planned(observed).into_iter();
         // Trees of one job share their names.
         let of_trees = !self.entries.over.is_of_targets();
         let targets = targets.take(if of_trees { 1 } else { usize::MAX });
-        targets.map(|target| self.entries.names_of(target, self.ranks()) as f64).sum()
+        let listed = || self.targets(observed).first().and_then(|target| target.files_in_all);
+        let names = |target| self.entries.names_of(target, self.ranks()).or_else(listed);
+        targets.map(|target| names(target).map_or(f64::INFINITY, |names| names as f64)).sum()
     }
 
     /// Different names that it worked on.

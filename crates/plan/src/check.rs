@@ -10,6 +10,7 @@ mod engine;
 mod entries;
 mod jobs;
 mod limits;
+mod listing;
 mod memory;
 mod passthrough;
 mod program;

@@ -266,18 +266,26 @@ impl Entries {
         self.lists().any(|steps| steps.len() > 1) || (self.moves_bytes() && self.size.is_some())
     }
 
-    /// Number of things of a target that so many ranks work on.
-    pub fn names_of(&self, target: &Target, ranks: u64) -> u64 {
+    /// Number of things of a target that so many ranks work on; none where only a list tells it.
+    pub fn names_of(&self, target: &Target, ranks: u64) -> Option<u64> {
         let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
-        match (self.over, totals) {
+        Some(match (self.over, totals) {
             (Over::Items, Some(totals)) => totals.items,
             // Roots are made before the work and removed after it.
             (Over::Directories, Some(totals)) if self.makes_or_removes_directories() => {
                 totals.directories - totals.trees
             }
             (Over::Directories, Some(totals)) => totals.directories,
+            (over, None) if !over.is_of_targets() => return None,
             _ => target.files_named(),
-        }
+        })
+    }
+
+    /// Unit in which files of a list are cut, so that reads and writes of a part begin where those
+    /// of the whole file would, and no verified block is cut.
+    pub fn part_unit(&self) -> u64 {
+        let verified = self.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
+        self.size.map_or((1_u64 << 20).next_multiple_of(verified), |size| size.0).max(1)
     }
 
     /// Most things of a target that stand in one directory; none where their names tell it not.
@@ -288,6 +296,7 @@ impl Entries {
                 Some(tree.items.saturating_mul(owners))
             }
             (Over::Directories, Some(tree)) => Some(tree.width.into()),
+            (over, None) if !over.is_of_targets() => None,
             _ => target.is_flat().then(|| target.files_named()),
         }
     }
@@ -459,6 +468,17 @@ impl Step {
     /// The name used in reports: the system call's.
     pub fn name(self) -> &'static str {
         self.operation().name
+    }
+
+    /// True where it reads or writes bytes of a file.
+    pub fn moves_bytes(self) -> bool {
+        matches!(self, Step::Read | Step::Write)
+    }
+
+    /// True where several workers may do it to their parts of one file.
+    pub fn suits_parts(self) -> bool {
+        use Step::*;
+        self.needs_open() || matches!(self, Create | Open | Stat | Lstat | Statx)
     }
 
     /// True where it is done to a file that is open.

@@ -18,6 +18,7 @@ mod content;
 pub mod engine;
 pub mod entries;
 mod file_name;
+pub mod listing;
 mod measure;
 pub mod memory;
 mod model;
@@ -45,6 +46,7 @@ mod zones;
 pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
 pub use file_name::FileName;
+pub use listing::{List, ListError, Listing};
 pub use measure::{LogPlan, Measure};
 pub use memory::{Memory, MemoryAccess};
 pub use model::{

@@ -50,6 +50,9 @@ pub struct Target {
     /// Shape of the tree, for entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<crate::Tree>,
+    /// List of the tree's names, instead of a shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub listing: Option<crate::Listing>,
 }
 
 impl Default for Target {
@@ -72,6 +75,7 @@ impl Default for Target {
             overwrite: false,
             scheduler: None,
             tree: None,
+            listing: None,
         }
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use candor_engine::names::{self, Named, Names};
+use candor_entries::Lists;
 use candor_observe::{LoopFile, Roots};
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
@@ -54,12 +55,12 @@ impl Guard {
     ///
     /// # Errors
     /// [`RunError::Unsafe`] with everything that speaks against it.
-    pub fn admit(&mut self, plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
+    pub fn admit(&mut self, plan: &Plan, phases: &[Phase], lists: &Lists) -> Result<(), RunError> {
         self.loop_files = candor_observe::loop_files(&self.roots);
         let mut problems = Vec::new();
         for (index, target) in plan.targets.iter().enumerate() {
             problems.extend(match target.kind {
-                TargetKind::Tree => self.check_tree(plan, phases, index, target),
+                TargetKind::Tree => self.check_tree((plan, lists), phases, index, target),
                 _ => self.check_target(phases, index, target),
             });
         }
@@ -218,7 +219,7 @@ impl Guard {
     /// user.
     fn check_tree(
         &mut self,
-        plan: &Plan,
+        (plan, lists): (&Plan, &Lists),
         phases: &[Phase],
         index: usize,
         target: &Target,
@@ -234,7 +235,7 @@ impl Guard {
             let remedy = "name a directory, or a name that is free";
             return vec![Problem::error("target-kind", place, message, remedy)];
         }
-        if target.overwrite || self.trees.take(plan, target) {
+        if target.overwrite || self.trees.take(plan, target, lists) {
             return Vec::new();
         }
         let changes = |(phase, job): (&Phase, &Job)| {

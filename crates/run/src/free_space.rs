@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_engine::names;
+use candor_entries::Lists;
 use candor_plan::entries::{Over, Step};
 use candor_plan::units::Direction;
 use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind};
@@ -34,20 +35,20 @@ struct Need {
 ///
 /// # Errors
 /// [`RunError::Unsafe`] with a problem for each filesystem that has too little.
-pub fn check(plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
-    let needs = needs(plan, phases).into_values();
+pub fn check(plan: &Plan, phases: &[Phase], lists: &Lists) -> Result<(), RunError> {
+    let needs = needs(plan, phases, lists).into_values();
     let problems: Vec<Problem> =
         needs.filter_map(|need| too_little(&need).or_else(|| too_few_names(&need))).collect();
     if problems.is_empty() { Ok(()) } else { Err(RunError::Unsafe(problems)) }
 }
 
 /// The needs of some phases by the number of their filesystem.
-fn needs(plan: &Plan, phases: &[Phase]) -> BTreeMap<u64, Need> {
+fn needs(plan: &Plan, phases: &[Phase], lists: &Lists) -> BTreeMap<u64, Need> {
     // A file of several phases or targets grows once.
     let mut grown: HashMap<PathBuf, u64> = HashMap::new();
     let mut needs: BTreeMap<u64, Need> = BTreeMap::new();
     for (index, target) in plan.targets.iter().enumerate() {
-        let (bytes, names) = tree_growth(plan, phases, target);
+        let (bytes, names) = tree_growth((plan, lists), phases, target);
         let Some(at) = existing(&target.path).filter(|_| names > 0) else { continue };
         let Ok(metadata) = at.metadata() else { continue };
         let need = needs.entry(metadata.dev()).or_insert_with(|| Need::new(at, index));
@@ -80,10 +81,10 @@ impl Need {
 
 /// Least bytes, and names, of a tree that some phases make; none where something is there already,
 /// or only time bounds what is made.
-fn tree_growth(plan: &Plan, phases: &[Phase], target: &Target) -> (u64, u64) {
-    let Some(tree) = target.tree.as_ref().filter(|_| target.kind == TargetKind::Tree) else {
+fn tree_growth((plan, lists): (&Plan, &Lists), phases: &[Phase], target: &Target) -> (u64, u64) {
+    if target.kind != TargetKind::Tree {
         return (0, 0);
-    };
+    }
     let is_there =
         std::fs::read_dir(&target.path).is_ok_and(|mut entries| entries.next().is_some());
     let (mut made, mut written, mut ranks) = (false, false, 0);
@@ -101,9 +102,16 @@ fn tree_growth(plan: &Plan, phases: &[Phase], target: &Target) -> (u64, u64) {
             ranks = ranks.max(u64::from(job.workers));
         }
     }
-    let (_, homes) = plan.tree_home(target);
-    let items = if made { tree.totals(ranks).items / homes } else { 0 };
-    (if written { items.saturating_mul(tree.file_size.min().0) } else { 0 }, items)
+    let (items, bytes) = match (&target.tree, lists.known(target)) {
+        (Some(tree), _) => {
+            let (_, homes) = plan.tree_home(target);
+            let items = tree.totals(ranks).items / homes;
+            (items, items.saturating_mul(tree.file_size.min().0))
+        }
+        (None, Some(list)) => (list.files(), list.bytes()),
+        (None, None) => (0, 0),
+    };
+    (if written { bytes } else { 0 }, if made { items } else { 0 })
 }
 
 fn is_bounded(phase: &Phase) -> bool {
@@ -236,7 +244,7 @@ mod tests {
     }
 
     fn bytes(plan: &Plan) -> u64 {
-        needs(plan, &plan.phases).into_values().map(|need| need.bytes).sum()
+        needs(plan, &plan.phases, &Lists::default()).into_values().map(|need| need.bytes).sum()
     }
 
     #[test]
@@ -255,7 +263,7 @@ mod tests {
             let jobs = vec![Job { targets: vec![target.name.clone()], work, ..Job::default() }];
             let phases = vec![Phase { jobs, ..Phase::default() }];
             let plan = Plan { targets: vec![target], phases, ..Plan::default() };
-            tree_growth(&plan, &plan.phases, &plan.targets[0])
+            tree_growth((&plan, &Lists::default()), &plan.phases, &plan.targets[0])
         };
         assert_eq!(grows(&[Step::Create]), (0, 10));
         assert_eq!(grows(&[Step::Create, Step::Write, Step::Close]), (40_960, 10));
@@ -300,13 +308,13 @@ mod tests {
     fn too_little_is_told_with_figures_and_a_remedy() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let mut plan = plan(&dir.path().join("a/b"), Layout::Write, Mix::READ, Stop::default());
-        let refused = check(&plan, &plan.phases).expect_err("a pebibyte");
+        let refused = check(&plan, &plan.phases, &Lists::default()).expect_err("a pebibyte");
         assert_eq!(refused.exit_code(), 3);
         let sentence = refused.to_string();
         for word in ["1 PiB", "are free there", "--size"] {
             assert!(sentence.contains(word), "no {word}: {sentence}");
         }
         plan.targets[0].size = Some(Bytes(1));
-        assert!(check(&plan, &plan.phases).is_ok());
+        assert!(check(&plan, &plan.phases, &Lists::default()).is_ok());
     }
 }

@@ -10,6 +10,7 @@ use candor_blocks::layout::{self, Wanted};
 use candor_engine::names;
 use candor_engine::names::Named;
 use candor_engine::{Session, SkippedJob};
+use candor_entries::Lists;
 use candor_plan::blocks::{Access, Engine, Share};
 use candor_plan::entries::{Entries, Over};
 use candor_plan::units::{Extent, PerDirection, SizeSpec};
@@ -67,14 +68,15 @@ pub fn is_laid_out(target: &Target, work: &[Work<'_>]) -> bool {
 /// A file that could not be made, where that concerns all jobs.
 pub fn lay_out(
     session: &mut Session,
-    (guard, schedulers): (&mut Guard, &mut Schedulers),
+    (guard, schedulers, lists): (&mut Guard, &mut Schedulers, &Lists),
     plan: &Plan,
     phase: &Phase,
     channels: &Channels,
 ) -> Result<Vec<SkippedJob>, RunError> {
     let mut failed = HashMap::new();
     let unflushed = Unflushed::default();
-    let mut files = FileLayout { session, guard, schedulers, plan, phase, channels, unflushed };
+    let mut files =
+        FileLayout { session, guard, schedulers, lists, plan, phase, channels, unflushed };
     for job in &phase.jobs {
         files.names(job)?;
         files.trees(job)?;
@@ -103,6 +105,7 @@ struct FileLayout<'a> {
     session: &'a mut Session,
     guard: &'a mut Guard,
     schedulers: &'a mut Schedulers,
+    lists: &'a Lists,
     plan: &'a Plan,
     phase: &'a Phase,
     channels: &'a Channels,
@@ -175,7 +178,7 @@ impl FileLayout<'_> {
         };
         let plan = self.plan;
         for target in plan.targets.iter().filter(|target| job.targets.contains(&target.name)) {
-            let Some(tree) = NamedTree::of(plan, target) else { continue };
+            let Some(tree) = NamedTree::of(plan, target, self.lists) else { continue };
             let needs = Needs::of(plan, self.phase, target, entries);
             if target.create == Create::Nothing {
                 continue;

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
+use candor_entries::Lists;
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
 use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, Target};
@@ -63,6 +64,8 @@ pub struct Local {
     /// Name and facts.
     host: HostRecord,
     guard: Guard,
+    /// Lists of names, as they were when the run began.
+    lists: Lists,
     schedulers: Schedulers,
     tracer: RunTracer,
     /// Notes that no result has brought yet.
@@ -88,6 +91,7 @@ impl Local {
             host: HostRecord { host, ..HostRecord::default() },
             guard: Guard::new(&options.force, &roots),
             roots,
+            lists: Lists::default(),
             schedulers: Schedulers::default(),
             tracer: RunTracer::default(),
             notes: Vec::new(),
@@ -122,9 +126,9 @@ impl Local {
 
     /// Makes everything ready outside of the engine; the jobs that will not run.
     fn prepare_targets(&mut self, plan: &Plan, phase: &Phase) -> Result<Vec<SkippedJob>, RunError> {
-        let held = (&mut self.guard, &mut self.schedulers);
+        let held = (&mut self.guard, &mut self.schedulers, &self.lists);
         let mut skipped = layout::lay_out(&mut self.session, held, plan, phase, &self.channels)?;
-        precheck::refresh(&mut self.host.facts, plan, phase, &self.roots);
+        precheck::refresh(&mut self.host.facts, (plan, &self.lists), phase, &self.roots);
         precheck::pre_read(plan, phase, &self.channels.control)?;
         self.notes.extend(precheck::evict(plan, phase, &self.channels.events)?);
         self.leave_out(phase, &mut skipped)?;
@@ -185,6 +189,13 @@ impl Local {
             || targets.iter().all(|(index, target, _)| {
                 is_device(*index) || target.overwrite && was_written(*index)
             })
+    }
+
+    /// Reads the lists of a plan, once for this host: its jobs find them in the session.
+    fn read_lists(&mut self, plan: &Plan) -> Result<(), RunError> {
+        self.lists.read(plan).map_err(RunError::BadPlan)?;
+        *self.session.kept.of() = self.lists.clone();
+        Ok(())
     }
 
     /// Says before the clock where the page cache would be measured.
@@ -259,8 +270,9 @@ impl Runner for Local {
         self.remove_leftovers(plan);
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
-        self.guard.admit(plan, &plan.phases)?;
-        free_space::check(plan, &plan.phases)?;
+        self.read_lists(plan)?;
+        self.guard.admit(plan, &plan.phases, &self.lists)?;
+        free_space::check(plan, &plan.phases, &self.lists)?;
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,
@@ -284,9 +296,9 @@ impl Runner for Local {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
         target_check::check(plan, phase)?;
-        self.guard.admit(plan, slice::from_ref(phase))?;
+        self.guard.admit(plan, slice::from_ref(phase), &self.lists)?;
         if !follow_up {
-            free_space::check(plan, slice::from_ref(phase))?;
+            free_space::check(plan, slice::from_ref(phase), &self.lists)?;
         }
         let files = PhaseFiles::of(plan, phase);
         let (mut skipped, mut idle) = (Vec::new(), None);

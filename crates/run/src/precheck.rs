@@ -11,6 +11,7 @@ use candor_blocks::layout::{self, Wanted};
 use candor_blocks::targets::files;
 use candor_blocks::targets::passthrough::Device;
 use candor_engine::names::{self, Names};
+use candor_entries::Lists;
 use candor_observe::{Access, Paths, Roots, accounting_probe, cache};
 use candor_plan::{Blocks, Engine, Job, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
@@ -63,8 +64,8 @@ impl Paths for PhaseFiles {
 }
 
 /// Reads the files of a phase as they now are, and proves each target's counters once.
-pub fn refresh(facts: &mut Facts, plan: &Plan, phase: &Phase, roots: &Roots) {
-    count_names(facts, plan, phase);
+pub fn refresh(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase, roots: &Roots) {
+    count_names(facts, (plan, lists), phase);
     for (index, target, work) in targets(plan, phase) {
         find_device(facts, index, target, &work, roots);
         // Files of a large set are alike; a few stand for all.
@@ -126,8 +127,8 @@ fn search_device(facts: &mut Facts, index: usize, path: &Path, access: Access, r
     candor_observe::take_search(facts, index, found, roots);
 }
 
-/// Counts the names beside those that a phase works on.
-fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
+/// Counts the names beside those that a phase works on, and its own where they are listed.
+fn count_names(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase) {
     let on_names = phase.jobs.iter().filter(|job| job.entries().is_some());
     for name in on_names.flat_map(|job| &job.targets) {
         let Some(index) = plan.targets.iter().position(|target| target.name == *name) else {
@@ -137,6 +138,11 @@ fn count_names(facts: &mut Facts, plan: &Plan, phase: &Phase) {
         let directory = if path.is_dir() { Some(path.as_path()) } else { path.parent() };
         if let (Some(target), Some(directory)) = (facts.targets.get_mut(index), directory) {
             target.names_in_directory = candor_observe::names_in(directory);
+        }
+        if let (Some(target), Some(list)) =
+            (facts.targets.get_mut(index), lists.known(&plan.targets[index]))
+        {
+            target.files_in_all = Some(list.files());
         }
     }
 }

@@ -1,17 +1,19 @@
 //! Trees of directories on this host: what a phase needs of one is made before it, and what a run
-//! made of one is removed after it, by the names that the plan computes.
+//! made of one is removed after it, by the names that the plan computes or a list has.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use candor_entries::file_size;
+use candor_entries::{Lists, file_size};
 use candor_plan::entries::{ALIAS, Entries, Over};
 use candor_plan::tree::{Place, TreePart};
-use candor_plan::{Create, Phase, Plan, Target, TargetKind, Tree};
+use candor_plan::{Create, List, Phase, Plan, Target, TargetKind, Tree};
 use candor_record::Note;
 
 use crate::error::RunError;
@@ -21,6 +23,19 @@ use crate::owned_files;
 #[derive(Clone, Debug)]
 pub struct NamedTree {
     path: PathBuf,
+    names: TreeNames,
+}
+
+/// Origin of a tree's names.
+#[derive(Clone, Debug)]
+enum TreeNames {
+    Computed(ComputedTree),
+    Listed(Arc<List>),
+}
+
+/// A tree of a shape.
+#[derive(Clone, Debug)]
+struct ComputedTree {
     tree: Tree,
     ranks: u64,
     seed: u64,
@@ -36,17 +51,7 @@ pub struct NamedFile {
     pub size: u64,
 }
 
-impl NamedTree {
-    /// The tree of a target, for the most workers that any job of the plan has on it.
-    pub fn of(plan: &Plan, target: &Target) -> Option<NamedTree> {
-        let tree = target.tree.clone().filter(|_| target.kind == TargetKind::Tree)?;
-        let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-        let on_it = jobs.filter(|job| job.targets.contains(&target.name));
-        let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
-        let (path, home) = (target.path.clone(), plan.tree_home(target));
-        Some(NamedTree { path, tree, ranks, seed: plan.seed, home })
-    }
-
+impl ComputedTree {
     fn parts(&self) -> impl Iterator<Item = TreePart<'_>> {
         (0..self.ranks).map(|rank| self.tree.part(rank, self.ranks))
     }
@@ -57,27 +62,88 @@ impl NamedTree {
         self.tree.home(place, count) == position
     }
 
-    fn directory(&self, place: &Place) -> PathBuf {
-        let mut path = self.path.clone().into_os_string().into_vec();
+    fn directory(&self, root: &Path, place: &Place) -> PathBuf {
+        let mut path = root.to_owned().into_os_string().into_vec();
         self.tree.names().write_directory(place, &mut path);
         std::ffi::OsString::from_vec(path).into()
     }
 
-    /// Directories with a name of their own, parents before their children.
-    pub fn directories(&self) -> impl Iterator<Item = PathBuf> {
-        let roots = self.parts().filter_map(|part| part.root());
+    fn directories(&self) -> impl Iterator<Item = Place> {
         let below = self.parts().flat_map(|part| {
             let count = part.directories();
             (0..count).map(move |nth| part.directory(nth)).filter(|place| self.holds(place))
         });
-        let paths = roots.chain(below).map(|place| self.directory(&place));
-        paths.filter(|path| *path != self.path)
+        self.roots().chain(below)
+    }
+
+    fn roots(&self) -> impl Iterator<Item = Place> {
+        self.parts().filter_map(|part| part.root())
+    }
+
+    fn items(&self, root: &Path) -> impl Iterator<Item = NamedFile> {
+        let names = self.tree.names();
+        let places = self.parts().flat_map(|part| {
+            let count = part.items();
+            (0..count).map(move |nth| part.item(nth)).filter(|place| self.holds(place))
+        });
+        places.map(move |place| {
+            let mut path = root.to_owned().into_os_string().into_vec();
+            names.write_directory(&place, &mut path);
+            names.write_item(&place, &mut path);
+            let path = std::ffi::OsString::from_vec(path).into();
+            NamedFile { path, size: file_size(&self.tree, self.seed, &place) }
+        })
+    }
+}
+
+impl NamedTree {
+    /// The tree of a target, for the most workers that any job of the plan has on it.
+    pub fn of(plan: &Plan, target: &Target, lists: &Lists) -> Option<NamedTree> {
+        if target.kind != TargetKind::Tree {
+            return None;
+        }
+        let computed = |tree: Tree| {
+            let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+            let on_it = jobs.filter(|job| job.targets.contains(&target.name));
+            let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
+            ComputedTree { tree, ranks, seed: plan.seed, home: plan.tree_home(target) }
+        };
+        let names = match target.tree.clone() {
+            Some(tree) => TreeNames::Computed(computed(tree)),
+            None => TreeNames::Listed(lists.known(target)?),
+        };
+        Some(NamedTree { path: target.path.clone(), names })
+    }
+
+    /// Directories with a name of their own, parents before their children.
+    pub fn directories(&self) -> Box<dyn Iterator<Item = PathBuf> + '_> {
+        match &self.names {
+            TreeNames::Computed(tree) => {
+                let paths = tree.directories().map(|place| tree.directory(&self.path, &place));
+                Box::new(paths.filter(|path| *path != self.path))
+            }
+            TreeNames::Listed(list) => Box::new(self.listed_directories(list)),
+        }
+    }
+
+    fn listed_directories<'l>(
+        &self,
+        list: &'l List,
+    ) -> impl DoubleEndedIterator<Item = PathBuf> + use<'l, '_> {
+        let count = list.directories() as usize;
+        (0..count).map(|nth| self.path.join(OsStr::from_bytes(list.directory(nth))))
     }
 
     /// The roots that are not the target's path itself.
     fn roots(&self) -> impl Iterator<Item = PathBuf> {
-        let roots = self.parts().filter_map(|part| part.root());
-        roots.map(|place| self.directory(&place)).filter(|path| *path != self.path)
+        let computed = match &self.names {
+            TreeNames::Computed(tree) => Some(tree),
+            TreeNames::Listed(_) => None,
+        };
+        let roots = computed
+            .into_iter()
+            .flat_map(|tree| tree.roots().map(|place| tree.directory(&self.path, &place)));
+        roots.filter(|path| *path != self.path)
     }
 
     /// Removes the roots that stand empty below the target's path.
@@ -89,19 +155,25 @@ impl NamedTree {
     }
 
     /// All items.
-    pub fn items(&self) -> impl Iterator<Item = NamedFile> {
-        let names = self.tree.names();
-        let places = self.parts().flat_map(|part| {
-            let count = part.items();
-            (0..count).map(move |nth| part.item(nth)).filter(|place| self.holds(place))
-        });
-        places.map(move |place| {
-            let mut path = self.path.clone().into_os_string().into_vec();
-            names.write_directory(&place, &mut path);
-            names.write_item(&place, &mut path);
-            let path = std::ffi::OsString::from_vec(path).into();
-            NamedFile { path, size: file_size(&self.tree, self.seed, &place) }
-        })
+    pub fn items(&self) -> Box<dyn Iterator<Item = NamedFile> + '_> {
+        match &self.names {
+            TreeNames::Computed(tree) => Box::new(tree.items(&self.path)),
+            TreeNames::Listed(list) => {
+                let file = |nth| {
+                    let path = self.path.join(OsStr::from_bytes(list.file(nth)));
+                    NamedFile { path, size: list.size(nth) }
+                };
+                Box::new((0..list.files() as usize).map(file))
+            }
+        }
+    }
+
+    /// True where items may stand in the target's path itself.
+    fn has_items_in_path(&self) -> bool {
+        match &self.names {
+            TreeNames::Computed(tree) => !tree.tree.per_rank,
+            TreeNames::Listed(_) => true,
+        }
     }
 
     /// Removes all that has a name of this tree, and nothing else; what others put beside it keeps
@@ -115,7 +187,7 @@ impl NamedTree {
         let mut tops = self.roots().chain(std::iter::once(self.path.clone()));
         // As a rule the work itself has removed all files.
         let has_items = tops.any(|path| path != self.path && !is_empty(&path))
-            || (!self.tree.per_rank && !is_empty(&self.path));
+            || (self.has_items_in_path() && !is_empty(&self.path));
         for NamedFile { path, .. } in self.items().take_while(|_| has_items) {
             let mut alias = path.clone().into_os_string();
             alias.push(ALIAS);
@@ -129,10 +201,14 @@ impl NamedTree {
                 }
             }
         }
-        let directories: Vec<PathBuf> = self.directories().collect();
-        for path in directories.iter().rev() {
-            // One in which others have something stays.
-            let _ = fs::remove_dir(path);
+        // One in which others have something stays.
+        let remove = |path: PathBuf| drop(fs::remove_dir(path));
+        match &self.names {
+            TreeNames::Listed(list) => self.listed_directories(list).rev().for_each(remove),
+            TreeNames::Computed(_) => {
+                let directories: Vec<PathBuf> = self.directories().collect();
+                directories.into_iter().rev().for_each(remove);
+            }
         }
         left
     }
@@ -251,7 +327,7 @@ struct Own {
 
 impl OwnTrees {
     /// Takes a tree for the run's own if nothing is in its directory; false otherwise.
-    pub fn take(&mut self, plan: &Plan, target: &Target) -> bool {
+    pub fn take(&mut self, plan: &Plan, target: &Target, lists: &Lists) -> bool {
         if self.is_own(&target.path) {
             return true;
         }
@@ -260,7 +336,7 @@ impl OwnTrees {
         if identity.is_some() && !is_empty {
             return false;
         }
-        let named = NamedTree::of(plan, target).filter(|_| !target.keep);
+        let named = NamedTree::of(plan, target, lists).filter(|_| !target.keep);
         self.0.insert(target.path.clone(), Own { identity, named });
         true
     }

@@ -35,7 +35,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "plan",
         "text_serde units trace access advice content engine measure operation pace verify zones \
-         blocks memory pattern file_name tree target entries threads program work model nearest \
+         blocks memory pattern file_name tree listing target entries threads program work model nearest \
          problem rank check shell text",
     ),
     ("blocks", "slot stream targets data known layout sources engines ready"),

@@ -10,8 +10,11 @@ mod live;
 mod run;
 
 use std::ffi::OsString;
+use std::path::Path;
 
-use candor_dialects::elbencho::options::{self, HelpPart, Instead, Reading, TABLE};
+use candor_dialects::elbencho::options::{
+    self, HelpPart, Instead, Options, Phases, Reading, TABLE,
+};
 use candor_dialects::elbencho::plan;
 use clap::{Arg, Command};
 
@@ -22,6 +25,9 @@ use crate::commands;
 
 /// First word that shows result files in place of a benchmark.
 const SUMMARIZE: &str = "summarize";
+
+/// First word that writes a list of a directory in place of a benchmark.
+const SCAN: &str = "scan";
 
 /// Whatever goes wrong.
 const WRONG: u8 = 1;
@@ -50,7 +56,9 @@ pub fn matrix() -> String {
          that is there is written over by `-w`. A device that is mounted or in\nuse is not \
          written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also where a time limit \
          ended a phase, and 1\nwhere anything failed. The verdict follows the table on a terminal, \
-         or goes where `CANDOR_VERDICT` says.\n\n{}",
+         or goes where `CANDOR_VERDICT` says.\n\n\
+         `candor elbencho summarize FILE...` sets result files side by side, and `candor elbencho \
+         scan DIRECTORY FILE` writes a list\nof a directory for `--treefile`.\n\n{}",
         TABLE.matrix()
     )
 }
@@ -63,12 +71,41 @@ pub fn main(argv: &[OsString]) -> u8 {
     {
         return files::summarize(files);
     }
+    if let [_, first, directory, file] = argv
+        && first == SCAN
+    {
+        return scanned(Path::new(directory), Path::new(file));
+    }
     let reading = options::read(argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help(part)) => commands::printed(&options::help(part)),
         Some(Instead::Version) => commands::printed(&version()),
         None => benchmark(&reading),
     }
+}
+
+/// Writes a list of a directory, and gives the exit code.
+fn scanned(directory: &Path, file: &Path) -> u8 {
+    match files::scan(directory, file) {
+        Ok(()) => 0,
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            WRONG
+        }
+    }
+}
+
+/// Writes the list that a command line asks for, before its phases read it; gives the exit code
+/// where there is nothing else to do.
+fn scan(options: &Options) -> Option<u8> {
+    let directory = options.list.tree_scan.as_ref()?;
+    let Some(file) = &options.list.tree_file else {
+        COMPLAINTS.sentence("--treescan needs a file for its list; name one with --treefile");
+        return Some(WRONG);
+    };
+    let ends = options.phases == Phases::default() && !options.run.sync;
+    let code = scanned(Path::new(directory), Path::new(file));
+    (ends || code != 0).then_some(code)
 }
 
 fn version() -> String {
@@ -83,6 +120,9 @@ fn benchmark(reading: &Reading) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
+    }
+    if let Some(code) = scan(&reading.options) {
+        return code;
     }
     match plan::lower(reading, &ThisHost) {
         Ok(lowered) if lowered.setup.asked.run.dry_run => {

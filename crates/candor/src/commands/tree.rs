@@ -6,7 +6,7 @@ mod options;
 mod tests;
 
 use candor_plan::{Plan, Problem, Source};
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgGroup, ArgMatches, Command};
 
 use self::draft::Draft;
 pub use self::options::GROUPS;
@@ -25,8 +25,14 @@ ten. Phases follow each other in this order, unless --phases names fewer: make (
 create (files, with their bytes), stat, list, read, delete (files), remove (directories). What \
 candor made is removed at the end, unless --keep is given; other files are left alone.
 
+Names may come from a list instead (--list), or be those that are there (--existing), which are \
+then looked at and read alone, unless --phases says otherwise.
+
 Four workers, each with ten directories of thirty files of 128 KiB:
 candor tree /data --workers 4 --levels 1 --width 10 --files 30 --size 128k";
+
+/// Options that name a list, in place of a shape.
+const LISTED: &str = "listed";
 
 /// The command line.
 pub fn command() -> Command {
@@ -37,6 +43,14 @@ pub fn command() -> Command {
         .args(flag::args(GROUPS))
         .args(flag::args(run::HOW))
         .args(flag::args(output::OF_RUNS))
+        .group(ArgGroup::new(LISTED).args(["list", "existing"]))
+        .mut_args(|arg| match arg.get_id().as_str() {
+            "levels" | "width" | "files" | "leaves-only" | "shared" | "size" => {
+                arg.conflicts_with(LISTED)
+            }
+            "share-above" => arg.requires(LISTED),
+            _ => arg,
+        })
         .after_help(exit::HELP)
 }
 

@@ -65,6 +65,14 @@ pub fn totals(setup: &Setup) -> String {
     let mut line = |what: &str, each: u64, all: u64| {
         text.push_str(&format!("{what} per thread: {each}; all threads: {all}\n"));
     };
+    if let Some(listed) = &setup.listed {
+        for (what, all) in
+            [("Directories", listed.dirs), ("Files", listed.files), ("Bytes", listed.bytes)]
+        {
+            line(what, all / threads, all);
+        }
+        return text;
+    }
     if setup.path_kind == PathKind::Directory {
         let files = tree.dirs.max(1).saturating_mul(tree.files);
         let all_dirs = if tree.dir_sharing { 1 } else { threads };

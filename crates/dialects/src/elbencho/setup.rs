@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+use candor_plan::Bytes;
+use candor_plan::listing::{Deal, List, ListError, Listing};
+
 use super::options::{FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Scope};
 
@@ -37,6 +40,11 @@ pub trait Host {
     fn node_cpus(&self, node: u32) -> Option<Vec<u32>>;
     /// Seconds since 1970, and ns of the present one.
     fn now(&self) -> (u64, u32);
+    /// The list of a tree in a directory.
+    ///
+    /// # Errors
+    /// The list cannot be read.
+    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError>;
 }
 
 /// Kind of the paths of a benchmark: all are of one.
@@ -62,6 +70,21 @@ impl PathKind {
     }
 }
 
+/// A list of directories and files, and what it holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Listed {
+    /// The list as plans have it.
+    pub listing: Listing,
+    /// Directories.
+    pub dirs: u64,
+    /// Files.
+    pub files: u64,
+    /// Files among them that are cut among workers.
+    pub shared_files: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+}
+
 /// A benchmark as it runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Setup {
@@ -69,8 +92,10 @@ pub struct Setup {
     pub asked: Options,
     /// Kind of the paths.
     pub path_kind: PathKind,
+    /// The list of what is in the directory, in place of a shape.
+    pub listed: Option<Listed>,
     /// Bytes of each file or device that are used, a multiple of the block where access is direct,
-    /// random or strided; of files that differ, those of the first.
+    /// random or strided; of files that differ, those of the first, and 0 for those of a list.
     pub file_bytes: u64,
     /// The same of each path; empty for directories.
     pub bytes_of_paths: Vec<u64>,
@@ -81,6 +106,31 @@ pub struct Setup {
 }
 
 impl Setup {
+    /// Directories that all workers have in directories, those of ranks apart.
+    pub fn dirs(&self) -> u64 {
+        let owners = if self.asked.tree.dir_sharing { 1 } else { self.asked.run.threads.into() };
+        let of_shape = || self.asked.tree.dirs.saturating_mul(owners);
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs)
+    }
+
+    /// Small files of all workers.
+    pub fn small_files(&self) -> u64 {
+        let of_worker = self.asked.tree.dirs.max(1).saturating_mul(self.asked.tree.files);
+        let of_shape = || of_worker.saturating_mul(self.asked.run.threads.into());
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.files)
+    }
+
+    /// Bytes of all small files.
+    pub fn small_files_bytes(&self) -> u64 {
+        let of_shape = || self.small_files().saturating_mul(self.file_bytes);
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.bytes)
+    }
+
+    /// True where files in directories have bytes.
+    pub fn has_bytes(&self) -> bool {
+        self.small_files_bytes() > 0
+    }
+
     /// Bytes of all paths that are used; those of directories are not counted.
     pub fn bytes_in_all(&self) -> u64 {
         self.bytes_of_paths.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes))
@@ -147,6 +197,7 @@ impl Settling<'_> {
         }
         if let Some(found) = self.kinds(host) {
             self.phases_of_kind();
+            self.list(host);
             self.sizes(&found);
             self.random();
             self.data();
@@ -220,6 +271,58 @@ impl Settling<'_> {
         }
     }
 
+    /// Reads the list of what is in the directory.
+    fn list(&mut self, host: &dyn Host) {
+        const OF_LISTS: [&str; 4] = ["sharesize", "treeroundup", "treerand", "treeroundrob"];
+        let asked = self.setup.asked.list.clone();
+        let Some(file) = asked.tree_file else {
+            for option in OF_LISTS {
+                if !self.is_set(option) {
+                    continue;
+                }
+                let message = format!("--{option} is of a list of files, and none is given");
+                self.out.wrong(self.reading, option, message, "name one with --treefile");
+            }
+            return;
+        };
+        let kind = self.setup.path_kind;
+        if kind != PathKind::Directory {
+            let message = format!("a list is of a directory, and the path is a {}", kind.word());
+            return self.wrong("treefile", message, "name a directory that exists");
+        }
+        let [root] = &self.setup.asked.paths[..] else {
+            return self.wrong("treefile", "a list is of one directory", "give one path");
+        };
+        let share = asked.share_bytes.filter(|bytes| *bytes > 0);
+        let share = share.unwrap_or(self.setup.asked.access.block_bytes.saturating_mul(32));
+        let mut listing = Listing {
+            file: Some(file.into()),
+            share_above: Some(Bytes(share)),
+            round_up: Bytes(asked.round_up_bytes),
+            deal: if asked.round_robin { Deal::InTurn } else { Deal::ByBytes },
+            shuffled: asked.shuffled,
+        };
+        let list = match host.list(Path::new(root), &listing) {
+            Ok(list) => list,
+            Err(error) => return self.wrong("treefile", error.message, error.remedy),
+        };
+        let (dirs, files, bytes) = (list.directories(), list.files(), list.bytes());
+        let shared_files = list.files_above(share);
+        listing.share_above = listing.share_above.filter(|_| shared_files > 0);
+        if shared_files > 0 && self.setup.asked.io.truncate && self.setup.asked.phases.write {
+            let why = "a worker would empty what others wrote to their parts of large files";
+            self.out.refuse(self.reading, "trunc", why);
+        }
+        let of_shape = ["size", "dirs", "files", "dirsharing", "rankoffset"];
+        for option in of_shape {
+            if self.is_set(option) {
+                let did = "directories, files and sizes are those of the list";
+                self.out.note(self.reading, option, did, "--treefile is given");
+            }
+        }
+        self.setup.listed = Some(Listed { listing, dirs, files, shared_files, bytes });
+    }
+
     /// True for an option that was given with another value than its default.
     fn is_set(&self, option: &str) -> bool {
         self.reading.given().get(option).is_some_and(|given| !given.is_default)
@@ -240,7 +343,8 @@ impl Settling<'_> {
                 return self.wrong("path", message, "name a file that exists, or add -w");
             }
             let needs_bytes = !is_tree && (phases.write || phases.read);
-            match access.file_bytes.or(there) {
+            let of_list = self.setup.listed.as_ref().map(|_| 0);
+            match of_list.or(access.file_bytes).or(there) {
                 Some(0) if needs_bytes => {
                     let message = format!("`{path}` has no bytes to use");
                     return self.wrong("size", message, "give a size with -s");

@@ -37,11 +37,15 @@ pub fn run_until(directory: &Path, entries: Entries, stop: Stop) -> Measurement 
     let targets = vec![target.name.clone()];
     let job = Job { workers: 3, targets, work: entries.into(), ..Job::default() };
     let phase = Phase { stop, jobs: vec![job], ..Phase::default() };
-    let plan = Plan { targets: vec![target], phases: vec![phase], ..Plan::default() };
+    run_plan(&Plan { targets: vec![target], phases: vec![phase], ..Plan::default() })
+}
+
+/// Runs the only job of a plan that makes sense.
+pub fn run_plan(plan: &Plan) -> Measurement {
     let errors: Vec<_> =
-        check::check(&plan).into_iter().filter(candor_plan::Problem::is_error).collect();
+        check::check(plan).into_iter().filter(candor_plan::Problem::is_error).collect();
     assert!(errors.is_empty(), "{errors:#?}");
     let prepared =
-        Prepared::new(&mut Session::new(families), &Task::of(&plan, 0)).expect("prepared");
+        Prepared::new(&mut Session::new(families), &Task::of(plan, 0)).expect("prepared");
     prepared.run(&AtomicBool::new(false), &mut ()).remove(0)
 }

@@ -2,4 +2,5 @@
 
 mod bytes;
 mod common;
+mod lists;
 mod names;

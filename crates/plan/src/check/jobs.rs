@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::threads;
 use super::whole::time_limit;
 use super::{CPU_MAX, FILES_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
+use super::{listing, threads};
 use crate::blocks::Share;
 use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, Work, nearest, rank};
 
@@ -131,7 +131,11 @@ fn suits(job: &Job, target: &Target, place: PlanPath, out: &mut Found) {
             let message = format!("target {name} is null and can neither be read nor written");
             out.error("null-target", place, message, "set engine = \"null\"");
         }
-        TargetKind::Tree => {}
+        TargetKind::Tree => {
+            if let (Some(entries), Some(listed)) = (job.entries(), &target.listing) {
+                listing::check_job((job, entries), listed, place, out);
+            }
+        }
         _ if job.entries().is_some() => {
             let message = format!("target {name} is not a tree, and entries need one");
             out.error("entries-target", place, message, "set its kind to \"tree\"");
@@ -215,5 +219,5 @@ fn wants_cache(job: &Job, place: PlanPath, out: &mut Found) {
 /// True for a tree of the same shape as the job's first.
 fn is_dealt(job: &Job, target: &Target, known: &Known<'_>) -> bool {
     let first = job.targets.first().and_then(|name| known.targets.get(name.as_str()));
-    first.is_some_and(|first| first.tree == target.tree)
+    first.is_some_and(|first| (&first.tree, &first.listing) == (&target.tree, &target.listing))
 }

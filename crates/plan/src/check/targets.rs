@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{FILES_MAX, Found, NUMBERED_MAX, TARGET_MAX, entries};
+use super::{FILES_MAX, Found, NUMBERED_MAX, TARGET_MAX, entries, listing};
 use crate::{Bytes, Plan, PlanPath, Target, TargetKind};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
@@ -174,11 +174,15 @@ fn remove(target: &Target, at: &PlanPath, out: &mut Found) {
 fn check_kind(target: &Target, at: &PlanPath, out: &mut Found) {
     match &target.tree {
         Some(tree) => entries::check_tree(tree, &at.key("tree"), out),
-        None if target.kind == TargetKind::Tree => {
+        None if target.kind == TargetKind::Tree && target.listing.is_none() => {
             let message = format!("target {} is a tree without a shape", target.name);
-            out.error("tree-shape", at.clone(), message, "add a [target.tree] section");
+            let remedy = "add a [target.tree] section, or [target.listing] for names of a list";
+            out.error("tree-shape", at.clone(), message, remedy);
         }
         None => {}
+    }
+    if let Some(listed) = &target.listing {
+        listing::check(target, listed, &at.key("listing"), out);
     }
     if target.tree.is_some() && !matches!(target.kind, TargetKind::Tree | TargetKind::Auto) {
         let message = "a tree's shape is given for what is not a tree";

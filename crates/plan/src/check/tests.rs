@@ -498,6 +498,43 @@ fn errors_in_plans_and_targets() {
 }
 
 #[test]
+fn errors_in_lists() {
+    #[rustfmt::skip]
+    let cases = [
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ntree = {}\nlisting.file = \"l\""),
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"file\"\nlisting.file = \"l\""),
+        ("listing", "target[0].listing",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting = {}"),
+        ("listing", "target[0].listing.file",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"\""),
+        ("listing", "target[0].listing.round_up",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\ncreate = \"nothing\"\n\
+          listing.round_up = \"4k\""),
+        ("listing", "target[0].listing.round_up",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", round_up = \"9000p\" }"),
+        ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", share_above = \"1m\" }\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\n\
+          work.entries.steps = [\"open\", \"read\", \"close\", \"unlink\"]"),
+        ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\n\
+          listing = { file = \"l\", share_above = \"1m\" }\n[[phase]]\n[[phase.job]]\n\
+          targets = [\"target\"]\nwork.entries = { truncate_at_open = true, \
+          steps = [\"create\", \"write\", \"close\"] }"),
+        ("listing", "phase[0].job[0].targets[0]",
+         "[[target]]\npath = \"/x\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
+          [[target]]\nname = \"b\"\npath = \"/y\"\nkind = \"tree\"\nlisting.file = \"l\"\n\
+          [[phase]]\n[[phase.job]]\ntargets = [\"target\", \"b\"]\n\
+          work.entries.steps = [\"stat\"]"),
+    ];
+    errors_in(&cases);
+}
+
+#[test]
 fn errors_in_files_of_targets() {
     #[rustfmt::skip]
     let cases = [

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::Tree;
 use crate::blocks::*;
 use crate::entries::{Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted};
+use crate::listing::Deal;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
@@ -151,6 +152,13 @@ impl Arbitrary<'_> {
                 item_name: d.option(|d| {
                     d.pick(&["{{{item}", "r{rank}-f{number}"]).parse().expect("a name")
                 }),
+            }),
+            listing: self.option(|d| Listing {
+                file: d.option(|d| d.text().into()),
+                share_above: d.option(Self::bytes),
+                round_up: d.bytes(),
+                deal: d.pick(&[Deal::ByBytes, Deal::InTurn]),
+                shuffled: d.yes(),
             }),
         }
     }

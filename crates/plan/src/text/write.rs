@@ -8,12 +8,13 @@ use serde_json::Value;
 use crate::Tree;
 use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
 use crate::{
-    Burn, Job, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
+    Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 8] = [
+const PRESENT: [&str; 9] = [
     "target.tree",
+    "target.listing",
     "phase.job.stop",
     "phase.job.work.blocks",
     "phase.job.work.entries",
@@ -34,9 +35,10 @@ const ALWAYS: [&str; 6] = [
 ];
 
 /// Tables that get a section of their own; all others are written on one line.
-const SECTIONS: [&str; 9] = [
+const SECTIONS: [&str; 10] = [
     "target",
     "target.tree",
+    "target.listing",
     "phase",
     "phase.job",
     "phase.job.work",
@@ -185,7 +187,11 @@ fn blocks_template() -> Blocks {
 fn template(work: Work) -> Plan {
     let job = Job { stop: Some(Stop::default()), work, ..Job::default() };
     Plan {
-        targets: vec![Target { tree: Some(Tree::default()), ..Target::default() }],
+        targets: vec![Target {
+            tree: Some(Tree::default()),
+            listing: Some(Listing::default()),
+            ..Target::default()
+        }],
         phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
         ..Plan::default()
     }

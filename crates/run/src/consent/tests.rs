@@ -34,7 +34,7 @@ fn target(path: &Path) -> Target {
 
 /// Rules that refuse the plan.
 fn refused(guard: &mut Guard, plan: &Plan) -> Vec<&'static str> {
-    rules(guard.admit(plan, &plan.phases))
+    rules(guard.admit(plan, &plan.phases, &Lists::default()))
 }
 
 fn rules(result: Result<(), RunError>) -> Vec<&'static str> {
@@ -235,8 +235,10 @@ fn a_partitioned_device_needs_force() {
         return;
     }
     let whole = plan(Target { overwrite: true, ..target(&device.node) }, Mix::WRITE);
-    let refusal =
-        guard(None).admit(&whole, &whole.phases).expect_err("it is partitioned").to_string();
+    let refusal = guard(None)
+        .admit(&whole, &whole.phases, &Lists::default())
+        .expect_err("it is partitioned")
+        .to_string();
     assert!(refusal.contains(&format!("is partitioned: {}p1", device.name())), "{refusal}");
     assert!(refused(&mut guard(Some(&device.name())), &whole).is_empty());
     assert!(refused(&mut guard(None), &plan(whole.targets[0].clone(), Mix::READ)).is_empty());

@@ -6,6 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::SystemTime;
 
 use candor_engine::Prepared;
+use candor_entries::Lists;
 use candor_observe::Sampler;
 use candor_plan::entries::Entries;
 use candor_plan::{Job, Phase, Plan};
@@ -79,7 +80,7 @@ impl<'a> LocalPhase<'a> {
         let (local, Task { plan, phase, .. }) = (&mut *self.local, self.task);
         local.guard.adopt(&self.absent_names);
         local.schedulers.put_back();
-        remove_roots(plan, phase);
+        remove_roots(plan, phase, &local.lists);
         let jobs = phase.jobs.iter().enumerate();
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for failed in hooks::run(hooks) {
@@ -97,12 +98,12 @@ impl<'a> LocalPhase<'a> {
 }
 
 /// Removes the roots of trees whose directories the phase has removed.
-fn remove_roots(plan: &Plan, phase: &Phase) {
+fn remove_roots(plan: &Plan, phase: &Phase, lists: &Lists) {
     let removes = |job: &&Job| job.entries().is_some_and(Entries::removes_directories);
     for job in phase.jobs.iter().filter(removes) {
         let targets = plan.targets.iter().filter(|target| job.targets.contains(&target.name));
         targets
-            .filter_map(|target| NamedTree::of(plan, target))
+            .filter_map(|target| NamedTree::of(plan, target, lists))
             .for_each(|tree| tree.remove_roots());
     }
 }

@@ -1,11 +1,13 @@
 //! Files that results are added to.
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
 
 use candor_dialects::elbencho::output::{self, HEADER, Moment, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
+use candor_plan::List;
 
 use super::{COMPLAINTS, WRONG};
 use crate::commands;
@@ -54,6 +56,13 @@ pub fn summarize(files: &[OsString]) -> u8 {
             WRONG
         }
     }
+}
+
+/// Writes a list of what is below a directory. The error is a sentence.
+pub fn scan(directory: &Path, file: &Path) -> Result<(), String> {
+    let list = List::scan(directory).map_err(|error| error.to_string())?;
+    let written = File::create(file).and_then(|open| list.write(BufWriter::new(open)));
+    written.map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
 /// The first line of a file with its end; nothing of one that is not there.

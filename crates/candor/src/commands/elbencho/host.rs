@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use candor_dialects::elbencho::setup::{Found, Host};
 use candor_dialects::fio::lower::{self, Host as _};
 use candor_plan::units::cpu_list;
+use candor_plan::{List, ListError, Listing};
 
 /// The host that candor runs on.
 pub struct ThisHost;
@@ -46,6 +47,10 @@ impl Host for ThisHost {
 
     fn node_cpus(&self, node: u32) -> Option<Vec<u32>> {
         listed(&format!("/sys/devices/system/node/node{node}/cpulist"))
+    }
+
+    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
+        List::of(root, listing)
     }
 
     fn now(&self) -> (u64, u32) {

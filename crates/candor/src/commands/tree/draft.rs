@@ -1,10 +1,11 @@
 //! Options given so far, and the plan that they make.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems};
 use candor_plan::{
-    Bytes, BytesPerSec, Create, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target, TargetKind, Tree,
+    Bytes, BytesPerSec, Create, Job, Listing, Nanos, OpsPerSec, Phase, Plan, Stop, Target,
+    TargetKind, Tree,
 };
 
 /// Phases in their order, each with its name in `--phases`.
@@ -30,12 +31,26 @@ pub enum PhaseKind {
     Remove,
 }
 
+impl PhaseKind {
+    /// True for a phase that changes nothing.
+    fn only_looks(self) -> bool {
+        matches!(self, PhaseKind::Stat | PhaseKind::List | PhaseKind::Read)
+    }
+}
+
 /// A tree under construction, and what is done to it.
 #[derive(Debug)]
 pub struct Draft {
     pub target: Target,
     pub tree: Tree,
-    pub phases: Vec<PhaseKind>,
+    /// File with the names, in place of a shape.
+    pub list: Option<PathBuf>,
+    /// The names are those that are there.
+    pub existing: bool,
+    /// Longer files of a list are cut among all workers.
+    pub share_above: Option<Bytes>,
+    /// The phases that were asked for; none for the usual ones.
+    pub phases: Option<Vec<PhaseKind>>,
     pub workers: u32,
     /// Workers of later phases work on what others made.
     pub rank_shift: i64,
@@ -64,7 +79,10 @@ impl Draft {
         Draft {
             target: Target { kind: TargetKind::Tree, ..target },
             tree: Tree { items: 1000, per_rank: true, ..Tree::default() },
-            phases: PHASES.map(|(_, phase)| phase).to_vec(),
+            list: None,
+            existing: false,
+            share_above: None,
+            phases: None,
             workers: 1,
             rank_shift: 0,
             select: Select::Sequential,
@@ -84,14 +102,34 @@ impl Draft {
         }
     }
 
+    /// The phases: what is there is looked at and read, unless more is asked for.
+    fn phases(&self) -> Vec<PhaseKind> {
+        let all = PHASES.into_iter().map(|(_, phase)| phase);
+        let usual = all.filter(|phase| !self.existing || phase.only_looks());
+        self.phases.clone().unwrap_or_else(|| usual.collect())
+    }
+
+    /// The list of names, where they are no shape's.
+    fn listing(&self) -> Option<Listing> {
+        let is_listed = self.existing || self.list.is_some();
+        is_listed.then(|| Listing {
+            file: self.list.clone(),
+            share_above: self.share_above,
+            ..Listing::default()
+        })
+    }
+
     /// The plan.
     pub fn plan(mut self) -> Plan {
+        let phases = self.phases();
         // Without that phase the tree of an earlier run is meant.
-        if !self.phases.contains(&PhaseKind::Create) {
+        if self.existing || !phases.contains(&PhaseKind::Create) {
             (self.target.create, self.target.keep) = (Create::Nothing, true);
         }
-        let targets = vec![Target { tree: Some(self.tree.clone()), ..self.target.clone() }];
-        let phases = self.phases.iter().map(|phase| self.phase(*phase)).collect();
+        let listing = self.listing();
+        let tree = listing.is_none().then(|| self.tree.clone());
+        let targets = vec![Target { tree, listing, ..self.target.clone() }];
+        let phases = phases.into_iter().map(|phase| self.phase(phase)).collect();
         let usual = Plan::default();
         Plan {
             name: format!("tree {}", self.target.path.display()),
@@ -109,7 +147,7 @@ impl Draft {
         let entries = self.entries(kind);
         let is_later = !matches!(kind, PhaseKind::Make | PhaseKind::Create);
         // A tree that was made in part could not be read or removed whole.
-        let ends = matches!(kind, PhaseKind::Stat | PhaseKind::List | PhaseKind::Read);
+        let ends = kind.only_looks();
         let stop = Stop {
             time: self.time.filter(|_| ends),
             continue_on_error: self.continue_on_error,
@@ -127,7 +165,7 @@ impl Draft {
     }
 
     fn entries(&self, kind: PhaseKind) -> Entries {
-        let is_empty = self.tree.file_size.max() == Bytes(0);
+        let is_empty = self.listing().is_none() && self.tree.file_size.max() == Bytes(0);
         let steps: &[Step] = match kind {
             PhaseKind::Make => &[Step::Mkdir],
             PhaseKind::Create if is_empty => &[Step::Create, Step::Close],
@@ -157,7 +195,7 @@ impl Draft {
                 (entries.depth, entries.engine) = (1, None);
             }
         }
-        let changes = !matches!(kind, PhaseKind::Stat | PhaseKind::List | PhaseKind::Read);
+        let changes = !kind.only_looks();
         entries.syncfs_at_end = self.syncfs && changes;
         (entries.pace.ops, entries.pace.bytes) = (self.ops_per_s, None);
         if entries.moves_bytes() {

@@ -62,6 +62,29 @@ const SHAPE: &[Flag<Draft>] = &[
         set: |draft, text| put(&mut draft.tree.file_size, unit(text)),
     },
     Flag {
+        long: "list",
+        takes: Takes::One("FILE"),
+        help: "Names from a file, instead of a shape: lines `d PATH` and `f BYTES PATH`, such as \
+               `candor elbencho scan` writes",
+        fields: &["target[0].listing.file"],
+        set: |draft, text| put_some(&mut draft.list, Ok(text.into())),
+    },
+    Flag {
+        long: "existing",
+        takes: Takes::Nothing,
+        help: "Work on what is there below the directory: stat, list and read, unless --phases \
+               names others; changes take --overwrite",
+        fields: &["target[0].listing", "target[0].create"],
+        set: |draft, _| put(&mut draft.existing, Ok(true)),
+    },
+    Flag {
+        long: "share-above",
+        takes: Takes::One("SIZE"),
+        help: "With --list or --existing, cut longer files among all workers [default: none]",
+        fields: &["target[0].listing.share_above"],
+        set: |draft, text| put_some(&mut draft.share_above, unit(text)),
+    },
+    Flag {
         long: "keep",
         takes: Takes::Nothing,
         help: "Keep what candor makes",
@@ -90,7 +113,7 @@ const WORK: &[Flag<Draft>] = &[
             let named = named?;
             // Their order is that of the work: nothing is read before it is made.
             let all = PHASES.into_iter().map(|(_, phase)| phase);
-            draft.phases = all.filter(|phase| named.contains(phase)).collect();
+            draft.phases = Some(all.filter(|phase| named.contains(phase)).collect());
             Ok(())
         },
     },

@@ -95,7 +95,8 @@ fn text(text: &str) -> String {
 /// The line of a phase.
 pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> String {
     let asked = &setup.asked;
-    let is_tree = setup.path_kind == PathKind::Directory;
+    // Those of a list are no numbers of each worker.
+    let is_tree = setup.path_kind == PathKind::Directory && setup.listed.is_none();
     let in_tree = |count: u64| if is_tree { count.to_string() } else { String::new() };
     let bit = |is: bool| String::from(if is { "1" } else { "0" });
     let aligned = match asked.access.random {

@@ -227,7 +227,7 @@ impl Count<'_> {
     /// Entries of so many steps: those of the directories of ranks do not count.
     pub fn entries(&self, steps: u64) -> u64 {
         match self.kind {
-            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(dirs(self.setup)),
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(self.setup.dirs()),
             _ => steps,
         }
     }
@@ -269,14 +269,8 @@ pub fn noun(setup: &Setup, kind: PhaseKind) -> Option<EntryNoun> {
 
 /// True where a phase reads or writes blocks: empty files have none.
 pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
-    let is_empty = setup.path_kind == PathKind::Directory && setup.file_bytes == 0;
+    let is_empty = setup.path_kind == PathKind::Directory && !setup.has_bytes();
     matches!(kind, PhaseKind::Write | PhaseKind::Read) && !is_empty
-}
-
-/// Directories that a benchmark has, those of ranks apart.
-pub fn dirs(setup: &Setup) -> u64 {
-    let owners = if setup.asked.tree.dir_sharing { 1 } else { setup.asked.run.threads.into() };
-    setup.asked.tree.dirs.saturating_mul(owners)
 }
 
 /// Busy share of the CPUs until the first end, as far as the counters of every second tell, and

@@ -38,8 +38,11 @@ fn config(setup: &Setup) -> Object {
         .with("paths", asked.paths.len().to_string())
         .with("hosts", "1")
         .with("threads", asked.run.threads.to_string());
-    if let Some(list) = &asked.list.tree_file {
-        config.put("custom_tree_file", list.as_str());
+    if let (Some(file), Some(listed)) = (&asked.list.tree_file, &setup.listed) {
+        config.put("custom_tree_file", file.as_str());
+        config.put("custom_tree_dirs", listed.dirs.to_string());
+        config.put("custom_tree_files", listed.files.to_string());
+        config.put("custom_tree_bytes", listed.bytes.to_string());
     } else if setup.path_kind == PathKind::Directory {
         config.put("dirs", asked.tree.dirs.to_string());
         config.put("files", asked.tree.files.to_string());

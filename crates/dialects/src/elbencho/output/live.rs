@@ -4,7 +4,7 @@
 
 use candor_record::{HostSample, JobSample, OpSample, WorkerStats};
 
-use super::figures::{Count, EntryNoun, dirs, entry_steps, moves, noun};
+use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
 use super::{Moment, json};
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
 use crate::kit::Object;
@@ -281,7 +281,7 @@ const MIB: f64 = 1_048_576.0;
 /// Bytes that a phase is to read or write.
 fn expected_bytes(setup: &Setup) -> u64 {
     match (setup.random_bytes, setup.path_kind) {
-        (0, PathKind::Directory) => files(setup).saturating_mul(setup.file_bytes),
+        (0, PathKind::Directory) => setup.small_files_bytes(),
         (0, _) => setup.bytes_of_paths.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes)),
         (bytes, _) => bytes,
     }
@@ -291,17 +291,10 @@ fn expected_bytes(setup: &Setup) -> u64 {
 fn expected_entries(setup: &Setup, kind: PhaseKind) -> u64 {
     match (kind, setup.path_kind) {
         (PhaseKind::Sync | PhaseKind::DropCaches, _) => 0,
-        (PhaseKind::MakeDirs | PhaseKind::RemoveDirs, _) => dirs(setup),
-        (_, PathKind::Directory) => files(setup),
+        (PhaseKind::MakeDirs | PhaseKind::RemoveDirs, _) => setup.dirs(),
+        (_, PathKind::Directory) => setup.small_files(),
         _ => setup.asked.paths.len() as u64,
     }
-}
-
-/// Small files of all workers.
-fn files(setup: &Setup) -> u64 {
-    let tree = &setup.asked.tree;
-    let of_worker = tree.dirs.max(1).saturating_mul(tree.files);
-    of_worker.saturating_mul(setup.asked.run.threads.into())
 }
 
 #[cfg(test)]

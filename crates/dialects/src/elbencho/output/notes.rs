@@ -1,6 +1,7 @@
 //! Where a figure is not the one that elbencho would print.
 
 use super::PhaseResult;
+use super::figures::EntryNoun;
 use crate::elbencho::setup::{PathKind, PhaseKind};
 
 /// One line for each difference that occurs in these results, below the table.
@@ -39,6 +40,13 @@ const NOTES: &[Note] = &[
             result.phase.kind == PhaseKind::Write && shown && fills
         },
         sentence: "latencies of writes leave out the time to fill blocks; elbencho's contain it.",
+    },
+    Note {
+        applies: |result| {
+            let shares = result.setup.listed.as_ref().is_some_and(|listed| listed.shared_files > 0);
+            shares && result.figures.noun == Some(EntryNoun::Files)
+        },
+        sentence: "files above the share size are in all counts, once; elbencho leaves them out.",
     },
     Note {
         applies: |result| result.figures.first_is_unknown,

@@ -57,7 +57,7 @@ pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
 
 /// The same in small files, of a phase that writes or reads them.
 pub(super) fn verify_items(setup: &Setup, writes: bool) -> Option<VerifyItems> {
-    let verifies = setup.asked.data.verify_salt > 0 && setup.file_bytes > 0;
+    let verifies = setup.asked.data.verify_salt > 0 && setup.has_bytes();
     verifies.then(|| VerifyItems {
         interval: interval(setup),
         format: Format::Pattern,

@@ -7,6 +7,7 @@ use candor_plan::blocks::{
     Access, Advice, FileOrder, Fill, Format, Lock, MapAdvice, Pieces, Share,
 };
 use candor_plan::entries::{EntriesEngine, Over, Step};
+use candor_plan::listing::{Deal, List, ListError, Listing};
 use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, Work, check};
 
 use super::*;
@@ -41,6 +42,14 @@ impl Host for Things {
 
     fn now(&self) -> (u64, u32) {
         (1000, 250_000_000)
+    }
+
+    fn list(&self, root: &Path, listing: &Listing) -> Result<List, ListError> {
+        assert_eq!(root, Path::new("/d"));
+        match listing.file.as_deref().and_then(Path::to_str) {
+            Some("/list") => List::read(&b"d a\nf 10 a/b\nf 100000 c\nf 9000 d\n"[..]),
+            _ => List::read(&b"f 1 ../x\n"[..]),
+        }
     }
 }
 
@@ -186,6 +195,35 @@ fn small_files_have_depth_limits_and_verified_words() {
     assert_eq!((verify.format, verify.interval), (Format::Pattern, Bytes(8192)));
     assert_eq!((entries("STAT").depth, entries("STAT").verify), (1, None));
     assert_eq!(entries("READ").pace.bytes, None);
+}
+
+#[test]
+fn lists_take_the_place_of_a_shape() {
+    let line = "-d -w --stat -r -F -D -t 4 -b 1k --treefile /list --treerand --verify 3 /d";
+    let plan = plan(line);
+    let listing = plan.targets[0].listing.as_ref().expect("a list");
+    assert_eq!((&plan.targets[0].tree, listing.share_above), (&None, Some(Bytes(32 << 10))));
+    assert_eq!((listing.deal, listing.shuffled), (Deal::ByBytes, true));
+    assert!(plan.targets.iter().all(|target| target.listing.as_ref() == Some(listing)));
+    let write = job(&plan, "WRITE").entries().expect("entries");
+    assert_eq!((write.size, write.steps.contains(&Step::Write)), (Some(Bytes(1024)), true));
+    assert_eq!(write.verify.as_ref().map(|verify| verify.interval), Some(Bytes(1024)));
+    let small = self::plan("-w --treefile /list --trunc --trunctosize --mmap /d");
+    assert_eq!(small.targets[0].listing.as_ref().map(|listing| listing.share_above), Some(None));
+    let other = "-w --treefile /list --sharesize 8k --treeroundup 4k --treeroundrob -n 7 -s 1m /d";
+    let other = lowered(other).expect("good");
+    let listed = other.setup.listed.as_ref().expect("a list");
+    assert_eq!((listed.dirs, listed.files, listed.shared_files), (1, 3, 2));
+    assert_eq!(listed.listing.round_up, Bytes(4096));
+    assert_eq!(listed.listing.deal, Deal::InTurn);
+    let noted: Vec<_> = other.notes.iter().map(|note| note.asked.as_str()).collect();
+    assert!(noted.iter().any(|asked| asked.starts_with("size")), "{noted:?}");
+    assert!(noted.iter().any(|asked| asked.starts_with("dirs")), "{noted:?}");
+    assert_eq!(
+        totals(&other.setup),
+        "Directories per thread: 1; all threads: 1\nFiles per thread: 3; all threads: 3\n\
+         Bytes per thread: 109010; all threads: 109010\n"
+    );
 }
 
 #[test]
@@ -340,6 +378,11 @@ fn mistakes_are_sentences() {
         ("-r --start 999 /f", "the second 999 has passed"),
         ("-r --zones 0,7 /f", "there is no NUMA node 7"),
         ("-w --rwmixthr 4 -t 4 -s 8m /new", "none is left to write"),
+        ("-w --treerand /d", "--treerand is of a list of files, and none is given"),
+        ("-w --treefile /list /d,/e", "a list is of one directory"),
+        ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
+        ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),
+        ("-w --treefile /odd /d", "`../x` leads out of the tree"),
     ] {
         let error = refused(line);
         assert!(error.contains(part), "{line}: {error}");

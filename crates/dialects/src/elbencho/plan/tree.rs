@@ -5,7 +5,7 @@ use candor_plan::units::{Mix, SizeSpec};
 use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
 
 use super::{Context, blocks, content, phases};
-use crate::elbencho::setup::{PhaseKind, Setup};
+use crate::elbencho::setup::{Listed, PhaseKind, Setup};
 
 /// Begin of the name of a tree whose directories are made.
 const MADE: &str = "directories";
@@ -32,7 +32,8 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
         create,
         keep: true,
         overwrite: true,
-        tree: Some(Tree { first_rank, ..shape(setup) }),
+        tree: setup.listed.is_none().then(|| Tree { first_rank, ..shape(setup) }),
+        listing: setup.listed.as_ref().map(|Listed { listing, .. }| listing.clone()),
         ..Target::default()
     };
     let each = |begin| named(setup, begin).into_iter().zip(&setup.asked.paths);
@@ -104,7 +105,7 @@ fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u
 
 /// Operations of so many workers in a phase.
 fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
-    let Setup { asked, file_bytes, block_bytes, .. } = setup;
+    let Setup { asked, block_bytes, .. } = setup;
     let steps = steps(setup, kind);
     let over = match kind {
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
@@ -122,7 +123,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     let (io, writes) = (&asked.io, kind == PhaseKind::Write);
     let opened =
         Entries { truncate_at_open: io.truncate && writes, advice: blocks::advice(io), ..entries };
-    if *file_bytes == 0 {
+    if !setup.has_bytes() {
         return opened;
     }
     Entries {
@@ -149,7 +150,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
 
 /// Steps done to each name in a phase.
 fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
-    let (tree, has_bytes) = (&setup.asked.tree, setup.file_bytes > 0);
+    let (tree, has_bytes) = (&setup.asked.tree, setup.has_bytes());
     let of_file = |open: Step, moves: &[(bool, Step)]| {
         let wanted = moves.iter().filter(|(wanted, _)| *wanted).map(|(_, step)| *step);
         std::iter::once(open).chain(wanted).chain([Step::Close]).collect()

@@ -118,16 +118,26 @@ pub(super) const MIX: &[Row<Value>] = &[
         "candor does not balance the bytes of two groups of workers"),
 ];
 
-const NO_LISTS: &str = "candor does not read lists of files yet";
-
 #[rustfmt::skip]
 pub(super) const LISTS: &[Row<Value>] = &[
-    refused("treefile", "FILE", "list of directories and files", NO_LISTS),
-    refused("treescan", "DIR", "make such a list of a directory", NO_LISTS),
-    refused("sharesize", "SIZE", "bytes from which on a file is cut among workers", NO_LISTS),
-    refused("treeroundup", "SIZE", "round sizes up", NO_LISTS),
-    refused_switch("treerand", "shuffle the files", NO_LISTS),
-    refused_switch("treeroundrob", "workers take files in turn", NO_LISTS),
+    value("treefile", "FILE", |d, t| store(&mut d.options.list.tree_file, Some(t.to_owned())),
+        "list of directories and files, which takes the place of -n, -N and -s")
+        .exact("target.listing.file", "f"),
+    value("treescan", "DIR", |d, t| store(&mut d.options.list.tree_scan, Some(t.to_owned())),
+        "write such a list of a directory into the file of --treefile, before any phase")
+        .exact("", "d"),
+    value("sharesize", "SIZE", |d, t| put_some_size(&mut d.options.list.share_bytes, t),
+        "files above it are cut among all workers; 32 blocks, also for 0")
+        .near("target.listing.share_above", "8m",
+            "such files stand one behind another as one range, of which each worker has a slice"),
+    value("treeroundup", "SIZE", |d, t| put_size(&mut d.options.list.round_up_bytes, t),
+        "sizes of files are rounded up to a multiple of it").default("0")
+        .exact("target.listing.round_up", "4k"),
+    switch("treerand", |d, t| put(&mut d.options.list.shuffled, t), "shuffle the files")
+        .near("target.listing.shuffled", "true", "the order is the same in each run"),
+    switch("treeroundrob", |d, t| put(&mut d.options.list.round_robin, t),
+        "workers take files in turn, instead of balanced by bytes")
+        .exact("target.listing.deal", "true"),
 ];
 
 const fn word(word: &'static str, help: &'static str) -> Choice {
