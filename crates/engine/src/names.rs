@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use candor_plan::{Bytes, FileName, Member, Target, TargetKind, files_below};
 
@@ -113,6 +113,13 @@ impl Names {
     /// Names of these targets, whether the files exist or not.
     pub fn of<'t>(targets: impl IntoIterator<Item = &'t Target>) -> Names {
         Names(targets.into_iter().map(Part::of).collect())
+    }
+
+    /// Directories of those that are sets.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let is_set =
+            |part: &&Part| matches!(part.origin, Origin::Numbered(..) | Origin::Members(_));
+        self.0.iter().filter(is_set).map(|part| part.path.as_path())
     }
 
     /// Number of names.

@@ -15,7 +15,7 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_plan::blocks::{Advice, Lock, MapAdvice};
 use candor_plan::entries::{Entries, EntriesEngine, READ_BACK, Step};
 
-use crate::items::{Paths, SharedPaths};
+use crate::items::SharedPaths;
 
 /// Mode of new files, less the process's mask.
 pub const FILE_MODE: libc::mode_t = 0o644;
@@ -27,6 +27,9 @@ pub const ATTRIBUTE_BYTES: usize = 64;
 
 /// Room for the entries of a directory that one call lists.
 const LIST_BYTES: usize = 64 << 10;
+
+/// A name, and the directory from which it is looked up.
+type Seen = (RawFd, *const libc::c_char);
 
 /// Engine of single calls on names.
 pub struct Calls {
@@ -144,9 +147,9 @@ impl Calls {
     }
 
     /// Opens a file.
-    fn open(&mut self, slot: &Slot, name: *const libc::c_char, flags: libc::c_int) -> Outcome {
+    fn open(&mut self, slot: &Slot, (at, name): Seen, flags: libc::c_int) -> Outcome {
         // SAFETY: the name ends with a zero byte and outlives the call.
-        let fd = unsafe { libc::open(name, flags, FILE_MODE) };
+        let fd = unsafe { libc::openat(at, name, flags, FILE_MODE) };
         match Outcome::of_call(fd as isize) {
             Outcome::Done(_) => {
                 // SAFETY: the descriptor was just opened, and nobody else has it.
@@ -244,10 +247,10 @@ pub fn step_of(slot: &Slot) -> Option<Step> {
 
 impl Calls {
     /// Opens a directory, reads all of its entries and closes it.
-    fn list(&mut self, name: *const libc::c_char) -> Outcome {
+    fn list(&mut self, (at, name): Seen) -> Outcome {
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
         // SAFETY: the name ends with a zero byte and outlives the call.
-        let fd = unsafe { libc::open(name, flags) };
+        let fd = unsafe { libc::openat(at, name, flags) };
         if fd < 0 {
             return Outcome::last_error();
         }
@@ -282,16 +285,17 @@ impl Calls {
 }
 
 /// Looks a name up.
-fn look(step: Step, name: *const libc::c_char) -> Outcome {
+#[inline(always)]
+fn look(step: Step, (at, name): Seen) -> Outcome {
     let mut stat: MaybeUninit<libc::stat> = MaybeUninit::uninit();
     let mut statx: MaybeUninit<libc::statx> = MaybeUninit::uninit();
     let mask = libc::STATX_BASIC_STATS;
     // SAFETY: the name ends with a zero byte and outlives the calls; what they fill is not read.
     Outcome::of_call(unsafe {
         match step {
-            Step::Stat => libc::stat(name, stat.as_mut_ptr()),
-            Step::Lstat => libc::lstat(name, stat.as_mut_ptr()),
-            _ => libc::statx(libc::AT_FDCWD, name, 0, mask, statx.as_mut_ptr()),
+            Step::Stat => libc::fstatat(at, name, stat.as_mut_ptr(), 0),
+            Step::Lstat => libc::fstatat(at, name, stat.as_mut_ptr(), libc::AT_SYMLINK_NOFOLLOW),
+            _ => libc::statx(at, name, 0, mask, statx.as_mut_ptr()),
         }
     } as isize)
 }
@@ -313,10 +317,10 @@ fn attribute(step: Step, name: *const libc::c_char) -> Outcome {
 }
 
 /// Reads where a link points.
-fn read_link(name: *const libc::c_char) -> Outcome {
+fn read_link((at, name): Seen) -> Outcome {
     let mut target = [0_u8; libc::PATH_MAX as usize];
     // SAFETY: the name ends with a zero byte, and the kernel fills at most the buffer.
-    let read = unsafe { libc::readlink(name, target.as_mut_ptr().cast(), target.len()) };
+    let read = unsafe { libc::readlinkat(at, name, target.as_mut_ptr().cast(), target.len()) };
     nothing_moved(Outcome::of_call(read))
 }
 
@@ -334,33 +338,35 @@ impl Call for Calls {
         self.enter(slot);
         // The next names are written only once this operation has ended.
         let paths = self.paths.clone();
-        let Paths { path, other, .. } = &paths.borrow()[slot.tag as usize];
-        let (name, other) = (path.as_ptr().cast(), other.as_ptr().cast());
+        let paths = &paths.borrow()[slot.tag as usize];
+        let (at, name, other) = paths.names();
+        // Links hold whole paths, and some calls take no directory.
+        let (seen, whole) = ((at, name), paths.path.as_ptr().cast());
         // SAFETY: the names end with a zero byte and outlive the calls.
         let returned = unsafe {
             match step {
-                Step::Create => return self.open(slot, name, Calls::creating(self.flags)),
-                Step::Open => return self.open(slot, name, self.flags),
+                Step::Create => return self.open(slot, seen, Calls::creating(self.flags)),
+                Step::Open => return self.open(slot, seen, self.flags),
                 Step::Read
                 | Step::Write
                 | Step::Fsync
                 | Step::Ftruncate
                 | Step::Fallocate
                 | Step::Close => return self.on_open(step, slot),
-                Step::Stat | Step::Lstat | Step::Statx => return look(step, name),
-                Step::List => return self.list(name),
+                Step::Stat | Step::Lstat | Step::Statx => return look(step, seen),
+                Step::List => return self.list(seen),
                 Step::Setxattr | Step::Getxattr | Step::Removexattr => {
-                    return attribute(step, name);
+                    return attribute(step, whole);
                 }
-                Step::Readlink => return read_link(name),
-                Step::Syncfs => return Calls::sync_filesystem(name),
-                Step::Unlink => libc::unlink(name),
-                Step::Mkdir => libc::mkdir(name, DIRECTORY_MODE),
-                Step::Rmdir => libc::rmdir(name),
-                Step::Truncate => libc::truncate(name, 0),
-                Step::Rename => libc::rename(name, other),
-                Step::Link => libc::link(name, other),
-                Step::Symlink => libc::symlink(name, other),
+                Step::Readlink => return read_link(seen),
+                Step::Syncfs => return Calls::sync_filesystem(whole),
+                Step::Unlink => libc::unlinkat(at, name, 0),
+                Step::Mkdir => libc::mkdirat(at, name, DIRECTORY_MODE),
+                Step::Rmdir => libc::unlinkat(at, name, libc::AT_REMOVEDIR),
+                Step::Truncate => libc::truncate(whole, 0),
+                Step::Rename => libc::renameat(at, name, at, other),
+                Step::Link => libc::linkat(at, name, at, other, 0),
+                Step::Symlink => libc::symlinkat(whole, at, other),
             }
         };
         Outcome::of_call(returned as isize)

@@ -1,6 +1,7 @@
 //! The items that a worker takes, in order and within its budget, and the items it has in progress.
 
 use std::cell::RefCell;
+use std::os::fd::RawFd;
 use std::rc::Rc;
 
 use candor_engine::clock::Ticks;
@@ -12,6 +13,7 @@ use candor_plan::blocks::Access;
 use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
 
 use crate::places::{Item, Prefix, WorkerNames};
+use crate::roots::From;
 
 /// Choices of a worker's seed: which list of steps an item gets.
 const LISTS: u64 = 0x6c69_7374;
@@ -92,9 +94,22 @@ pub struct Paths {
     pub path: Vec<u8>,
     /// The other name, where steps have one.
     pub other: Vec<u8>,
+    /// Place from which both are looked up.
+    pub from: From,
     /// Bytes that the plan gives the file, where steps need them.
     pub size: u64,
     prefix: Prefix,
+}
+
+impl Paths {
+    /// The directory from which names are looked up, and both names as seen from there.
+    #[inline(always)]
+    pub fn names(&self) -> (RawFd, *const libc::c_char, *const libc::c_char) {
+        let From { directory, skipped } = self.from;
+        // The other name is only there where steps need it, and then it is the longer one.
+        let seen = |name: &[u8]| name.get(skipped..).unwrap_or_default().as_ptr().cast();
+        (directory, seen(&self.path), seen(&self.other))
+    }
 }
 
 /// Paths of all items in progress, which the worker and its calls share.
@@ -283,9 +298,9 @@ impl Items {
         let nth = self.order.nth(self.turn, count);
         self.turn += 1;
         let mut paths = self.paths.borrow_mut();
-        let Paths { path, other, size: bytes, prefix } = &mut paths[lane as usize];
+        let Paths { path, other, from, size: bytes, prefix } = &mut paths[lane as usize];
         let item = self.names.write(nth, self.uses_length, (path, prefix));
-        *bytes = item.file_bytes;
+        (*bytes, *from) = (item.file_bytes, self.names.looked_up_from(path));
         if self.has_alias {
             other.clear();
             other.extend_from_slice(path.strip_suffix(b"\0").unwrap_or(path));

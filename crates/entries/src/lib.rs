@@ -10,6 +10,7 @@ mod lists;
 mod places;
 mod probe;
 mod ring;
+mod roots;
 mod walk;
 
 use std::fs::File;

@@ -13,6 +13,7 @@ use candor_plan::rank::{Ranks, data_rank};
 use candor_plan::tree::{ItemPlaces, Place, TreeNames};
 
 use crate::listed::{self, Dealt};
+use crate::roots::{From, Roots};
 
 /// Names of all workers of a job on this host.
 pub struct Places {
@@ -107,6 +108,15 @@ impl Places {
             Origin::Targets(_) => {
                 Path::new(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
             }
+        }
+    }
+
+    /// Directories of the targets.
+    fn roots(&self) -> Vec<PathBuf> {
+        match &self.origin {
+            Origin::Tree(tree) => tree.0.paths.clone(),
+            Origin::List(things) => vec![things.path.clone()],
+            Origin::Targets(names) => names.directories().map(Path::to_owned).collect(),
         }
     }
 
@@ -260,6 +270,7 @@ pub struct WorkerNames {
     /// Places of its items, where they are those of a tree.
     items: Option<ItemPlaces>,
     places: Arc<Places>,
+    roots: Roots,
     worker: u32,
     rank: u64,
     count: u64,
@@ -275,12 +286,19 @@ impl WorkerNames {
             }
             _ => None,
         };
-        WorkerNames { items, places, worker, rank, count }
+        let roots = Roots::open(places.roots());
+        WorkerNames { items, places, roots, worker, rank, count }
     }
 
     /// Number of names.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Place from which a path that was written is looked up.
+    #[inline(always)]
+    pub fn looked_up_from(&self, path: &[u8]) -> From {
+        self.roots.of(path)
     }
 
     /// Rank whose names they are.

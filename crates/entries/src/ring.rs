@@ -90,8 +90,9 @@ impl RingCalls {
         let step = step_of(slot)?;
         let paths = self.calls.paths.clone();
         let paths = &paths.borrow()[slot.tag as usize];
-        let (path, other) = (paths.path.as_ptr().cast(), paths.other.as_ptr().cast());
-        let here = Fd(libc::AT_FDCWD);
+        let (at, path, other) = paths.names();
+        // Links hold whole paths, and calls on attributes take no directory.
+        let (here, whole) = (Fd(at), paths.path.as_ptr().cast());
         let Answer { look, attribute } = &mut self.answers[index as usize];
         let value = attribute.as_mut_ptr().cast();
         let flags = self.calls.flags;
@@ -128,14 +129,14 @@ impl RingCalls {
             Step::Mkdir => opcode::MkDirAt::new(here, path).mode(DIRECTORY_MODE).build(),
             Step::Rename => opcode::RenameAt::new(here, path, here, other).build(),
             Step::Link => opcode::LinkAt::new(here, path, here, other).build(),
-            Step::Symlink => opcode::SymlinkAt::new(here, path, other).build(),
+            Step::Symlink => opcode::SymlinkAt::new(here, whole, other).build(),
             Step::Setxattr => {
                 let bytes = ATTRIBUTE_BYTES as u32;
-                opcode::SetXattr::new(ATTRIBUTE.as_ptr(), value, path, bytes).build()
+                opcode::SetXattr::new(ATTRIBUTE.as_ptr(), value, whole, bytes).build()
             }
             Step::Getxattr => {
                 let bytes = ATTRIBUTE_BYTES as u32;
-                opcode::GetXattr::new(ATTRIBUTE.as_ptr(), value, path, bytes).build()
+                opcode::GetXattr::new(ATTRIBUTE.as_ptr(), value, whole, bytes).build()
             }
             Step::List
             | Step::Truncate

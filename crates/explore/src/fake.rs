@@ -44,7 +44,7 @@ impl Device {
         time: Option<f64>,
     ) -> Measurement {
         let ops_per_s = self.ops_per_s(job.workers, entries.depth);
-        let all = entries.names_of(target, job.workers.into()) as f64;
+        let all = entries.names_of(target, job.workers.into()).expect("a shape") as f64;
         let seconds = time.unwrap_or(f64::INFINITY).min(all / ops_per_s);
         let mut measurement = Measurement {
             job: job.name.clone(),
