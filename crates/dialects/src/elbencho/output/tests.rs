@@ -304,7 +304,9 @@ fn notes_stand_only_where_they_apply() {
     let record = record(vec![job([10, 20], &[(row(Step::Unlink), [6, 13], [0, 0])])]);
     let told = |setup: &Setup, kind| {
         let phase = phase(kind, "X");
-        notes(&[PhaseResult::of(setup, &phase, &record)])
+        let mut notes = Notes::default();
+        notes.add(&PhaseResult::of(setup, &phase, &record));
+        notes.text()
     };
     assert!(told(&setup, PhaseKind::RemoveFiles).contains("counts each file once"));
     assert_eq!(told(&setup, PhaseKind::Stat), "");
