@@ -13,6 +13,7 @@ mod commands;
 mod completions;
 mod dd;
 mod elbencho;
+mod elbencho_log;
 mod elbencho_results;
 mod faults;
 mod figures;

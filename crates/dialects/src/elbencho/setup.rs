@@ -145,6 +145,7 @@ impl Settling<'_> {
         if self.setup.asked.paths.is_empty() {
             return self.wrong("path", "no path is given", "name a directory, files or a device");
         }
+        self.log();
         if let Some(found) = self.kinds(host) {
             self.phases_of_kind();
             self.sizes(&found);
@@ -194,8 +195,15 @@ impl Settling<'_> {
     fn phases_of_kind(&mut self) {
         let kind = self.setup.path_kind;
         let word = kind.word();
-        let of_directories =
-            ["mkdirs", "deldirs", "dirsharing", "statinline", "readinline", "rankoffset"];
+        let of_directories = [
+            "mkdirs",
+            "deldirs",
+            "dirsharing",
+            "dirstats",
+            "statinline",
+            "readinline",
+            "rankoffset",
+        ];
         let of_files = [
             "rand",
             "randamount",
@@ -328,6 +336,28 @@ impl Settling<'_> {
         self.setup.random_bytes = cut;
     }
 
+    /// A share of bytes of the readers among the workers.
+    fn balance(&mut self) {
+        let asked = &self.setup.asked;
+        let (has_readers, repeats) = (asked.mix.read_threads > 0, asked.run.infinite_loop);
+        if !(has_readers && repeats) {
+            let message = "--rwmixthrpct balances readers that go on and on against the writers";
+            self.wrong("rwmixthrpct", message, "add --rwmixthr N and --infloop, or remove it");
+        }
+        if self.setup.path_kind == PathKind::Directory {
+            let why = "bytes are balanced in files that are named, not in small files";
+            self.out.refuse(self.reading, "rwmixthrpct", why);
+        }
+    }
+
+    fn log(&mut self) {
+        let asked = &self.setup.asked.output;
+        if asked.operations_log_locked && asked.operations_log.is_none() {
+            let message = "--opsloglock locks the file of --opslog, and none is given";
+            self.wrong("opsloglock", message, "add --opslog FILE, or remove it");
+        }
+    }
+
     fn data(&mut self) {
         let Options { access, data, phases, mix, io, .. } = self.setup.asked.clone();
         let verifies = data.verify_salt > 0;
@@ -358,6 +388,9 @@ impl Settling<'_> {
         if mix.read_threads > 0 && mix.read_threads >= self.setup.asked.run.threads {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
+        }
+        if mix.read_threads_percent > 0 {
+            self.balance();
         }
         let advises_more =
             |setup: &Setup| (setup.asked.io.file_advice.len(), setup.asked.io.map_advice.len());

@@ -58,8 +58,9 @@ impl Limits {
             self.runs_down = false;
         }
         let deep = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
-        let ahead = self.flow.as_mut().is_some_and(|flow| !flow.may_go());
-        match self.runs_down || deep || ahead {
+        let holds = self.runs_down || deep;
+        // Asked last: a share that may go has claimed an operation.
+        match holds || self.flow.as_mut().is_some_and(|flow| !flow.may_go()) {
             false => None,
             true if in_flight > 0 => Some(Wait::InFlight),
             true => {
@@ -95,8 +96,8 @@ impl<S: Source> Source for Limited<S> {
             return Next::Wait(wait);
         }
         let next = self.inner.next(slot, turn);
-        if let (Next::Ready, Some(flow)) = (next, &mut self.limits.flow) {
-            flow.issued();
+        if let Some(flow) = &self.limits.flow {
+            flow.settle((next == Next::Ready).then_some(slot.length));
         }
         next
     }

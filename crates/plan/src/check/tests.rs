@@ -297,6 +297,8 @@ fn errors_in_phases_and_jobs() {
          "threads.control_group.name = \"../x\""),
         ("after", "after[0]", J, "name = \"a\"\nafter = [\"a\"]"),
         ("hook", "hooks.before.command", J, "hooks.before.command = \" \""),
+        ("operations-log", "operations_log.file", J, "operations_log.file = \"\""),
+        ("operations-log", "operations_log.file", J, "operations_log.file = \"/x\""),
         ("time-limit", "delay", J, "delay = \"400d\""),
         ("time-limit", "ramp", P, "ramp = \"400d\""),
         ("ramp", "ramp_amount.bytes", P, "ramp_amount.bytes = 0"),
@@ -553,6 +555,12 @@ fn errors_in_other_kinds_of_work() {
           work.entries = { steps = [\"stat\"], depth = 2, engine = \"calls\" }"),
         ("depth", "phase[0].job[0].work.entries.items_at_once",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], items_at_once = 2 }"),
+        ("flow", "phase[0].job[1].work.blocks.pace.flow.bytes",
+         "[[phase]]\n\
+          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
+          [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
+        ("operations-log", "phase[0].job[0].operations_log.file",
+         "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
         ("entries-pace", "phase[0].job[0].work.entries.pace.flow",
          "[[phase]]\n[[phase.job]]\n\
           work.entries = { steps = [\"stat\"], pace.flow.weight = 1 }"),

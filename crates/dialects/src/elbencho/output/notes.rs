@@ -54,6 +54,10 @@ const NOTES: &[Note] = &[
         sentence: "latencies of writes leave out the time to fill blocks; elbencho's contain it.",
     },
     Note {
+        applies: |result| result.setup.asked.output.operations_log.is_some(),
+        sentence: "each operation was logged: rates and latencies are those with --opslog.",
+    },
+    Note {
         applies: |result| result.figures.first_is_unknown,
         sentence: "counts at the first thread's end are not known: FIRST DONE repeats the last.",
     },

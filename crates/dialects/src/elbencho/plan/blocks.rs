@@ -1,9 +1,9 @@
 //! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
 
-use candor_plan::blocks::{Access, Advice, Engine, FileOrder, Hints, Rotation, Share};
+use candor_plan::blocks::{Access, Advice, Engine, FileOrder, Flow, Hints, Rotation, Share};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
+use candor_plan::{Blocks, Bytes, Create, Job, Layout, Nanos, Stop, Target, TargetKind, Work};
 
 use super::{Context, content, phases};
 use crate::elbencho::options::{AccessOptions, FileAdvice, MapAdvice, RandomSource};
@@ -91,10 +91,17 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics
         PhaseKind::Write if asked.mix.read_threads > 0 => {
             let readers = asked.mix.read_threads;
             let writers = threads.saturating_sub(readers).max(1);
-            vec![
+            let share = asked.mix.read_threads_percent;
+            let mut both = vec![
                 of_blocks("writers", writers, Mix::WRITE),
                 of_blocks("readers", readers, Mix::READ),
-            ]
+            ];
+            let shares = [100 - share, share].map(u32::from);
+            for (job, weight) in both.iter_mut().zip(shares).filter(|_| share > 0) {
+                let flow = Flow { id: 0, weight, wait: Nanos(0), bytes: true, together: true };
+                job.blocks_mut().into_iter().for_each(|blocks| blocks.pace.flow = Some(flow));
+            }
+            both
         }
         PhaseKind::Write => vec![of_blocks("workers", threads, Mix::WRITE)],
         _ => vec![of_blocks("workers", threads, Mix::READ)],

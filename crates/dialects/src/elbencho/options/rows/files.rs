@@ -17,8 +17,8 @@ pub(super) const TREE: &[Row<Value>] = &[
         .letter('N').default("1").exact("target.tree.items", "10"),
     switch("dirsharing", |d, t| put(&mut d.options.tree.dir_sharing, t),
         "all workers use the directories of worker 0").exact("target.tree.per_rank", "true"),
-    refused_switch("dirstats", "count completed directories as well",
-        "files alone are counted in phases of files"),
+    switch("dirstats", |d, t| put(&mut d.options.tree.dir_stats, t),
+        "count completed directories as well").exact("", "true"),
     switch("statinline", |d, t| put(&mut d.options.tree.stat_inline, t),
         "look each file up when it has been opened").exact("entries.steps", "true"),
     switch("readinline", |d, t| put(&mut d.options.tree.read_inline, t),
@@ -109,8 +109,10 @@ pub(super) const MIX: &[Row<Value>] = &[
     value("rwmixthr", "N", |d, t| put_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
         "workers that read in the write phase").default("0")
         .near("job", "1", "readers divide all files among them, and so do writers"),
-    refused("rwmixthrpct", "PERCENT", "share of bytes that those workers read",
-        "candor does not balance the bytes of two groups of workers"),
+    value("rwmixthrpct", "PERCENT",
+        |d, t| put_number(&mut d.options.mix.read_threads_percent, t, [0, 99]),
+        "share of bytes that those workers read, with --infloop").default("0")
+        .exact("blocks.pace.flow", "70"),
 ];
 
 const NO_LISTS: &str = "candor does not read lists of files yet";
