@@ -113,7 +113,7 @@ fn a_plan_of_its_own_logs_its_operations_too() {
     let elbencho = Elbencho::new();
     let (scratch, log) = (&elbencho.scratch, elbencho.scratch.outside("ops.jsonl"));
     let file = scratch.random_file("f", 1 << 20);
-    let words = format!("--rw read --size 4k --ops 100 --set operations_log.file={log}");
+    let words = format!("--rw read --size 4k --ops 100 --set phase.job.operations_log.file={log}");
     let report = run(scratch, &file, &words);
     let lines = lines(&log);
     match_up(&lines);
@@ -126,11 +126,11 @@ fn a_plan_of_its_own_logs_its_operations_too() {
 fn completed_directories_are_counted() {
     let (_alone, elbencho) = (alone(), Elbencho::new());
     fs::create_dir(elbencho.path("tree")).expect("a directory");
-    let table = elbencho.table("-d -w --stat -r -F -t 2 -n 3 -N 4 -s 8k -b 4k --dirstats tree");
+    let table = elbencho.table("-d -w --stat -r -F -D -t 2 -n 3 -N 4 -s 8k -b 4k --dirstats tree");
     for phase in ["WRITE", "STAT", "READ", "RMFILES"] {
         assert_eq!(last(&table, phase, "Dirs total"), "6", "{phase}: {table}");
     }
-    let shared = elbencho.table("-w -t 2 -n 3 -N 4 -s 0 --dirsharing --dirstats -d tree");
+    let shared = elbencho.table("-d -w -t 2 -n 3 -N 4 -s 0 --dirsharing --dirstats tree");
     assert_eq!(last(&shared, "WRITE", "Dirs total"), "3", "{shared}");
     let refused = elbencho.run("-w -s 4k --dirstats f");
     assert_eq!(refused.status.code(), Some(1));

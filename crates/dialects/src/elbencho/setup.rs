@@ -389,6 +389,16 @@ impl Settling<'_> {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
         }
+        if mix.read_percent > 0 && mix.read_threads > 0 {
+            let message = "--rwmixpct mixes blocks and --rwmixthr workers";
+            self.wrong("rwmixthr", message, "give one of them");
+        }
+        for option in ["rwmixpct", "rwmixthr"] {
+            if self.is_set(option) && !phases.write {
+                let why = "reads are mixed into the phase that writes, and none does";
+                self.out.note(self.reading, option, "nothing", why);
+            }
+        }
         if mix.read_threads_percent > 0 {
             self.balance();
         }

@@ -54,8 +54,8 @@ impl JobFlow {
             party,
             of_bytes: self.flow.bytes,
             claim: if self.flow.bytes { bytes_max } else { 1 },
-            wait_ns: self.flow.wait.0.max(WAIT_NS_MIN),
-            ahead: false,
+            wait_ns: self.flow.wait.0,
+            checks: 0,
         }
     }
 }
@@ -74,14 +74,16 @@ pub struct FlowShare {
     of_bytes: bool,
     /// Amount that an operation takes at most.
     claim: u64,
-    /// Time between two checks while the worker waits, in ns.
-    pub wait_ns: u64,
-    /// True where the last check found the share used up.
-    pub ahead: bool,
+    /// Time between two checks while the worker waits, in ns; 0 where the plan sets none.
+    wait_ns: u64,
+    /// Checks in a row that found the share used up.
+    checks: u32,
 }
 
-/// Least wait where the plan sets none, so that checks do not burn CPU.
-const WAIT_NS_MIN: u64 = 20_000;
+/// First wait where the plan sets none; each further one is twice as long.
+const WAIT_NS_MIN: u64 = 1_000;
+/// Longest of them: shorter ones would burn CPU while others are slow.
+const WAIT_NS_MAX: u64 = 20_000;
 
 impl FlowShare {
     /// True if the next operation may start: no more was done than the share. It is claimed at
@@ -94,9 +96,10 @@ impl FlowShare {
         let mut done = mine.load(Relaxed);
         loop {
             let weight = self.sum.weight.load(Relaxed);
-            self.ahead = u128::from(done) * u128::from(weight)
+            let is_ahead = u128::from(done) * u128::from(weight)
                 > u128::from(sum) * u128::from(self.party.weight);
-            if self.ahead {
+            if is_ahead {
+                self.checks = self.checks.saturating_add(1);
                 return false;
             }
             match mine.compare_exchange_weak(done, done + self.claim, Relaxed, Relaxed) {
@@ -108,7 +111,15 @@ impl FlowShare {
             }
         }
         self.sum.amount.fetch_add(self.claim, Relaxed);
+        self.checks = 0;
         true
+    }
+
+    /// Time until the next check, in ns; none where the last one let an operation go.
+    pub fn wait_ns(&self) -> Option<u64> {
+        let doubled = WAIT_NS_MIN << self.checks.saturating_sub(1).min(16);
+        let by_itself = || doubled.min(WAIT_NS_MAX);
+        (self.checks > 0).then(|| if self.wait_ns > 0 { self.wait_ns } else { by_itself() })
     }
 
     /// Gives back what was claimed beyond the operation that was issued; none was, without bytes.
@@ -183,6 +194,8 @@ mod tests {
         let mut shares = shares([1, 1, 0]);
         assert!(goes(&mut shares[0]));
         assert!(!goes(&mut shares[0]), "the second one has done nothing yet");
+        let mut waits = (0..8).map(|_| (shares[0].wait_ns(), shares[0].may_go()).0);
+        assert_eq!((waits.next(), waits.last()), (Some(Some(1_000)), Some(Some(20_000))));
         drop(shares.remove(1));
         assert!(goes(&mut shares[0]));
     }

@@ -64,8 +64,8 @@ impl Limits {
             false => None,
             true if in_flight > 0 => Some(Wait::InFlight),
             true => {
-                let flow = self.flow.as_ref().filter(|flow| flow.ahead);
-                Some(Wait::Others(flow.map_or(LOOK_AGAIN_NS, |flow| flow.wait_ns)))
+                let flow_ns = self.flow.as_ref().filter(|_| !holds).and_then(FlowShare::wait_ns);
+                Some(Wait::Others(flow_ns.unwrap_or(LOOK_AGAIN_NS)))
             }
         }
     }

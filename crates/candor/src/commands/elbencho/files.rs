@@ -14,8 +14,12 @@ use crate::commands;
 /// Looks at the files that results are to be added to, before anything runs. The error is a
 /// sentence.
 pub fn check(setup: &Setup) -> Result<(), String> {
-    let Some(file) = &setup.asked.output.csv_file else { return Ok(()) };
-    output::head_for(file, &first_line(file)?, true).map(|_| ())
+    let asked = &setup.asked.output;
+    if let Some(file) = &asked.csv_file {
+        output::head_for(file, &first_line(file)?, true)?;
+    }
+    let files = [&asked.result_file, &asked.csv_file, &asked.json_file];
+    files.into_iter().flatten().try_for_each(|file| add(file, ""))
 }
 
 /// Files that the result of each phase is added to as it ends.

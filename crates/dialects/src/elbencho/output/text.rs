@@ -137,6 +137,10 @@ fn mixed(rows: &mut Rows, setup: &Setup, figures: &Figures) {
         let entries = columns.map(|column| (column.main.entries + column.read.entries) as f64);
         rows.numbers(&format!("{} total", noun.word()), entries);
     }
+    if setup.asked.run.log_level > 0 {
+        let ios = columns.map(|column| (column.main.ios + column.read.ios) as f64);
+        rows.numbers("IOs total", ios);
+    }
     dirs(rows, figures, "Dirs/s", Column::dirs_per_s);
     dirs(rows, figures, "Dirs total", dirs_total);
 }
