@@ -157,7 +157,7 @@ impl Default for Floor {
 
 /// A job's share of what all jobs of the same flow in a phase do: their operations, or bytes, are
 /// kept in the proportion of their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Which flow.

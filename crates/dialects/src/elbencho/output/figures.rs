@@ -143,7 +143,9 @@ impl Figures {
             let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));
             first.elapsed_ns = first.elapsed_ns.min(then.over_ns);
             for (column, counts) in [(&mut first, &then), (&mut last, &all)] {
-                if let Some(dirs) = count.directories(&counts.worker_ops) {
+                // Readers open and read the files that the others write.
+                let kind = if is_reader { PhaseKind::Read } else { phase.kind };
+                if let Some(dirs) = count.directories(kind, &counts.worker_ops) {
                     *column.dirs.get_or_insert(0) += dirs;
                 }
                 let to = if is_reader { &mut column.read } else { &mut column.main };
@@ -252,12 +254,12 @@ impl Count<'_> {
 
     /// Directories in which workers with so many operations are through: each does the files of
     /// one directory after another. One that all share is done when the last of them is.
-    fn directories(&self, worker_ops: &[u64]) -> Option<u64> {
-        let (asked, of_files) = (&self.setup.asked.tree, noun(self.setup, self.kind)?);
+    fn directories(&self, kind: PhaseKind, worker_ops: &[u64]) -> Option<u64> {
+        let (asked, of_files) = (&self.setup.asked.tree, noun(self.setup, kind)?);
         if !asked.dir_stats || of_files != EntryNoun::Files {
             return None;
         }
-        let ops = operations_per_file(self.setup, self.kind).saturating_mul(asked.files).max(1);
+        let ops = operations_per_file(self.setup, kind).saturating_mul(asked.files).max(1);
         let each = worker_ops.iter().map(|done| done / ops);
         match asked.dir_sharing || asked.dirs == 0 {
             true => each.min(),

@@ -3,7 +3,7 @@
 use candor_plan::blocks::{Access, Advice, Engine, FileOrder, Flow, Hints, Rotation, Share};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Create, Job, Layout, Nanos, Stop, Target, TargetKind, Work};
+use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
 
 use super::{Context, content, phases};
 use crate::elbencho::options::{AccessOptions, FileAdvice, MapAdvice, RandomSource};
@@ -98,7 +98,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind, out: &mut Diagnostics
             ];
             let shares = [100 - share, share].map(u32::from);
             for (job, weight) in both.iter_mut().zip(shares).filter(|_| share > 0) {
-                let flow = Flow { id: 0, weight, wait: Nanos(0), bytes: true, together: true };
+                let flow = Flow { weight, bytes: true, together: true, ..Flow::default() };
                 job.blocks_mut().into_iter().for_each(|blocks| blocks.pace.flow = Some(flow));
             }
             both

@@ -72,8 +72,7 @@ fn flow(from: &Instance<'_>) -> Option<Flow> {
         id: small(options.id),
         weight: small(options.weight),
         wait: options.sleep,
-        bytes: false,
-        together: false,
+        ..Flow::default()
     })
 }
 
