@@ -41,11 +41,11 @@ impl Moments {
 /// The moment of an operation that an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Its submission.
+    /// The submission.
     Submitted,
-    /// Its end: bytes moved, or the call was done.
+    /// The end: bytes moved, or the call was done.
     Done,
-    /// Its end without an effect.
+    /// The end without an effect.
     Failed,
 }
 

@@ -153,7 +153,7 @@ impl OperationsWriter {
     }
 }
 
-/// What the thread has.
+/// State of the thread.
 struct Writing {
     phase: String,
     files: Vec<LogFile>,

@@ -555,12 +555,6 @@ fn errors_in_other_kinds_of_work() {
           work.entries = { steps = [\"stat\"], depth = 2, engine = \"calls\" }"),
         ("depth", "phase[0].job[0].work.entries.items_at_once",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], items_at_once = 2 }"),
-        ("flow", "phase[0].job[1].work.blocks.pace.flow.bytes",
-         "[[phase]]\n\
-          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
-          [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
-        ("operations-log", "phase[0].job[0].operations_log.file",
-         "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
         ("entries-pace", "phase[0].job[0].work.entries.pace.flow",
          "[[phase]]\n[[phase.job]]\n\
           work.entries = { steps = [\"stat\"], pace.flow.weight = 1 }"),
@@ -590,9 +584,28 @@ fn errors_in_other_kinds_of_work() {
          "[[phase]]\n[[phase.job]]\n\
           work.entries.loader = { batch = 0, prefetch = 1, compute = 0 }"),
     ];
+    found_in(&cases);
+}
+
+#[test]
+fn errors_in_flows_and_logs() {
+    #[rustfmt::skip]
+    let cases = [
+        ("flow", "phase[0].job[1].work.blocks.pace.flow.bytes",
+         "[[phase]]\n\
+          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
+          [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
+        ("operations-log", "phase[0].job[0].operations_log.file",
+         "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
+    ];
+    found_in(&cases);
+}
+
+/// Each rule is broken at the place in the text.
+fn found_in(cases: &[(&str, &str, &str)]) {
     for (rule, place, text) in cases {
         let problems = found(text);
-        let said = problems.iter().any(|p| p.rule == rule && p.place.as_str() == place);
+        let said = problems.iter().any(|p| p.rule == *rule && p.place.as_str() == *place);
         assert!(said, "{rule} {place}: {problems:#?}");
     }
 }
