@@ -32,13 +32,19 @@ pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut 
 
 /// Jobs of one flow share the same thing.
 pub(super) fn check_flow(phase: &Phase, index: usize, at: &PlanPath, out: &mut Found) {
-    let flow = |job: &Job| job.blocks().and_then(|blocks| blocks.pace.flow);
-    let Some(own) = flow(&phase.jobs[index]) else { return };
+    let flow = |job: &Job| match &job.work {
+        Work::Blocks(blocks) => blocks.pace.flow,
+        Work::Entries(entries) => entries.pace.flow,
+        _ => None,
+    };
+    let job = &phase.jobs[index];
+    let Some(own) = flow(job) else { return };
     let mut earlier = phase.jobs[..index].iter().filter(|job| flow(job).is_some());
     let other =
         earlier.find(|job| flow(job).is_some_and(|f| f.id == own.id && f.bytes != own.bytes));
     if let Some(other) = other {
-        let at = at.key("work").key("blocks").key("pace").key("flow").key("bytes");
+        let kind = if job.blocks().is_some() { "blocks" } else { "entries" };
+        let at = at.key("work").key(kind).key("pace").key("flow").key("bytes");
         let message = format!("{} shares another amount in flow {}", other.name, own.id);
         out.error("flow", at, message, "let both share bytes, or both operations");
     }

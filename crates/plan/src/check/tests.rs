@@ -555,9 +555,9 @@ fn errors_in_other_kinds_of_work() {
           work.entries = { steps = [\"stat\"], depth = 2, engine = \"calls\" }"),
         ("depth", "phase[0].job[0].work.entries.items_at_once",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], items_at_once = 2 }"),
-        ("entries-pace", "phase[0].job[0].work.entries.pace.flow",
+        ("entries-pace", "phase[0].job[0].work.entries.pace.floor",
          "[[phase]]\n[[phase.job]]\n\
-          work.entries = { steps = [\"stat\"], pace.flow.weight = 1 }"),
+          work.entries = { steps = [\"stat\"], pace.floor = {} }"),
         ("verify-unused", "phase[0].job[0].work.entries.verify",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], verify = {} }"),
         ("verify-interval", "phase[0].job[0].work.entries.size",
@@ -595,6 +595,11 @@ fn errors_in_flows_and_logs() {
          "[[phase]]\n\
           [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
           [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
+        ("flow", "phase[0].job[1].work.entries.pace.flow.bytes",
+         "[[phase]]\n\
+          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
+          [[phase.job]]\n\
+          work.entries = { steps = [\"stat\"], pace.flow = { weight = 1, bytes = true } }"),
         ("operations-log", "phase[0].job[0].operations_log.file",
          "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
     ];
