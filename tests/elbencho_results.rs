@@ -142,3 +142,24 @@ fn a_failing_phase_keeps_the_phases_before_it() {
     assert!(!text(&ran.stdout).contains("STAT"), "{}", text(&ran.stdout));
     assert_eq!(fs::read_to_string(&csv).expect("CSV").lines().count(), 2);
 }
+
+#[test]
+fn a_result_file_that_cannot_be_written_is_told_before_anything_runs() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    for option in ["--resfile", "--csvfile", "--jsonfile", "--livecsv", "--livejson"] {
+        let ran = elbencho.run(&format!("-w -s 4k {option} none/r f"));
+        assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(1), String::new()), "{option}");
+        assert!(text(&ran.stderr).contains("none/r cannot be"), "{}", text(&ran.stderr));
+    }
+    assert_eq!(elbencho.scratch.entries(), Vec::<String>::new());
+}
+
+#[test]
+fn a_live_line_that_is_asked_for_needs_no_terminal() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    elbencho.table("-w -s 1m f");
+    let line = "-r -b 4k --infloop --timelimit 1 --liveint 200";
+    let told = text(&elbencho.run(&format!("{line} --live1 f")).stderr);
+    assert!(told.contains("\r\x1b[KREAD: ") && told.contains(" IOPS; "), "{told:?}");
+    assert_eq!(text(&elbencho.run(&format!("{line} f")).stderr), "");
+}

@@ -232,6 +232,19 @@ fn a_mix_has_reads_and_writes_apart() {
 }
 
 #[test]
+fn blocks_are_counted_in_all_where_more_is_asked_for() {
+    let mut setup = setup(PathKind::File);
+    setup.asked.run.log_level = 1;
+    let total = |name: &str, record: &PhaseRecord| {
+        let table = PhaseResult::of(&setup, &phase(PhaseKind::Write, name), record).table();
+        let row = table.lines().find(|line| line.contains("IOs total")).map(str::to_owned);
+        row.unwrap_or(table).split_whitespace().skip(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(total("RWMIX70", &mix()), ["400", "500"]);
+    assert_eq!(total("WRITE", &small_files()), ["38", "48"]);
+}
+
+#[test]
 fn readers_of_a_mix_by_threads_are_a_side_of_their_own() {
     let setup = setup(PathKind::File);
     let reads: Op = (BlocksOp::Read.operation(), [300, 350], [300 * 4096, 350 * 4096]);
