@@ -1,64 +1,12 @@
 //! candor called as elbencho: phases, names on disk, counts, verified bytes, exit codes.
 
 use std::fs;
-use std::os::unix::fs::{FileExt, symlink};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
-use crate::support::{Scratch, alone};
-
-/// candor under the name of elbencho.
-pub struct Elbencho {
-    link: String,
-    scratch: Scratch,
-}
-
-impl Elbencho {
-    pub fn new() -> Elbencho {
-        let scratch = Scratch::new();
-        let link = scratch.outside("elbencho");
-        symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
-        Elbencho { link, scratch }
-    }
-
-    /// Runs a line, in which paths are below the scratch folder.
-    fn run(&self, line: &str) -> Output {
-        self.command(line).output().expect("elbencho starts")
-    }
-
-    /// The command of such a line.
-    pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(&self.link);
-        command.args(line.split(' ')).current_dir(self.scratch.dir()).stdin(Stdio::null());
-        command.env_remove("CANDOR_VERDICT").env_remove("CANDOR_FORCE");
-        command
-    }
-
-    /// The table of a line that goes well.
-    pub fn table(&self, line: &str) -> String {
-        let ran = self.run(line);
-        assert_eq!((stderr(&ran), ran.status.code()), (String::new(), Some(0)), "{line}");
-        String::from_utf8(ran.stdout).expect("text")
-    }
-
-    pub fn path(&self, name: &str) -> String {
-        format!("{}/{name}", self.scratch.dir())
-    }
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-/// The last column of a row of a phase.
-pub fn last(table: &str, phase: &str, row: &str) -> String {
-    let from = table.find(&format!("\n{phase} ")).unwrap_or_else(|| panic!("{phase}: {table}"));
-    let rows = table[from..].split("---").next().unwrap_or_default();
-    let line = rows.lines().find(|line| line.contains(row));
-    let line = line.unwrap_or_else(|| panic!("{row} of {phase}: {table}"));
-    line.split_whitespace().last().unwrap_or_default().to_owned()
-}
+use crate::support::alone;
+use crate::support::elbencho::{Elbencho, last, stderr};
 
 /// Number of files and of directories below a directory.
 fn counted(directory: &Path) -> (usize, usize) {

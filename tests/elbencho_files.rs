@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::elbencho::{Elbencho, last};
 use crate::support::alone;
+use crate::support::elbencho::{Elbencho, last};
 
 /// A directory of the scratch folder, with files of two workers in it.
 fn with_tree(line: &str) -> Elbencho {
@@ -73,7 +73,11 @@ fn locks_wait_for_those_of_other_processes() {
         let Some(holder) = Holder::of(path, 4096) else {
             return crate::support::skip("there is no python3 to hold a lock");
         };
-        let mut child = elbencho.command(&line).stdout(Stdio::null()).spawn().expect("it starts");
+        let mut child = elbencho
+            .command(&line.split(' ').collect::<Vec<_>>())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("it starts");
         let began = Instant::now();
         while !is_awaited(path) && began.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(10));
@@ -141,11 +145,11 @@ fn words_are_read_back_and_mapped_and_many_in_flight() {
     }
     let file = File::options().write(true).open(elbencho.path("tree/r1/d0/r1-f2")).expect("it");
     file.write_all_at(b"X", 50_000).expect("a byte");
-    let read = elbencho.command(&format!("-r --mmap {shape} tree")).output().expect("it starts");
+    let read = elbencho.run(&format!("-r --mmap {shape} tree"));
     let said = String::from_utf8_lossy(&read.stderr).into_owned();
     assert_eq!((read.status.code(), said.contains("r1-f2")), (Some(1), true), "{said}");
     file.set_len(20_000).expect("cut");
-    let read = elbencho.command(&format!("-r --mmap {shape} tree")).output().expect("it starts");
+    let read = elbencho.run(&format!("-r --mmap {shape} tree"));
     let said = String::from_utf8_lossy(&read.stderr).into_owned();
     assert_eq!(
         (read.status.code(), said.contains("Input/output error")),

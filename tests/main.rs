@@ -14,6 +14,7 @@ mod completions;
 mod dd;
 mod elbencho;
 mod elbencho_files;
+mod elbencho_log;
 mod elbencho_results;
 mod faults;
 mod figures;

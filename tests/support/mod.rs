@@ -6,11 +6,13 @@
 //! | `report.rs` | reads the JSON report |
 //! | `schema.rs` | checks a report against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
+//! | `elbencho.rs` | candor called as elbencho |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
 
 mod devices;
+pub mod elbencho;
 mod program;
 mod report;
 mod scratch;

@@ -66,10 +66,15 @@ impl Running {
 
     /// Waits until it has written a line to stdout: then it is at work.
     pub fn wait_for_a_line(&mut self) {
-        while !content(&self.out).contains('\n') {
+        self.wait_for_rows("\n");
+    }
+
+    /// Waits until this stands on stdout.
+    pub fn wait_for_rows(&mut self, rows: &str) {
+        while !content(&self.out).contains(rows) {
             let early = self.child.try_wait().expect("candor can be waited for").is_some();
             assert!(!early, "candor ended early:\n{}", self.err_so_far());
-            assert!(self.began.elapsed() < LIMIT, "never wrote a line:\n{}", self.err_so_far());
+            assert!(self.began.elapsed() < LIMIT, "never wrote {rows}:\n{}", self.err_so_far());
             std::thread::sleep(Duration::from_millis(10));
         }
     }

@@ -5,7 +5,6 @@ mod chain;
 mod units;
 mod verified;
 
-use std::collections::HashMap;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 use candor_engine::clock::Clock;
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
-use candor_engine::gates::flow::{FlowShare, FlowSum};
+use candor_engine::gates::flow::{FlowShare, Flows, JobFlow};
 use candor_engine::gates::pace::Pacer;
 use candor_engine::gates::wear_out::Furthest;
 use candor_engine::host::memory::{PAGE_BYTES, Pages};
@@ -87,9 +86,6 @@ impl Family for BlocksFamily {
     }
 }
 
-/// Flows of a phase, by their numbers.
-type Flows = HashMap<u32, Arc<FlowSum>>;
-
 /// A job of blocks, prepared but for its workers.
 pub struct ReadyBlocks {
     job: Job,
@@ -97,7 +93,7 @@ pub struct ReadyBlocks {
     blocks: Blocks,
     stop: Stop,
     files: Arc<Files>,
-    flow: Option<Arc<FlowSum>>,
+    flow: Option<JobFlow>,
     /// Counts of the workers when time is up, where all go on to the furthest one's.
     furthest: Option<Arc<Furthest>>,
     held: Option<Held>,
@@ -141,7 +137,7 @@ impl ReadyBlocks {
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
         let pool = || content::pool(of_headers.unwrap_or(context.seed));
         let flows = context.phase.of::<Flows>();
-        let flow = blocks.pace.flow.as_ref().map(|flow| flows.entry(flow.id).or_default().clone());
+        let flow = blocks.pace.flow.map(|flow| JobFlow::join(flows, flow));
         let targets = blocks.measure.per_target.then(|| Targets::new(plan, job, &files));
         let targets = targets.transpose();
         let targets = targets.map_err(|(message, remedy)| context.unfit(message, remedy))?;
@@ -342,8 +338,7 @@ impl ReadyBlocks {
     }
 
     fn flow_share(&self) -> Option<FlowShare> {
-        let (sum, flow) = self.flow.as_ref().zip(self.blocks.pace.flow.as_ref())?;
-        Some(FlowShare::new(sum.clone(), flow))
+        Some(self.flow.as_ref()?.share(self.length_max().into()))
     }
 
     /// Operations in flight; one for engines that cannot have more.

@@ -169,10 +169,8 @@ pub struct Seat {
     pub(crate) shared: Arc<Shared>,
     /// Totals of all workers when the first one ended; that worker stores them.
     pub(crate) first_done: Arc<FirstDone>,
-    /// Log of completed and failed operations.
-    pub(crate) ends: Option<Arc<OperationLog>>,
-    /// Log of submitted operations.
-    pub(crate) submissions: Option<Arc<OperationLog>>,
+    /// Log of operations.
+    pub(crate) log: Option<Arc<OperationLog>>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) ready: Sender<Message>,
 }
@@ -189,7 +187,7 @@ impl Seat {
 
     /// True where no operation is handled one by one.
     pub(crate) fn is_plain(&self) -> bool {
-        self.ends.is_none() && self.submissions.is_none() && !self.measure.log.peaks
+        self.log.is_none() && !self.measure.log.peaks
     }
 
     pub(crate) fn turn(&self) -> Turn {

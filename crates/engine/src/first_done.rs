@@ -5,10 +5,20 @@ use std::sync::{Mutex, PoisonError};
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
 
-/// Totals of all workers when the first one that had work ended, and the tick at which they were
-/// read.
+/// Counts of all workers when the first one that had work ended.
+#[derive(Clone)]
+pub struct FirstCounts {
+    /// Tick at which they were read.
+    pub at: Ticks,
+    /// Totals of all workers.
+    pub totals: Totals,
+    /// Operations of each worker.
+    pub worker_ops: Vec<u64>,
+}
+
+/// The counts, once a worker has ended.
 #[derive(Default)]
-pub struct FirstDone(Mutex<Option<(Ticks, Totals)>>);
+pub struct FirstDone(Mutex<Option<FirstCounts>>);
 
 impl FirstDone {
     /// Reads the totals, unless an earlier worker did. A worker that completed something calls this
@@ -17,13 +27,16 @@ impl FirstDone {
     pub fn mark(&self, workers: &[Live], clock: &Clock) {
         let mut first = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if first.is_none() {
+            // Read one by one first: their sum is at most the total.
+            let of_worker = |live: &Live| Totals::of(std::iter::once(live), true).work().ops;
+            let worker_ops = workers.iter().map(of_worker).collect();
             let totals = Totals::of(workers.iter(), true);
-            *first = Some((clock.now(), totals));
+            *first = Some(FirstCounts { at: clock.now(), totals, worker_ops });
         }
     }
 
-    /// The totals, once a worker has ended.
-    pub fn get(&self) -> Option<(Ticks, Totals)> {
+    /// The counts, once a worker has ended.
+    pub fn get(&self) -> Option<FirstCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -61,13 +74,14 @@ mod tests {
                 first.mark(&live, &clock);
                 is_over.store(true, Relaxed);
             });
-            let (at, then) = first.get().expect("marked");
+            let FirstCounts { at, totals: then, worker_ops } = first.get().expect("marked");
             first.mark(&live, &clock);
             let last = Totals::of(live.iter(), true).work();
             let then = then.work();
+            assert!(worker_ops[0] == round + 1 && worker_ops.iter().sum::<u64>() <= then.ops);
             assert!(then.ops > round + others_before.saturating_sub(1) && then.ops <= last.ops);
             assert!(then.bytes <= last.bytes && at <= clock.now());
-            assert_eq!(first.get().expect("marked").0, at, "a later end changes nothing");
+            assert_eq!(first.get().expect("marked").at, at, "a later end changes nothing");
         }
     }
 }

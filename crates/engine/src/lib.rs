@@ -30,4 +30,4 @@ pub use error::{EngineError, remedy};
 pub use failures::Failures;
 pub use phase::session::Session;
 pub use phase::skipped::SkippedJob;
-pub use phase::{Prepared, Task, Watch};
+pub use phase::{LoggedOperation, LoggedOperations, Prepared, Task, Watch};

@@ -13,15 +13,49 @@ const WORDS: usize = 6;
 /// Ring entries of all workers of a job together.
 const ENTRIES_OF_JOB: usize = 1 << 20;
 /// Time after which a reader that takes nothing counts as gone. Entries without room are then lost.
-const READER_TIMEOUT: Duration = Duration::from_secs(2);
+/// A slow disk, or a lock of another process, may hold up the reader of a log that goes to a file.
+const READER_TIMEOUT: Duration = Duration::from_secs(30);
 /// Interval between two checks for room.
 const CHECK_INTERVAL: Duration = Duration::from_micros(20);
 /// Least and greatest number of entries of one worker.
 const ENTRIES: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
-/// A logged operation. In a log of submissions all times are that of the submission.
+/// Moments of an operation's life that are logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moments {
+    /// Submissions, right before they are made.
+    pub submissions: bool,
+    /// Ends.
+    pub ends: bool,
+    /// Both also in the ramp, and ends of failed operations.
+    pub everything: bool,
+}
+
+impl Moments {
+    /// True where anything is logged.
+    pub fn any(self) -> bool {
+        self.submissions || self.ends
+    }
+}
+
+/// The moment of an operation that an entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The submission.
+    Submitted,
+    /// The end: bytes moved, or the call was done.
+    Done,
+    /// The end without an effect.
+    Failed,
+}
+
+/// A logged operation. In an entry of a submission all times are that of the submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// The moment.
+    pub moment: Moment,
+    /// True outside of the ramp.
+    pub counts: bool,
     /// Tick of completion.
     pub ended: Ticks,
     /// Tick of submission.
@@ -42,6 +76,7 @@ pub struct Entry {
 
 /// The log of one worker.
 pub struct OperationLog {
+    moments: Moments,
     entries: Box<[[AtomicU64; WORDS]]>,
     written: AtomicU64,
     read: AtomicU64,
@@ -49,14 +84,15 @@ pub struct OperationLog {
 }
 
 impl OperationLog {
-    /// Log of one of a job's workers.
-    pub fn for_one_of(workers: u32) -> OperationLog {
+    /// Log of these moments of one of a job's workers.
+    pub fn for_one_of(workers: u32, moments: Moments) -> OperationLog {
         let count = ENTRIES_OF_JOB / workers.max(1) as usize;
-        OperationLog::new(count.clamp(*ENTRIES.start(), *ENTRIES.end()))
+        OperationLog::new(count.clamp(*ENTRIES.start(), *ENTRIES.end()), moments)
     }
 
-    fn new(count: usize) -> OperationLog {
+    fn new(count: usize, moments: Moments) -> OperationLog {
         OperationLog {
+            moments,
             entries: (0..count).map(|_| Default::default()).collect(),
             written: AtomicU64::new(0),
             read: AtomicU64::new(0),
@@ -64,9 +100,24 @@ impl OperationLog {
         }
     }
 
-    /// Adds an operation that completed at that tick. Only the worker calls this.
+    /// Adds the submission of an operation. Only the worker calls this.
     #[inline]
-    pub fn push(&self, slot: &Slot, ended: Ticks) {
+    pub fn submitted(&self, slot: &Slot, counts: bool) {
+        if self.moments.submissions && (counts || self.moments.everything) {
+            self.push(slot, Moment::Submitted, counts, slot.started);
+        }
+    }
+
+    /// Adds the end of an operation at that tick. Only the worker calls this.
+    #[inline]
+    pub fn ended(&self, slot: &Slot, is_done: bool, counts: bool, at: Ticks) {
+        if self.moments.ends && (is_done && counts || self.moments.everything) {
+            let moment = if is_done { Moment::Done } else { Moment::Failed };
+            self.push(slot, moment, counts, at);
+        }
+    }
+
+    fn push(&self, slot: &Slot, moment: Moment, counts: bool, ended: Ticks) {
         let written = self.written.load(Relaxed);
         if written - self.read.load(Acquire) >= self.entries.len() as u64
             && !self.waits_for_room(written)
@@ -74,8 +125,11 @@ impl OperationLog {
             self.lost.store(self.lost.load(Relaxed) + 1, Relaxed);
             return;
         }
-        let rest =
-            u64::from(slot.op.0) | u64::from(slot.priority) << 8 | u64::from(slot.handle) << 32;
+        let rest = u64::from(slot.op.0)
+            | u64::from(slot.priority) << 8
+            | (moment as u64) << 24
+            | u64::from(counts) << 26
+            | u64::from(slot.handle) << 32;
         let (started, submitted) = (slot.started.0, slot.submitted.0);
         let words = [ended.0, started, submitted, slot.offset, slot.length, rest];
         let entry = &self.entries[(written % self.entries.len() as u64) as usize];
@@ -112,7 +166,24 @@ impl OperationLog {
             let [ended, started, submitted] = [ended, started, submitted].map(Ticks);
             let (op, priority) = (Op(rest as u8), (rest >> 8) as u16);
             let file = (rest >> 32) as u32;
-            take(Entry { ended, started, submitted, offset, length, file, op, priority });
+            let moment = match rest >> 24 & 3 {
+                0 => Moment::Submitted,
+                1 => Moment::Done,
+                _ => Moment::Failed,
+            };
+            let counts = rest >> 26 & 1 == 1;
+            take(Entry {
+                moment,
+                counts,
+                ended,
+                started,
+                submitted,
+                offset,
+                length,
+                file,
+                op,
+                priority,
+            });
         }
         self.read.store(written, Release);
     }
@@ -128,6 +199,12 @@ mod tests {
     use super::*;
     use crate::operation::Buffer;
 
+    const ENDS: Moments = Moments { submissions: false, ends: true, everything: false };
+
+    fn done(log: &OperationLog, offset: u64) {
+        log.ended(&slot(offset), true, true, Ticks(100));
+    }
+
     fn slot(offset: u64) -> Slot {
         Slot {
             offset,
@@ -141,10 +218,10 @@ mod tests {
 
     #[test]
     fn entries_come_out_in_order_and_once() {
-        let log = OperationLog::new(8);
+        let log = OperationLog::new(8, ENDS);
         let mut seen = Vec::new();
         for round in 0..5u64 {
-            (0..6).for_each(|at| log.push(&slot(round * 6 + at), Ticks(100)));
+            (0..6).for_each(|at| done(&log, round * 6 + at));
             log.drain(|entry| seen.push(entry.offset));
         }
         assert_eq!(seen, (0..30).collect::<Vec<u64>>());
@@ -152,22 +229,47 @@ mod tests {
     }
 
     #[test]
+    fn moments_that_are_not_wanted_leave_no_entry() {
+        let all = Moments { submissions: true, ends: true, everything: true };
+        let submissions = Moments { ends: false, everything: false, ..all };
+        let entries = |moments| {
+            let log = OperationLog::new(16, moments);
+            for counts in [false, true] {
+                log.submitted(&slot(1), counts);
+                log.ended(&slot(2), true, counts, Ticks(100));
+                log.ended(&slot(3), false, counts, Ticks(100));
+            }
+            let mut seen = Vec::new();
+            log.drain(|entry| seen.push((entry.moment, entry.counts, entry.offset)));
+            seen
+        };
+        assert_eq!(entries(ENDS), [(Moment::Done, true, 2)]);
+        assert_eq!(entries(submissions), [(Moment::Submitted, true, 1)]);
+        let each = |counts| {
+            [(Moment::Submitted, counts, 1), (Moment::Done, counts, 2), (Moment::Failed, counts, 3)]
+        };
+        assert_eq!(entries(all), [each(false), each(true)].concat());
+    }
+
+    #[test]
     fn without_a_reader_what_finds_no_room_is_counted_and_the_rest_is_kept() {
-        let log = OperationLog::new(8);
-        (0..20).for_each(|at| log.push(&slot(at), Ticks(100)));
+        let log = OperationLog::new(8, ENDS);
+        (0..8).for_each(|at| done(&log, at));
+        log.lost.store(1, Relaxed);
+        (8..20).for_each(|at| done(&log, at));
         let mut seen = Vec::new();
         log.drain(|entry| seen.push(entry));
         assert_eq!(seen.len(), 8);
         assert_eq!((seen[7].offset, seen[7].length, seen[7].file), (7, 4096, 3));
         assert_eq!((seen[7].op, seen[7].priority), (Op(2), 7));
-        assert_eq!(log.lost(), 12);
+        assert_eq!(log.lost(), 13);
     }
 
     #[test]
     fn a_slow_reader_beside_the_writer_loses_nothing() {
-        let log = OperationLog::new(64);
+        let log = OperationLog::new(64, ENDS);
         let seen = std::thread::scope(|scope| {
-            let writer = scope.spawn(|| (0..100_000).for_each(|at| log.push(&slot(at), Ticks(1))));
+            let writer = scope.spawn(|| (0..100_000).for_each(|at| done(&log, at)));
             let mut seen = Vec::new();
             while !writer.is_finished() {
                 log.drain(|entry| seen.push(entry.offset));

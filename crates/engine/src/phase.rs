@@ -5,6 +5,7 @@ mod control;
 mod gather;
 mod interim;
 mod job_monitor;
+mod logged;
 mod logging;
 mod minimum_rate;
 mod ready_job;
@@ -28,6 +29,7 @@ use crate::clock::{Clock, Ticks};
 use crate::error::EngineError;
 use crate::family::Kept;
 use crate::phase::control::{Control, Flushed};
+pub use crate::phase::logged::{LoggedOperation, LoggedOperations};
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::session::Session;
 use crate::phase::skipped::SkippedJob;
@@ -58,6 +60,13 @@ pub trait Watch {
     }
     /// A worker completed all of its work.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
+    /// True where operations for the files of jobs can be taken; asked before each batch of them,
+    /// which waits where they cannot.
+    fn takes_operations(&mut self) -> bool {
+        true
+    }
+    /// Takes operations for the file of a job, and waits for room where there is none.
+    fn operations(&mut self, _operations: LoggedOperations) {}
     /// The last operation completed.
     fn ended(&mut self) {}
     /// The final flush is done.

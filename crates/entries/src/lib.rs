@@ -21,6 +21,8 @@ use std::sync::Arc;
 use candor_blocks::data::content::{Content, Origin, Pool, pool};
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
+use candor_engine::gates::flow::{Flows, JobFlow};
+use candor_engine::gates::limits::{Limited, Limits};
 use candor_engine::gates::pace::Pacer;
 use candor_engine::gates::paced::Paced;
 use candor_engine::gates::wear_out::{Furthest, WornOut};
@@ -32,11 +34,11 @@ use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::TargetKind;
 use candor_plan::blocks::Verify;
 use candor_plan::check::OPERATION_MAX;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
+use candor_plan::{Stop, TargetKind};
 
 use crate::aio::AioCalls;
 use crate::calls::Calls;
@@ -83,6 +85,7 @@ impl Family for EntriesFamily {
             budget: Budget::of(context.stop),
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
             furthest: Furthest::of(context.stop, context.job.workers),
+            flow: entries.pace.flow.map(|flow| JobFlow::join(context.phase.of::<Flows>(), flow)),
             verify,
             seeds: [context.seed, context.plan.seed],
             roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
@@ -166,6 +169,8 @@ struct ReadyEntries {
     pool: Option<Pool>,
     /// Counts of the workers when time is up, where all go on to the furthest one's.
     furthest: Option<Arc<Furthest>>,
+    /// The job's part in a flow of its phase.
+    flow: Option<JobFlow>,
     verify: Option<Verify>,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
@@ -227,6 +232,11 @@ impl JobWork for ReadyEntries {
                     Some(pacer) => Box::new(Paced::new(lanes, pacer)),
                     None => Box::new(lanes),
                 };
+                let share = self.flow.as_ref().map(|flow| flow.share(longest));
+                if let Some(limits) = Limits::new(shape.depth, None, None, &Stop::default(), share)
+                {
+                    source = Box::new(Limited::new(source, limits));
+                }
                 if let Some(furthest) = &self.furthest {
                     source = Box::new(WornOut::new(source, furthest.clone()));
                 }
@@ -280,7 +290,7 @@ impl JobWork for ReadyEntries {
 impl ReadyEntries {
     /// True where one item after another needs nothing but its operations.
     fn is_plain(&self) -> bool {
-        self.verify.is_none() && self.furthest.is_none()
+        self.verify.is_none() && self.furthest.is_none() && self.flow.is_none()
     }
 
     fn pacer(&self, seat: &Seat) -> Option<Pacer> {

@@ -62,6 +62,7 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found)
     for (i, job) in phase.jobs.iter().enumerate() {
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
+        jobs::check_flow(phase, i, &at, out);
         let alone = phase.on_failure == OnFailure::EndJob && known.jobs > 1;
         check_job(known, job, alone, &at, out);
         zones::check_recovery(job, job.stop.as_ref().unwrap_or(&phase.stop), &at, out);

@@ -60,7 +60,8 @@ pub struct Entries {
     /// those or io_uring, whichever is faster in a probe on files of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
-    /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`.
+    /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`;
+    /// and shares of a `flow`.
     #[serde(skip_serializing_if = "is_full_speed")]
     pub pace: Pace,
     /// Content of what is written.

@@ -47,7 +47,7 @@ pub use blocks::{Blocks, Engine};
 pub use entries::Entries;
 pub use file_name::FileName;
 pub use listing::{List, ListError, Listing};
-pub use measure::{LogPlan, Measure};
+pub use measure::{LogPlan, Measure, OperationsLog};
 pub use memory::{Memory, MemoryAccess};
 pub use model::{
     Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, RampAmount, Sharing,

@@ -1,5 +1,7 @@
 //! Measurements beside counts and latency.
 
+use std::path::PathBuf;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -61,4 +63,15 @@ impl LogPlan {
     pub fn is_off(&self) -> bool {
         !self.each && !self.trace && self.window.is_none() && self.histogram.is_none()
     }
+}
+
+/// File of a job's operations: a line of JSON before and after each, ramp included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OperationsLog {
+    /// Path of the file; lines are added at its end, and several jobs may name one file.
+    pub file: PathBuf,
+    /// Lines are written under a lock (`flock`), for files that other processes write to as well.
+    #[serde(default)]
+    pub lock: bool,
 }

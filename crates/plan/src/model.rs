@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Direction, Extent, PerDirection};
-use crate::{Blocks, Bytes, Entries, Nanos, Target, Threads, Work};
+use crate::{Blocks, Bytes, Entries, Nanos, OperationsLog, Target, Threads, Work};
 
 /// Version of the plan's shape. A reader refuses a newer one with a sentence.
 pub const PLAN_VERSION: u32 = 2;
@@ -370,6 +370,9 @@ pub struct Job {
     /// Commands that run before and after it.
     #[serde(default, skip_serializing_if = "Hooks::is_empty")]
     pub hooks: Hooks,
+    /// Log of each of its operations, which costs some of its rate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operations_log: Option<OperationsLog>,
     /// Own end, instead of the phase's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
@@ -419,6 +422,7 @@ impl Default for Job {
             background: false,
             on_done: OnDone::GoOn,
             hooks: Hooks::default(),
+            operations_log: None,
             stop: None,
             work: Work::default(),
         }

@@ -155,19 +155,25 @@ impl Default for Floor {
     }
 }
 
-/// A job's share of what all jobs of the same flow in a phase do: their operations are kept in the
-/// proportion of their weights.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// A job's share of what all jobs of the same flow in a phase do: their operations, or bytes, are
+/// kept in the proportion of their weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// Which flow.
     #[serde(default)]
     pub id: u32,
-    /// Weight of each worker of the job.
+    /// Weight of each worker of the job, or of all together.
     pub weight: u32,
     /// How long a worker that is ahead waits before it looks again.
     #[serde(default)]
     pub wait: Nanos,
+    /// Shares are of bytes, not of operations.
+    #[serde(default)]
+    pub bytes: bool,
+    /// All workers of the job have one share together, which whoever is fast may use.
+    #[serde(default)]
+    pub together: bool,
 }
 
 /// A search for the greatest depth at which latency stays below a goal.

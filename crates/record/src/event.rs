@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, HostSample, Measurement, Note, Report, Sample, Verdict};
+use crate::{Finding, HostSample, Note, PhaseRecord, Report, Sample, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -71,10 +71,8 @@ pub enum Event {
     },
     /// A phase ended.
     PhaseDone {
-        /// The phase.
-        phase: String,
-        /// One per job.
-        measurements: Vec<Measurement>,
+        /// The record of the phase, as the report will have it.
+        record: Box<PhaseRecord>,
     },
     /// A diagnosis.
     Found {

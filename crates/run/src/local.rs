@@ -31,8 +31,8 @@ use crate::runner::{Ready, Runner, Space, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
 use crate::{
-    cached_work, families, free_space, hooks, layout, leftovers, memory, precheck, submission,
-    target_check,
+    cached_work, families, free_space, hooks, layout, leftovers, memory, operations_log, precheck,
+    submission, target_check,
 };
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
@@ -282,6 +282,7 @@ impl Runner for Local {
         });
         let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
         self.host.facts = candor_observe::inspect(&named, &self.roots);
+        self.notes.extend(operations_log::notes(plan));
         if plan_commands(plan).any(|sends| sends) {
             self.host.facts.missing.push(untraced_commands());
         }

@@ -4,13 +4,14 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use candor_engine::Watch;
+use candor_engine::{LoggedOperations, Watch};
 use candor_observe::{Sampler, SnapshotDetail};
 use candor_record::requests::RequestStats;
 use candor_record::{Event, HostRecord, HostSample, JobSample, Measurement, Snapshot};
 
 use crate::control::Control;
 use crate::events::Channels;
+use crate::operations_log::OperationsWriter;
 use crate::runner::Collected;
 use crate::tracer::TraceReader;
 
@@ -33,6 +34,8 @@ pub struct PhaseSnapshots {
     pub tracer: TraceReader,
     /// Takes interim results.
     pub interims: Sender<Collected>,
+    /// Takes operations that are logged.
+    pub operations: Option<OperationsWriter>,
     /// The record, with facts.
     pub host: HostRecord,
     /// The counters at the end of the last interval.
@@ -99,6 +102,16 @@ impl Watch for PhaseSnapshots {
         if !self.follow_up {
             let (phase, job) = (self.phase.clone(), job.into());
             self.channels.events.send(Event::WorkerDone { phase, job, rank });
+        }
+    }
+
+    fn takes_operations(&mut self) -> bool {
+        self.operations.as_mut().is_none_or(OperationsWriter::has_room)
+    }
+
+    fn operations(&mut self, operations: LoggedOperations) {
+        if let Some(writer) = &mut self.operations {
+            writer.take(operations);
         }
     }
 

@@ -177,8 +177,7 @@ impl Run {
             let (phase, finding) = (record.name.clone(), finding.clone());
             self.channels.events.send(Event::Found { phase, finding });
         }
-        let measurements = record.measurements.clone();
-        self.channels.events.send(Event::PhaseDone { phase: record.name.clone(), measurements });
+        self.channels.events.send(Event::PhaseDone { record: Box::new(record.clone()) });
         let end = ends::after(&phase, &record, &self.channels.control);
         let record = self.keep(record, judged);
         end.map_or(Ok(record), Err)

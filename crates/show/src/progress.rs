@@ -71,7 +71,7 @@ impl Line {
                 self.begin(phase, *search_step, *expected_ns, now_ns)
             }
             Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
-            Event::PhaseDone { measurements, .. } => self.end(measurements),
+            Event::PhaseDone { record } => self.end(&record.measurements),
             Event::RunDone { .. } => self.clear(),
             Event::Warned { sentence } => format!("{}candor: {sentence}\n", self.clear()),
             Event::WorkerDone { .. }
@@ -249,7 +249,7 @@ impl Rates {
 mod tests {
     use candor_plan::units::Direction;
     use candor_plan::work::BlocksOp;
-    use candor_record::{HostSample, OpSample, Sample, Verdict};
+    use candor_record::{HostSample, OpSample, PhaseRecord, Sample, Verdict};
 
     use super::*;
     use crate::sample;
@@ -281,8 +281,10 @@ mod tests {
             search_step: false,
             expected_ns: Some(8 * SECOND),
         };
-        let measurements =
-            vec![sample::measurement(Direction::Read, sample::stats(12_300.0, 4096, 80_000))];
+        let measurement =
+            sample::measurement(Direction::Read, sample::stats(12_300.0, 4096, 80_000));
+        let measurements = vec![measurement];
+        let record = PhaseRecord { name: name.clone(), measurements, ..PhaseRecord::default() };
         let start =
             Event::RunStarted { name: "check".into(), phases: 6, expected_ns: Some(50 * SECOND) };
         vec![
@@ -300,7 +302,7 @@ mod tests {
                     host: HostSample::default(),
                 },
             ),
-            (18 * SECOND, Event::PhaseDone { phase: name, measurements }),
+            (18 * SECOND, Event::PhaseDone { record: Box::new(record) }),
             (19 * SECOND, Event::RunDone { verdict: Verdict::Believable, interrupted: false }),
         ]
     }

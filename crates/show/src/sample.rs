@@ -486,7 +486,7 @@ fn full_operations() -> Vec<OpStats> {
 /// Counts of reads alone.
 fn first_done(Progress { at_ns, ops, bytes }: Progress) -> FirstDone {
     let reads = OpCount { ops, bytes, ..OpCount::of(BlocksOp::Read.operation()) };
-    FirstDone { at_ns, ops, bytes, operations: vec![reads] }
+    FirstDone { at_ns, ops, bytes, operations: vec![reads], ..FirstDone::default() }
 }
 
 fn full_measurement() -> Measurement {

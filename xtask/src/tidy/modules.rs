@@ -59,7 +59,7 @@ const ORDERS: &[(&str, &str)] = &[
         "error families control leftovers owned_files trees signals events claims device_claim \
          signature consent hooks schedulers integrity tracer devices precheck inspection align \
          page_cache device_watch target_check cached_work layout free_space memory submission \
-         runner sizes phase_snapshots local run",
+         runner sizes operations_log phase_snapshots local run",
     ),
 ];
 

@@ -41,7 +41,7 @@ fn null(pace: Pace) -> Blocks {
 fn jobs_of_one_flow_keep_their_proportion() {
     let file = file();
     let flow =
-        |weight| Pace { flow: Some(Flow { id: 7, weight, wait: Nanos(0) }), ..Pace::default() };
+        |weight| Pace { flow: Some(Flow { id: 7, weight, ..Flow::default() }), ..Pace::default() };
     let jobs = vec![
         job("three", null(flow(3)), time(300)),
         job("one", null(flow(1)), time(300)),

@@ -1,7 +1,7 @@
 //! Results in elbencho's forms: the table, lines of CSV and of JSON.
 //!
 //! [`PhaseResult`] has the figures of one phase, and each form is a function of it. What elbencho
-//! is known to count wrongly has the true figure in its place; [`notes`] says so below the table.
+//! is known to count wrongly has the true figure in its place; [`Notes`] says so below the table.
 
 mod csv;
 mod figures;
@@ -23,7 +23,7 @@ use super::setup::{BenchPhase, Setup};
 use figures::Figures;
 
 pub use csv::{COLUMNS, head_for};
-pub use notes::notes;
+pub use notes::Notes;
 pub use summary::summary;
 pub use text::HEADER;
 

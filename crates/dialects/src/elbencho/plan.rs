@@ -6,7 +6,9 @@ mod phases;
 mod place;
 mod tree;
 
-use candor_plan::{Nanos, OnDone, Phase, Plan, Stop};
+pub use tree::operations_per_file;
+
+use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work};
 use candor_record::Note;
 
 use super::options::{Draft, Reading, TABLE};
@@ -113,10 +115,16 @@ impl Context<'_> {
             _ => OnDone::EndRunByTime,
         };
         let mut phase = Phase { name: bench.name.clone(), jobs, ..Phase::default() };
+        let asked = &self.setup.asked.output;
+        let log = asked
+            .operations_log
+            .as_ref()
+            .map(|file| OperationsLog { file: file.into(), lock: asked.operations_log_locked });
         for job in &mut phase.jobs {
             job.on_done = on_done;
+            // Programs have no operations.
+            job.operations_log = log.clone().filter(|_| !matches!(job.work, Work::Program(_)));
         }
-        let asked = &self.setup.asked.output;
         let to_files =
             [&asked.live_csv_file, &asked.live_json_file].into_iter().any(Option::is_some);
         if to_files || asked.live_lines || self.reading.given.has("liveint") {

@@ -195,6 +195,7 @@ impl Settling<'_> {
         if self.setup.asked.paths.is_empty() {
             return self.wrong("path", "no path is given", "name a directory, files or a device");
         }
+        self.log();
         if let Some(found) = self.kinds(host) {
             self.phases_of_kind();
             self.list(host);
@@ -245,8 +246,15 @@ impl Settling<'_> {
     fn phases_of_kind(&mut self) {
         let kind = self.setup.path_kind;
         let word = kind.word();
-        let of_directories =
-            ["mkdirs", "deldirs", "dirsharing", "statinline", "readinline", "rankoffset"];
+        let of_directories = [
+            "mkdirs",
+            "deldirs",
+            "dirsharing",
+            "dirstats",
+            "statinline",
+            "readinline",
+            "rankoffset",
+        ];
         let of_files = ["randamount", "norandalign", "strided"];
         for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
             if self.is_set(option) {
@@ -416,6 +424,28 @@ impl Settling<'_> {
         self.setup.random_bytes = cut;
     }
 
+    /// A share of bytes of the readers among the workers.
+    fn balance(&mut self) {
+        let asked = &self.setup.asked;
+        let (has_readers, repeats) = (asked.mix.read_threads > 0, asked.run.infinite_loop);
+        if !(has_readers && repeats) {
+            let message = "--rwmixthrpct balances readers that go on and on against the writers";
+            self.wrong("rwmixthrpct", message, "add --rwmixthr N and --infloop, or remove it");
+        }
+        if self.setup.path_kind == PathKind::Directory {
+            let why = "bytes are balanced in files that are named, not in small files";
+            self.out.refuse(self.reading, "rwmixthrpct", why);
+        }
+    }
+
+    fn log(&mut self) {
+        let asked = &self.setup.asked.output;
+        if asked.operations_log_locked && asked.operations_log.is_none() {
+            let message = "--opsloglock locks the file of --opslog, and none is given";
+            self.wrong("opsloglock", message, "add --opslog FILE, or remove it");
+        }
+    }
+
     fn data(&mut self) {
         let Options { access, data, phases, mix, io, .. } = self.setup.asked.clone();
         let verifies = data.verify_salt > 0;
@@ -446,6 +476,19 @@ impl Settling<'_> {
         if mix.read_threads > 0 && mix.read_threads >= self.setup.asked.run.threads {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
+        }
+        if mix.read_percent > 0 && mix.read_threads > 0 {
+            let message = "--rwmixpct mixes blocks and --rwmixthr workers";
+            self.wrong("rwmixthr", message, "give one of them");
+        }
+        for option in ["rwmixpct", "rwmixthr"] {
+            if self.is_set(option) && !phases.write {
+                let why = "reads are mixed into the phase that writes, and none does";
+                self.out.note(self.reading, option, "nothing", why);
+            }
+        }
+        if mix.read_threads_percent > 0 {
+            self.balance();
         }
         self.one_at_a_time();
         if io.mmap && io.direct {

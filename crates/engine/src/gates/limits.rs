@@ -58,13 +58,14 @@ impl Limits {
             self.runs_down = false;
         }
         let deep = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
-        let ahead = self.flow.as_mut().is_some_and(|flow| !flow.may_go());
-        match self.runs_down || deep || ahead {
+        let holds = self.runs_down || deep;
+        // Asked last: a share that may go has claimed an operation.
+        match holds || self.flow.as_mut().is_some_and(|flow| !flow.may_go()) {
             false => None,
             true if in_flight > 0 => Some(Wait::InFlight),
             true => {
-                let flow = self.flow.as_ref().filter(|flow| flow.ahead);
-                Some(Wait::Others(flow.map_or(LOOK_AGAIN_NS, |flow| flow.wait_ns)))
+                let flow_ns = self.flow.as_ref().filter(|_| !holds).and_then(FlowShare::wait_ns);
+                Some(Wait::Others(flow_ns.unwrap_or(LOOK_AGAIN_NS)))
             }
         }
     }
@@ -95,8 +96,8 @@ impl<S: Source> Source for Limited<S> {
             return Next::Wait(wait);
         }
         let next = self.inner.next(slot, turn);
-        if let (Next::Ready, Some(flow)) = (next, &mut self.limits.flow) {
-            flow.issued();
+        if let Some(flow) = &self.limits.flow {
+            flow.settle((next == Next::Ready).then_some(slot.length));
         }
         next
     }

@@ -14,6 +14,7 @@ use crate::counters::{Live, Totals};
 use crate::failures::Failures;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
+use crate::phase::logged::PhaseRelease;
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::skipped;
 use crate::phase::{Prepared, Watch};
@@ -125,6 +126,23 @@ impl<'a> Control<'a> {
             self.begin_to_count();
         }
         self.sample(watch);
+        self.log_operations(watch, true);
+    }
+
+    /// Hands operations over for the files of jobs: as many as there is room for, or all.
+    fn log_operations(&mut self, watch: &mut dyn Watch, all: bool) {
+        let clock = self.phase.clock;
+        let release = PhaseRelease { clock, tick: self.release, unix_ns: self.released_unix_ns };
+        for monitor in &mut self.monitors {
+            let mut goes_on = true;
+            while goes_on {
+                monitor.drain_log(&clock);
+                let has_room = all || watch.takes_operations();
+                let operations = has_room.then(|| monitor.logged_operations(release)).flatten();
+                goes_on = all && operations.is_some();
+                operations.into_iter().for_each(|operations| watch.operations(operations));
+            }
+        }
     }
 
     /// Ends the background jobs once all others have ended.
@@ -207,6 +225,7 @@ impl<'a> Control<'a> {
             self.sample(watch);
             self.next_sample_ns += self.phase.interval_ns;
         }
+        self.log_operations(watch, false);
         for monitor in &mut self.monitors {
             monitor.tick(&self.phase.clock);
         }
@@ -339,7 +358,7 @@ impl<'a> Control<'a> {
             let mut measurement = monitor.measured(ends, clock, stalled, since);
             measurement.log = log.map(|log| {
                 let zero = job.shared.count_from.load(Relaxed);
-                let mut log = log.finish(measurement.elapsed_ns, &clock, zero);
+                let mut log = log.finish(measurement.elapsed_ns);
                 let from_ns = clock.ns(zero.saturating_sub(release));
                 log.start_unix_ms = (released_unix_ns + from_ns) / 1_000_000;
                 Box::new(log)

@@ -12,6 +12,7 @@ use candor_record::{
 use crate::clock::{Clock, Ticks};
 use crate::counters::{CounterSum, OfPrioritySum, Totals};
 use crate::failures::Failures;
+use crate::first_done::FirstCounts;
 use crate::phase::ready_job::ReadyJob;
 use crate::worker_end::{Spent, WorkerEnd};
 
@@ -113,7 +114,7 @@ fn first_done(
     elapsed_ns: u64,
     clock: &Clock,
 ) -> Option<FirstDone> {
-    let (at, totals) = job.first_done.get()?;
+    let FirstCounts { at, totals, worker_ops } = job.first_done.get()?;
     if apart.iter().any(|spent| spent.ticks > Ticks(0)) {
         return None;
     }
@@ -131,6 +132,7 @@ fn first_done(
         ops: work().map(|op| op.ops).sum(),
         bytes: work().map(|op| op.bytes).sum(),
         operations,
+        worker_ops,
     })
 }
 

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_plan::Bytes;
 use candor_record::{Ended, IoFailure, Measurement, Sample};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
 use crate::phase::gather;
+use crate::phase::logged::{LoggedOperations, PhaseRelease};
 use crate::phase::logging::Logging;
 use crate::phase::minimum_rate::MinimumRateWatch;
 use crate::phase::ready_job::ReadyJob;
@@ -45,13 +45,11 @@ pub struct JobMonitor {
 impl JobMonitor {
     /// Monitor of a job whose phase was released at that tick.
     pub fn new(job: &Arc<ReadyJob>, release: Ticks) -> JobMonitor {
-        let (log, length_max) = job.work.log();
-        let logs = [job.ends.clone(), job.submissions.clone()];
         JobMonitor {
             ends: Vec::new(),
             left: job.job.workers,
             sampling: Sampling::new(job.recorded.operations(), job.job.delay.0),
-            logging: Logging::new(&log, logs, job.live.clone(), &job.recorded, Bytes(length_max)),
+            logging: Logging::new(job),
             steady: job.stop.steady.as_ref().map(SteadyWatch::new),
             from: job.job.after.is_empty().then_some(release),
             failure: None,
@@ -82,6 +80,19 @@ impl JobMonitor {
         self.left > 0 && operations.iter().any(|(_, operation)| operation.moves_bytes)
     }
 
+    /// Drains the workers' logs.
+    pub fn drain_log(&mut self, clock: &Clock) {
+        let zero = self.zero();
+        self.logging.iter_mut().for_each(|logging| logging.drain(clock, zero));
+    }
+
+    /// Operations that wait for the job's file.
+    pub fn logged_operations(&mut self, release: PhaseRelease) -> Option<LoggedOperations> {
+        let logging = self.logging.as_mut()?;
+        let entries = logging.take_for_file()?;
+        Some(LoggedOperations::new(&self.job, release, entries, logging.lost()))
+    }
+
     /// Handles all that is due; the job may be called off, or fail.
     pub fn tick(&mut self, clock: &Clock) {
         let (now, zero) = (clock.now(), self.zero());
@@ -92,7 +103,7 @@ impl JobMonitor {
         }
         let now_ns = clock.ns(now - zero);
         if let Some(logging) = &mut self.logging {
-            logging.tick(now_ns, clock, zero);
+            logging.tick(now_ns);
         }
         if self.left == 0 || self.due_ns().is_none_or(|due_ns| now_ns < due_ns) {
             return;

@@ -13,15 +13,17 @@ use candor_plan::{Bytes, LogPlan};
 use candor_record::{Histogram, Log, LogHistogram, LogWindow, LoggedOp, SumAndMax, WindowSums};
 
 use crate::clock::{Clock, Ticks};
-use crate::counters::{Live, Recorded};
-use crate::operation_log::OperationLog;
+use crate::counters::Live;
+use crate::operation_log::{Entry, Moment, OperationLog};
+use crate::phase::ready_job::ReadyJob;
 
 /// The log of one job. Times are ns since counting began in the job.
 pub struct Logging {
     plan: LogPlan,
     log: Log,
     rings: Vec<Arc<OperationLog>>,
-    submissions: Vec<Arc<OperationLog>>,
+    /// Entries for the job's file, each with its worker, where it has one.
+    to_file: Option<Vec<(u32, Entry)>>,
     live: Arc<[Live]>,
     table: &'static [Operation],
     /// Index of the operation of each direction.
@@ -40,26 +42,21 @@ pub struct Logging {
 const DRAIN_EVERY_NS: std::ops::RangeInclusive<u64> = 100_000..=20_000_000;
 
 impl Logging {
-    /// Log of a job whose longest operation has that size, with the rings of completed and of
-    /// submitted operations; none where the plan requests no log.
-    pub fn new(
-        plan: &LogPlan,
-        [rings, submissions]: [Vec<Arc<OperationLog>>; 2],
-        live: Arc<[Live]>,
-        recorded: &Recorded,
-        bytes_max: Bytes,
-    ) -> Option<Logging> {
+    /// Log of a job; none where the plan requests none.
+    pub fn new(job: &ReadyJob) -> Option<Logging> {
+        let ((plan, bytes_max), recorded) = (job.work.log(), &job.recorded);
+        let to_file = job.job.operations_log.as_ref().map(|_| Vec::new());
         let index = |direction: Direction| recorded.index_of(direction.into());
         let directions = PerDirection {
             read: index(Direction::Read),
             write: index(Direction::Write),
             trim: index(Direction::Trim),
         };
-        (!plan.is_off()).then(|| Logging {
+        (!plan.is_off() || to_file.is_some()).then(|| Logging {
             log: Log::default(),
-            rings,
-            submissions,
-            live,
+            rings: job.logs.clone(),
+            to_file,
+            live: job.live.clone(),
             table: recorded.table,
             directions,
             last: PerDirection::default(),
@@ -67,10 +64,10 @@ impl Logging {
             window_due_ns: plan.window.map_or(u64::MAX, |window| window.0),
             histograms: PerDirection::default(),
             histogram_due_ns: plan.histogram.map_or(u64::MAX, |interval| interval.0),
-            drain_due_ns: if plan.each || plan.trace { 0 } else { u64::MAX },
+            drain_due_ns: if job.logs.is_empty() { u64::MAX } else { 0 },
             drain_every_ns: *DRAIN_EVERY_NS.start(),
-            bytes_max,
-            plan: *plan,
+            bytes_max: Bytes(bytes_max),
+            plan,
         })
     }
 
@@ -79,10 +76,9 @@ impl Logging {
         self.window_due_ns.min(self.histogram_due_ns).min(self.drain_due_ns)
     }
 
-    /// Drains the rings, and writes whatever is due. Counting began at tick `zero`.
-    pub fn tick(&mut self, now_ns: u64, clock: &Clock, zero: Ticks) {
+    /// Writes whatever is due.
+    pub fn tick(&mut self, now_ns: u64) {
         self.pace_drains(now_ns);
-        self.drain(clock, zero);
         if now_ns >= self.window_due_ns {
             self.window(now_ns);
             let length = self.plan.window.map_or(u64::MAX, |window| window.0);
@@ -96,16 +92,14 @@ impl Logging {
     }
 
     /// Closes the log of a job that ended at that time: the rest goes into last, shorter intervals.
-    pub fn finish(mut self, end_ns: u64, clock: &Clock, zero: Ticks) -> Log {
-        self.drain(clock, zero);
+    pub fn finish(mut self, end_ns: u64) -> Log {
         if self.plan.window.is_some() {
             self.window(end_ns.max(self.window_from_ns));
         }
         if self.plan.histogram.is_some() {
             self.histogram(end_ns);
         }
-        let rings = self.rings.iter().chain(&self.submissions);
-        self.log.lost += rings.map(|ring| ring.lost()).sum::<u64>();
+        self.log.lost += self.lost();
         self.log.ops.sort_by_key(|op| op.at_ns);
         self.log.trace.sort_by_key(|step| step.at_ns);
         self.log
@@ -113,8 +107,7 @@ impl Logging {
 
     /// Sets the interval so that a ring is drained before it is half full, and not much more often.
     fn pace_drains(&mut self, now_ns: u64) {
-        let rings = self.rings.iter().chain(&self.submissions);
-        let filled = rings.map(|ring| ring.filled());
+        let filled = self.rings.iter().map(|ring| ring.filled());
         let Some((waiting, room)) = filled.max_by_key(|(waiting, _)| *waiting) else { return };
         if waiting > room / 4 {
             self.drain_every_ns /= 2;
@@ -126,48 +119,49 @@ impl Logging {
         self.drain_due_ns = now_ns + self.drain_every_ns;
     }
 
-    fn drain(&mut self, clock: &Clock, zero: Ticks) {
-        self.drain_ends(clock, zero);
-        let Logging { log, plan, table, .. } = self;
-        for ring in &self.submissions {
-            ring.drain(|entry| {
-                let Some(action) = action(entry.op.row(table)) else { return };
-                if log.trace.len() as u64 >= plan.entries_max {
-                    log.lost += 1;
-                    return;
-                }
-                log.trace.push(Step {
-                    at_ns: clock.ns(entry.started.saturating_sub(zero)),
-                    offset: entry.offset,
-                    length: u32::try_from(entry.length).unwrap_or(u32::MAX),
-                    file: entry.file,
-                    action,
-                });
-            });
-        }
+    /// Operations that found no room in the rings.
+    pub fn lost(&self) -> u64 {
+        self.rings.iter().map(|ring| ring.lost()).sum()
     }
 
-    fn drain_ends(&mut self, clock: &Clock, zero: Ticks) {
-        let Logging { log, plan, table, .. } = self;
-        for ring in &self.rings {
+    /// Takes the entries for the job's file that were drained since the last call.
+    pub fn take_for_file(&mut self) -> Option<Vec<(u32, Entry)>> {
+        self.to_file.as_mut().filter(|entries| !entries.is_empty()).map(std::mem::take)
+    }
+
+    /// Drains the rings, unless entries for the job's file still wait: then the rings fill, and the
+    /// workers wait. Counting began at tick `zero`.
+    pub fn drain(&mut self, clock: &Clock, zero: Ticks) {
+        if self.to_file.as_ref().is_some_and(|waiting| !waiting.is_empty()) {
+            return;
+        }
+        let Logging { log, plan, table, rings, to_file, .. } = self;
+        let full = |kept: usize| kept as u64 >= plan.entries_max;
+        for (worker, ring) in (0..).zip(rings) {
             ring.drain(|entry| {
-                let Some(op) = entry.op.row(table).figure.direction() else { return };
-                if log.ops.len() as u64 >= plan.entries_max {
-                    log.lost += 1;
+                if let Some(to_file) = to_file {
+                    to_file.push((worker, entry));
+                }
+                let is_kept = match entry.moment {
+                    Moment::Submitted => plan.trace,
+                    Moment::Done => plan.each,
+                    Moment::Failed => false,
+                };
+                if !is_kept || !entry.counts {
                     return;
                 }
-                // A trim is never submitted by a call of its own, also where other operations are.
-                let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
-                log.ops.push(LoggedOp {
-                    at_ns: clock.ns(entry.ended.saturating_sub(zero)),
-                    op,
-                    priority: entry.priority,
-                    file: entry.file,
-                    bytes: u32::try_from(entry.length).unwrap_or(u32::MAX),
-                    offset: entry.offset,
-                    latency_ns: clock.ns(entry.ended.saturating_sub(entry.started)),
-                    completion_ns: clock.ns(entry.ended.saturating_sub(submitted)),
-                });
+                let row = entry.op.row(table);
+                match entry.moment {
+                    Moment::Submitted => {
+                        let step = action(row).map(|action| step(&entry, action, clock, zero));
+                        keep(&mut log.trace, step, full, &mut log.lost);
+                    }
+                    _ => {
+                        let op = row.figure.direction();
+                        let op = op.map(|op| logged(&entry, op, clock, zero));
+                        keep(&mut log.ops, op, full, &mut log.lost);
+                    }
+                }
             });
         }
     }
@@ -208,6 +202,39 @@ impl Logging {
                 self.log.histograms.push(LogHistogram { at_ns: now_ns, op, bytes, histogram });
             }
         }
+    }
+}
+
+/// Adds an entry to a list, or to the lost ones where the list is full.
+fn keep<T>(list: &mut Vec<T>, entry: Option<T>, full: impl Fn(usize) -> bool, lost: &mut u64) {
+    match entry {
+        Some(_) if full(list.len()) => *lost += 1,
+        entry => list.extend(entry),
+    }
+}
+
+fn step(entry: &Entry, action: Action, clock: &Clock, zero: Ticks) -> Step {
+    Step {
+        at_ns: clock.ns(entry.started.saturating_sub(zero)),
+        offset: entry.offset,
+        length: u32::try_from(entry.length).unwrap_or(u32::MAX),
+        file: entry.file,
+        action,
+    }
+}
+
+fn logged(entry: &Entry, op: Direction, clock: &Clock, zero: Ticks) -> LoggedOp {
+    // A trim is never submitted by a call of its own, also where other operations are.
+    let submitted = if op == Direction::Trim { entry.started } else { entry.submitted };
+    LoggedOp {
+        at_ns: clock.ns(entry.ended.saturating_sub(zero)),
+        op,
+        priority: entry.priority,
+        file: entry.file,
+        bytes: u32::try_from(entry.length).unwrap_or(u32::MAX),
+        offset: entry.offset,
+        latency_ns: clock.ns(entry.ended.saturating_sub(entry.started)),
+        completion_ns: clock.ns(entry.ended.saturating_sub(submitted)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use candor_plan::rank::Ranks;
-use candor_plan::{Job, Stop};
+use candor_plan::{Job, LogPlan, Stop};
 
 use crate::counters::{Live, Recorded};
 use crate::error::EngineError;
@@ -13,7 +13,7 @@ use crate::family::{JobContext, JobWork, Kept, Seat};
 use crate::first_done::FirstDone;
 use crate::host::placement;
 use crate::host::thread_attributes::{self, Group};
-use crate::operation_log::OperationLog;
+use crate::operation_log::{Moments, OperationLog};
 use crate::phase::{Session, Task};
 use crate::shared::Message;
 use crate::shared::{Gate, Shared};
@@ -35,11 +35,10 @@ pub struct ReadyJob {
     pub shared: Arc<Shared>,
     /// Totals at the end of the first worker.
     pub first_done: Arc<FirstDone>,
-    /// Logs of completed operations, one per worker; empty where nothing is logged.
-    pub ends: Vec<Arc<OperationLog>>,
-    /// Logs of submitted operations, likewise.
-    pub submissions: Vec<Arc<OperationLog>>,
-    ranks: Ranks,
+    /// Logs of operations, one per worker; empty where nothing is logged.
+    pub logs: Vec<Arc<OperationLog>>,
+    /// Ranks of the workers.
+    pub ranks: Ranks,
     seed: u64,
     /// Control group that the threads are in; kept as long as they run.
     _group: Option<Group>,
@@ -74,11 +73,10 @@ impl ReadyJob {
             phase,
         };
         let work: Arc<dyn JobWork> = family.prepare(context)?.into();
-        let (recorded, log) = (work.recorded(), work.log().0);
+        let (recorded, moments) = (work.recorded(), moments(job, &work.log().0));
         Ok(ReadyJob {
             live: (0..job.workers).map(|_| Live::new(&recorded)).collect(),
-            ends: logs(log.each, job.workers),
-            submissions: logs(log.trace, job.workers),
+            logs: logs(moments, job.workers),
             job: job.clone(),
             stop: stop.clone(),
             shared: Arc::default(),
@@ -118,16 +116,21 @@ impl ReadyJob {
             live: self.live.clone(),
             shared: self.shared.clone(),
             first_done: self.first_done.clone(),
-            ends: self.ends.get(rank as usize).cloned(),
-            submissions: self.submissions.get(rank as usize).cloned(),
+            log: self.logs.get(rank as usize).cloned(),
             gate,
             ready,
         })
     }
 }
 
-/// A log for each worker, where logs are requested.
-fn logs(wanted: bool, workers: u32) -> Vec<Arc<OperationLog>> {
-    let workers = if wanted { workers } else { 0 };
-    (0..workers).map(|_| Arc::new(OperationLog::for_one_of(workers))).collect()
+/// The moments that a job's logs need.
+fn moments(job: &Job, log: &LogPlan) -> Moments {
+    let everything = job.operations_log.is_some();
+    Moments { submissions: log.trace || everything, ends: log.each || everything, everything }
+}
+
+/// A log for each worker, where anything is logged.
+fn logs(moments: Moments, workers: u32) -> Vec<Arc<OperationLog>> {
+    let workers = if moments.any() { workers } else { 0 };
+    (0..workers).map(|_| Arc::new(OperationLog::for_one_of(workers, moments))).collect()
 }

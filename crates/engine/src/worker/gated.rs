@@ -77,8 +77,9 @@ impl<S: Source> Worker<S> {
             let count = self.batch.len();
             depths.hand_over(self.turn.in_flight - count, count);
         }
-        if let Some(log) = self.seat.submissions.as_ref().filter(|_| self.counting) {
-            self.batch.iter().for_each(|index| log.push(&self.slots[*index as usize], issued));
+        if let Some(log) = &self.seat.log {
+            let slots = self.batch.iter().map(|index| &self.slots[*index as usize]);
+            slots.for_each(|slot| log.submitted(slot, self.counting));
         }
         self.turn.fill += issued - filled_from;
     }
@@ -189,8 +190,8 @@ impl<S: Source> Worker<S> {
             Outcome::Done(count) => count > 0 || slot.length == 0,
             _ => false,
         };
-        if let Some(log) = self.seat.ends.as_ref().filter(|_| self.counting && moved) {
-            log.push(slot, now);
+        if let Some(log) = &self.seat.log {
+            log.ended(slot, moved, self.counting, now);
         }
         if let Some(intended) = bank.of(slot.op).intended.as_ref().filter(|_| moved) {
             intended.record(1, self.seat.clock.ns(now.saturating_sub(slot.intended)));

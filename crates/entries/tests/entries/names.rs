@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern};
+use candor_plan::blocks::{Content, Fill, Flow, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
 use candor_plan::{Bytes, BytesPerSec, Nanos, OpsPerSec, Stonewall, Stop};
 use candor_record::{Ended, Measurement};
@@ -297,4 +297,57 @@ fn after_time_all_workers_do_as_much_as_the_furthest_one() {
     assert_eq!(ops.len(), 3);
     assert!(ops[0] > 0 && ops.iter().all(|of| *of == ops[0]), "{ops:?}");
     assert_eq!(measured.ended, Ended::Time);
+}
+
+#[test]
+fn two_jobs_keep_their_shares_of_bytes() {
+    const BLOCK: u64 = 1000;
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let set = |name: &str| Target {
+        name: name.into(),
+        path: dir.path().join(name),
+        kind: TargetKind::FileSet,
+        files: FILES,
+        size: Some(Bytes(10 * BLOCK)),
+        keep: true,
+        overwrite: true,
+        ..Target::default()
+    };
+    let job = |name: &str, workers, step, weight| {
+        let open = if step == Step::Write { Step::Create } else { Step::Open };
+        let flow = Flow { weight, bytes: true, together: true, ..Flow::default() };
+        let entries = Entries {
+            over: Over::TargetFiles,
+            steps: vec![open, step, Step::Close],
+            size: Some(Bytes(BLOCK)),
+            pace: Pace { flow: Some(flow), ..Pace::default() },
+            ..Entries::default()
+        };
+        let (targets, work) = (vec![name.to_owned()], entries.into());
+        Job { name: name.into(), workers, targets, work, ..Job::default() }
+    };
+    let phase = |jobs, stop| Phase { jobs, stop, ..Phase::default() };
+    let made = ["read", "write"].map(|name| job(name, 1, Step::Write, 1)).into();
+    let jobs = vec![job("read", 1, Step::Read, 80), job("write", 2, Step::Write, 20)];
+    let stop = Stop { time: Some(Nanos(300_000_000)), ..Stop::default() };
+    let plan = Plan {
+        targets: vec![set("read"), set("write")],
+        phases: vec![phase(made, Stop::default()), phase(jobs, stop)],
+        ..Plan::default()
+    };
+    for name in ["read", "write"] {
+        std::fs::create_dir(dir.path().join(name)).expect("a directory");
+    }
+    let mut session = Session::new(families);
+    let mut ran = |index| {
+        let prepared = Prepared::new(&mut session, &Task::of(&plan, index)).expect("prepared");
+        prepared.run(&AtomicBool::new(false), &mut ())
+    };
+    let bytes = |job: &Measurement| (job.operation("read").bytes, job.operation("write").bytes);
+    assert_eq!(ran(0).iter().map(bytes).collect::<Vec<_>>(), [(0, 500_000); 2]);
+    let measured = ran(1);
+    let (read, written) = (bytes(&measured[0]).0, bytes(&measured[1]).1);
+    let off = (read as f64 - (read + written) as f64 * 0.8).abs();
+    assert!(off <= 3.0 * BLOCK as f64, "{read} read, {written} written");
+    assert!(read + written > 100 * BLOCK, "{read} {written}");
 }

@@ -237,12 +237,11 @@ fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
         ("per_direction", pace.per_direction.is_some()),
         ("bytes_per_direction", pace.bytes_per_direction.is_some()),
         ("floor", pace.floor.is_some()),
-        ("flow", pace.flow.is_some()),
         ("goal", pace.goal.is_some()),
     ];
     for (key, _) in of_blocks.into_iter().filter(|(_, is_given)| *is_given) {
         let message = format!("{key} is for work on blocks alone");
-        out.error("entries-pace", at.key(key), message, "use ops, bytes, arrival or think");
+        out.error("entries-pace", at.key(key), message, "use ops, bytes, arrival, think or flow");
     }
     check_pace(pace, &at, out);
 }

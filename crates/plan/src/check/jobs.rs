@@ -17,6 +17,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     rank_shift(job, at.key("rank_shift"), out);
     wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
+    operations_log(known, job, &at.key("operations_log"), out);
 }
 
 /// A job waits only for jobs that stand before it, so that no two wait for each other.
@@ -30,6 +31,26 @@ pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut 
     }
 }
 
+/// Jobs of one flow share the same thing.
+pub(super) fn check_flow(phase: &Phase, index: usize, at: &PlanPath, out: &mut Found) {
+    let flow = |job: &Job| match &job.work {
+        Work::Blocks(blocks) => blocks.pace.flow,
+        Work::Entries(entries) => entries.pace.flow,
+        _ => None,
+    };
+    let job = &phase.jobs[index];
+    let Some(own) = flow(job) else { return };
+    let mut earlier = phase.jobs[..index].iter().filter(|job| flow(job).is_some());
+    let other =
+        earlier.find(|job| flow(job).is_some_and(|f| f.id == own.id && f.bytes != own.bytes));
+    if let Some(other) = other {
+        let kind = if job.blocks().is_some() { "blocks" } else { "entries" };
+        let at = at.key("work").key(kind).key("pace").key("flow").key("bytes");
+        let message = format!("{} shares another amount in flow {}", other.name, own.id);
+        out.error("flow", at, message, "let both share bytes, or both operations");
+    }
+}
+
 fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
     let hooks = [("before", &job.hooks.before), ("after", &job.hooks.after)];
     for (key, hook) in hooks.into_iter().filter_map(|(key, hook)| Some((key, hook.as_ref()?))) {
@@ -38,6 +59,24 @@ fn hooks(job: &Job, at: &PlanPath, out: &mut Found) {
             let remedy = format!("give a command, or remove hooks.{key}");
             out.error("hook", at.key(key).key("command"), message, remedy);
         }
+    }
+}
+
+/// The log is a file of its own, of a job whose operations are its own.
+fn operations_log(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
+    let Some(log) = &job.operations_log else { return };
+    let mut error = |message: String, remedy: &str| {
+        out.error("operations-log", at.key("file"), message, remedy);
+    };
+    if log.file.as_os_str().is_empty() {
+        error("the log of operations has no file".into(), "name a file");
+    } else if let Some(target) = known.plan.targets.iter().find(|target| target.path == log.file) {
+        let message = format!("the log of operations is the target {}", target.name);
+        error(message, "name a file that no job works on");
+    }
+    if matches!(job.work, Work::Program(_) | Work::Burn(_)) {
+        let message = format!("job {} has no operations to log", job.name);
+        error(message, "remove operations_log");
     }
 }
 

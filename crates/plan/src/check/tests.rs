@@ -299,6 +299,8 @@ fn errors_in_phases_and_jobs() {
          "threads.control_group.name = \"../x\""),
         ("after", "after[0]", J, "name = \"a\"\nafter = [\"a\"]"),
         ("hook", "hooks.before.command", J, "hooks.before.command = \" \""),
+        ("operations-log", "operations_log.file", J, "operations_log.file = \"\""),
+        ("operations-log", "operations_log.file", J, "operations_log.file = \"/x\""),
         ("time-limit", "delay", J, "delay = \"400d\""),
         ("time-limit", "ramp", P, "ramp = \"400d\""),
         ("ramp", "ramp_amount.bytes", P, "ramp_amount.bytes = 0"),
@@ -606,9 +608,9 @@ fn errors_in_other_kinds_of_work() {
           work.entries = { steps = [\"stat\"], depth = 2, engine = \"calls\" }"),
         ("depth", "phase[0].job[0].work.entries.items_at_once",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], items_at_once = 2 }"),
-        ("entries-pace", "phase[0].job[0].work.entries.pace.flow",
+        ("entries-pace", "phase[0].job[0].work.entries.pace.floor",
          "[[phase]]\n[[phase.job]]\n\
-          work.entries = { steps = [\"stat\"], pace.flow.weight = 1 }"),
+          work.entries = { steps = [\"stat\"], pace.floor = {} }"),
         ("verify-unused", "phase[0].job[0].work.entries.verify",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"stat\"], verify = {} }"),
         ("verify-interval", "phase[0].job[0].work.entries.size",
@@ -695,7 +697,26 @@ fn errors_in_bytes_of_small_files() {
     are_among(&cases);
 }
 
-/// Each rule speaks about its place, beside others.
+#[test]
+fn errors_in_flows_and_logs() {
+    #[rustfmt::skip]
+    let cases = [
+        ("flow", "phase[0].job[1].work.blocks.pace.flow.bytes",
+         "[[phase]]\n\
+          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
+          [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
+        ("flow", "phase[0].job[1].work.entries.pace.flow.bytes",
+         "[[phase]]\n\
+          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
+          [[phase.job]]\n\
+          work.entries = { steps = [\"stat\"], pace.flow = { weight = 1, bytes = true } }"),
+        ("operations-log", "phase[0].job[0].operations_log.file",
+         "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
+    ];
+    are_among(&cases);
+}
+
+/// Each rule is broken at the place in the text.
 fn are_among(cases: &[(&str, &str, &str)]) {
     for (rule, place, text) in cases {
         let problems = found(text);

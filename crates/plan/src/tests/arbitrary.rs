@@ -236,6 +236,7 @@ impl Arbitrary<'_> {
                 OnDone::EndRunByTime,
             ]),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
+            operations_log: self.option(|d| OperationsLog { file: d.text().into(), lock: d.yes() }),
             stop: self.option(Self::stop),
             work: self.work(),
         }
@@ -630,7 +631,13 @@ impl Arbitrary<'_> {
             }),
             think_shifts: self.yes(),
             floor: self.option(|d| Floor { cycle: d.nanos(), ..Floor::default() }),
-            flow: self.option(|d| Flow { id: d.count(), weight: d.count(), wait: d.nanos() }),
+            flow: self.option(|d| Flow {
+                id: d.count(),
+                weight: d.count(),
+                wait: d.nanos(),
+                bytes: d.yes(),
+                together: d.yes(),
+            }),
             goal: self.option(|d| LatencyGoal {
                 latency: d.nanos(),
                 percentile: d.float(),

@@ -22,6 +22,9 @@ pub struct FirstDone {
     #[serde(default, skip_serializing_if = "Vec::is_empty", with = "crate::by_name")]
     #[schemars(with = "BTreeMap<String, OpCount>")]
     pub operations: Vec<OpCount>,
+    /// Operations of each worker, flushes apart, by its number within the job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub worker_ops: Vec<u64>,
 }
 
 impl FirstDone {

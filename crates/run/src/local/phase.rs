@@ -10,18 +10,19 @@ use candor_entries::Lists;
 use candor_observe::Sampler;
 use candor_plan::entries::Entries;
 use candor_plan::{Job, Phase, Plan};
-use candor_record::{HostRecord, Measurement, Snapshot};
+use candor_record::{Ended, HostRecord, Measurement, Snapshot};
 
 use super::Local;
 use crate::consent::AbsentNames;
 use crate::control::Command;
 use crate::error::RunError;
+use crate::operations_log::OperationsWriter;
 use crate::phase_snapshots::PhaseSnapshots;
 use crate::runner::{Collected, Ready, Running, Task};
 use crate::trees::NamedTree;
 use crate::{hooks, precheck};
 
-type Ended = (Vec<Measurement>, HostRecord);
+type PhaseEnd = (Vec<Measurement>, HostRecord, Option<OperationsWriter>);
 
 /// A phase whose control plane has a thread of its own, which waits for the start.
 pub struct LocalPhase<'a> {
@@ -32,7 +33,7 @@ pub struct LocalPhase<'a> {
     /// Takes the moment of the start, once.
     start: Option<Sender<Option<SystemTime>>>,
     interims: Receiver<Collected>,
-    thread: Option<JoinHandle<Option<Ended>>>,
+    thread: Option<JoinHandle<Option<PhaseEnd>>>,
 }
 
 impl<'a> LocalPhase<'a> {
@@ -47,6 +48,10 @@ impl<'a> LocalPhase<'a> {
         sampler: Sampler,
         host: HostRecord,
     ) -> Result<LocalPhase<'a>, RunError> {
+        let operations = match task.follow_up {
+            true => None,
+            false => OperationsWriter::open(task.phase)?,
+        };
         let absent_names = local.guard.absent_names(task.plan, task.phase);
         let (start, started) = mpsc::channel();
         let (interim_sender, interims) = mpsc::channel();
@@ -58,6 +63,7 @@ impl<'a> LocalPhase<'a> {
             sampler,
             tracer: local.tracer.reader(),
             interims: interim_sender,
+            operations,
             host,
             last: Snapshot::default(),
             requests_before: None,
@@ -67,7 +73,7 @@ impl<'a> LocalPhase<'a> {
             snapshots.start_at = started.recv().ok()?;
             let control = snapshots.channels.control.clone();
             let measurements = prepared.run(control.stop_flag(), &mut snapshots);
-            Some((measurements, snapshots.host))
+            Some((measurements, snapshots.host, snapshots.operations))
         };
         let thread = thread::Builder::new().name("candor/sample".into()).spawn(body);
         let thread = Some(thread.map_err(|cause| RunError::Thread { cause })?);
@@ -121,7 +127,14 @@ impl Running for LocalPhase<'_> {
         self.interims.iter().for_each(interim);
         let ended = self.thread.take().map(JoinHandle::join);
         let ended = ended.transpose().unwrap_or_else(|panic| resume_unwind(panic));
-        let (mut measurements, host) = ended.flatten().unwrap_or_default();
+        let (mut measurements, host, operations) = ended.flatten().unwrap_or_default();
+        for (job, failure) in operations.into_iter().flat_map(OperationsWriter::end) {
+            let failed = measurements.iter_mut().find(|measured| measured.job == job);
+            failed.into_iter().for_each(|measured| {
+                measured.ended = Ended::Failed;
+                measured.errors.push(failure.clone());
+            });
+        }
         if !self.task.follow_up {
             self.clean_up(&mut measurements);
         }

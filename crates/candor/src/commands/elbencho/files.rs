@@ -5,7 +5,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
-use candor_dialects::elbencho::output::{self, HEADER, Moment, PhaseResult};
+use candor_dialects::elbencho::options::OutputOptions;
+use candor_dialects::elbencho::output::{self, HEADER, Moment, Notes, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
 use candor_plan::List;
 
@@ -15,28 +16,64 @@ use crate::commands;
 /// Looks at the files that results are to be added to, before anything runs. The error is a
 /// sentence.
 pub fn check(setup: &Setup) -> Result<(), String> {
-    let Some(file) = &setup.asked.output.csv_file else { return Ok(()) };
-    output::head_for(file, &first_line(file)?, true).map(|_| ())
+    let asked = &setup.asked.output;
+    if let Some(file) = &asked.csv_file {
+        output::head_for(file, &first_line(file)?, true)?;
+    }
+    let files = [&asked.result_file, &asked.csv_file, &asked.json_file];
+    files.into_iter().flatten().try_for_each(|file| add(file, ""))
 }
 
-/// Adds results to the files that were asked for. The error is a sentence.
-pub fn append(setup: &Setup, results: &[PhaseResult<'_>]) -> Result<(), String> {
-    let (asked, now) = (&setup.asked.output, Moment::now());
-    let all = |form: &dyn Fn(&PhaseResult<'_>) -> String| results.iter().map(form).collect();
-    if let Some(file) = &asked.result_file {
-        let tables: String = all(&|result| result.table());
-        add(file, &format!("{HEADER}{tables}{}\n", output::notes(results)))?;
+/// Files that the result of each phase is added to as it ends.
+pub struct ResultFiles<'a> {
+    asked: &'a OutputOptions,
+    /// True once the head of the table was written.
+    has_head: bool,
+    /// Why a file could not be written, where one could not; nothing is added then.
+    failed: Result<(), String>,
+}
+
+impl<'a> ResultFiles<'a> {
+    /// The files that were asked for.
+    pub fn new(asked: &'a OutputOptions) -> ResultFiles<'a> {
+        ResultFiles { asked, has_head: false, failed: Ok(()) }
     }
-    if let Some(file) = &asked.csv_file {
-        let lines: String = all(&|result| result.csv(&now));
-        let head = output::head_for(file, &first_line(file)?, !asked.no_csv_labels)?;
-        add(file, &(head + &lines))?;
+
+    /// Adds the result of a phase.
+    pub fn add(&mut self, result: &PhaseResult<'_>) {
+        if self.failed.is_ok() {
+            self.failed = self.append(result);
+        }
     }
-    if let Some(file) = &asked.json_file {
-        let lines: String = all(&|result| result.json(&Moment::now()));
-        add(file, &lines)?;
+
+    fn append(&mut self, result: &PhaseResult<'_>) -> Result<(), String> {
+        let now = Moment::now();
+        if let Some(file) = &self.asked.result_file {
+            let head = if self.has_head { "" } else { HEADER };
+            add(file, &format!("{head}{}", result.table()))?;
+            self.has_head = true;
+        }
+        if let Some(file) = &self.asked.csv_file {
+            let head = output::head_for(file, &first_line(file)?, !self.asked.no_csv_labels)?;
+            add(file, &(head + &result.csv(&now)))?;
+        }
+        if let Some(file) = &self.asked.json_file {
+            add(file, &result.json(&now))?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Adds the notes below the table.
+    ///
+    /// # Errors
+    /// A sentence, where a file could not be written, now or before.
+    pub fn end(&self, notes: &Notes) -> Result<(), String> {
+        self.failed.clone()?;
+        match &self.asked.result_file {
+            Some(file) if self.has_head => add(file, &format!("{}\n", notes.text())),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Shows result files of CSV side by side, and gives the exit code.

@@ -62,7 +62,7 @@ impl<'a> LiveOutput<'a> {
         let terminal = match (asked.no_live, asked.live_lines) {
             (true, _) => Terminal::None,
             (false, true) => Terminal::Lines,
-            (false, false) if std::io::stderr().is_terminal() => Terminal::Line,
+            (false, false) if asked.live_line || std::io::stderr().is_terminal() => Terminal::Line,
             (false, false) => Terminal::None,
         };
         let csv = asked.live_csv_file.as_deref().map(Sink::open).transpose()?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::elbencho::options::Reading;
-use candor_dialects::elbencho::output::{self, PhaseResult};
+use candor_dialects::elbencho::output::{self, Notes, PhaseResult};
 use candor_dialects::elbencho::plan::Lowered;
 use candor_dialects::elbencho::setup::PathKind;
 use candor_dialects::kit::verdict;
@@ -14,8 +14,9 @@ use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
+use super::files::{self, ResultFiles};
 use super::live::{self, LiveOutput};
-use super::{COMPLAINTS, WRONG, files};
+use super::{COMPLAINTS, WRONG};
 use crate::commands::foreign::failures::reason;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Foreign};
@@ -40,8 +41,10 @@ pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
             return WRONG;
         }
     };
-    let live = RefCell::new(live);
-    foreign::run(&mut Run { reading, lowered, live }, &lowered.plan, (options, host))
+    let files = ResultFiles::new(&lowered.setup.asked.output);
+    let (live, notes) = (RefCell::new(live), Notes::default());
+    let run = &mut Run { reading, lowered, live, files, notes };
+    foreign::run(run, &lowered.plan, (options, host))
 }
 
 /// A run of the phases.
@@ -49,6 +52,9 @@ struct Run<'a> {
     reading: &'a Reading,
     lowered: &'a Lowered,
     live: RefCell<LiveOutput<'a>>,
+    files: ResultFiles<'a>,
+    /// Differences from elbencho's figures in the results so far.
+    notes: Notes,
 }
 
 impl Foreign for Run<'_> {
@@ -75,7 +81,11 @@ impl Foreign for Run<'_> {
     }
 
     fn on(&mut self, event: &Event) -> String {
-        self.live.get_mut().on(event)
+        let lines = self.live.get_mut().on(event);
+        match event {
+            Event::PhaseDone { record } => lines + &self.phase_done(record),
+            _ => lines,
+        }
     }
 
     fn interim(&self, report: &Report) -> String {
@@ -88,14 +98,12 @@ impl Foreign for Run<'_> {
         report.notes.extend(self.lowered.notes.iter().cloned());
     }
 
-    fn write_files(&self, report: &Report) -> Result<(), String> {
-        files::append(&self.lowered.setup, &self.phase_results(report))
+    fn write_files(&self, _: &Report) -> Result<(), String> {
+        self.files.end(&self.notes)
     }
 
     fn results(&self, report: &Report, with_verdict: bool) -> String {
-        let results = self.phase_results(report);
-        let mut text: String = results.iter().map(PhaseResult::table).collect();
-        text += &output::notes(&results);
+        let mut text = self.notes.text();
         // Scripts read the table; only a person reads from a terminal.
         if with_verdict && std::io::stdout().is_terminal() {
             text += &self.verdict(report);
@@ -143,16 +151,18 @@ impl Run<'_> {
         }
     }
 
-    /// Results of the phases that ran and did not fail.
-    fn phase_results(&self, report: &Report) -> Vec<PhaseResult<'_>> {
+    /// Adds the result of a phase to the result files, and gives its rows of the table; a phase
+    /// that failed has none.
+    fn phase_done(&mut self, record: &PhaseRecord) -> String {
         let Lowered { setup, phases, .. } = self.lowered;
-        let of_record = |record: &PhaseRecord| {
-            let bench = phases.get(record.phase)?;
-            let sound =
-                !record.measurements.is_empty() && !record.measurements.iter().any(has_failed);
-            sound.then(|| PhaseResult::of(setup, bench, record))
-        };
-        report.results().filter_map(of_record).collect()
+        let Some(bench) = phases.get(record.phase) else { return String::new() };
+        if record.measurements.iter().any(has_failed) {
+            return String::new();
+        }
+        let result = PhaseResult::of(setup, bench, record);
+        self.notes.add(&result);
+        self.files.add(&result);
+        self.aside(result.table())
     }
 
     /// A remedy in words of this command line; those of plans speak of keys.

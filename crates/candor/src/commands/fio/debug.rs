@@ -86,9 +86,9 @@ impl<'a> Debug<'a> {
             Event::WorkerDone { job, .. } => {
                 once(DebugKind::Process, format!("job `{job}` has ended"))
             }
-            Event::PhaseDone { measurements, .. } => {
-                self.tell(DebugKind::Io, measurements.iter().flat_map(moved))
-                    + &self.tell(DebugKind::Verify, measurements.iter().filter_map(verified))
+            Event::PhaseDone { record } => {
+                self.tell(DebugKind::Io, record.measurements.iter().flat_map(moved))
+                    + &self.tell(DebugKind::Verify, record.measurements.iter().filter_map(verified))
             }
             _ => String::new(),
         }

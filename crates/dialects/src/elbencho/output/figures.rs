@@ -2,6 +2,7 @@
 
 use candor_record::{HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
 
+use crate::elbencho::plan::operations_per_file;
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
 
 /// Things that a phase counts beside blocks.
@@ -76,6 +77,16 @@ pub struct Column {
     pub main: Side,
     /// Reads of a mix.
     pub read: Side,
+    /// Directories of which all files were done, where these are asked for.
+    pub dirs: Option<u64>,
+}
+
+impl Column {
+    /// Directories per second, where these are asked for.
+    pub fn dirs_per_s(&self) -> Option<f64> {
+        let side = Side { entries: self.dirs?, over_ns: self.elapsed_ns, ..Side::default() };
+        Some(side.entries_per_s())
+    }
 }
 
 /// Latencies of a phase.
@@ -131,9 +142,14 @@ impl Figures {
             first_is_unknown |= job.first_done.is_none() && job.workers > 1 && job.ops_done() > 0;
             let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));
             first.elapsed_ns = first.elapsed_ns.min(then.over_ns);
-            for (column, counts) in [(&mut first, then), (&mut last, all)] {
+            for (column, counts) in [(&mut first, &then), (&mut last, &all)] {
+                // Readers open and read the files that the others write.
+                let kind = if is_reader { PhaseKind::Read } else { phase.kind };
+                if let Some(dirs) = count.directories(kind, &counts.worker_ops) {
+                    *column.dirs.get_or_insert(0) += dirs;
+                }
                 let to = if is_reader { &mut column.read } else { &mut column.main };
-                to.add(&count.side(&counts, is_reader, is_reader || !is_mix));
+                to.add(&count.side(counts, is_reader, is_reader || !is_mix));
                 if reads_beside {
                     column.read.add(&counts.ios("read"));
                 }
@@ -174,18 +190,22 @@ const BOTH: &[&str] = &["read", "write"];
 struct Counts {
     over_ns: u64,
     operations: Vec<(String, u64, u64)>,
+    /// Operations of each worker.
+    worker_ops: Vec<u64>,
 }
 
 impl Counts {
     fn at_end(job: &Measurement, over_ns: u64) -> Counts {
         let count = |op: &OpStats| (op.name.clone(), op.ops, op.bytes);
-        Counts { over_ns, operations: job.operations.iter().map(count).collect() }
+        let worker_ops = job.per_worker.iter().map(|worker| worker.ops).collect();
+        Counts { over_ns, operations: job.operations.iter().map(count).collect(), worker_ops }
     }
 
     fn at_first(job: &Measurement) -> Option<Counts> {
         let first = job.first_done.as_ref()?;
         let count = first.operations.iter().map(|op| (op.name.clone(), op.ops, op.bytes));
-        Some(Counts { over_ns: first.at_ns, operations: count.collect() })
+        let worker_ops = first.worker_ops.clone();
+        Some(Counts { over_ns: first.at_ns, operations: count.collect(), worker_ops })
     }
 
     fn ops(&self, name: &str) -> u64 {
@@ -229,6 +249,21 @@ impl Count<'_> {
         match self.kind {
             PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(self.setup.dirs()),
             _ => steps,
+        }
+    }
+
+    /// Directories in which workers with so many operations are through: each does the files of
+    /// one directory after another. One that all share is done when the last of them is.
+    fn directories(&self, kind: PhaseKind, worker_ops: &[u64]) -> Option<u64> {
+        let (asked, of_files) = (&self.setup.asked.tree, noun(self.setup, kind)?);
+        if !asked.dir_stats || of_files != EntryNoun::Files {
+            return None;
+        }
+        let ops = operations_per_file(self.setup, kind).saturating_mul(asked.files).max(1);
+        let each = worker_ops.iter().map(|done| done / ops);
+        match asked.dir_sharing || asked.dirs == 0 {
+            true => each.min(),
+            false => each.reduce(|sum, dirs| sum + dirs),
         }
     }
 

@@ -64,6 +64,10 @@ fn column(setup: &Setup, figures: &Figures, column: &Column) -> Object {
     let mut object =
         Object::default().with("elapsed_time_ms", (column.elapsed_ns / 1_000_000).to_string());
     counts(&mut object, &column.main);
+    if let (Some(dirs), Some(rate)) = (column.dirs, column.dirs_per_s()) {
+        object.put("dirs/s", (rate as u64).to_string());
+        object.put("dirs", dirs.to_string());
+    }
     if let Some(percent) = column.cpu_percent {
         object.put("cpu%", percent.to_string());
     }

@@ -4,10 +4,23 @@ use super::PhaseResult;
 use super::figures::EntryNoun;
 use crate::elbencho::setup::{PathKind, PhaseKind};
 
-/// One line for each difference that occurs in these results, below the table.
-pub fn notes(results: &[PhaseResult<'_>]) -> String {
-    let applies = |note: &&Note| results.iter().any(|result| (note.applies)(result));
-    NOTES.iter().filter(applies).map(|note| format!("Note: {}\n", note.sentence)).collect()
+/// The differences that occur in the results so far.
+#[derive(Clone, Debug, Default)]
+pub struct Notes([bool; NOTES.len()]);
+
+impl Notes {
+    /// Adds those of a result.
+    pub fn add(&mut self, result: &PhaseResult<'_>) {
+        for (noted, note) in self.0.iter_mut().zip(NOTES) {
+            *noted |= (note.applies)(result);
+        }
+    }
+
+    /// A line for each, for below the table.
+    pub fn text(&self) -> String {
+        let noted = self.0.iter().zip(NOTES).filter(|(noted, _)| **noted);
+        noted.map(|(_, note)| format!("Note: {}\n", note.sentence)).collect()
+    }
 }
 
 /// A difference.
@@ -47,6 +60,10 @@ const NOTES: &[Note] = &[
             shares && result.figures.noun == Some(EntryNoun::Files)
         },
         sentence: "files above the share size are in all counts, once; elbencho leaves them out.",
+    },
+    Note {
+        applies: |result| result.setup.asked.output.operations_log.is_some(),
+        sentence: "each operation was logged: rates and latencies are those with --opslog.",
     },
     Note {
         applies: |result| result.figures.first_is_unknown,

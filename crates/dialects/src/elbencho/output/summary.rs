@@ -2,45 +2,18 @@
 
 use super::csv::COLUMNS;
 
-/// Columns that tell one configuration from another.
-const CONFIGURATION: [&str; 16] = [
-    "operation",
-    "label",
-    "path type",
-    "paths",
-    "hosts",
-    "threads",
-    "dirs",
-    "files",
-    "file size",
-    "block size",
-    "direct IO",
-    "random",
-    "random aligned",
-    "IO depth",
-    "shared paths",
-    "truncate",
-];
+/// Index of the column with the operation; those before it, but for the date, are settings.
+const OPERATION: usize = 16;
 
-/// Figures with a value at the first end and one at the last.
-const PAIRS: [&str; 12] = [
-    "time ms",
-    "entries/s",
-    "IOPS",
-    "MiB/s",
-    "CPU%",
-    "entries",
-    "MiB",
-    "rwmix read entries/s",
-    "rwmix read IOPS",
-    "rwmix read MiB/s",
-    "rwmix read entries",
-    "rwmix read MiB",
-];
+/// Columns that tell one configuration from another: the operation first.
+fn configuration() -> impl Iterator<Item = &'static str> {
+    COLUMNS[OPERATION..=OPERATION].iter().chain(&COLUMNS[1..OPERATION]).copied()
+}
 
-/// Latencies, whose least, mean and greatest are columns.
-const LATENCIES: [&str; 4] =
-    ["Ent lat us", "IO lat us", "rwmix read Ent lat us", "rwmix read IO lat us"];
+/// Figures whose columns end with that word.
+fn figures(end: &'static str) -> impl Iterator<Item = &'static str> {
+    COLUMNS.iter().filter_map(move |column| column.strip_suffix(end))
+}
 
 /// Runs of one phase and configuration.
 struct Group {
@@ -57,11 +30,11 @@ pub fn summary(files: &[(String, String)]) -> Result<String, String> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, content) in files {
         for run in runs(name, content)? {
-            let field = |column: &&str| {
+            let field = |column: &str| {
                 let found = run.iter().find(|(name, _)| name == column);
                 found.map(|(_, value)| value.clone()).unwrap_or_default()
             };
-            let configuration: Vec<String> = CONFIGURATION.iter().map(field).collect();
+            let configuration: Vec<String> = configuration().map(field).collect();
             match groups.iter_mut().find(|group| group.configuration == configuration) {
                 Some(group) => group.runs.push(run),
                 None => groups.push(Group { configuration, runs: vec![run] }),
@@ -100,7 +73,7 @@ fn runs(name: &str, content: &str) -> Result<Vec<Vec<(String, String)>>, String>
 
 impl Group {
     fn text(&self) -> String {
-        let named = CONFIGURATION.iter().zip(&self.configuration).skip(1);
+        let named = configuration().zip(&self.configuration).skip(1);
         let given = named.filter(|(_, value)| !value.is_empty());
         let settings: Vec<String> = given.map(|(name, value)| format!("{name}={value}")).collect();
         let runs = match self.runs.len() {
@@ -109,7 +82,7 @@ impl Group {
         };
         let mut text = format!("{} ({runs}): {}\n", self.configuration[0], settings.join(", "));
         text += &format!("  {:<26}{:>30}{:>30}\n", "mean [ min max ]", "FIRST DONE", "LAST DONE");
-        for name in PAIRS {
+        for name in figures(" [first]") {
             let [first, last] =
                 ["first", "last"].map(|end| self.spread(&format!("{name} [{end}]")));
             if first.is_some() || last.is_some() {
@@ -117,7 +90,7 @@ impl Group {
                 text += &format!("  {name:<26}{first:>30}{last:>30}\n");
             }
         }
-        for name in LATENCIES {
+        for name in figures(" [min]") {
             let of = |which: &str| self.values(&format!("{name} [{which}]"));
             let (least, mean, greatest) = (of("min"), of("avg"), of("max"));
             if let (Some(least), Some(greatest)) =

@@ -41,6 +41,7 @@ fn job(ends_ms: [u64; 2], operations: &[Op]) -> Measurement {
             ops: sum(&|op| op.1[0]),
             bytes: sum(&|op| op.2[0]),
             operations: operations.iter().map(count).collect(),
+            ..FirstDone::default()
         }),
         start_unix_ms: Some(1_770_653_909_000),
         per_worker: [last_ms, first_ms].into_iter().enumerate().map(worker).collect(),
@@ -98,6 +99,12 @@ fn small_files() -> PhaseRecord {
     record(vec![job([1500, 2000], &operations)])
 }
 
+fn noted(result: &PhaseResult<'_>) -> String {
+    let mut notes = Notes::default();
+    notes.add(result);
+    notes.text()
+}
+
 #[test]
 fn the_table_of_small_files() {
     let mut setup = setup(PathKind::Directory);
@@ -107,7 +114,7 @@ fn the_table_of_small_files() {
     (output.percentiles, output.percentile_nines, output.histogram) = (true, 1, true);
     let write = phase(PhaseKind::Write, "WRITE");
     let result = PhaseResult::of(&setup, &write, &small_files());
-    insta::assert_snapshot!(format!("{HEADER}{}{}", result.table(), notes(&[result])), @r"
+    insta::assert_snapshot!(format!("{HEADER}{}{}", result.table(), noted(&result)), @r"
     OPERATION   RESULT TYPE         FIRST DONE   LAST DONE
     =========== ================    ==========   =========
     WRITE       Elapsed time     :      1.500s      2.000s
@@ -127,6 +134,43 @@ fn the_table_of_small_files() {
     ---
     Note: latencies of writes leave out the time to fill blocks; elbencho's contain it.
     ");
+}
+
+#[test]
+fn completed_directories_are_those_of_which_all_files_were_done() {
+    let mut setup = setup(PathKind::Directory);
+    (setup.asked.tree.dirs, setup.asked.tree.files) = (3, 4);
+    setup.asked.tree.dir_stats = true;
+    let mut record = small_files();
+    let job = &mut record.measurements[0];
+    // A file is made, written in two blocks and closed.
+    let dir_ops = 4 * 4;
+    job.first_done
+        .iter_mut()
+        .for_each(|first| first.worker_ops = vec![3 * dir_ops, 2 * dir_ops - 1]);
+    job.per_worker.iter_mut().for_each(|worker| worker.ops = 3 * dir_ops);
+    let write = phase(PhaseKind::Write, "WRITE");
+    let result = PhaseResult::of(&setup, &write, &record);
+    insta::assert_snapshot!(result.table(), @r"
+    WRITE       Elapsed time     :      1.500s      2.000s
+                Files/s          :          12          12
+                Dirs/s           :           2           3
+                IOPS             :          25          24
+                Throughput MiB/s :           0           0
+                Total MiB        :           0           0
+                Files total      :          19          24
+                Dirs total       :           4           6
+    ---
+    ");
+    let line: serde_json::Value = serde_json::from_str(&result.json(&moment())).expect("JSON");
+    assert_eq!(line["first_done"]["dirs"], "4");
+    assert_eq!(line["last_done"]["dirs/s"], "3");
+    // Directories that all share are done when the last worker is.
+    setup.asked.tree.dir_sharing = true;
+    let shared = PhaseResult::of(&setup, &write, &record).figures;
+    assert_eq!((shared.first.dirs, shared.last.dirs), (Some(1), Some(3)));
+    let make = phase(PhaseKind::MakeDirs, "MKDIRS");
+    assert_eq!(PhaseResult::of(&setup, &make, &record).figures.last.dirs, None);
 }
 
 #[test]
@@ -185,6 +229,19 @@ fn a_mix_has_reads_and_writes_apart() {
                 rd IO latency    : [ min=61.4us avg=64.3us max=67.4us ]
     ---
     ");
+}
+
+#[test]
+fn blocks_are_counted_in_all_where_more_is_asked_for() {
+    let mut setup = setup(PathKind::File);
+    setup.asked.run.log_level = 1;
+    let total = |name: &str, record: &PhaseRecord| {
+        let table = PhaseResult::of(&setup, &phase(PhaseKind::Write, name), record).table();
+        let row = table.lines().find(|line| line.contains("IOs total")).map(str::to_owned);
+        row.unwrap_or(table).split_whitespace().skip(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(total("RWMIX70", &mix()), ["400", "500"]);
+    assert_eq!(total("WRITE", &small_files()), ["38", "48"]);
 }
 
 #[test]
@@ -304,7 +361,7 @@ fn notes_stand_only_where_they_apply() {
     let record = record(vec![job([10, 20], &[(row(Step::Unlink), [6, 13], [0, 0])])]);
     let told = |setup: &Setup, kind| {
         let phase = phase(kind, "X");
-        notes(&[PhaseResult::of(setup, &phase, &record)])
+        noted(&PhaseResult::of(setup, &phase, &record))
     };
     assert!(told(&setup, PhaseKind::RemoveFiles).contains("counts each file once"));
     assert_eq!(told(&setup, PhaseKind::Stat), "");

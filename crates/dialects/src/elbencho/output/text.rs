@@ -2,7 +2,7 @@
 
 use candor_record::Latency;
 
-use super::figures::{Figures, Latencies, Side};
+use super::figures::{Column, Figures, Latencies, Side};
 use super::numbers::{Bucket, bound_us, bounds, buckets, elapsed, latency};
 use crate::elbencho::setup::{PathKind, Setup};
 
@@ -74,6 +74,17 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
     rows.text + END
 }
 
+/// Directories that were completed, where they are asked for: a row of rates, or of totals.
+fn dirs(rows: &mut Rows, figures: &Figures, label: &str, value: fn(&Column) -> Option<f64>) {
+    if let [Some(first), Some(last)] = [&figures.first, &figures.last].map(value) {
+        rows.numbers(label, [first, last]);
+    }
+}
+
+fn dirs_total(column: &Column) -> Option<f64> {
+    Some(column.dirs? as f64)
+}
+
 /// Rates and totals of a phase that reads, or writes, or neither.
 fn plain(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     let sides = [&figures.first.main, &figures.last.main];
@@ -81,6 +92,7 @@ fn plain(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     if let Some(noun) = figures.noun {
         rows.numbers(&format!("{}/s", noun.word()), sides.map(Side::entries_per_s));
     }
+    dirs(rows, figures, "Dirs/s", Column::dirs_per_s);
     if figures.moves {
         if !one_block_per_file(setup) {
             rows.numbers("IOPS", sides.map(Side::ios_per_s));
@@ -93,6 +105,7 @@ fn plain(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     if let Some(noun) = figures.noun {
         rows.numbers(&format!("{} total", noun.word()), sides.map(|side| side.entries as f64));
     }
+    dirs(rows, figures, "Dirs total", dirs_total);
     if figures.moves && setup.asked.run.log_level > 0 {
         rows.numbers("IOs total", sides.map(|side| side.ios as f64));
     }
@@ -124,6 +137,12 @@ fn mixed(rows: &mut Rows, setup: &Setup, figures: &Figures) {
         let entries = columns.map(|column| (column.main.entries + column.read.entries) as f64);
         rows.numbers(&format!("{} total", noun.word()), entries);
     }
+    if setup.asked.run.log_level > 0 {
+        let ios = columns.map(|column| (column.main.ios + column.read.ios) as f64);
+        rows.numbers("IOs total", ios);
+    }
+    dirs(rows, figures, "Dirs/s", Column::dirs_per_s);
+    dirs(rows, figures, "Dirs total", dirs_total);
 }
 
 fn latencies(rows: &mut Rows, setup: &Setup, figures: &Figures, of: &Latencies, which: &str) {

@@ -356,6 +356,34 @@ fn workers_have_places_and_a_start() {
 }
 
 #[test]
+fn readers_and_writers_share_bytes() {
+    let plan = plan("-w -t 4 --rwmixthr 1 --rwmixthrpct 70 --infloop -s 8m /new");
+    let shares = plan.phases[0].jobs.iter().map(|job| {
+        let flow = job.blocks().and_then(|blocks| blocks.pace.flow).expect("a flow");
+        (job.name.as_str(), job.workers, flow.weight, flow.bytes && flow.together)
+    });
+    assert_eq!(shares.collect::<Vec<_>>(), [("writers", 3, 30, true), ("readers", 1, 70, true)]);
+}
+
+#[test]
+fn each_job_with_operations_logs_them() {
+    let plan = plan("-w -F --sync --dropcache -s 8m --opslog /ops --opsloglock /new");
+    for phase in &plan.phases {
+        let log = phase.jobs[0].operations_log.as_ref();
+        let is_program = matches!(phase.jobs[0].work, Work::Program(_));
+        assert_eq!(log.map(|log| (log.file.as_path(), log.lock)), {
+            (!is_program).then_some((Path::new("/ops"), true))
+        });
+    }
+}
+
+#[test]
+fn a_mix_without_writes_is_noted() {
+    let lowered = lowered("-r --rwmixpct 70 /f").expect("good");
+    assert!(lowered.notes.iter().any(|note| note.did == "nothing"), "{:?}", lowered.notes);
+}
+
+#[test]
 fn mistakes_are_sentences() {
     for (line, part) in [
         ("-r /none", "`/none` does not exist, and no phase writes it"),
@@ -383,6 +411,11 @@ fn mistakes_are_sentences() {
         ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
         ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),
         ("-w --treefile /odd /d", "`../x` leads out of the tree"),
+        ("-w --rwmixthr 1 -t 4 --rwmixpct 50 -s 8m /new", "--rwmixthr workers"),
+        ("-w --rwmixthr 1 -t 4 --rwmixthrpct 50 -s 8m /new", "and --infloop, or"),
+        ("-w --rwmixthrpct 50 --infloop -t 4 -s 8m /new", "add --rwmixthr N"),
+        ("-w --dirstats -s 8m /new", "--dirstats is of directories"),
+        ("-r --opsloglock /f", "add --opslog FILE"),
     ] {
         let error = refused(line);
         assert!(error.contains(part), "{line}: {error}");

@@ -148,6 +148,16 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     }
 }
 
+/// Operations of each file in a phase.
+pub fn operations_per_file(setup: &Setup, kind: PhaseKind) -> u64 {
+    let blocks = setup.file_bytes.div_ceil(setup.block_bytes.max(1));
+    let of_step = |step: &Step| match step {
+        Step::Read | Step::Write => blocks,
+        _ => 1,
+    };
+    steps(setup, kind).iter().map(of_step).sum()
+}
+
 /// Steps done to each name in a phase.
 fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
     let (tree, has_bytes) = (&setup.asked.tree, setup.has_bytes());

@@ -72,6 +72,7 @@ fn flow(from: &Instance<'_>) -> Option<Flow> {
         id: small(options.id),
         weight: small(options.weight),
         wait: options.sleep,
+        ..Flow::default()
     })
 }
 

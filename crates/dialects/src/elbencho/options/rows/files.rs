@@ -1,8 +1,6 @@
 //! Directories, files and devices: sizes, offsets, engine, content.
 
-use super::{
-    Draft, Value, put, put_number, put_size, put_some_size, refused, refused_switch, switch, value,
-};
+use super::{Draft, Value, put, put_number, put_size, put_some_size, switch, value};
 use crate::elbencho::grammar::split;
 use crate::elbencho::options::{FileAdvice, FileLock, MapAdvice, RandomSource};
 use crate::kit::{Choice, Refused, Row, choose, store};
@@ -17,8 +15,8 @@ pub(super) const TREE: &[Row<Value>] = &[
         .letter('N').default("1").exact("target.tree.items", "10"),
     switch("dirsharing", |d, t| put(&mut d.options.tree.dir_sharing, t),
         "all workers use the directories of worker 0").exact("target.tree.per_rank", "true"),
-    refused_switch("dirstats", "count completed directories as well",
-        "files alone are counted in phases of files"),
+    switch("dirstats", |d, t| put(&mut d.options.tree.dir_stats, t),
+        "count completed directories as well").exact("", "true"),
     switch("statinline", |d, t| put(&mut d.options.tree.stat_inline, t),
         "look each file up when it has been opened").exact("entries.steps", "true"),
     switch("readinline", |d, t| put(&mut d.options.tree.read_inline, t),
@@ -114,8 +112,10 @@ pub(super) const MIX: &[Row<Value>] = &[
         "workers that read in the write phase").default("0")
         .near("job", "1", "of large files, readers divide all among them, and so do writers; \
               of small ones, the first workers read their own"),
-    refused("rwmixthrpct", "PERCENT", "share of bytes that those workers read",
-        "candor does not balance the bytes of two groups of workers"),
+    value("rwmixthrpct", "PERCENT",
+        |d, t| put_number(&mut d.options.mix.read_threads_percent, t, [0, 99]),
+        "share of bytes that those workers read, with --infloop").default("0")
+        .exact("blocks.pace.flow", "70"),
 ];
 
 #[rustfmt::skip]

@@ -1,8 +1,6 @@
 //! Results, live figures, help.
 
-use super::{
-    HelpPart, Instead, Value, instead, put, put_number, refused, refused_switch, switch, value,
-};
+use super::{HelpPart, Instead, Value, instead, put, put_number, switch, value};
 use crate::kit::{Row, store};
 
 #[rustfmt::skip]
@@ -28,11 +26,12 @@ pub(super) const RESULTS: &[Row<Value>] = &[
         "no header in that file").exact("", "true"),
     value("jsonfile", "FILE", |d, t| store(&mut d.options.output.json_file, Some(t.into())),
         "a line of JSON for each phase at the end of FILE").exact("", "f"),
-    refused("opslog", "FILE", "a line of JSON before and after each operation", NO_LOG),
-    refused_switch("opsloglock", "lines of that file under a lock", NO_LOG),
+    value("opslog", "FILE", |d, t| store(&mut d.options.output.operations_log, Some(t.into())),
+        "a line of JSON before and after each operation at the end of FILE")
+        .exact("job.operations_log.file", "f"),
+    switch("opsloglock", |d, t| put(&mut d.options.output.operations_log_locked, t),
+        "lines of that file under a lock").exact("job.operations_log.lock", "true"),
 ];
-
-const NO_LOG: &str = "candor does not log operations in this form";
 
 #[rustfmt::skip]
 pub(super) const LIVE: &[Row<Value>] = &[
