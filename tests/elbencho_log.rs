@@ -141,11 +141,18 @@ fn readers_and_writers_keep_their_share_of_bytes() {
     let (_alone, elbencho) = (alone(), Elbencho::new());
     elbencho.table("-w -s 16m f");
     let csv = elbencho.scratch.outside("r.csv");
-    for (percent, block) in [(70, 65536), (10, 4096)] {
+    fs::create_dir(elbencho.path("tree")).expect("a directory");
+    elbencho.table("-d -w -t 3 -n 1 -N 8 -s 64k tree");
+    let small = "-n 1 -N 8 -s 64k";
+    for (percent, block, what) in [
+        (70, 65536, "-s 16m f".to_owned()),
+        (10, 4096, "-s 16m f".into()),
+        (60, 4096, format!("{small} tree")),
+    ] {
         let line = format!("-w -t 3 --rwmixthr 1 --rwmixthrpct {percent} --infloop --timelimit 1");
         let _ = fs::remove_file(&csv);
         let log = elbencho.scratch.outside(&format!("{percent}.jsonl"));
-        elbencho.table(&format!("{line} -s 16m -b {block} --csvfile {csv} --opslog {log} f"));
+        elbencho.table(&format!("{line} -b {block} --csvfile {csv} --opslog {log} {what}"));
         let lines = lines(&log);
         let bytes = |op: &str| counted(&lines, "MIX-T1")[op][1] as u64 * block;
         let (read, written) = (bytes("read"), bytes("write"));

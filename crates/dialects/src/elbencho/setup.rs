@@ -432,10 +432,6 @@ impl Settling<'_> {
             let message = "--rwmixthrpct balances readers that go on and on against the writers";
             self.wrong("rwmixthrpct", message, "add --rwmixthr N and --infloop, or remove it");
         }
-        if self.setup.path_kind == PathKind::Directory {
-            let why = "bytes are balanced in files that are named, not in small files";
-            self.out.refuse(self.reading, "rwmixthrpct", why);
-        }
     }
 
     fn log(&mut self) {

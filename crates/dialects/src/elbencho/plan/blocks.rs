@@ -1,8 +1,6 @@
 //! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
 
-use candor_plan::blocks::{
-    self, Access, Engine, FileOrder, Flow, Hints, Lock, Pieces, Rotation, Share,
-};
+use candor_plan::blocks::{self, Access, Engine, FileOrder, Hints, Lock, Pieces, Rotation, Share};
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
@@ -94,17 +92,11 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         PhaseKind::Write if asked.mix.read_threads > 0 => {
             let readers = asked.mix.read_threads;
             let writers = threads.saturating_sub(readers).max(1);
-            let share = asked.mix.read_threads_percent;
-            let mut both = vec![
+            let both = [
                 of_blocks("writers", writers, Mix::WRITE),
                 of_blocks("readers", readers, Mix::READ),
             ];
-            let shares = [100 - share, share].map(u32::from);
-            for (job, weight) in both.iter_mut().zip(shares).filter(|_| share > 0) {
-                let flow = Flow { weight, bytes: true, together: true, ..Flow::default() };
-                job.blocks_mut().into_iter().for_each(|blocks| blocks.pace.flow = Some(flow));
-            }
-            both
+            phases::balanced(context.setup, both)
         }
         PhaseKind::Write => vec![of_blocks("workers", threads, Mix::WRITE)],
         _ => vec![of_blocks("workers", threads, Mix::READ)],

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use candor_plan::blocks::Flow;
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Create, Job, Program, Target, TargetKind, Work};
 
@@ -110,4 +111,19 @@ pub(super) fn chore(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
 fn program(name: &str, command: Vec<String>) -> Job {
     let work = Work::Program(Program { command, until_end: true, ..Program::default() });
     Job { name: name.into(), work, ..Job::default() }
+}
+
+/// Writers and readers, which keep their shares of bytes where shares are asked for.
+pub(super) fn balanced(setup: &Setup, mut both: [Job; 2]) -> Vec<Job> {
+    let share = setup.asked.mix.read_threads_percent;
+    let shares = [100 - share, share].map(u32::from);
+    for (job, weight) in both.iter_mut().zip(shares).filter(|_| share > 0) {
+        let flow = Some(Flow { weight, bytes: true, together: true, ..Flow::default() });
+        match &mut job.work {
+            Work::Blocks(blocks) => blocks.pace.flow = flow,
+            Work::Entries(entries) => entries.pace.flow = flow,
+            Work::Program(_) | Work::Burn(_) | Work::Memory(_) => {}
+        }
+    }
+    both.into()
 }

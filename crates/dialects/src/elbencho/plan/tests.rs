@@ -357,12 +357,17 @@ fn workers_have_places_and_a_start() {
 
 #[test]
 fn readers_and_writers_share_bytes() {
-    let plan = plan("-w -t 4 --rwmixthr 1 --rwmixthrpct 70 --infloop -s 8m /new");
-    let shares = plan.phases[0].jobs.iter().map(|job| {
-        let flow = job.blocks().and_then(|blocks| blocks.pace.flow).expect("a flow");
-        (job.name.as_str(), job.workers, flow.weight, flow.bytes && flow.together)
-    });
-    assert_eq!(shares.collect::<Vec<_>>(), [("writers", 3, 30, true), ("readers", 1, 70, true)]);
+    for path in ["/new", "/d"] {
+        let plan = plan(&format!("-w -t 4 --rwmixthr 1 --rwmixthrpct 70 --infloop -s 8m {path}"));
+        let shares = plan.phases[0].jobs.iter().map(|job| {
+            let of_blocks = job.blocks().map(|blocks| blocks.pace.clone());
+            let pace = of_blocks.or_else(|| job.entries().map(|entries| entries.pace.clone()));
+            let flow = pace.and_then(|pace| pace.flow).expect("a flow");
+            (job.name.as_str(), job.workers, flow.weight, flow.bytes && flow.together)
+        });
+        let shares: Vec<_> = shares.collect();
+        assert_eq!(shares, [("writers", 3, 30, true), ("readers", 1, 70, true)], "{path}");
+    }
 }
 
 #[test]

@@ -78,10 +78,12 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let asked = &context.setup.asked;
     let (threads, readers) = (asked.run.threads, asked.mix.read_threads);
     if kind == PhaseKind::Write && readers > 0 {
-        return vec![
-            job(context, kind, "writers", (threads.saturating_sub(readers).max(1), WRITTEN)),
+        let writers = threads.saturating_sub(readers).max(1);
+        let both = [
+            job(context, kind, "writers", (writers, WRITTEN)),
             job(context, PhaseKind::Read, "readers", (readers, THERE)),
         ];
+        return phases::balanced(context.setup, both);
     }
     let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
     vec![job(context, kind, "workers", (threads, target))]

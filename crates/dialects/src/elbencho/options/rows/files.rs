@@ -115,7 +115,7 @@ pub(super) const MIX: &[Row<Value>] = &[
     value("rwmixthrpct", "PERCENT",
         |d, t| put_number(&mut d.options.mix.read_threads_percent, t, [0, 99]),
         "share of bytes that those workers read, with --infloop").default("0")
-        .exact("blocks.pace.flow", "70"),
+        .exact("pace.flow", "70"),
 ];
 
 #[rustfmt::skip]
