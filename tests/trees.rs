@@ -285,6 +285,25 @@ fn an_interrupt_keeps_the_counts_and_leaves_nothing() {
 }
 
 #[test]
+fn what_a_killed_tree_left_is_removed_by_the_next_run() {
+    let scratch = Scratch::new();
+    let (path, next) = (scratch.path("tree"), scratch.path("next"));
+    let shape = ["--workers", "2", "--levels", "1", "--width", "3", "--files", "20000"];
+    let words = ["tree", &path, "--phases", "create", "--rate-ops", "5000"];
+    let mut running = spawn(&[&words[..], &shape[..]].concat());
+    running.wait_for("create");
+    std::thread::sleep(Duration::from_millis(500));
+    running.signal(Signal::KILL);
+    running.wait();
+    assert!(below(Path::new(&path)).len() > 100, "it left files");
+    fs::write(format!("{path}/thesis"), "words").expect("written");
+    let ran = candor(&["tree", &next, "--files", "2", "--phases", "create"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(scratch.entries(), ["tree"], "what others put there keeps its directory");
+    assert_eq!(fs::read_dir(&path).expect("listed").count(), 1);
+}
+
+#[test]
 fn a_file_removed_beneath_a_phase_is_no_work() {
     let scratch = Scratch::new();
     let (path, json) = (scratch.path("tree"), scratch.outside("report.json"));

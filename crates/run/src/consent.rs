@@ -17,7 +17,7 @@ use crate::claims::{self, Claims};
 use crate::error::RunError;
 use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
-use crate::trees::{Needs, OwnTrees};
+use crate::trees::{NamedTree, Needs, OwnTrees};
 
 /// Names of a phase, and which of them nobody had.
 #[derive(Debug)]
@@ -119,6 +119,14 @@ impl Guard {
             made.map_err(RunError::file("make the directory", &target.path))?;
         }
         Ok(makes)
+    }
+
+    /// Notes the names of a tree whose directory this run has made, for a run that finds it after a
+    /// kill.
+    pub fn tell(&self, target: &Target, tree: &NamedTree) {
+        if let Some(told) = tree.told().filter(|_| !target.keep) {
+            self.files.tell(&target.path, &told);
+        }
     }
 
     /// Removes the files of a target that says so, whoever made them; nothing but files.

@@ -187,7 +187,9 @@ impl FileLayout<'_> {
                 owned_files::create_parents(&target.path)
                     .map_err(RunError::file("make the directory of", &target.path))?;
             }
-            self.guard.create_directory(target)?;
+            if self.guard.create_directory(target)? {
+                self.guard.tell(target, &tree);
+            }
             trees::make_directories(&tree, needs)?;
             let wanted = self.wanted(target);
             for item in tree.items().filter(|_| needs.items) {

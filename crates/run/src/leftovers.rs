@@ -6,6 +6,8 @@
 //! inode and time of birth: what stands at that path later is removed only if it is still that file
 //! and belongs to the user of the mark.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Read, Write};
@@ -20,6 +22,8 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 const PREFIX: &str = ".candor-mark-";
 /// First word of a mark, with the number of its form.
 const FORM: &str = "candor-mark-1";
+/// First word of a record of what a directory holds; the next record is told by whoever made it.
+const HOLDS: &[u8] = b"holds";
 /// Longest mark that is read: some millions of names.
 const MARK_BYTES_MAX: u64 = 1 << 30;
 /// Files that a note names one by one.
@@ -69,6 +73,18 @@ impl Mark {
         let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
         let mut record = format!("{} {} ", birth.inode, birth.at_ns).into_bytes();
         record.extend_from_slice(name.as_bytes());
+        record.push(0);
+        (&self.file).write_all(&record)
+    }
+
+    /// Tells what a directory that it names will hold, to whoever removes that.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn tell(&self, path: &Path, contents: &str) -> io::Result<()> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut record = [HOLDS, b" ", name.as_bytes(), &[0]].concat();
+        record.extend_from_slice(contents.as_bytes());
         record.push(0);
         (&self.file).write_all(&record)
     }
@@ -137,16 +153,17 @@ impl Birth {
     }
 }
 
-/// Removes what killed runs left in a directory; a note for each of those runs.
-pub fn remove_in(directory: &Path) -> Vec<Note> {
+/// Removes what killed runs left in a directory; a note for each of those runs. `empty` takes from
+/// a directory what its maker told of it.
+pub fn remove_in(directory: &Path, empty: &dyn Fn(&Path, &str)) -> Vec<Note> {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     let is_mark = |name: &[u8]| name.starts_with(PREFIX.as_bytes());
     let marks = entries.filter(|entry| is_mark(entry.file_name().as_bytes()));
-    marks.filter_map(|entry| remove_of(directory, &entry.path())).collect()
+    marks.filter_map(|entry| remove_of(directory, &entry.path(), empty)).collect()
 }
 
 /// Removes what a mark names, and the mark; none where its owner lives.
-fn remove_of(directory: &Path, path: &Path) -> Option<Note> {
+fn remove_of(directory: &Path, path: &Path, empty: &dyn Fn(&Path, &str)) -> Option<Note> {
     let mut options = File::options();
     let file = options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path);
     let file = file.ok()?;
@@ -163,9 +180,24 @@ fn remove_of(directory: &Path, path: &Path) -> Option<Note> {
     let owner = Owner::read(std::str::from_utf8(records.next()?).ok()?)?;
     let mut left = Left::default();
     let may = owner.is_of_this_host();
+    let (mut named, mut held) = (Vec::new(), HashMap::new());
+    while let Some(record) = records.next() {
+        match record.strip_prefix(HOLDS).and_then(|name| name.strip_prefix(b" ")) {
+            Some(name) => {
+                let contents = records.next().and_then(|told| std::str::from_utf8(told).ok());
+                held.extend(contents.map(|told| (directory.join(OsStr::from_bytes(name)), told)));
+            }
+            None => named.extend(read(directory, record)),
+        }
+    }
+    // Nobody has another user's files removed by what a mark of his tells.
+    let is_own = metadata.uid() == rustix::process::geteuid().as_raw();
     // Directories stand before their files.
-    let records: Vec<_> = records.filter_map(|record| read(directory, record)).collect();
-    for (path, birth) in records.into_iter().rev() {
+    for (path, birth) in named.into_iter().rev() {
+        let is_left = || Birth::of(&path).as_ref() == Some(&birth);
+        if let Some(told) = held.get(&path).filter(|_| may && is_own && is_left()) {
+            empty(&path, told);
+        }
         left.take(path, &birth, &metadata, may);
     }
     if may && left.kept.is_empty() {
@@ -275,16 +307,39 @@ mod tests {
         make(&mark, &at("a\nb"));
         make(&mark, &at("own"));
         std::fs::write(at("thesis"), "words").expect("written");
-        assert_eq!(remove_in(dir.path()), [], "its owner lives");
+        assert_eq!(remove_in(dir.path(), &|_, _| {}), [], "its owner lives");
         assert_eq!(names(dir.path()), ["a\nb", "own", "set", "thesis"]);
         // Another file at the path of one that was left is somebody else's.
         std::fs::rename(at("thesis"), at("own")).expect("renamed");
         drop(mark);
-        let notes = remove_in(dir.path());
+        let notes = remove_in(dir.path(), &|_, _| {});
         assert_eq!(notes.len(), 1);
         assert!(notes[0].did.contains("(4 KiB)") && !notes[0].did.contains("own"), "{notes:?}");
         assert_eq!(std::fs::read_to_string(at("own")).expect("still there"), "words");
         assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 1);
+    }
+
+    #[test]
+    fn a_directory_is_emptied_by_what_was_told_of_it() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let at = |name: &str| dir.path().join(name);
+        let mark = Mark::create(dir.path()).expect("marked");
+        for name in ["tree", "other"] {
+            std::fs::create_dir(at(name)).expect("made");
+            mark.add(&at(name)).expect("named");
+            mark.tell(&at(name), &format!("names of {name}")).expect("told");
+        }
+        // Another directory at the path of one that was left is somebody else's.
+        std::fs::rename(at("other"), at("moved")).expect("renamed");
+        std::fs::create_dir(at("other")).expect("made");
+        std::fs::write(at("tree").join("f0"), "words").expect("written");
+        drop(mark);
+        let notes = remove_in(dir.path(), &|path, told| {
+            assert_eq!((path, told), (at("tree").as_path(), "names of tree"));
+            std::fs::remove_file(path.join("f0")).expect("removed");
+        });
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert_eq!(names(dir.path()), ["moved", "other"]);
     }
 
     #[test]
@@ -302,12 +357,12 @@ mod tests {
             (format!("nothing 1 other elsewhere\0{inode} {at_ns} own\0"), 0),
         ] {
             std::fs::write(&mark, &text).expect("written");
-            let found = remove_in(dir.path());
+            let found = remove_in(dir.path(), &|_, _| {});
             assert_eq!(found.len(), notes, "{text}");
             assert!(found.iter().all(|note| note.did.contains("left")), "{found:?}");
             assert!(own.exists() && mark.exists());
         }
         std::fs::write(&mark, "").expect("written");
-        assert!(remove_in(dir.path()).is_empty() && !mark.exists());
+        assert!(remove_in(dir.path(), &|_, _| {}).is_empty() && !mark.exists());
     }
 }

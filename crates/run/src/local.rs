@@ -32,7 +32,7 @@ use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
 use crate::{
     cached_work, families, free_space, hooks, layout, leftovers, memory, operations_log, precheck,
-    submission, target_check,
+    submission, target_check, trees,
 };
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
@@ -216,7 +216,8 @@ impl Local {
             directories.extend(Some(path).filter(|path| path.is_dir()));
         }
         // What is in a directory goes before the directory.
-        for note in directories.into_iter().rev().flat_map(leftovers::remove_in) {
+        let left = |directory: &Path| leftovers::remove_in(directory, &trees::remove_left);
+        for note in directories.into_iter().rev().flat_map(left) {
             let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
             self.channels.events.send(Event::Warned { sentence });
             self.notes.push(note);

@@ -95,6 +95,13 @@ impl OwnedFiles {
         }
     }
 
+    /// Tells in the mark what a directory that this run has made will hold.
+    pub fn tell(&self, path: &Path, contents: &str) {
+        if let Some(Some(mark)) = path.parent().and_then(|parent| self.marks.get(parent)) {
+            let _ = mark.tell(path, contents);
+        }
+    }
+
     /// Makes a directory for files, to be kept or removed at the end.
     ///
     /// # Errors

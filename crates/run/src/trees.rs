@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use candor_entries::{Lists, file_size};
 use candor_plan::entries::{ALIAS, Entries, Over};
-use candor_plan::tree::{Place, TreePart};
+use candor_plan::tree::{EntryName, Place, TreePart};
 use candor_plan::{Create, List, Phase, Plan, Target, TargetKind, Tree};
 use candor_record::Note;
+use serde::{Deserialize, Serialize};
 
 use crate::error::RunError;
 use crate::owned_files;
@@ -34,7 +35,7 @@ enum TreeNames {
 }
 
 /// A tree of a shape.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct ComputedTree {
     tree: Tree,
     ranks: u64,
@@ -97,6 +98,23 @@ impl ComputedTree {
 }
 
 impl NamedTree {
+    /// Its names as a mark tells them to a later run; none for listed ones.
+    pub fn told(&self) -> Option<String> {
+        match &self.names {
+            TreeNames::Computed(tree) => serde_json::to_string(tree).ok(),
+            TreeNames::Listed(_) => None,
+        }
+    }
+
+    /// The tree at a path, of what a mark tells.
+    fn of_told(path: &Path, told: &str) -> Option<NamedTree> {
+        let tree: ComputedTree = serde_json::from_str(told).ok()?;
+        let of_tree = [&tree.tree.root_name, &tree.tree.directory_name, &tree.tree.item_name];
+        let are_below = of_tree.into_iter().flatten().all(EntryName::is_single);
+        let names = TreeNames::Computed(tree);
+        are_below.then(|| NamedTree { path: path.to_owned(), names })
+    }
+
     /// The tree of a target, for the most workers that any job of the plan has on it.
     pub fn of(plan: &Plan, target: &Target, lists: &Lists) -> Option<NamedTree> {
         if target.kind != TargetKind::Tree {
@@ -212,6 +230,12 @@ impl NamedTree {
         }
         left
     }
+}
+
+/// Removes what a killed run left in the directory of a tree, whose names its mark tells.
+pub fn remove_left(path: &Path, told: &str) {
+    // What could not be removed keeps its directory, which the note of the mark leaves out.
+    let _ = NamedTree::of_told(path, told).and_then(|tree| tree.remove());
 }
 
 /// Names of a tree that a run could not remove.
