@@ -75,6 +75,14 @@ fn work(
     }
     let mut name = Vec::with_capacity(256);
     let mut times = Vec::new();
+    // As fio does before its clock: names that are known to be missing are made faster.
+    for number in 0..count {
+        name.clear();
+        write!(name, "{directory}/f{worker}.{number}\0").expect("memory takes it");
+        let mut stat = MaybeUninit::<libc::stat>::uninit();
+        // SAFETY: the name ends with a zero byte, and the kernel fills the structure.
+        unsafe { libc::stat(name.as_ptr().cast(), stat.as_mut_ptr()) };
+    }
     for (_, call) in STEPS {
         barrier.wait();
         let (begun, user) = (Instant::now(), user_s());

@@ -87,16 +87,24 @@ impl Bench<'_> {
             true => format!("per_rank = true\nitems = {each}"),
             false => format!("items_per_rank = true\nitems = {each}"),
         };
-        let mut plan = format!(
-            "[[target]]\nname = \"t\"\npath = \"{dir}/t\"\nkind = \"tree\"\n\
-             [target.tree]\n{shape}\n"
-        );
-        for step in STEPS {
-            plan += &format!(
-                "[[phase]]\nname = \"{step}\"\njob = [{{ workers = {workers}, targets = [\"t\"], \
+        let target = |name: &str, more: &str| {
+            format!(
+                "[[target]]\nname = \"{name}\"\npath = \"{dir}/t\"\nkind = \"tree\"\n{more}\
+                 [target.tree]\n{shape}\n"
+            )
+        };
+        let phase = |name: &str, of: &str, step: &str, stop: &str| {
+            format!(
+                "[[phase]]\nname = \"{name}\"\nstop = {{ {stop} }}\n\
+                 job = [{{ workers = {workers}, targets = [\"{of}\"], \
                  work.entries = {{ steps = [\"{step}\"] }} }}]\n"
-            );
-        }
+            )
+        };
+        // fio looks each name up before its clock, and what is known to be missing is made faster.
+        let mut plan = target("t", "") + &target("missing", "create = \"nothing\"\n");
+        plan += &phase("directories", "t", "create", "ops = 1");
+        plan += &phase("lookups", "missing", "stat", "continue_on_error = true");
+        plan.extend(STEPS.map(|step| phase(step, "t", step, "")));
         let file = self.dir.join("plan.toml");
         fs::write(&file, plan).expect("a plan");
         let report = self.dir.join("report.json");
@@ -106,7 +114,7 @@ impl Bench<'_> {
         let report: Value =
             serde_json::from_slice(&fs::read(report).expect("a report")).expect("a report");
         std::array::from_fn(|at| {
-            let measured = &report["phases"][at]["measurements"][0];
+            let measured = &report["phases"][2 + at]["measurements"][0];
             let of = &measured["operations"][STEPS[at]];
             let workers = measured["per_worker"].as_array().expect("workers").iter();
             let user: f64 = workers.filter_map(|worker| worker["cpu_user_ns"].as_f64()).sum();
@@ -184,7 +192,9 @@ impl Bench<'_> {
             .output()
             .unwrap_or_else(|error| panic!("{program}: {error}"));
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{program}: {told}");
+        // candor says with a 1 that the lookups found nothing, as they should.
+        let is_well = output.status.success() || output.status.code() == Some(1);
+        assert!(is_well, "{program}: {told}");
         output.stdout
     }
 }

@@ -98,7 +98,7 @@ impl ComputedTree {
 }
 
 impl NamedTree {
-    /// Its names as a mark tells them to a later run; none for listed ones.
+    /// Names as a mark tells them to a later run; none for listed ones.
     pub fn told(&self) -> Option<String> {
         match &self.names {
             TreeNames::Computed(tree) => serde_json::to_string(tree).ok(),

@@ -9,7 +9,7 @@ use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target, TargetKind, check};
 use candor_record::Measurement;
 
 /// The only family of these tests.
-fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
+pub fn families(_: &candor_plan::Work) -> &'static dyn candor_engine::family::Family {
     &candor_entries::EntriesFamily
 }
 

@@ -1,13 +1,17 @@
 //! Steps over the names of targets.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
+use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Content, Fill, Flow, Format, Pace, Pattern};
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems, Weighted};
-use candor_plan::{Bytes, BytesPerSec, Nanos, OpsPerSec, Stonewall, Stop};
+use candor_plan::{
+    Bytes, BytesPerSec, Job, Nanos, OpsPerSec, Phase, Plan, Stonewall, Stop, Target, TargetKind,
+};
 use candor_record::{Ended, Measurement};
 
-use crate::common::{FILES, run, run_until};
+use crate::common::{FILES, families, run, run_until};
 
 /// Runs one step over fifty names in a directory, by three workers.
 fn done(directory: &Path, over: Over, step: Step) -> Measurement {

@@ -95,7 +95,7 @@ fn steps_are_long_enough_by_default() {
         };
         let least = seconds(&|job| job.blocks().is_some()).expect("steps");
         assert!(least >= 8_000_000_000, "{least}");
-        let of_data = |job: &Job| job.entries().is_some_and(|entries| entries.moves_bytes());
+        let of_data = |job: &Job| job.entries().is_some_and(candor_plan::Entries::moves_bytes);
         let least = seconds(&of_data);
         assert!(least.is_none_or(|least| least >= 3_000_000_000), "{least:?}");
     }

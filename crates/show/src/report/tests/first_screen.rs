@@ -270,8 +270,10 @@ fn series_with_names() -> Report {
             let targets = vec![name.clone()];
             let job = Job { targets, workers: 2, work: entries.into(), ..Job::default() };
             let phase = report.plan.phases.len();
-            let mut measured = candor_record::Measurement::default();
-            measured.elapsed_ns = 1_000_000_000;
+            let mut measured = candor_record::Measurement {
+                elapsed_ns: 1_000_000_000,
+                ..candor_record::Measurement::default()
+            };
             let item = &candor_plan::entries::OPERATIONS[candor_plan::entries::ITEM as usize];
             let rows = steps.iter().map(|step| step.operation()).chain([item]);
             for row in rows {
