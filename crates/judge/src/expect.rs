@@ -233,7 +233,7 @@ mod tests {
         entries.over = candor_plan::entries::Over::Items;
         entries.steps = vec![Step::Open, Step::Read, Step::Close];
         entries.direct = true;
-        let item = candor_plan::entries::OPERATIONS.last().expect("rows");
+        let item = &candor_plan::entries::OPERATIONS[candor_plan::entries::ITEM as usize];
         *case.measured().operation_mut(item) =
             OpStats { ops: 5000, ops_per_s: 8000.0, ..OpStats::of(item) };
         case.plan.phases.insert(0, phase);

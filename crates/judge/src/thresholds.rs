@@ -479,6 +479,10 @@ thresholds! {
     SHORT_S = 3.0, [G1],
         "seconds, ramp included, least", "evidence book G1, eased",
         "no flush, no garbage collection and no credit runs out in less";
+    /// Shortest work on a whole tree of files, in s.
+    SHORT_TREE_S = 1.0, [G1],
+        "seconds of a whole tree of files, below: remark", "judge",
+        "all of it was done and made durable, so that a longer run has no other end";
     /// Length below which a result is short but usable.
     USABLE_S = 8.0, [G1],
         "seconds, ramp included, for no word at all", "evidence book G1, eased",

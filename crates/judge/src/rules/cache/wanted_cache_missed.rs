@@ -11,7 +11,7 @@ use crate::evidence;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{COVERAGE_MEMORY, NAME_BYTES};
+use crate::thresholds::{BYTES_MIN, COVERAGE_MEMORY, NAME_BYTES};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -54,7 +54,7 @@ fn of_names(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     };
     let unique: f64 = looks.iter().map(|names| names.names_done(observed)).sum();
-    if seen.bytes < unique * NAME_BYTES.value {
+    if seen.bytes < (unique * NAME_BYTES.value).max(BYTES_MIN.value) {
         return Outcome::Nothing;
     }
     let sentence = format!(
@@ -102,8 +102,8 @@ mod tests {
     #[test]
     fn names_that_a_device_gave_are_remarked() {
         let mut case = wanting(TestCase::on_names(Step::Stat, 5000, 9000.0));
-        case.process_read(5000 * 300);
-        case.after_top().read_sectors = 5000 * 300 / 512;
+        case.process_read(5000 * 1000);
+        case.after_top().read_sectors = 5000 * 1000 / 512;
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("for each of 5000 names"), "{found:?}");
     }
@@ -115,5 +115,9 @@ mod tests {
         let bytes = case.record.measurements[0].of(Direction::Read).bytes;
         case.process_read(bytes / 2);
         assert_eq!(case.found(&RULE), []);
+        let mut few = wanting(TestCase::on_names(Step::Stat, 50, 9000.0));
+        few.process_read(50 * 1000);
+        few.after_top().read_sectors = 50 * 1000 / 512;
+        assert_eq!(few.found(&RULE), [], "others read as much");
     }
 }

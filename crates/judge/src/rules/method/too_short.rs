@@ -2,14 +2,15 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt;
-use candor_record::{Confidence, Quantity, Severity};
+use candor_record::{Confidence, Ended, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
+use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, SHORT_TREE_S, USABLE_S};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -17,7 +18,8 @@ pub const RULE: Rule = Rule {
         title: "too short to mean much",
         explanation: "Short runs measure how things start: caches fill, queues build up, nothing \
             is flushed yet, credits are not spent. From 8 s on (ramp included) candor says \
-            nothing, from 3 s on it mentions it, below that it remarks. Buffered writes need \
+            nothing, from 3 s on it mentions it, below that it remarks; of a tree of files that \
+            was worked through whole, with its final sync, below 1 s. Buffered writes need \
             three of the kernel's flush intervals of 5 s, unless a flush is part of the measured \
             time. Thirty seconds are a good start.",
     },
@@ -46,7 +48,7 @@ fn after(observed: &Observed) -> Outcome {
                 fmt::time(s * 1e9)
             ),
         ),
-        s if s < SHORT_S.value => {
+        s if s < short_s(observed) => {
             (Severity::Remark, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
         }
         s if s < USABLE_S.value => (
@@ -68,6 +70,18 @@ fn after(observed: &Observed) -> Outcome {
     )
 }
 
+/// Seconds below which the phase is too short: fewer for trees that were worked through whole, with
+/// the sync that makes their changes durable.
+fn short_s(observed: &Observed) -> f64 {
+    let is_whole = |names: &EntryJob| {
+        let is_durable = !names.entries.changes() || names.entries.syncfs_at_end;
+        names.measured.ended == Ended::Done && is_durable
+    };
+    let on_names = entry_jobs::ran(observed);
+    let are_all = on_names.len() == observed.phase.jobs.len() && on_names.iter().all(is_whole);
+    if are_all { SHORT_TREE_S.value } else { SHORT_S.value }
+}
+
 /// The job's writes are done when they are in memory, and no flush is counted.
 fn writes_behind(ran: &Ran) -> bool {
     !ran.blocks.direct
@@ -80,6 +94,7 @@ fn writes_behind(ran: &Ran) -> bool {
 mod tests {
     use super::*;
     use crate::testcase::{TestCase, Workload};
+    use candor_plan::entries::Step;
 
     fn severity(seconds: u64, ramp_s: u64) -> Option<Severity> {
         let case = Workload { seconds, ramp_s, ..Workload::default() }.case();
@@ -91,6 +106,23 @@ mod tests {
         assert_eq!(severity(2, 0), Some(Severity::Remark));
         assert_eq!(severity(5, 0), Some(Severity::Explains));
         assert_eq!(severity(2, 2), Some(Severity::Explains));
+    }
+
+    #[test]
+    fn a_whole_tree_takes_less() {
+        let of = |seconds: f64, ended: Ended| {
+            let mut case = TestCase::on_names(Step::Open, 50_000, 20_000.0);
+            let candor_plan::Work::Entries(entries) = &mut case.plan.phases[0].jobs[0].work else {
+                panic!("names")
+            };
+            entries.steps = vec![Step::Open, Step::Read, Step::Close];
+            case.measured().of_mut(Direction::Read).ops = 50_000;
+            (case.measured().elapsed_ns, case.measured().ended) = ((seconds * 1e9) as u64, ended);
+            case.found(&RULE).first().map(|finding| finding.severity)
+        };
+        assert_eq!(of(2.0, Ended::Done), Some(Severity::Explains));
+        assert_eq!(of(0.5, Ended::Done), Some(Severity::Remark));
+        assert_eq!(of(2.0, Ended::Time), Some(Severity::Remark));
     }
 
     #[test]
