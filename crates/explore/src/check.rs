@@ -92,6 +92,8 @@ struct Check {
     times: Times,
     /// Seconds of this check per second of [`Times`].
     scale: f64,
+    /// Small files for which there is room beside the large one.
+    room: u64,
 }
 
 /// Runs the series on the hosts of a runner.
@@ -126,7 +128,8 @@ pub fn check(
         ..Plan::default()
     };
     let (direct, engine) = (survey.takes_direct, survey.engine);
-    let check = Check { writes, direct, engine, times, scale };
+    let room = small_files::room(survey.space);
+    let check = Check { writes, direct, engine, times, scale, room };
     let phases = match (in_directory, writes) {
         (true, _) => 17,
         (false, true) => 7,
@@ -189,7 +192,8 @@ impl Check {
             self.step(run, "durable write", self.durable(), 1, times.durable)?;
         }
         let Some(times) = times.small_files else { return Ok(()) };
-        SmallFiles { times, scale: self.scale, direct: self.direct, cpus: cpus(run) }.steps(run)
+        let (scale, direct, room) = (self.scale, self.direct, self.room);
+        SmallFiles { times, scale, direct, cpus: cpus(run), room }.steps(run)
     }
 
     /// The sequential write, which makes the file that all later steps work on.

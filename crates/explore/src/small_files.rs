@@ -12,7 +12,7 @@ use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Entries, Job, Nanos, Phase, Stop, Target, TargetKind, Tree};
 use candor_record::PhaseRecord;
 use candor_record::fmt::ratio;
-use candor_run::{Run, Step, Stopped};
+use candor_run::{Run, Space, Step, Stopped};
 
 /// Bytes of each file.
 const FILE_BYTES: u64 = 4096;
@@ -88,6 +88,15 @@ pub struct SmallFiles {
     pub direct: bool,
     /// CPUs of the host.
     pub cpus: u32,
+    /// Files for which there is room, with plenty left to others.
+    pub room: u64,
+}
+
+/// Files that a quarter of what is free has room for, each in a block with as much around it.
+pub fn room(space: Option<Space>) -> u64 {
+    space.map_or(u64::MAX, |space| {
+        (space.available_bytes / (2 * FILE_BYTES)).min(space.available_inodes) / 4
+    })
 }
 
 impl SmallFiles {
@@ -131,7 +140,8 @@ impl SmallFiles {
         let trial = self.phase((TRIAL, workers), "delete (unlink)", remove(), Some(seconds));
         let (_, removed_per_s) = done(run.phase(Step::Search(&trial))?, NameStep::Unlink);
         let files = (made_per_s * self.times.data).min(removed_per_s * self.times.remove);
-        Ok(((files * self.scale) as u64).clamp(*FILES.start(), *FILES.end()))
+        let files = ((files * self.scale) as u64).clamp(*FILES.start(), *FILES.end());
+        Ok(files.min(self.room).max(u64::from(workers)))
     }
 
     /// Every file once, without a time; looks go over them again and again.

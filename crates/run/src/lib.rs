@@ -55,7 +55,7 @@ pub use inspection::{inspect, list_devices, record, replay};
 pub use local::{HostOptions, Local};
 pub use page_cache::cached;
 pub use run::{Options, Run, Step, Stopped};
-pub use runner::{Collected, Ready, Runner, Running, Survey, Task};
+pub use runner::{Collected, Ready, Runner, Running, Space, Survey, Task};
 pub use signals::{interrupt_exit_code, interrupts, interrupts_and_interims};
 pub use tracer::BlockTraceMode;
 

@@ -241,7 +241,9 @@ fn space(path: &Path) -> Option<Space> {
     let space = rustix::fs::statvfs(path).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
     let (total_bytes, available_bytes) = (bytes(space.f_blocks), bytes(space.f_bavail));
-    Some(Space { filesystem, total_bytes, available_bytes })
+    // btrfs, for one, makes inodes as they are needed.
+    let available_inodes = if space.f_files == 0 { u64::MAX } else { space.f_favail };
+    Some(Space { filesystem, total_bytes, available_bytes, available_inodes })
 }
 
 impl Runner for Local {

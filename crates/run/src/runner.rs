@@ -99,6 +99,8 @@ pub struct Space {
     pub total_bytes: u64,
     /// Free for this user.
     pub available_bytes: u64,
+    /// Files that can still be made; the greatest number where the filesystem sets no limit.
+    pub available_inodes: u64,
 }
 
 impl Survey {

@@ -111,7 +111,12 @@ mod tests {
             Some("/dev/sdx") => (PathKind::Device, Some(10 * GIB)),
             _ => return Err(RunError::find(path)(std::io::ErrorKind::NotFound.into())),
         };
-        let space = Space { filesystem: 1, total_bytes: 100 * GIB, available_bytes: 40 * GIB };
+        let space = Space {
+            filesystem: 1,
+            total_bytes: 100 * GIB,
+            available_bytes: 40 * GIB,
+            available_inodes: u64::MAX,
+        };
         Ok(Survey {
             path: path.into(),
             kind,

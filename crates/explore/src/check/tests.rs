@@ -1,7 +1,7 @@
 //! The series on devices that are formulas: which steps it chooses, and with what.
 
 use candor_record::facts::PathKind;
-use candor_run::{Channels, Command};
+use candor_run::{Channels, Command, Space};
 
 use super::*;
 use crate::fake::{Device, Fake, Ran};
@@ -120,6 +120,18 @@ fn small_files_take_as_many_as_there_is_time_for() {
     let [own, one] = files(1e-4);
     assert!((25_000..40_000).contains(&one) && own.abs_diff(one) < 40, "{own} {one}");
     assert_eq!(files(1.0), [64, 64], "a few at least");
+}
+
+#[test]
+fn small_files_leave_room_to_others() {
+    let space = |available_bytes, available_inodes| {
+        let (filesystem, total_bytes) = (1, 100 * GIB);
+        let space = Space { filesystem, total_bytes, available_bytes, available_inodes };
+        small_files::room(Some(space))
+    };
+    assert_eq!(space(64 << 20, 16_000), 2048);
+    assert_eq!(space(64 << 20, 400), 100);
+    assert_eq!(small_files::room(None), u64::MAX);
 }
 
 #[test]
