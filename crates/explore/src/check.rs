@@ -117,9 +117,9 @@ pub fn check(
     };
     let scale = (f64::from(options.seconds) - OVERHEAD_SECONDS).max(1.0) / times.total(writes);
     let mut targets = vec![target(options, &survey)];
+    let room = small_files::room(survey.space);
     if in_directory {
-        let common = Target { keep: options.keep, ..Target::default() };
-        targets.extend(small_files::targets(&survey.path, &common));
+        targets.extend(small_files::targets(&survey.path, room));
     }
     let plan = Plan {
         name: format!("check of {}", options.path.display()),
@@ -128,7 +128,6 @@ pub fn check(
         ..Plan::default()
     };
     let (direct, engine) = (survey.takes_direct, survey.engine);
-    let room = small_files::room(survey.space);
     let check = Check { writes, direct, engine, times, scale, room };
     let phases = match (in_directory, writes) {
         (true, _) => 17,

@@ -49,18 +49,19 @@ impl Times {
     }
 }
 
-/// The trees of a directory, none of which is there yet; `common` is all that they share.
-pub fn targets(directory: &Path, common: &Target) -> Vec<Target> {
+/// The trees of a directory, none of which is there yet; `room` is that of [`room`].
+pub fn targets(directory: &Path, room: u64) -> Vec<Target> {
     let names = std::iter::once((TRIAL, true)).chain(TREES);
+    // The trial ends by time, or with these; others get their number from it.
+    let files = (*FILES.end()).min(room / u64::from(WORKERS_MAX)).max(1);
     let target = |(name, own): (&str, bool)| {
         let end = name.split(' ').next().unwrap_or(name);
         Target {
             name: name.into(),
             path: directory.join(format!("candor-check.{}.{end}", std::process::id())),
             kind: TargetKind::Tree,
-            // The trial ends by time; others get their number from it.
-            tree: Some(tree(own, *FILES.end())),
-            ..common.clone()
+            tree: Some(tree(own, files)),
+            ..Target::default()
         }
     };
     names.map(target).collect()

@@ -65,7 +65,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "keep",
             takes: Takes::Nothing,
-            help: "Keep the files made in a directory",
+            help: "Keep the large file made in a directory",
             fields: &[],
             set: |draft, _| put(&mut draft.keep, Ok(true)),
         },

@@ -61,6 +61,7 @@ mod tests {
                     "interval",
                     "continue_on_mismatch",
                     "length",
+                    "wants_cache",
                 ];
                 assert!(known || optional.contains(&key), "{}: no key {key}", flag.long);
             }
