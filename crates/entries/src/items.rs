@@ -352,8 +352,8 @@ impl Items {
         lane.offset += length;
         if length > 0 {
             self.place(step, lane, slot);
+            slot.offset += lane.start;
         }
-        slot.offset += lane.start;
         let length = slot.length;
         if self.bytes_at(step, lane) == 0 {
             (lane.step, lane.offset) = (lane.step + 1, 0);
