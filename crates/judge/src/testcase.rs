@@ -76,6 +76,12 @@ impl TestCase {
         case
     }
 
+    /// Its only job wants the caches of the host to answer.
+    pub fn wanting_cache(mut self) -> TestCase {
+        self.plan.phases[0].jobs[0].wants_cache = true;
+        self
+    }
+
     /// The same on compressed memory.
     pub fn on_zram(mut self) -> TestCase {
         self.rename("vda", "zram0");

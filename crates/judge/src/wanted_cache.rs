@@ -57,14 +57,9 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    fn wanting(mut case: TestCase) -> TestCase {
-        case.plan.phases[0].jobs[0].wants_cache = true;
-        case
-    }
-
     #[test]
     fn the_page_cache_is_the_result_of_who_wants_it() {
-        let judged = wanting(TestCase::buffered_read()).judge();
+        let judged = TestCase::buffered_read().wanting_cache().judge();
         assert_eq!(judged.verdict, Verdict::Believable, "{:?}", judged.findings);
         assert!(judged.headline.ends_with("; answered by the page cache."), "{}", judged.headline);
         let a1 = judged.finding("A1").expect("it is still said");
@@ -79,7 +74,7 @@ mod tests {
         case.process_read(0);
         case.host.before.state.dentries = Some(400_000);
         case.host.after.state.dentries = Some(400_000);
-        let judged = wanting(case).judge();
+        let judged = case.wanting_cache().judge();
         assert_eq!(judged.verdict, Verdict::Believable, "{:?}", judged.findings);
         let end = "answered by the dentry and inode caches; limited by metadata (stat).";
         assert!(judged.headline.ends_with(end), "{}", judged.headline);
@@ -87,7 +82,7 @@ mod tests {
 
     #[test]
     fn one_of_two_jobs_wants_nothing_for_the_other() {
-        let mut case = wanting(TestCase::buffered_read());
+        let mut case = TestCase::buffered_read().wanting_cache();
         let mut other = case.plan.phases[0].jobs[0].clone();
         (other.name, other.wants_cache) = ("other".into(), false);
         let mut measured = case.measured().clone();
@@ -99,7 +94,7 @@ mod tests {
 
     #[test]
     fn memory_that_is_the_target_is_no_cache() {
-        let mut tmpfs = wanting(TestCase::buffered_read());
+        let mut tmpfs = TestCase::buffered_read().wanting_cache();
         tmpfs.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
         assert_eq!(tmpfs.judge().verdict, Verdict::MeasuresElse);
     }

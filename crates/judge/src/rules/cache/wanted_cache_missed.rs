@@ -82,14 +82,9 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    fn wanting(mut case: TestCase) -> TestCase {
-        case.plan.phases[0].jobs[0].wants_cache = true;
-        case
-    }
-
     #[test]
     fn a_device_that_gave_half_of_the_bytes_is_remarked_and_no_denial() {
-        let mut case = wanting(TestCase::buffered_read());
+        let mut case = TestCase::buffered_read().wanting_cache();
         let bytes = case.record.measurements[0].of(Direction::Read).bytes;
         case.process_read(bytes / 2);
         let judged = case.judge();
@@ -101,7 +96,7 @@ mod tests {
 
     #[test]
     fn names_that_a_device_gave_are_remarked() {
-        let mut case = wanting(TestCase::on_names(Step::Stat, 5000, 9000.0));
+        let mut case = TestCase::on_names(Step::Stat, 5000, 9000.0).wanting_cache();
         case.process_read(5000 * 1000);
         case.after_top().read_sectors = 5000 * 1000 / 512;
         let found = case.found(&RULE);
@@ -110,12 +105,12 @@ mod tests {
 
     #[test]
     fn caches_that_answered_and_caches_that_nobody_wants_are_silent() {
-        assert_eq!(wanting(TestCase::buffered_read()).found(&RULE), []);
+        assert_eq!(TestCase::buffered_read().wanting_cache().found(&RULE), []);
         let mut case = TestCase::buffered_read();
         let bytes = case.record.measurements[0].of(Direction::Read).bytes;
         case.process_read(bytes / 2);
         assert_eq!(case.found(&RULE), []);
-        let mut few = wanting(TestCase::on_names(Step::Stat, 50, 9000.0));
+        let mut few = TestCase::on_names(Step::Stat, 50, 9000.0).wanting_cache();
         few.process_read(50 * 1000);
         few.after_top().read_sectors = 50 * 1000 / 512;
         assert_eq!(few.found(&RULE), [], "others read as much");
