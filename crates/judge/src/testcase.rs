@@ -76,7 +76,7 @@ impl TestCase {
         case
     }
 
-    /// Its only job wants the caches of the host to answer.
+    /// The only job wants the caches of the host to answer.
     pub fn wanting_cache(mut self) -> TestCase {
         self.plan.phases[0].jobs[0].wants_cache = true;
         self
