@@ -27,6 +27,7 @@ fn a_directory_gets_the_whole_series_and_is_left_as_it_was() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.wall < Duration::from_secs(25), "took {:?}", ran.wall);
     assert_eq!(scratch.entries(), [""; 0], "files of candor's are left");
+    assert!(!ran.err.contains("laying out"), "it has all files made by its steps: {}", ran.err);
     let names = phases(&report);
     for wanted in [
         "sequential write",

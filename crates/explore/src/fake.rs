@@ -53,8 +53,11 @@ impl Device {
             ended: Ended::Done,
             ..Measurement::default()
         };
+        let ops = (ops_per_s * seconds) as u64;
+        let of_each = ops * entries.all_steps().count() as u64 / u64::from(job.workers);
+        let worker = WorkerStats { ops: of_each, ..WorkerStats::default() };
+        measurement.per_worker = vec![worker; job.workers as usize];
         for step in entries.all_steps() {
-            let ops = (ops_per_s * seconds) as u64;
             let stats = OpStats { ops, ops_per_s, ..OpStats::of(step.operation()) };
             *measurement.operation_mut(step.operation()) = stats;
         }

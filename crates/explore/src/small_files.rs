@@ -53,7 +53,7 @@ impl Times {
 pub fn targets(directory: &Path, room: u64) -> Vec<Target> {
     let names = std::iter::once((TRIAL, true)).chain(TREES);
     // The trial ends by time, or with these; others get their number from it.
-    let files = (*FILES.end()).min(room / u64::from(WORKERS_MAX)).max(1);
+    let files = in_whole_directories((*FILES.end()).min(room / u64::from(WORKERS_MAX)).max(1));
     let target = |(name, own): (&str, bool)| {
         let end = name.split(' ').next().unwrap_or(name);
         Target {
@@ -65,6 +65,12 @@ pub fn targets(directory: &Path, room: u64) -> Vec<Target> {
         }
     };
     names.map(target).collect()
+}
+
+/// No more files than that, in directories that are full; where they do not fill one, all of them.
+fn in_whole_directories(files: u64) -> u64 {
+    let whole = files / OWN_DIRECTORY_FILES * OWN_DIRECTORY_FILES;
+    if whole > 0 { whole } else { files }
 }
 
 /// One directory of all workers, or as many for each as it takes to hold so many files.
@@ -135,12 +141,17 @@ impl SmallFiles {
         let seconds = self.times.trial;
         let trial = self.phase((TRIAL, workers), "create", make(), Some(seconds));
         let record = run.phase(Step::Search(&trial))?;
-        let (made, made_per_s) = done(record, NameStep::Create);
-        // The removal is of these files, and lays out no others.
-        run.reshape(TRIAL, tree(true, made / u64::from(workers)));
+        let (_, made_per_s) = done(record, NameStep::Create);
+        // The removal is of directories that each worker has filled, so that nothing is laid out.
+        // A file takes a create, a write and a close, and may be counted as an item besides.
+        let ops = record.measurements.iter().flat_map(|of| &of.per_worker).map(|of| of.ops);
+        let each = ops.min().unwrap_or(0) / 4;
+        run.reshape(TRIAL, tree(true, in_whole_directories(each)));
         let trial = self.phase((TRIAL, workers), "delete (unlink)", remove(), Some(seconds));
         let (_, removed_per_s) = done(run.phase(Step::Search(&trial))?, NameStep::Unlink);
-        let files = (made_per_s * self.times.data).min(removed_per_s * self.times.remove);
+        let to_remove = removed_per_s * self.times.remove;
+        let to_make = made_per_s * self.times.data;
+        let files = if to_remove > 0.0 { to_make.min(to_remove) } else { to_make };
         let files = ((files * self.scale) as u64).clamp(*FILES.start(), *FILES.end());
         Ok(files.min(self.room).max(u64::from(workers)))
     }
