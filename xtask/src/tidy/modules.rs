@@ -52,6 +52,7 @@ const ORDERS: &[(&str, &str)] = &[
          sweep",
     ),
     ("explore", "saturate small_files check"),
+    ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
