@@ -10,6 +10,7 @@
 mod activity;
 pub mod by_name;
 mod cached;
+pub mod comparison;
 mod event;
 mod explanation;
 pub mod facts;

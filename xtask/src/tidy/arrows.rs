@@ -16,6 +16,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("blocks", 3),
     ("memory", 3),
     ("compute", 3),
+    ("compare", 3),
     ("copy", 3),
     ("observe", 3),
     ("judge", 3),

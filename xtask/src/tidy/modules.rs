@@ -51,6 +51,7 @@ const ORDERS: &[(&str, &str)] = &[
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          sweep",
     ),
+    ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("explore", "saturate small_files check"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
