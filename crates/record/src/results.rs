@@ -209,14 +209,16 @@ pub struct DeviceInterval {
     pub start_ns: u64,
     /// Length in ns.
     pub length_ns: u64,
-    /// Reads per second.
-    pub reads_per_s: f64,
-    /// Writes per second.
-    pub writes_per_s: f64,
-    /// Bytes read per second.
-    pub bytes_read_per_s: f64,
-    /// Bytes written per second.
-    pub bytes_written_per_s: f64,
+    /// Requests per second of all kinds together, where only these are known.
+    pub requests_per_s: Option<f64>,
+    /// Reads per second, where it is known.
+    pub reads_per_s: Option<f64>,
+    /// Writes per second, where it is known.
+    pub writes_per_s: Option<f64>,
+    /// Bytes read per second, where it is known.
+    pub bytes_read_per_s: Option<f64>,
+    /// Bytes written per second, where it is known.
+    pub bytes_written_per_s: Option<f64>,
     /// Mean wait of the reads in ns, where there were any and the kernel's clock shows it.
     pub read_wait_ns_mean: Option<f64>,
     /// Mean wait of the writes in ns, where there were any and the kernel's clock shows it.

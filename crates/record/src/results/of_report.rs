@@ -187,12 +187,13 @@ fn device_interval(device: &str, origin_ns: u64, pair: &[&Snapshot]) -> Option<D
     let (before, after) = (pair[0], pair[1]);
     let did: DiskCounters = before.device_delta(after, device)?;
     let length_ns = after.at_ns - before.at_ns;
-    let per_s = |count: f64| ratio(count * 1e9, length_ns as f64);
+    let per_s = |count: f64| Some(ratio(count * 1e9, length_ns as f64));
     // The kernel adds up whole milliseconds: a sum of none says nothing.
     let wait = |count: u64, ms: u64| (count > 0 && ms > 0).then(|| ms as f64 * 1e6 / count as f64);
     Some(DeviceInterval {
         start_ns: before.at_ns.saturating_sub(origin_ns),
         length_ns,
+        requests_per_s: None,
         reads_per_s: per_s(did.reads as f64),
         writes_per_s: per_s(did.writes as f64),
         bytes_read_per_s: per_s(did.bytes_read() as f64),
@@ -240,8 +241,8 @@ mod tests {
         let [device] = &devices(&host)[..] else { panic!("one device") };
         let [first, idle] = &device.intervals[..] else { panic!("two intervals") };
         assert_eq!((first.start_ns, idle.start_ns), (0, second));
-        assert_eq!((first.reads_per_s, first.bytes_read_per_s), (100.0, 409_600.0));
+        assert_eq!((first.reads_per_s, first.bytes_read_per_s), (Some(100.0), Some(409_600.0)));
         assert_eq!((first.read_wait_ns_mean, first.utilisation), (Some(500_000.0), Some(0.5)));
-        assert_eq!((idle.reads_per_s, idle.read_wait_ns_mean), (0.0, None));
+        assert_eq!((idle.reads_per_s, idle.read_wait_ns_mean), (Some(0.0), None));
     }
 }
