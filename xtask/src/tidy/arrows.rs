@@ -25,6 +25,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("show", 3),
     // Bytes within files are those of blocks.
     ("entries", 4),
+    ("live", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),

@@ -55,6 +55,7 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("explore", "saturate small_files check"),
+    ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
