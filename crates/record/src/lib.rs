@@ -10,6 +10,7 @@
 mod activity;
 pub mod by_name;
 mod cached;
+pub mod comparison;
 mod event;
 mod explanation;
 pub mod facts;
@@ -29,6 +30,7 @@ mod repeats;
 mod replay;
 mod report;
 pub mod requests;
+pub mod results;
 mod run_progress;
 pub mod series;
 mod snapshot;
