@@ -262,6 +262,7 @@ fn devices_are_watched_on_a_screen() {
     terminal.press("q");
     assert_eq!(terminal.end(), Some(0));
     assert!(terminal.had_a_screen());
+    assert!(terminal.shown().contains(", the last 0."), "the last look: {}", terminal.shown());
     let mut ended =
         OnTerminal::start(&["watch", "--count", "1", "--interval", "0.1"], "xterm", (80, 24));
     assert_eq!(ended.end(), Some(0));

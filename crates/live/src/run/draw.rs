@@ -7,7 +7,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 
-use super::state::{OpRow, State};
+use super::state::{OpRow, State, WORKER_VALUES};
 use super::{RunScreen, View};
 use crate::marks::{Timeline, bar};
 use crate::page::{self, Section, bad, caution, dim, drawn, strong};
@@ -26,19 +26,9 @@ pub fn screen(screen: &RunScreen, now_ns: u64, buffer: &mut Buffer) {
     let columns = usize::from(buffer.area.width);
     match screen.view {
         View::Overview => page::sections(buffer, rows, overview(screen, state, columns)),
-        _ => page::scrolled(buffer, rows, &lines(screen, columns), screen.first),
+        _ => page::scrolled(buffer, rows, &lines(screen, columns), &screen.scroll),
     }
     page::line(buffer, buffer.area.height - 1, &keys(screen));
-}
-
-/// The greatest number of a first line that a view can scroll to.
-pub fn lines_max(screen: &RunScreen) -> usize {
-    lines(screen, page_columns()).len()
-}
-
-/// Width for which lines are counted; wider screens have fewer.
-fn page_columns() -> usize {
-    usize::from(crate::session::ROOM.0)
 }
 
 /// The run in a line.
@@ -243,7 +233,7 @@ fn workers(screen: &RunScreen, state: &State, columns: usize) -> Section {
             };
             let name = if row.is_done { format!("{name} done") } else { name };
             let (per_s, rate) = (column::iops(row.ops_per_s), screen.units.rate(row.bytes_per_s));
-            let picture = row.timeline.sparkline(7);
+            let picture = row.timeline.sparkline(WORKER_VALUES);
             format!("{:<10} {per_s:>7} {rate:>11} {picture}", candor_show::cut(&name, 10))
         });
         section.add(cells.collect::<Vec<_>>().join("  "));

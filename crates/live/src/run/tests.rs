@@ -1,5 +1,6 @@
+use candor_plan::entries;
 use candor_plan::units::Direction;
-use candor_plan::work::{BlocksOp, EntriesOp};
+use candor_plan::work::BlocksOp;
 use candor_record::{
     Ceiling, Confidence, DeviceSample, Finding, HostSample, JobSample, Measurement, OpSample,
     OpStats, PhaseRecord, PrepareStep, Sample, Severity, Verdict, WorkerSample,
@@ -225,7 +226,11 @@ fn a_job_that_ended_does_nothing_any_more() {
     let mut screen = RunScreen::default();
     screen.on(&started("p", 0), 0);
     let create = |ops| {
-        vec![op(EntriesOp::TABLE.iter().find(|row| row.name == "create").expect("a row"), ops, 900)]
+        vec![op(
+            entries::OPERATIONS.iter().find(|row| row.name == "create").expect("a row"),
+            ops,
+            900,
+        )]
     };
     screen.on(&sampled(1, vec![("a", create(500)), ("b", create(700))], 1), SECOND);
     assert!(screen.line(SECOND, 80).contains("1.20k ops/s"), "{}", screen.line(SECOND, 80));

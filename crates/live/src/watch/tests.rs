@@ -85,7 +85,7 @@ fn processes_stand_behind_devices() {
     let missing = Missing {
         what: "single requests".into(),
         why: "tracing takes CAP_BPF".into(),
-        ..Missing::default()
+        enable: "run as root".into(),
     };
     let untraced = Some(missing);
     screen.look(Watched { untraced, ..Watched::default() }, String::new());
