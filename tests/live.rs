@@ -155,7 +155,7 @@ fn a_run_is_watched_resized_and_leaves_the_terminal_as_it_was() {
     terminal.until("IOPS");
     assert!(terminal.parser.screen().alternate_screen(), "{}", terminal.shown());
     assert!(terminal.parser.screen().hide_cursor());
-    assert!(terminal.shown().contains("q end with a partial result"), "{}", terminal.shown());
+    assert!(terminal.shown().contains("q end (partial result)"), "{}", terminal.shown());
     terminal.resize((120, 40));
     terminal.press("3");
     terminal.until("workers · ");

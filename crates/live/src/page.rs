@@ -56,7 +56,7 @@ impl Section {
 
 /// Puts sections below each other into rows `from..to` of a screen, an empty line between them.
 /// Each gets its least; what room is left goes to them in their order. A section that is cut says
-/// so in its last line.
+/// so behind the first word of its heading.
 pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Section>) {
     let sections: Vec<Section> =
         sections.into_iter().filter(|section| !section.lines.is_empty()).collect();
@@ -77,9 +77,11 @@ pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Secti
             if y >= to {
                 return;
             }
-            match cut > 0 && at + 1 == height && at > 0 {
-                true => line(buffer, y, &Line::styled(format!("… {} more", cut + 1), dim())),
-                false => line(buffer, y, text),
+            line(buffer, y, text);
+            if at == 0 && cut > 0 {
+                let heading = text.to_string();
+                let word = heading.split(' ').next().unwrap_or_default().chars().count();
+                buffer.set_string(word as u16 + 1, y, format!("+{cut} more"), dim());
             }
             y += 1;
         }
@@ -171,9 +173,9 @@ mod tests {
     fn sections_get_their_least_and_then_what_is_left() {
         let all = || vec![section(2, &["a", "b", "c", "d"]), section(1, &["e", "f"])];
         assert_eq!(shown(8, all()), ["a", "b", "c", "d", "", "e", "f", ""]);
-        assert_eq!(shown(5, all()), ["a", "b", "… 2 more", "", "e"]);
-        assert_eq!(shown(4, all()), ["a", "… 3 more", "", "e"]);
-        assert_eq!(shown(2, all()), ["a", "… 3 more"], "what has no room is left out");
+        assert_eq!(shown(5, all()), ["a +1 mor", "b", "c", "", "e +1 mor"]);
+        assert_eq!(shown(4, all()), ["a +2 mor", "b", "", "e +1 mor"]);
+        assert_eq!(shown(2, all()), ["a +2 mor", "b"], "what has no room is left out");
         assert_eq!(shown(2, vec![section(0, &[]), section(1, &["a"])]), ["a", ""]);
     }
 

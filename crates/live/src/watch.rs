@@ -191,7 +191,7 @@ impl Screen for WatchScreen {
         let paused = if self.paused.is_some() { "PAUSED · " } else { "" };
         let view = format!("{paused}{}", self.view.name());
         page::ends(buffer, 0, (&title, strong()), (&view, dim()));
-        page::scrolled(buffer, (2, rows - 2), &self.lines(columns), &self.scroll);
+        page::scrolled(buffer, (2, rows - 1), &self.lines(columns), &self.scroll);
         let pause = if self.paused.is_some() { "go on" } else { "pause" };
         let idle = if self.idle { "hide" } else { "show" };
         let sort = self.sort.name();

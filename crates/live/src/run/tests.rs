@@ -191,7 +191,7 @@ fn a_frozen_screen_stays_as_it_was_while_the_run_goes_on() {
 fn the_end_is_asked_for_and_told() {
     let mut screen = screen(4);
     assert_eq!(screen.key(Key::Char('x')), None);
-    assert!(drawn(&screen, 17, 80, 24).contains("q end with a partial result"));
+    assert!(drawn(&screen, 17, 80, 24).contains("q end (partial result)"));
     assert_eq!(screen.key(Key::Char('q')), Some(Action::End));
     assert!(drawn(&screen, 17, 80, 24).contains("q again: at once"));
     screen.on(&Event::RunDone { verdict: Verdict::Believable, interrupted: true }, 0);
