@@ -76,6 +76,7 @@ impl Line {
             Event::Warned { sentence } => format!("{}candor: {sentence}\n", self.clear()),
             Event::WorkerDone { .. }
             | Event::Interim { .. }
+            | Event::PhaseJudged { .. }
             | Event::Found { .. }
             | Event::Noted { .. } => String::new(),
         }
