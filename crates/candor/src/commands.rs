@@ -25,14 +25,39 @@ pub mod watch;
 use std::path::PathBuf;
 
 use candor_plan::Source;
-use candor_record::Report;
-use candor_run::RunError;
+use candor_record::{Event, Report};
+use candor_run::{Control, RunError};
 
 use clap::ArgMatches;
 
+use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
 use crate::output::{self, Output};
 use crate::{exit, screen, stored};
+
+/// Has something run while its events are shown and served, shows what it gave, and gives the exit
+/// code.
+fn run_and_finish(
+    output: &Output,
+    source: &Source,
+    run: impl FnOnce(&Control, &mut (dyn FnMut(&Event) + Send)) -> Result<Report, RunError>,
+) -> u8 {
+    let mut exporter = match RunExporter::open(output) {
+        Ok(exporter) => exporter,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let (control, mut progress) = (candor_run::interrupts(), screen::progress(output.quiet));
+    let result = run(&control, &mut |event| {
+        exporter.take(event);
+        progress(event);
+    });
+    let code = finish(result, source, output);
+    exporter.close(&control);
+    code
+}
 
 /// Shows what a run gave, and turns it into an exit code.
 fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {

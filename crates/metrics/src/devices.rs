@@ -22,12 +22,7 @@ impl DeviceSeries {
                 None,
                 "Requests that the device completed, whoever made them",
             ),
-            bytes: Series::new(
-                registry,
-                "candor_device",
-                Some("bytes"),
-                "Bytes of these requests",
-            ),
+            bytes: Series::new(registry, "candor_device", Some("bytes"), "Bytes of these requests"),
             utilisation: Series::new(
                 registry,
                 "candor_device_utilisation",

@@ -104,3 +104,6 @@ impl RunMetrics {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

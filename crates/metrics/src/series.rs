@@ -132,7 +132,8 @@ mod tests {
 
     #[test]
     fn a_gauge_that_was_never_measured_has_no_series() {
-        let series = Series::<Gauge>::new(&mut Registry::default(), "wait", Some("seconds"), "Wait");
+        let series =
+            Series::<Gauge>::new(&mut Registry::default(), "wait", Some("seconds"), "Wait");
         series.set(&[("device", "sda")], None);
         assert!(!series.has(&owned(&[("device", "sda")])));
         series.set(&[("device", "sda")], Some(0.5));

@@ -36,11 +36,25 @@ impl Format {
         let mut open = String::new();
         // A text in memory takes whatever is written.
         let _ = text::encode(&mut open, registry);
+        let open = ordered(&open);
         match self {
             Format::OpenMetrics => open,
             Format::Classic => classic(&open),
         }
     }
+}
+
+/// The same with the samples of each metric in the order of their labels, so that two scrapes stand
+/// beside each other.
+fn ordered(open: &str) -> String {
+    let mut lines: Vec<&str> = open.lines().collect();
+    let is_about = |line: &str| line.starts_with('#');
+    for samples in lines.chunk_by_mut(|a, b| is_about(a) == is_about(b)) {
+        if !is_about(samples[0]) {
+            samples.sort_unstable();
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The older format calls a metric as its samples are called, and knows neither units nor an end.

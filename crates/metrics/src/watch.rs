@@ -62,3 +62,39 @@ impl WatchMetrics {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candor_record::{Activity, Traffic};
+
+    use super::*;
+    use crate::Format;
+
+    #[test]
+    fn rates_of_looks_add_up_to_counts() {
+        let metrics = WatchMetrics::new("here");
+        let read = |requests: f64, elapsed_s: f64| Traffic {
+            per_s: requests / elapsed_s,
+            bytes_per_s: requests * 4096.0 / elapsed_s,
+            wait_mean_ns: 2_000_000,
+            ..Traffic::default()
+        };
+        for (requests, elapsed_s) in [(500.0, 0.3), (0.0, 0.7), (33.0, 1.1)] {
+            let activity = Activity {
+                device: "sda".into(),
+                read: read(requests, elapsed_s),
+                queue_mean: 1.5,
+                busy: 0.5,
+                ..Activity::default()
+            };
+            let devices = vec![activity];
+            metrics.take(&Watched { elapsed_s, devices, ..Watched::default() });
+            let text = Format::OpenMetrics.write(&metrics.registry());
+            let wait = r#"candor_device_wait_seconds{host="here",device="sda",direction="read"} "#;
+            let value = if requests > 0.0 { "0.002" } else { "NaN" };
+            assert!(text.contains(&format!("{wait}{value}\n")), "{text}");
+            assert!(!text.contains(r#"_wait_seconds{host="here",device="sda",direction="write""#));
+        }
+        insta::assert_snapshot!(Format::OpenMetrics.write(&metrics.registry()));
+    }
+}

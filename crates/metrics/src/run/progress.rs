@@ -31,7 +31,7 @@ impl ProgressSeries {
         let bytes = Some("bytes");
         let mut gauge = |name, unit, help| Series::new(registry, name, unit, help);
         ProgressSeries {
-            info: gauge("candor_run", None, "The run, by its name, and the version of candor"),
+            info: gauge("candor_run_info", None, "The run, by its name, and the version of candor"),
             phases: gauge("candor_phases_expected", None, "Phases that the run expects"),
             state: gauge("candor_phase_state", None, "1 for the state in which a phase is"),
             started: gauge(

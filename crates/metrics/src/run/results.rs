@@ -58,8 +58,7 @@ impl ResultSeries {
     pub fn found(&self, phase: &str, finding: &Finding) {
         let [rule, title] = [&finding.rule, &finding.title].map(String::as_str);
         let severity = finding.severity.name();
-        let labels =
-            [("phase", phase), ("rule", rule), ("title", title), ("severity", severity)];
+        let labels = [("phase", phase), ("rule", rule), ("title", title), ("severity", severity)];
         self.findings.set(&labels, Some(1.0));
     }
 

@@ -78,8 +78,7 @@ impl WorkSeries {
     /// Adds an interval.
     pub fn sample(&mut self, phase: &str, JobSample { job, sample }: &JobSample) {
         for op in &sample.operations {
-            let more =
-                Counted { ops: op.ops, bytes: op.bytes, latency_sum_ns: op.latency_sum_ns };
+            let more = Counted { ops: op.ops, bytes: op.bytes, latency_sum_ns: op.latency_sum_ns };
             self.count(phase, job, &op.name, more);
             self.set_latency(phase, job, &op.name, [op.latency_ns_p50, op.latency_ns_p99]);
         }
@@ -104,7 +103,8 @@ impl WorkSeries {
         stats: &OpStats,
         all: &[Option<&OpStats>],
     ) {
-        let sum = |of: fn(&OpStats) -> u64| all.iter().flatten().map(|stats| of(stats)).sum::<u64>();
+        let sum =
+            |of: fn(&OpStats) -> u64| all.iter().flatten().map(|stats| of(stats)).sum::<u64>();
         let of = (job.to_owned(), stats.name.clone());
         let counted = self.counted.get(&of).copied().unwrap_or_default();
         let missing = Counted {
