@@ -21,7 +21,8 @@ const VALUES_MIN: usize = 8;
 const SHARE_MIN: f64 = 0.01;
 /// Least noise that is assumed: caps and clocks may make runs equal to the last digit.
 const NOISE_MIN: f64 = 0.001;
-/// Distance from the median, in standard deviations, beyond which values count no more.
+/// Distance from the median, in the noise of a mean, beyond which values count no more: no single
+/// one reaches the threshold, and three at the end of a series do.
 const CLIP: f64 = 3.0;
 /// Largest autocorrelation of neighbours that is accounted for; above, all is drift.
 const CORRELATION_MAX: f64 = 0.7;
@@ -70,19 +71,21 @@ impl Noise {
             PER_DEVIATION * median(&mut steps) / std::f64::consts::SQRT_2
         };
         let (one, two) = (deviation(1).max(NOISE_MIN), deviation(2).max(NOISE_MIN));
-        // Of a first-order process: variance of steps over two neighbours and over one.
-        let correlation = ((two / one).powi(2) - 1.0).clamp(0.0, CORRELATION_MAX);
+        // Of a first-order process: variance of steps over two neighbours and over one. Chance
+        // alone makes it seem larger half of the time, the more so the fewer values there are.
+        let chance = 0.5 / (values.len() as f64).sqrt();
+        let correlation = ((two / one).powi(2) - 1.0 - chance).clamp(0.0, CORRELATION_MAX);
         let deviation = one / (1.0 - correlation).sqrt();
         let of_mean = deviation * ((1.0 + correlation) / (1.0 - correlation)).sqrt();
         Noise { deviation, of_mean }
     }
 }
 
-/// Statistic above which a split is a change: a false one in a thousand series of noise or so. Few
-/// values tell their noise badly, many have more splits.
+/// Statistic above which a split is a change, calibrated by simulation: a false one in two hundred
+/// series of independent noise. Few values tell their noise badly, many have more splits.
 fn threshold(values: usize) -> f64 {
     let n = values as f64;
-    (2.0 * n.ln()).sqrt() + 1.6 + 20.0 / n
+    (2.0 * n.ln()).sqrt() + 1.5 + 14.0 / n
 }
 
 /// Enters the changes of a part of the series that begins at `first`.
@@ -124,7 +127,7 @@ fn candidate(values: &[f64], noise: Noise) -> Option<Candidate> {
         return None;
     }
     let middle = median(&mut values.to_vec());
-    let reach = CLIP * noise.deviation;
+    let reach = CLIP * noise.of_mean;
     let clipped = || values.iter().map(|value| (value - middle).clamp(-reach, reach));
     let sum: f64 = clipped().sum();
     let n = values.len() as f64;

@@ -53,6 +53,9 @@ pub enum Error {
         /// Reason.
         why: String,
     },
+    /// A document to import cannot be understood.
+    #[error("{0}")]
+    Document(String),
     /// The table cannot be written.
     #[error("the table cannot be written: {0}")]
     Export(String),

@@ -26,7 +26,8 @@ struct Row {
     series: Series,
     repeat: i64,
     phase_verdict: Option<Verdict>,
-    figure: (FigureKind, f64),
+    figure: Option<FigureKind>,
+    value: f64,
 }
 
 /// A value of a row.
@@ -63,8 +64,8 @@ const COLUMNS: [Column; 22] = [
     ("depth", |row| Cell::Integer(row.series.load.depth.map(i64::from))),
     ("workers", |row| Cell::Integer(row.series.load.workers.map(i64::from))),
     ("operation", |row| Cell::Text(row.series.operation.clone())),
-    ("figure", |row| Cell::Text(row.figure.to_string())),
-    ("unit", |row| Cell::Text(unit(row.figure).to_owned())),
+    ("figure", |row| Cell::Text(row.figure.map(|of| of.to_string()).unwrap_or_default())),
+    ("unit", |row| Cell::Text(row.figure.map(unit).unwrap_or_default().to_owned())),
     ("value", |row| Cell::Real(row.value)),
 ];
 
@@ -156,7 +157,7 @@ fn of_result(
         series: series.clone(),
         repeat,
         phase_verdict,
-        figure,
+        figure: Some(figure),
         value,
     }))
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use candor_record::Verdict;
@@ -115,7 +116,9 @@ impl Index {
         dir: &Path,
         fill: impl FnOnce(&mut Index) -> Result<(), Error>,
     ) -> Result<Index, Error> {
-        let part = dir.join(format!("history.db.{}.part", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let part = dir.join(format!("history.db.{}-{number}.part", std::process::id()));
         let made = Index::fill(&part, fill);
         let placed = made.and_then(|()| place(&part, &path(dir)));
         for end in ["", "-wal", "-shm"] {

@@ -193,6 +193,22 @@ impl Index {
         Ok(())
     }
 
+    /// Runs that match and have no tag, but the newest so many of these.
+    pub(crate) fn untagged(&self, filter: &Filter, but: u64) -> Result<Vec<RunId>, Error> {
+        let all = || {
+            let (condition, values) = filter.sql();
+            let but = i64::try_from(but).unwrap_or(i64::MAX);
+            let mut query = self.connection.prepare(&format!(
+                "SELECT id FROM (SELECT id, start_unix_ms FROM runs r WHERE {condition} \
+                 ORDER BY start_unix_ms DESC, id DESC LIMIT -1 OFFSET {but}) \
+                 WHERE id NOT IN (SELECT run FROM tags) ORDER BY start_unix_ms, id"
+            ))?;
+            let rows = query.query_map(rusqlite::params_from_iter(&values), |row| row.get(0))?;
+            rows.collect::<rusqlite::Result<Vec<RunId>>>()
+        };
+        all().map_err(|why| self.error(why))
+    }
+
     /// All kinds of work of the index, with their numbers.
     pub(crate) fn series(&self) -> Result<Vec<(i64, Series)>, Error> {
         let all = || {

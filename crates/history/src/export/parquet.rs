@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
@@ -23,7 +23,7 @@ impl Index {
     /// The index cannot be read, or the table cannot be written.
     pub fn export_parquet(&self, filter: &Filter, into: impl Write + Send) -> Result<u64, Error> {
         let failed = |why: ParquetError| Error::Export(why.to_string());
-        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
         let properties = Arc::new(properties.build());
         let schema = schema().map_err(failed)?;
         let mut file = SerializedFileWriter::new(into, schema, properties).map_err(failed)?;
