@@ -2,8 +2,7 @@
 //!
 //! Everything here takes a record and gives text; nothing here measures, judges or opens a file.
 //! Numbers are formatted, not computed: what a table shows stands in the report as it is, so that
-//! two renderings of one report never disagree. (The progress line is the one exception: it turns
-//! a sample, which has no rate of its own yet, into a rate.)
+//! two renderings of one report never disagree.
 //!
 //! | module | from | to |
 //! | --- | --- | --- |
@@ -35,4 +34,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use layout::{cut, wrap};
 pub use style::Style;
