@@ -11,6 +11,7 @@ mod docs;
 mod exit;
 mod flag;
 mod foreign_words;
+mod history;
 mod live;
 mod output;
 mod parse;

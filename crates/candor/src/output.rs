@@ -21,6 +21,8 @@ pub struct Output {
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// The run stays out of the history.
+    pub no_history: bool,
     /// A line of progress, no screen.
     pub no_live: bool,
     /// When to use colours.
@@ -53,6 +55,14 @@ const RUN_DIR: Flag<Output> = Flag {
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
+};
+
+const NO_HISTORY: Flag<Output> = Flag {
+    long: "no-history",
+    takes: Takes::Nothing,
+    help: "Do not enter this run into the history, which candor history lists",
+    fields: &[],
+    set: |output, _| put(&mut output.no_history, Ok(true)),
 };
 
 const VERBOSE: Flag<Output> = Flag {
@@ -113,7 +123,7 @@ const REQUIRE: Flag<Output> = Flag {
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON, CSV, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, NO_LIVE, COLOR],
+    flags: &[JSON, CSV, RUN_DIR, NO_HISTORY, PERCENTILES, REQUIRE, VERBOSE, QUIET, NO_LIVE, COLOR],
 }];
 
 /// Options of a command that shows a stored report.

@@ -13,7 +13,8 @@ use crate::Error;
 use crate::entry::{Entry, Figures, Row};
 use crate::files::{Note, RunId};
 
-/// Version of the tables.
+/// Version of the tables, and of the names of kinds of work in them. An index of an earlier one is
+/// made again.
 const VERSION: u32 = 1;
 /// Time to wait for another candor that writes.
 const BUSY: Duration = Duration::from_secs(10);

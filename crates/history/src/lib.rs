@@ -8,6 +8,7 @@
 //! | module | for |
 //! | --- | --- |
 //! | `place` | the directory, by the environment |
+//! | `moment` | times as people write them |
 //! | `files` | documents, notes beside them, numbers and marks |
 //! | `entry` | a document → rows of the index |
 //! | `index` | tables, their making, entering, removing |
@@ -22,6 +23,7 @@ mod error;
 mod export;
 mod files;
 mod index;
+mod moment;
 mod place;
 mod query;
 mod trends;
@@ -37,6 +39,7 @@ use self::files::Files;
 pub use error::Error;
 pub use files::{Kind, Note, RunId};
 pub use index::Index;
+pub use moment::moment;
 pub use place::{Place, VARIABLE, place};
 pub use query::Filter;
 pub use trends::Work;

@@ -42,3 +42,8 @@ pub fn watched(watched: &Watched) -> Result<String, serde_json::Error> {
 pub fn cached(cached: &Cached) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(cached)?))
 }
+
+/// Runs or trends of `candor history` as JSON, one line break at the end.
+pub fn history(document: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(document)?))
+}

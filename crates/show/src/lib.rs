@@ -13,6 +13,7 @@
 //! | [`requests`] | `Trace` | what `candor align` prints |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
 //! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
@@ -20,6 +21,7 @@ pub mod cached;
 pub mod csv;
 mod describe;
 pub mod facts;
+pub mod history;
 pub mod json;
 mod layout;
 pub mod problems;
