@@ -3,6 +3,7 @@
 pub mod align;
 pub mod cache;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod convert;
 pub mod dd;

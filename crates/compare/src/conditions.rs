@@ -8,9 +8,6 @@ use candor_record::results::{Area, Condition, DisturbanceKind, JobResults, Resul
 use crate::pairing::Pair;
 use crate::thresholds::DISTURBANCE;
 
-/// The condition that names the tool.
-const TOOL: &str = "tool";
-
 /// Conditions that differ, those that matter first. `across` names those that the comparison is
 /// about.
 pub fn differences(
@@ -19,10 +16,22 @@ pub fn differences(
     pairs: &[Pair<'_>],
     across: &[String],
 ) -> Vec<Difference> {
-    let tools = [baseline, run].map(|of| named(&of.conditions, TOOL).map(|of| &of.value));
+    let tools = [baseline, run].map(|of| tool(&of.tool));
     // Tools know different things of a run: what only one of them knows is no difference.
-    let alike = tools[0].is_some() && tools[0] == tools[1];
+    let alike = tools[0] == tools[1];
     let mut all = between(&baseline.conditions, &run.conditions, alike);
+    if !alike {
+        let [mine, theirs] = tools.map(|name| Some(name.to_owned()));
+        let (area, name) = (Area::Tool, "tool".to_owned());
+        all.push(Difference {
+            area,
+            name,
+            baseline: mine,
+            run: theirs,
+            matters: true,
+            intended: false,
+        });
+    }
     all.extend(of_jobs(pairs, alike));
     all.extend(disturbances(pairs));
     for difference in &mut all {
@@ -31,6 +40,11 @@ pub fn differences(
     // Stable, so that each part keeps the order of its source.
     all.sort_by_key(|of| (!of.matters, of.intended, of.area));
     all
+}
+
+/// The name of a tool, without its version.
+fn tool(tool: &str) -> &str {
+    tool.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default()
 }
 
 fn named<'a>(conditions: &'a [Condition], name: &str) -> Option<&'a Condition> {
@@ -78,7 +92,7 @@ fn of_jobs(pairs: &[Pair<'_>], alike: bool) -> Vec<Difference> {
 }
 
 fn of_job(mine: &JobResults, theirs: &JobResults, alike: bool) -> Vec<Difference> {
-    if !mine.conditions.is_empty() && !theirs.conditions.is_empty() && alike {
+    if alike && !mine.conditions.is_empty() && !theirs.conditions.is_empty() {
         return between(&mine.conditions, &theirs.conditions, alike);
     }
     let load = |job: &JobResults| {

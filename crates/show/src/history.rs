@@ -78,7 +78,7 @@ fn row(run: &ListedRun) -> Vec<Cell> {
         minute(&run.started).into(),
         cut(name, NAME_COLUMNS).into(),
         target.into(),
-        results(run).into(),
+        figures(run).into(),
         verdict(run),
         run.tags.join(" ").into(),
     ]
@@ -101,7 +101,7 @@ fn minute(started: &str) -> String {
     started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
-fn results(run: &ListedRun) -> String {
+fn figures(run: &ListedRun) -> String {
     if run.results.len() > RESULTS_MAX {
         return counted(run.results.len() as u64, "result");
     }

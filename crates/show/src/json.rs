@@ -10,6 +10,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use candor_record::comparison::Comparison;
 use candor_record::requests::AlignmentReport;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
@@ -46,4 +47,9 @@ pub fn cached(cached: &Cached) -> Result<String, serde_json::Error> {
 /// Runs or trends of `candor history` as JSON, one line break at the end.
 pub fn history(document: &impl serde::Serialize) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(document)?))
+}
+
+/// The result of `candor compare` as JSON, one line break at the end.
+pub fn comparison(comparison: &Comparison) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(comparison)?))
 }

@@ -14,10 +14,12 @@
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
 //! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
+//! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 pub mod cached;
+pub mod comparison;
 pub mod csv;
 mod describe;
 pub mod facts;
