@@ -273,7 +273,7 @@ mod tests {
             let text = std::fs::read_to_string(entry.path()).expect("a report");
             let read = Read::document(Kind::Report, &text).expect("it can be read");
             let entry = read.entry(&text, &Note::default());
-            assert!(entry.verdict.is_some() && !entry.targets.is_empty(), "{text:.200}");
+            assert!(entry.verdict.is_some(), "{text:.200}");
             count += usize::from(entry.results.iter().any(|row| !row.figures.all().is_empty()));
         }
         assert!(count > 20, "{count}");
