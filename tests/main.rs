@@ -25,6 +25,7 @@ mod fio_newer;
 mod fio_peer;
 mod fio_states;
 mod fio_traces;
+mod history;
 mod honest;
 mod iostat;
 mod limits;
