@@ -35,4 +35,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
-pub use style::Style;
+pub use layout::{Align, Cell, Table};
+pub use style::{Style, Tone};

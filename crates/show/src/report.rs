@@ -8,6 +8,7 @@ mod filled;
 mod findings;
 mod first_screen;
 mod key_numbers;
+pub mod parts;
 mod results;
 mod sweep;
 mod troubles;
@@ -61,15 +62,20 @@ fn head(page: &mut Page, report: &Report) {
     for line in wrap(&line, page.style.columns()) {
         page.line(&page.style.paint(tone, &line));
     }
-    if let Some(sentence) = &report.cut_short {
-        page.paragraph("Cut short: ", &ended(sentence));
-    } else if report.interrupted {
-        page.paragraph("Cut short: ", "interrupted; the figures cover what ran until then.");
+    if let Some(sentence) = cut_short(report) {
+        page.paragraph("Cut short: ", &sentence);
     }
     let facts = report.facts();
     for target in &facts.targets {
         page.paragraph("", &describe::target(facts, target));
     }
+}
+
+/// Why the run ended early.
+fn cut_short(report: &Report) -> Option<String> {
+    let interrupted = || "interrupted; the figures cover what ran until then.".to_owned();
+    let sentence = report.cut_short.as_ref().map(|sentence| ended(sentence));
+    sentence.or_else(|| report.interrupted.then(interrupted))
 }
 
 /// Whether to believe it, in a line; of a series, in how many results.
@@ -129,6 +135,15 @@ fn unseen(page: &mut Page, report: &Report) {
     for missing in missing {
         page.paragraph("  ", &describe_missing(missing));
     }
+    let rules = unapplied(report);
+    if !rules.is_empty() {
+        page.heading("Rules that could not be applied");
+        page.aside("  ", &rules.join(", "));
+    }
+}
+
+/// Rules that could not be evaluated, with the facts that each lacked, once.
+fn unapplied(report: &Report) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
     for rule in report.judged().flat_map(|(_, judged)| &judged.not_evaluated) {
         let text = format!("{} (lacks {})", rule.rule, rule.lacked);
@@ -136,10 +151,7 @@ fn unseen(page: &mut Page, report: &Report) {
             rules.push(text);
         }
     }
-    if !rules.is_empty() {
-        page.heading("Rules that could not be applied");
-        page.aside("  ", &rules.join(", "));
-    }
+    rules
 }
 
 /// The missing fact, the reason, and the remedy.

@@ -12,7 +12,7 @@ use crate::style::Tone;
 use crate::words;
 
 /// Longest name of a row; the JSON report has it in full.
-pub(super) const NAME_COLUMNS_MAX: usize = 44;
+pub(in super::super) const NAME_COLUMNS_MAX: usize = 44;
 /// Room that names keep however narrow the terminal is.
 pub(super) const NAME_COLUMNS_MIN: usize = 12;
 
@@ -21,7 +21,7 @@ const PATH_COLUMNS_MAX: usize = 24;
 
 /// A column of numbers. They stand in this order, percentiles by their value.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) enum Column {
+pub(in super::super) enum Column {
     Iops,
     MbPerS,
     MibPerS,
@@ -50,13 +50,13 @@ impl Column {
 
 /// One line of the table, and what is said about it.
 #[derive(Default)]
-pub(super) struct Row {
+pub(in super::super) struct Row {
     pub name: String,
     /// Operation that it counts; absent where it only adds to the row above.
     pub operation: Option<String>,
     /// Number of latencies; 0 where the row has none.
     pub samples: u64,
-    numbers: Vec<(Column, Cell)>,
+    pub numbers: Vec<(Column, Cell)>,
     /// Set in the first row of a phase.
     pub phase: Option<About>,
 }
@@ -76,7 +76,7 @@ impl Row {
 }
 
 /// Facts printed once for a phase.
-pub(super) struct About {
+pub(in super::super) struct About {
     /// The ceiling it came nearest to.
     pub at_most: String,
     /// Share of that ceiling.
@@ -98,7 +98,7 @@ impl About {
 }
 
 /// The rows of all phases that were judged.
-pub(super) fn all(report: &Report) -> Vec<Row> {
+pub(in super::super) fn all(report: &Report) -> Vec<Row> {
     report.judged().flat_map(|(phase, judged)| of_phase(report, phase, judged)).collect()
 }
 
