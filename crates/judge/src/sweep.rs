@@ -3,7 +3,7 @@
 mod knee;
 
 use candor_plan::blocks::{Access, Blocks, Pace};
-use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Phase, Plan};
 use candor_record::fmt::{column, plural, ratio};
 use candor_record::{Latency, Measurement, PhaseJudgement, PhaseRecord, Sweep, SweepKey, SweepRow};
@@ -140,7 +140,7 @@ impl Value {
     /// The value alone, for a column that its key names.
     fn text(&self) -> String {
         match self {
-            Value::Rw(mix, access) => kind(*mix, access),
+            Value::Rw(mix, access) => access.word(*mix),
             Value::Bs(sizes) => size(sizes),
             Value::Depth(n) | Value::Workers(n) => n.to_string(),
         }
@@ -154,17 +154,6 @@ impl Value {
             Value::Depth(depth) => format!("depth {depth}"),
             Value::Workers(n) => plural(f64::from(*n), "worker", "workers"),
         }
-    }
-}
-
-/// Directions and order as `--rw` has them.
-fn kind(mix: Mix, access: &Access) -> String {
-    let random = if access.is_random() { "rand" } else { "" };
-    let pure = Direction::ALL.into_iter().find(|op| mix.of(*op) == 100);
-    match (pure, mix) {
-        (Some(op), _) => format!("{random}{}", op.name()),
-        (None, Mix { read: 50, write: 50, .. }) => format!("{random}rw"),
-        (None, mix) => format!("{random}rw {mix}"),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
 use crate::trace::Trace;
-use crate::units::{Extent, PerDirection};
+use crate::units::{Direction, Extent, Mix, PerDirection};
 
 /// Order of offsets within a worker's share of a range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -124,6 +124,17 @@ impl TraceFile {
 }
 
 impl Access {
+    /// Directions and order as `--rw` has them: `randread`, `write`, `randrw 70/30`.
+    pub fn word(&self, mix: Mix) -> String {
+        let random = if self.is_random() { "rand" } else { "" };
+        let pure = Direction::ALL.into_iter().find(|op| mix.of(*op) == 100);
+        match (pure, mix) {
+            (Some(op), _) => format!("{random}{}", op.name()),
+            (None, Mix { read: 50, write: 50, .. }) => format!("{random}rw"),
+            (None, mix) => format!("{random}rw {mix}"),
+        }
+    }
+
     /// True where the next offset does not follow from the last one.
     pub fn is_random(&self) -> bool {
         !matches!(

@@ -152,6 +152,11 @@ impl Default for Blocks {
 }
 
 impl Blocks {
+    /// Directions and order in one word ([`Access::word`]).
+    pub fn access_word(&self) -> String {
+        self.access.word(self.mix)
+    }
+
     /// False where there is nothing to open: candor or the ring itself is measured.
     pub fn uses_targets(&self) -> bool {
         self.engine.uses_targets()

@@ -27,6 +27,7 @@ pub mod quantity;
 mod repeats;
 mod report;
 pub mod requests;
+pub mod results;
 pub mod series;
 mod snapshot;
 mod stored;

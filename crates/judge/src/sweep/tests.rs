@@ -1,6 +1,7 @@
 //! Sweeps of phases as a run leaves them.
 
 use candor_plan::Bytes;
+use candor_plan::units::Direction;
 use candor_plan::units::OpsPerSec;
 use candor_record::{Knee, Verdict};
 

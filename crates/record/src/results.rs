@@ -1,0 +1,224 @@
+//! Results of a run of any tool, in one form: pictures, comparisons and the history read these.
+//!
+//! A [`crate::Report`] has all of it, and much more; other tools' results have some of it. Absent
+//! is a figure that its tool does not report: nothing here is estimated.
+
+mod conditions;
+mod figure;
+mod of_report;
+
+use candor_plan::work::Figure;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Latency, Verdict};
+
+pub use conditions::{Area, Condition};
+pub use figure::{FigureKind, FigureValue};
+
+/// Results of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Results {
+    /// Tool and version, such as `candor 0.1.0` or `fio-3.33`.
+    pub tool: String,
+    /// Name that tells the run from others: that of its plan or file.
+    pub name: String,
+    /// Start, RFC 3339 in UTC, where it is known.
+    pub started: Option<String>,
+    /// Words of the command line, where they are known.
+    pub command: Vec<String>,
+    /// Verdict on the run; absent where nobody judged it.
+    pub verdict: Option<Verdict>,
+    /// The verdict in one line; empty where nobody judged it.
+    pub headline: String,
+    /// Plan and environment, as far as they are known.
+    pub conditions: Vec<Condition>,
+    /// Phases in order; repeats are entries of their own, steps of a search are left out.
+    pub phases: Vec<PhaseResults>,
+}
+
+/// Results of one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PhaseResults {
+    /// Name of the phase.
+    pub name: String,
+    /// Number of the repeat, from 0.
+    pub repeat: u32,
+    /// Wall clock at its start in ms since 1970, where it is known.
+    pub start_unix_ms: Option<u64>,
+    /// Verdict on the phase; absent where nobody judged it.
+    pub verdict: Option<Verdict>,
+    /// The verdict in one line; empty where nobody judged it.
+    pub headline: String,
+    /// Results of each job.
+    pub jobs: Vec<JobResults>,
+    /// Activity of each device meanwhile, whoever caused it.
+    pub devices: Vec<DeviceResults>,
+}
+
+/// Results of one job in one phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JobResults {
+    /// Name of the job.
+    pub job: String,
+    /// Load that it put on its targets.
+    pub load: Load,
+    /// Paths that it worked on.
+    pub targets: Vec<String>,
+    /// From its start to its last completion, in ns.
+    pub elapsed_ns: u64,
+    /// Results of each operation that occurred.
+    pub operations: Vec<OpResults>,
+}
+
+/// Load of a job; absent is what its work does not have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Load {
+    /// Access in fio's word, such as `randread`, or the steps on names, such as `create,write`.
+    pub access: Option<String>,
+    /// Bytes of an operation, the largest where there are several.
+    pub block_bytes: Option<u64>,
+    /// Operations in flight of each worker.
+    pub depth: Option<u32>,
+    /// Number of workers.
+    pub workers: Option<u32>,
+}
+
+/// Results of one operation of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OpResults {
+    /// Name of the operation, such as `read` or `fsync`.
+    pub operation: String,
+    /// Figure under which it is grouped.
+    pub figure: Figure,
+    /// Operations that completed.
+    pub ops: Option<u64>,
+    /// Bytes that they moved.
+    pub bytes: Option<u64>,
+    /// Operations that failed.
+    pub failed: Option<u64>,
+    /// Operations per second.
+    pub ops_per_s: Option<f64>,
+    /// Bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Latencies from submission to completion.
+    pub latency: Option<LatencyResults>,
+    /// Each interval of the run, ascending.
+    pub intervals: Vec<Interval>,
+}
+
+/// Latencies of an operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyResults {
+    /// Mean in ns.
+    pub mean_ns: Option<f64>,
+    /// Least in ns.
+    pub min_ns: Option<u64>,
+    /// Greatest in ns.
+    pub max_ns: Option<u64>,
+    /// Standard deviation in ns.
+    pub stddev_ns: Option<f64>,
+    /// (percentile, ns), ascending.
+    pub percentiles: Vec<(f64, u64)>,
+    /// (middle of the bucket in ns, count) of the buckets that are not empty, ascending; none where
+    /// the tool reports percentiles only.
+    pub buckets: Vec<(u64, u64)>,
+}
+
+/// One interval of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interval {
+    /// Beginning in ns since the start of the phase, ramp left out.
+    pub start_ns: u64,
+    /// Length in ns.
+    pub length_ns: u64,
+    /// Operations per second.
+    pub ops_per_s: Option<f64>,
+    /// Bytes per second.
+    pub bytes_per_s: Option<f64>,
+    /// Mean latency in ns.
+    pub latency_ns_mean: Option<f64>,
+    /// Median latency in ns.
+    pub latency_ns_p50: Option<u64>,
+    /// 99th percentile of latency in ns.
+    pub latency_ns_p99: Option<u64>,
+}
+
+/// Activity of one device during a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceResults {
+    /// Name of the host, where it is known.
+    pub host: String,
+    /// Kernel name of the device.
+    pub device: String,
+    /// Each interval of the phase, ascending.
+    pub intervals: Vec<DeviceInterval>,
+}
+
+/// One interval of a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceInterval {
+    /// Beginning in ns since the start of the phase, ramp left out.
+    pub start_ns: u64,
+    /// Length in ns.
+    pub length_ns: u64,
+    /// Reads per second.
+    pub reads_per_s: f64,
+    /// Writes per second.
+    pub writes_per_s: f64,
+    /// Bytes read per second.
+    pub bytes_read_per_s: f64,
+    /// Bytes written per second.
+    pub bytes_written_per_s: f64,
+    /// Mean wait of the reads in ns, where there were any and the kernel's clock shows it.
+    pub read_wait_ns_mean: Option<f64>,
+    /// Mean wait of the writes in ns, where there were any and the kernel's clock shows it.
+    pub write_wait_ns_mean: Option<f64>,
+    /// Mean number of requests in flight, where it is known.
+    pub queue_mean: Option<f64>,
+    /// Share of time with a request in flight, from 0 to 1, where it is known.
+    pub utilisation: Option<f64>,
+}
+
+impl LatencyResults {
+    /// The value of a percentile, if the tool reports it.
+    pub fn percentile_ns(&self, percentile: f64) -> Option<u64> {
+        self.percentiles.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns)
+    }
+}
+
+impl From<&Latency> for LatencyResults {
+    fn from(latency: &Latency) -> LatencyResults {
+        LatencyResults {
+            mean_ns: Some(latency.mean_ns),
+            min_ns: Some(latency.min_ns),
+            max_ns: Some(latency.max_ns),
+            stddev_ns: Some(latency.stddev_ns),
+            percentiles: latency.percentiles.clone(),
+            buckets: latency
+                .histogram
+                .filled()
+                .map(|(bucket, count)| (crate::histogram::bucket_middle(bucket), count))
+                .collect(),
+        }
+    }
+}
+
+impl JobResults {
+    /// The operation of that name.
+    pub fn operation(&self, name: &str) -> Option<&OpResults> {
+        self.operations.iter().find(|op| op.operation == name)
+    }
+
+    /// Operations that are work: flushes belong to writes, items consist of operations.
+    pub fn work(&self) -> impl Iterator<Item = &OpResults> {
+        self.operations.iter().filter(|op| op.figure.is_work())
+    }
+}
+
+impl Results {
+    /// The phases that ran under one name, repeats in order.
+    pub fn repeats_of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a PhaseResults> {
+        self.phases.iter().filter(move |phase| phase.name == name)
+    }
+}
