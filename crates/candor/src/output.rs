@@ -15,6 +15,7 @@ use crate::{exit, parse};
 pub struct Output {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
+    html: Option<PathBuf>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
     /// The whole report as text, not its first screen.
@@ -44,6 +45,22 @@ const CSV: Flag<Output> = Flag {
     fields: &[],
     set: |output, text| put_some(&mut output.csv, Ok(text.into())),
 };
+
+const HTML: Flag<Output> = Flag {
+    long: "html",
+    takes: Takes::One("FILE"),
+    help: "Write the report as a page for the browser to FILE, with pictures and everything it needs",
+    fields: &[],
+    set: |output, text| put_some(&mut output.html, html_file(text)),
+};
+
+/// A page is for a browser, which reads files.
+fn html_file(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("a page takes a FILE; stdout is for --json and --csv".to_owned()),
+        file => Ok(file.into()),
+    }
+}
 
 const RUN_DIR: Flag<Output> = Flag {
     long: "run-dir",
@@ -103,12 +120,12 @@ const REQUIRE: Flag<Output> = Flag {
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON, CSV, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, COLOR],
+    flags: &[JSON, CSV, HTML, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, COLOR],
 }];
 
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, PERCENTILES, REQUIRE, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, HTML, PERCENTILES, REQUIRE, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
@@ -119,7 +136,7 @@ pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COL
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
-        for (flag, file) in [("json", &self.json), ("csv", &self.csv)] {
+        for (flag, file) in [("json", &self.json), ("csv", &self.csv), ("html", &self.html)] {
             let Some(file) = as_file(file) else { continue };
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
@@ -147,6 +164,10 @@ impl Output {
         if self.csv.is_some() {
             write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
         }
+        if self.html.is_some() {
+            let csv = csv::report(result).map_err(|error| error.to_string())?;
+            write(&self.html, &candor_html::report(result, &json, &csv))?;
+        }
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);
             screen::data(&match self.verbose {
@@ -156,8 +177,9 @@ impl Output {
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let file = as_file(&self.json).map(|file| file.display().to_string());
-            screen::tell(&report::written(dir.as_deref(), file.as_deref()));
+            let [file, page] = [&self.json, &self.html]
+                .map(|place| as_file(place).map(|file| file.display().to_string()));
+            screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
     }

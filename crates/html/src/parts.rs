@@ -148,6 +148,6 @@ mod tests {
         let text = miniz_oxide::inflate::decompress_to_vec(deflated).expect("deflated");
         assert_eq!(text, b"words, words, words");
         assert_eq!(end[4..], 19u32.to_le_bytes());
-        assert_eq!(end[..4], [0x86, 0x1d, 0x84, 0x3d].map(|byte: u8| byte), "{:x?}", &end[..4]);
+        assert_eq!(end[..4], [0xff, 0xa4, 0x86, 0x1d]);
     }
 }

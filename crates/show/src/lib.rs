@@ -19,7 +19,7 @@
 
 pub mod cached;
 pub mod csv;
-mod describe;
+pub mod describe;
 pub mod facts;
 pub mod json;
 mod layout;

@@ -43,7 +43,7 @@ pub fn text(report: &Report, style: &Style) -> String {
 }
 
 /// Files that were written beside the report, as the last lines of a run.
-pub fn written(run_dir: Option<&str>, json: Option<&str>) -> String {
+pub fn written(run_dir: Option<&str>, json: Option<&str>, html: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(dir) = run_dir {
         text.push_str(&format!("The run is kept in {dir} (report.txt, report.json, plan.toml).\n"));
@@ -51,6 +51,9 @@ pub fn written(run_dir: Option<&str>, json: Option<&str>) -> String {
     }
     if let Some(file) = json {
         text.push_str(&format!("The report for machines is in {file}.\n"));
+    }
+    if let Some(file) = html {
+        text.push_str(&format!("The page for the browser is in {file}.\n"));
     }
     text
 }

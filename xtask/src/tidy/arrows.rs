@@ -23,6 +23,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("show", 3),
     // Bytes within files are those of blocks.
     ("entries", 4),
+    ("html", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),
