@@ -4,6 +4,7 @@
 //! [`column`] keep them, so that digits stand below each other. Rates are given in powers of 1000
 //! (`MB/s`) and of 1024 (`MiB/s`), each named as what it is. Nothing prints `NaN` or `inf`.
 
+pub mod axis;
 pub mod column;
 
 /// Units with their sizes, the smallest first.

@@ -46,6 +46,9 @@ pub struct PhaseResults {
     pub repeat: u32,
     /// Wall clock at its start in ms since 1970, where it is known.
     pub start_unix_ms: Option<u64>,
+    /// Load of others meanwhile, as far as it was seen.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
     /// Verdict on the phase; absent where nobody judged it.
     pub verdict: Option<Verdict>,
     /// The verdict in one line; empty where nobody judged it.
@@ -56,6 +59,15 @@ pub struct PhaseResults {
     pub devices: Vec<DeviceResults>,
 }
 
+/// Load of others during a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbance {
+    /// Name, such as `CPU time of others`.
+    pub name: String,
+    /// Share of all there was, from 0 to 1.
+    pub share: f64,
+}
+
 /// Results of one job in one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResults {
@@ -63,6 +75,9 @@ pub struct JobResults {
     pub job: String,
     /// Load that it put on its targets.
     pub load: Load,
+    /// Conditions of its work, and of that of its phase, as far as they are known.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
     /// Paths that it worked on.
     pub targets: Vec<String>,
     /// From its start to its last completion, in ns.
@@ -82,6 +97,12 @@ pub struct Load {
     pub depth: Option<u32>,
     /// Number of workers.
     pub workers: Option<u32>,
+    /// Operations per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_ops_per_s: Option<f64>,
+    /// Bytes per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_bytes_per_s: Option<f64>,
 }
 
 /// Results of one operation of a job.
@@ -162,14 +183,16 @@ pub struct DeviceInterval {
     pub start_ns: u64,
     /// Length in ns.
     pub length_ns: u64,
-    /// Reads per second.
-    pub reads_per_s: f64,
-    /// Writes per second.
-    pub writes_per_s: f64,
-    /// Bytes read per second.
-    pub bytes_read_per_s: f64,
-    /// Bytes written per second.
-    pub bytes_written_per_s: f64,
+    /// Requests per second of all kinds together, where only these are known.
+    pub requests_per_s: Option<f64>,
+    /// Reads per second, where it is known.
+    pub reads_per_s: Option<f64>,
+    /// Writes per second, where it is known.
+    pub writes_per_s: Option<f64>,
+    /// Bytes read per second, where it is known.
+    pub bytes_read_per_s: Option<f64>,
+    /// Bytes written per second, where it is known.
+    pub bytes_written_per_s: Option<f64>,
     /// Mean wait of the reads in ns, where there were any and the kernel's clock shows it.
     pub read_wait_ns_mean: Option<f64>,
     /// Mean wait of the writes in ns, where there were any and the kernel's clock shows it.

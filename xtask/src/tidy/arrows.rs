@@ -13,6 +13,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("plan", 1),
     ("record", 1),
     ("engine", 2),
+    ("chart", 2),
     ("blocks", 3),
     ("memory", 3),
     ("compute", 3),

@@ -5,7 +5,7 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho fio"),
+    ("dialects", "kit iostat dd elbencho fio results"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
@@ -14,6 +14,8 @@ const ORDERS: &[(&str, &str)] = &[
          origins plain tree support verdict",
     ),
     ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
+    ("chart", "letters svg decimate ticks model look unit scale table data draw png"),
+    ("chart::draw", "sheet frame cells shapes legend marks panel bars"),
     ("copy", "plan cache source sink copier process"),
     ("dialects::iostat", "moment figures options columns rows text json"),
     (
