@@ -9,15 +9,19 @@
 //! | [`page`](mod@page) | the frame: head, navigation, sections, footer |
 //! | `markup` | HTML that escapes whatever it is given |
 //! | `parts` | tables, lists, commands to copy, files to keep |
+//! | `pictures` | pictures with their values and tables |
 //! | `report` | the sections of a report |
 //! | `topology` | the way from the workers to the devices, drawn |
 
+mod charts_tmp;
 mod markup;
 mod page;
 mod parts;
+mod pictures;
 mod report;
 mod topology;
 
 pub use markup::Markup;
 pub use page::{Frame, Section, page};
+pub use pictures::figure;
 pub use report::report;

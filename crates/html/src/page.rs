@@ -41,6 +41,7 @@ pub fn page(frame: &Frame, sections: &[Section]) -> String {
     page.trusted("<meta name=\"color-scheme\" content=\"light dark\">\n");
     page.element("title", &[], &frame.title);
     page.trusted("\n<style>\n");
+    page.trusted(candor_chart::STYLE);
     page.trusted(STYLE);
     page.trusted("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the results</a>\n");
     page.within("header", &[("class", "top")], |top| top.add(&frame.head));

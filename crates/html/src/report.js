@@ -9,7 +9,7 @@
   // ---- Numbers, by the rules of candor_record::fmt ----
 
   const COUNTS = [[1, ""], [1e3, "k"], [1e6, "M"], [1e9, "G"]];
-  const DECIMAL = [[1, " B"], [1e3, " kB"], [1e6, " MB"], [1e9, " GB"], [1e12, " TB"], [1e15, " PB"]];
+  const DECIMAL = [" B", " kB", " MB", " GB", " TB", " PB"].map((name, n) => [1000 ** n, name]);
   const BINARY = [" B", " KiB", " MiB", " GiB", " TiB", " PiB"].map((name, n) => [1024 ** n, name]);
   const TIMES = [[1, " ns"], [1e3, " µs"], [1e6, " ms"], [1e9, " s"]];
   const ELAPSED = [[0, 1e3, "µs"], [5e6, 1e6, "ms"], [2e9, 1e9, "s"], [18e10, 6e10, "min"],
@@ -205,9 +205,10 @@
     const { points, shape } = series;
     const slot = series.slot % 8;
     const at = ([px, py]) => [x.place(px), y.place(py)];
-    const line = (places, more) => add(group, "path", { class: `l${slot}`, fill: "none", d: way(places),
+    const line = (places, more) => add(group, "path", { class: `l${slot}`, d: way(places),
       "stroke-width": places.length > 400 ? 1.2 : 1.8, "stroke-linejoin": "round", ...more });
-    const face = (d, opacity) => add(group, "path", { class: `f${slot}`, d, "fill-opacity": opacity });
+    const face = (d, opacity) =>
+      add(group, "path", { class: `f${slot}`, d, "fill-opacity": opacity });
     if (shape === "line") line(points.map(at));
     if (shape === "dotted") line(points.map(at), { "stroke-dasharray": "2 3" });
     if (shape === "step" || shape === "area") {
@@ -237,7 +238,8 @@
       for (const [px, low, high] of points) {
         const [cx, top] = at([px, high]);
         const [, bottom] = at([px, low]);
-        line([[cx - 4, top], [cx + 4, top], [cx, top], [cx, bottom], [cx - 4, bottom], [cx + 4, bottom]]);
+        line([[cx - 4, top], [cx + 4, top], [cx, top], [cx, bottom], [cx - 4, bottom],
+          [cx + 4, bottom]]);
       }
     }
   }
@@ -248,6 +250,13 @@
     constructor(plot, svg, data) {
       Object.assign(this, { plot, svg, data, isLog: false, hidden: new Set(), cursor: null });
       this.x = this.axisOf(svg.dataset.x);
+      // A series without a name belongs to the one of its panel that has its colour.
+      for (const { series } of data.panels) {
+        for (const of of series) {
+          of.isPart = of.name === "";
+          of.name ||= series.find((other) => other.slot === of.slot && other.name)?.name ?? "";
+        }
+      }
       this.panels = [...svg.querySelectorAll("[data-panel]")].map((group) => {
         const [left, top, width, height] = group.dataset.plot.split(" ").map(Number);
         const model = data.panels[Number(group.dataset.panel)];
@@ -290,44 +299,50 @@
     controls() {
       const bar = document.createElement("div");
       bar.className = "controls";
-      const button = (text, title, act) => {
+      const button = (into, name, text, title, act) => {
         const made = document.createElement("button");
         made.type = "button";
+        made.className = name;
         made.textContent = text;
         made.title = title;
         made.addEventListener("click", () => act(made));
-        bar.append(made);
+        into.append(made);
         return made;
       };
       const names = new Set(this.data.panels.flatMap((panel) => panel.series.map((of) => of.name)));
       names.delete("");
       if (names.size > 1) {
+        const menu = document.createElement("details");
+        menu.className = "menu";
+        const summary = document.createElement("summary");
+        summary.textContent = "Series";
+        menu.append(summary);
         for (const name of names) {
-          const made = button(name, `Show or hide ${name}`, () => {
+          const made = button(menu, "series", name, `Show or hide ${name}`, () => {
             this.hidden.has(name) ? this.hidden.delete(name) : this.hidden.add(name);
             made.setAttribute("aria-pressed", String(!this.hidden.has(name)));
             this.showSeries();
           });
-          made.className = "series";
           made.setAttribute("aria-pressed", "true");
         }
+        bar.append(menu);
       }
       if (this.canZoom) {
         const scales = this.data.panels.filter((panel) => ["linear", "spread", "log"].includes(
           panel.y.scale) && panel.y.unit !== "share");
         if (scales.length > 0) {
-          const isLog = scales[0].y.scale === "log";
-          const made = button(isLog ? "Linear axis" : "Log axis", "Change the vertical axis", () => {
+          const other = scales.every((panel) => panel.y.scale === "log") ? "Linear" : "Log";
+          const change = "Change the vertical axis";
+          const made = button(bar, "log", `${other} axis`, change, () => {
             this.isLog = !this.isLog;
             made.setAttribute("aria-pressed", String(this.isLog));
             this.draw();
           });
-          made.className = "log";
           made.setAttribute("aria-pressed", "false");
         }
-        button("+", "Zoom in", () => this.zoom(0.5)).className = "in";
-        button("\u2212", "Zoom out", () => this.zoom(2)).className = "out";
-        button("Whole", "Show the whole picture", () => this.show(this.whole)).className = "whole";
+        button(bar, "in", "+", "Zoom in (or drag over the picture)", () => this.zoom(0.5));
+        button(bar, "out", "\u2212", "Zoom out", () => this.zoom(2));
+        button(bar, "all", "Whole", "Show the whole picture", () => this.show(this.whole));
       }
       if (bar.childElementCount > 0) this.plot.before(bar);
     }
@@ -344,7 +359,8 @@
     // ---- Zoom ----
 
     zoom(factor) {
-      const middle = transformed(this.x.scale, this.cursor ?? this.x.value((this.x.from + this.x.to) / 2));
+      const centre = this.x.value((this.x.from + this.x.to) / 2);
+      const middle = transformed(this.x.scale, this.cursor ?? centre);
       const half = (this.x.b - this.x.a) * factor / 2;
       this.show(this.x.within(restored(this.x.scale, middle - half),
         restored(this.x.scale, middle + half)));
@@ -353,10 +369,11 @@
     // Moves the window into the picture; below a thousandth of it there is nothing to see.
     show(window) {
       const { whole } = this;
-      const length = Math.min(Math.max(window.b - window.a, (whole.b - whole.a) / 1000), whole.b - whole.a);
+      const all = whole.b - whole.a;
+      const length = Math.min(Math.max(window.b - window.a, all / 1000), all);
       const start = Math.min(Math.max(window.a, whole.a), whole.b - length);
       this.x = this.x.within(restored(whole.scale, start), restored(whole.scale, start + length));
-      if (length >= whole.b - whole.a) this.x = whole;
+      if (length >= all) this.x = whole;
       this.draw();
       this.say(`From ${told(this.data.x, this.x.low)} to ${told(this.data.x, this.x.high)}`);
     }
@@ -402,14 +419,16 @@
         const at = round(this.x.place(value));
         line(`M${at} ${top}V${bottom}`, "grid");
       }
-      for (const [value, text] of ticks(model.y, y, panel.y.high, Math.max(2, (bottom - top) / 42))) {
+      const most = Math.max(2, (bottom - top) / 42);
+      for (const [value, text] of ticks(model.y, y, panel.y.high, most)) {
         const at = round(y.place(value));
         line(`M${left} ${at}H${right}`, "grid");
         add(group, "text", { class: "faint", x: left - 8, y: at + 4, "text-anchor": "end" }, text);
       }
       group.append(...marks);
       for (const mark of this.data.marks.filter((of) => of.until === null)) {
-        line(`M${round(this.x.place(mark.at))} ${top}V${bottom}`, "mark-line", { "stroke-dasharray": "4 3" });
+        const at = round(this.x.place(mark.at));
+        line(`M${at} ${top}V${bottom}`, "mark-line", { "stroke-dasharray": "4 3" });
       }
       model.series.forEach((of, n) => {
         const drawn = add(inside, "g", { "data-series": `${group.dataset.panel}.${n}` });
@@ -419,14 +438,16 @@
         const at = round(y.place(level.value));
         if (!(at >= top && at <= bottom)) continue;
         line(`M${left} ${at}H${right}`, "level-line", { "stroke-dasharray": "5 4" });
-        add(group, "text", { class: "ink halo", x: right - 4, y: at - 5 < top + 8 ? at + 13 : at - 5,
-          "text-anchor": "end" }, `${level.label} ${short(level.value, model.y.unit)}`);
+        const above = at - 5 < top + 8 ? at + 13 : at - 5;
+        add(group, "text", { class: "ink halo", x: right - 4, y: above, "text-anchor": "end" },
+          `${level.label} ${short(level.value, model.y.unit)}`);
       }
       add(group, "path", { class: "axis", d: `M${left} ${bottom}H${right}` });
     }
 
     xTicks() {
-      return ticks(this.data.x, this.x, this.whole.high, Math.max(2, (this.x.to - this.x.from) / 90));
+      const most = Math.max(2, (this.x.to - this.x.from) / 90);
+      return ticks(this.data.x, this.x, this.whole.high, most);
     }
 
     // Ticks below the last panel, and names of marks above the first.
@@ -445,7 +466,8 @@
       for (const [value, text] of this.xTicks()) {
         const at = round(this.x.place(value));
         add(group, "path", { class: "axis", d: `M${at} ${last.bottom}v4` });
-        add(group, "text", { class: "faint", x: at, y: last.bottom + 18, "text-anchor": "middle" }, text);
+        const below = { x: at, y: last.bottom + 18, "text-anchor": "middle" };
+        add(group, "text", { class: "faint", ...below }, text);
       }
       let free = 0;
       for (const mark of this.data.marks) {
@@ -536,33 +558,35 @@
       event.preventDefault();
     }
 
-    // The values at the cursor: the place, then each series.
+    // The values at the cursor: the place, then each series; a band tells both of its ends.
     words(y) {
-      const at = this.cursor;
-      const lines = [told(this.data.x, at)];
+      const lines = [told(this.data.x, this.cursor)];
       for (const panel of this.panels) {
-        const { model } = panel;
-        for (const of of model.series) {
-          if (this.hidden.has(of.name) || of.shape === "bars") continue;
-          const value = of.shape === "cells" ? this.cell(panel, of, y) : this.value(of, model.y);
-          const name = [model.series.length > 1 && of.name, model.y.label].find(Boolean) || of.name;
-          if (value !== null) lines.push(`${of.name || name} ${value}`.trim());
+        const { series, y: axis } = panel.model;
+        for (const of of series) {
+          const isOfBand = !of.isPart && series.some((other) =>
+            other.isPart && other.slot === of.slot && other.shape === "band");
+          if (this.hidden.has(of.name) || of.shape === "bars" || isOfBand) continue;
+          const value = of.shape === "cells" ? this.cell(panel, of, y) : this.value(of, axis);
+          if (value !== null) lines.push(`${of.name || axis.label} ${value}`);
         }
       }
-      return [...new Set(lines)];
+      return lines;
     }
 
     value(of, axis) {
+      const holds = ["step", "area"].includes(of.shape);
       const found = of.points.find(([x]) => x === this.cursor)
-        ?? (["step", "area"].includes(of.shape) ? of.points.findLast(([x]) => x <= this.cursor) : null);
+        ?? (holds ? of.points.findLast(([x]) => x <= this.cursor) : null);
       if (!found || found[1] === null) return null;
       return found.slice(1).map((value) => short(value, axis.unit)).join(" to ");
     }
 
     cell(panel, of, y) {
       const at = y === undefined ? null : panel.y.value(y);
-      const found = of.points.find(([from, to, low, high]) => this.cursor >= from && this.cursor <= to
-        && at !== null && at >= low && at < high);
+      if (at === null) return null;
+      const found = of.points.find(([from, to, low, high]) =>
+        this.cursor >= from && this.cursor <= to && at >= low && at < high);
       return found ? short(found[4], of.key.unit) : null;
     }
 
@@ -573,7 +597,9 @@
       if (place === null) return;
       const x = round(this.x.place(place));
       const group = add(this.svg, "g", { class: "cursor" });
-      for (const { top, bottom } of this.panels) add(group, "path", { d: `M${x} ${top}V${bottom}` });
+      for (const { top, bottom } of this.panels) {
+        add(group, "path", { d: `M${x} ${top}V${bottom}` });
+      }
       const [head, ...lines] = this.words(y);
       const strong = document.createElement("b");
       strong.textContent = head;
@@ -597,7 +623,8 @@
       const group = add(this.svg, "g", { class: "selected" });
       const [low, high] = [from, to].sort((a, b) => a - b);
       for (const { top, bottom } of this.panels) {
-        add(group, "rect", { x: round(low), y: top, width: round(high - low), height: bottom - top });
+        const size = { width: round(high - low), height: bottom - top };
+        add(group, "rect", { x: round(low), y: top, ...size });
       }
     }
 

@@ -17,6 +17,7 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let frame = Frame { title: title(report), head: head(report), colophon: shown::ran(report) };
     let sections = [
         section("results", "Results", results(report)),
+        section("timeline", "Timeline", { let mut m = Markup::new(); for (n, c) in crate::charts_tmp::all(report).iter().enumerate() { crate::pictures::figure(&mut m, &format!("p{n}"), c); } m }),
         section("path", "Path to the devices", path(report)),
         section("requests", "Requests that reached the devices", block_requests(report)),
         section("sweep", "Sweep", sweep(report)),
@@ -183,7 +184,7 @@ fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     tiles.into_iter().filter_map(named).chain(used).collect()
 }
 
-/// Tables of rates and latencies, what is said about them, and how ceilings come about.
+/// Tables of rates and latencies, and what is said about them.
 fn results(report: &Report) -> Markup {
     let mut body = Markup::new();
     let (heads, rows) = shown::results(report);
@@ -209,11 +210,6 @@ fn results(report: &Report) -> Markup {
     if !remarks.is_empty() {
         parts::folded(&mut body, "Trials before and after", |inside| parts::list(inside, &remarks));
     }
-    let ceilings = shown::ceilings(report);
-    if !ceilings.is_empty() {
-        body.element("h3", &[], "At most");
-        parts::named(&mut body, &ceilings);
-    }
     body
 }
 
@@ -232,10 +228,10 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
                 head_of(row, "Result", Align::Left);
                 shown.iter().for_each(|at| head_of(row, &heads[*at], Align::Right));
                 if with_ceilings {
-                    head_of(row, "at most", Align::Right);
-                    head_of(row, "used", Align::Right);
+                    head_of(row, "At most", Align::Right);
+                    head_of(row, "Used", Align::Right);
                 }
-                head_of(row, "believe", Align::Left);
+                head_of(row, "Believe", Align::Left);
             });
         });
         let columns = shown.len() + 2 + 2 * usize::from(with_ceilings);
@@ -251,7 +247,8 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
                 let remark = row.about.as_ref().map_or("", |about| about.remark.as_str());
                 if !remark.is_empty() {
                     body.within("tr", &[("class", "remark")], |cells| {
-                        cells.element("td", &[("colspan", &columns.to_string())], remark);
+                        let remark = candor_record::fmt::capital(remark);
+                        cells.element("td", &[("colspan", &columns.to_string())], &remark);
                     });
                 }
             }
@@ -313,12 +310,25 @@ fn row_class(row: &ResultRow) -> &'static str {
 fn path(report: &Report) -> Markup {
     let mut body = Markup::new();
     let Some(picture) = topology::picture(report) else { return body };
-    body.within("figure", &[("class", "topology")], |figure| {
-        figure.within("div", &[("class", "plot"), ("tabindex", "0")], |plot| plot.add(&picture.svg));
-        parts::folded(figure, "The same in words", |inside| parts::list(inside, &picture.words));
+    // A single chain leaves room for its words beside it.
+    let class = if picture.width < BESIDE_PIXELS { "topology narrow" } else { "topology" };
+    body.within("figure", &[("class", class)], |figure| {
+        let plot = [("class", "plot"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Path")];
+        figure.within("div", &plot, |plot| plot.add(&picture.svg));
+        figure.within("div", &[], |words| {
+            parts::named(words, &picture.words);
+            let ceilings = shown::ceilings(report);
+            if !ceilings.is_empty() {
+                words.element("h3", &[], "At most");
+                parts::named(words, &ceilings);
+            }
+        });
     });
     body
 }
+
+/// Narrower than this, a picture of the path has its words beside it.
+const BESIDE_PIXELS: usize = 520;
 
 /// Sizes, places and latencies of the requests that the block layer made.
 fn block_requests(report: &Report) -> Markup {
@@ -366,10 +376,10 @@ fn finding(body: &mut Markup, folded: &Folded<'_>, several: bool) {
         card.within("h3", &[], |line| {
             line.element("span", &[("class", "rule")], &finding.rule);
             line.text(" ");
-            line.text(&finding.title);
+            line.text(&candor_record::fmt::capital(&finding.title));
         });
         card.within("p", &[("class", "meaning")], |line| {
-            line.element("b", &[], &meaning);
+            line.element("b", &[], &candor_record::fmt::capital(&meaning));
             line.text(&format!(" ({confidence})"));
         });
         card.element("p", &[], &finding.sentence);

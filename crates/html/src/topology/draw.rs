@@ -23,8 +23,8 @@ struct Place {
     height: usize,
 }
 
-/// The drawing.
-pub fn svg(graph: &Graph) -> Markup {
+/// The drawing, and its width in pixels.
+pub fn svg(graph: &Graph) -> (Markup, usize) {
     let (places, width, height) = layout(graph);
     let mut svg = Markup::new();
     let view = format!("0 0 {width} {height}");
@@ -44,7 +44,7 @@ pub fn svg(graph: &Graph) -> Markup {
             self::node(svg, node, *place);
         }
     });
-    svg
+    (svg, width)
 }
 
 /// Narrower than this, boxes are not made smaller: the picture scrolls.
@@ -97,7 +97,7 @@ fn node(svg: &mut Markup, node: &Node, place: Place) {
     let at = |number: usize| number.to_string();
     let (x, text_x) = (at(place.x), at(place.x + 14));
     svg.within("g", &[("class", &class)], |g| {
-        g.element("title", &[], &node.sentence());
+        g.element("title", &[], &format!("{}: {}", node.title, node.words()));
         let size = [("width", at(BOX_WIDTH)), ("height", at(place.height))];
         let [width, height] = [&size[0], &size[1]].map(|(name, value)| (*name, value.as_str()));
         g.element("rect", &[("x", &x), ("y", &at(place.y)), width, height, ("rx", "7")], "");

@@ -45,13 +45,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// The part in a sentence.
-    pub fn sentence(&self) -> String {
-        let mut parts = vec![self.title.clone()];
-        parts.extend(self.lines.iter().cloned());
+    /// All that is to be said of the part, without its name.
+    pub fn words(&self) -> String {
+        let mut parts = self.lines.clone();
         parts.extend(self.used.iter().map(|(_, text)| format!("{text} used")));
         parts.extend(self.limits.iter().map(|of| format!("limits {of}")));
-        format!("{}.", parts.join("; "))
+        parts.join("; ")
     }
 }
 
