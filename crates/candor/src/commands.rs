@@ -3,6 +3,7 @@
 pub mod align;
 pub mod cache;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod convert;
 pub mod dd;
@@ -53,12 +54,17 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
 }
 
 /// Shows a stored report, read in that way, and gives the exit code.
-fn stored(
+/// `own` are the flags of the command and where they go, `first` is done with the report before it
+/// is shown.
+fn stored<T>(
     matches: &ArgMatches,
     mut line: CommandLine,
+    own: (&[Group<T>], &mut T),
     read: fn(&str) -> Result<Report, String>,
+    first: impl FnOnce(&Report, &Output, &T) -> Result<(), String>,
 ) -> u8 {
-    let output = match flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
+    let (own, draft) = own;
+    let output = match flags(output::OF_REPORTS, own, matches, &mut line, draft) {
         // Who looks at a report again wants all of it.
         Ok(mut output) => {
             output.verbose = true;
@@ -68,6 +74,7 @@ fn stored(
     };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
     let shown = stored::load(file, read).and_then(|mut report| {
+        first(&report, &output, draft)?;
         output.deliver(&mut report)?;
         Ok(output.exit_code(exit::RAN, &report))
     });

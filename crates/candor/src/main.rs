@@ -11,6 +11,7 @@ mod docs;
 mod exit;
 mod flag;
 mod foreign_words;
+mod live;
 mod output;
 mod parse;
 mod run_dir;

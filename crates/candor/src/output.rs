@@ -22,6 +22,8 @@ pub struct Output {
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// A line of progress, no screen.
+    pub no_live: bool,
     /// When to use colours.
     pub color: Color,
     /// Percentiles to quote, ascending, in place of the usual ones.
@@ -86,6 +88,14 @@ const QUIET: Flag<Output> = Flag {
     set: |output, _| put(&mut output.quiet, Ok(true)),
 };
 
+const NO_LIVE: Flag<Output> = Flag {
+    long: "no-live",
+    takes: Takes::Nothing,
+    help: "No screen on the terminal that shows how it goes on: a line on stderr",
+    fields: &[],
+    set: |output, _| put(&mut output.no_live, Ok(true)),
+};
+
 const COLOR: Flag<Output> = Flag {
     long: "color",
     takes: Takes::One("auto|always|never"),
@@ -120,7 +130,7 @@ const REQUIRE: Flag<Output> = Flag {
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON, CSV, HTML, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, COLOR],
+    flags: &[JSON, CSV, HTML, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, NO_LIVE, COLOR],
 }];
 
 /// Options of a command that shows a stored report.
@@ -130,8 +140,12 @@ pub const OF_REPORTS: &[Group<Output>] =
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
 
+/// Options of a command that sets results beside each other.
+pub const OF_COMPARISONS: &[Group<Output>] =
+    &[Group { title: "Output", flags: &[JSON, HTML, COLOR] }];
+
 /// Options of a command that shows something again and again.
-pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COLOR] }];
+pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
 
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
@@ -164,10 +178,10 @@ impl Output {
         if self.csv.is_some() {
             write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
         }
-        if self.html.is_some() {
+        self.page(|| {
             let csv = csv::report(result).map_err(|error| error.to_string())?;
-            write(&self.html, &candor_html::report(result, &json, &csv))?;
-        }
+            Ok(candor_html::report(result, &json, &csv))
+        })?;
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);
             screen::data(&match self.verbose {
@@ -182,6 +196,11 @@ impl Output {
             screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
+    }
+
+    /// Writes the page for the browser where one was asked for.
+    pub fn page(&self, page: impl FnOnce() -> Result<String, String>) -> Result<(), String> {
+        if self.html.is_some() { write(&self.html, &page()?) } else { Ok(()) }
     }
 
     /// The exit code of a report that earned `code`: a worse verdict than `--require` takes is told

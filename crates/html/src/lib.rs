@@ -14,6 +14,7 @@
 //! | `topology` | the way from the workers to the devices, drawn |
 
 mod charts_tmp;
+mod comparison;
 mod markup;
 mod page;
 mod parts;
@@ -21,6 +22,7 @@ mod pictures;
 mod report;
 mod topology;
 
+pub use comparison::comparison;
 pub use markup::Markup;
 pub use page::{Frame, Section, page};
 pub use pictures::figure;

@@ -67,7 +67,12 @@ impl Markup {
     }
 
     /// Adds an element with what `content` adds inside.
-    pub fn within(&mut self, tag: &str, attributes: Attributes<'_>, content: impl FnOnce(&mut Self)) {
+    pub fn within(
+        &mut self,
+        tag: &str,
+        attributes: Attributes<'_>,
+        content: impl FnOnce(&mut Self),
+    ) {
         self.open(tag, attributes);
         content(self);
         self.close(tag);
@@ -91,8 +96,9 @@ impl Markup {
 
 /// Elements after which the source has a line break.
 const BLOCKS: &[&str] = &[
-    "p", "h1", "h2", "h3", "div", "section", "header", "footer", "nav", "main", "ul", "ol", "li", "dl",
-    "dd", "table", "thead", "tbody", "tr", "figure", "details", "pre", "script", "style", "svg", "g",
+    "p", "h1", "h2", "h3", "div", "section", "header", "footer", "nav", "main", "ul", "ol", "li",
+    "dl", "dd", "table", "thead", "tbody", "tr", "figure", "details", "pre", "script", "style",
+    "svg", "g",
 ];
 
 #[cfg(test)]

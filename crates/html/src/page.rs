@@ -43,7 +43,9 @@ pub fn page(frame: &Frame, sections: &[Section]) -> String {
     page.trusted("\n<style>\n");
     page.trusted(candor_chart::STYLE);
     page.trusted(STYLE);
-    page.trusted("</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the results</a>\n");
+    page.trusted(
+        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the results</a>\n",
+    );
     page.within("header", &[("class", "top")], |top| top.add(&frame.head));
     page.within("nav", &[("aria-label", "Sections")], |nav| {
         for section in sections {

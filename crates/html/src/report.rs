@@ -17,7 +17,13 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let frame = Frame { title: title(report), head: head(report), colophon: shown::ran(report) };
     let sections = [
         section("results", "Results", results(report)),
-        section("timeline", "Timeline", { let mut m = Markup::new(); for (n, c) in crate::charts_tmp::all(report).iter().enumerate() { crate::pictures::figure(&mut m, &format!("p{n}"), c); } m }),
+        section("timeline", "Timeline", {
+            let mut m = Markup::new();
+            for (n, c) in crate::charts_tmp::all(report).iter().enumerate() {
+                crate::pictures::figure(&mut m, &format!("p{n}"), c);
+            }
+            m
+        }),
         section("path", "Path to the devices", path(report)),
         section("requests", "Requests that reached the devices", block_requests(report)),
         section("sweep", "Sweep", sweep(report)),
@@ -160,10 +166,9 @@ fn tiles(head: &mut Markup, report: &Report) {
 /// Rate, latency and expectation of a report with one row.
 fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
     let with_numbers = |row: &&ResultRow| row.numbers.iter().any(Cell::holds_value);
-    let (Some(row), 1) = (
-        rows.iter().find(with_numbers),
-        rows.iter().filter(|row| row.about.is_some()).count(),
-    ) else {
+    let (Some(row), 1) =
+        (rows.iter().find(with_numbers), rows.iter().filter(|row| row.about.is_some()).count())
+    else {
         return Vec::new();
     };
     let number = |head: &str| {
@@ -313,7 +318,8 @@ fn path(report: &Report) -> Markup {
     // A single chain leaves room for its words beside it.
     let class = if picture.width < BESIDE_PIXELS { "topology narrow" } else { "topology" };
     body.within("figure", &[("class", class)], |figure| {
-        let plot = [("class", "plot"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Path")];
+        let plot =
+            [("class", "plot"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Path")];
         figure.within("div", &plot, |plot| plot.add(&picture.svg));
         figure.within("div", &[], |words| {
             parts::named(words, &picture.words);
@@ -372,28 +378,32 @@ fn finding(body: &mut Markup, folded: &Folded<'_>, several: bool) {
     let finding = folded.finding;
     let (meaning, confidence) = folded.meaning();
     let class = format!("finding {}", parts::class(folded.tone()));
-    body.within("article", &[("class", &class), ("id", &format!("rule-{}", finding.rule))], |card| {
-        card.within("h3", &[], |line| {
-            line.element("span", &[("class", "rule")], &finding.rule);
-            line.text(" ");
-            line.text(&candor_record::fmt::capital(&finding.title));
-        });
-        card.within("p", &[("class", "meaning")], |line| {
-            line.element("b", &[], &candor_record::fmt::capital(&meaning));
-            line.text(&format!(" ({confidence})"));
-        });
-        card.element("p", &[], &finding.sentence);
-        if several {
-            card.element("p", &[("class", "dim")], &folded.phases());
-        }
-        evidence(card, folded);
-        if !finding.advice.is_empty() {
-            card.element("p", &[], &finding.advice);
-        }
-        if let Some(command) = &finding.next {
-            parts::copyable(card, command);
-        }
-    });
+    body.within(
+        "article",
+        &[("class", &class), ("id", &format!("rule-{}", finding.rule))],
+        |card| {
+            card.within("h3", &[], |line| {
+                line.element("span", &[("class", "rule")], &finding.rule);
+                line.text(" ");
+                line.text(&candor_record::fmt::capital(&finding.title));
+            });
+            card.within("p", &[("class", "meaning")], |line| {
+                line.element("b", &[], &candor_record::fmt::capital(&meaning));
+                line.text(&format!(" ({confidence})"));
+            });
+            card.element("p", &[], &finding.sentence);
+            if several {
+                card.element("p", &[("class", "dim")], &folded.phases());
+            }
+            evidence(card, folded);
+            if !finding.advice.is_empty() {
+                card.element("p", &[], &finding.advice);
+            }
+            if let Some(command) = &finding.next {
+                parts::copyable(card, command);
+            }
+        },
+    );
 }
 
 fn evidence(card: &mut Markup, folded: &Folded<'_>) {

@@ -269,7 +269,9 @@ fn without_its_script_the_page_is_whole(browser: &Browser) {
 fn half_an_hour_of_sixty_four_workers_stays_small(browser: &Browser) {
     let page = Page::of(&reports::half_an_hour());
     opened(browser, &page.path());
-    assert!(browser.run("document.querySelectorAll('*').length").as_u64().expect("a number") < 9000);
+    assert!(
+        browser.run("document.querySelectorAll('*').length").as_u64().expect("a number") < 9000
+    );
     assert_eq!(browser.console(), Vec::<String>::new());
     let times = browser.run(
         "const [of] = performance.getEntriesByType('navigation');

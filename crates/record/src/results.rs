@@ -46,7 +46,7 @@ pub struct PhaseResults {
     pub repeat: u32,
     /// Wall clock at its start in ms since 1970, where it is known.
     pub start_unix_ms: Option<u64>,
-    /// Load of others meanwhile, as far as it was seen.
+    /// Load of others meanwhile, each kind that was looked for.
     #[serde(default)]
     pub disturbances: Vec<Disturbance>,
     /// Verdict on the phase; absent where nobody judged it.
@@ -59,13 +59,36 @@ pub struct PhaseResults {
     pub devices: Vec<DeviceResults>,
 }
 
-/// Load of others during a phase.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// Load of others during a phase, or what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Disturbance {
-    /// Name, such as `CPU time of others`.
-    pub name: String,
+    /// Kind of the load.
+    pub kind: DisturbanceKind,
     /// Share of all there was, from 0 to 1.
     pub share: f64,
+}
+
+/// Kind of a disturbance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DisturbanceKind {
+    /// CPU time that the workers did not use, of the time of all CPUs.
+    CpuOfOthers,
+    /// Time for which workers were ready and waited for a CPU.
+    WaitedForCpu,
+    /// Bytes that others moved, of all that the device moved.
+    TrafficOfOthers,
+}
+
+impl DisturbanceKind {
+    /// The kind in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            DisturbanceKind::CpuOfOthers => "CPU time of others",
+            DisturbanceKind::WaitedForCpu => "time of workers waiting for a CPU",
+            DisturbanceKind::TrafficOfOthers => "traffic of others on the device",
+        }
+    }
 }
 
 /// Results of one job in one phase.
@@ -97,6 +120,9 @@ pub struct Load {
     pub depth: Option<u32>,
     /// Number of workers.
     pub workers: Option<u32>,
+    /// A rate or think time set its pace: it did less than it could.
+    #[serde(default)]
+    pub is_paced: bool,
     /// Operations per second at which it was held, in even gaps.
     #[serde(default)]
     pub held_ops_per_s: Option<f64>,
@@ -224,6 +250,13 @@ impl From<&Latency> for LatencyResults {
                 .map(|(bucket, count)| (crate::histogram::bucket_middle(bucket), count))
                 .collect(),
         }
+    }
+}
+
+impl PhaseResults {
+    /// The share of a disturbance, where it was looked for.
+    pub fn disturbance(&self, kind: DisturbanceKind) -> Option<f64> {
+        self.disturbances.iter().find(|of| of.kind == kind).map(|of| of.share)
     }
 }
 

@@ -17,6 +17,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("blocks", 3),
     ("memory", 3),
     ("compute", 3),
+    ("compare", 3),
     ("copy", 3),
     ("observe", 3),
     ("judge", 3),
@@ -25,6 +26,7 @@ const FLOORS: &[(&str, u32)] = &[
     // Bytes within files are those of blocks.
     ("entries", 4),
     ("html", 4),
+    ("live", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),

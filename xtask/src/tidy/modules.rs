@@ -31,7 +31,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv cached problems progress requests rules watch \
+        "style describe layout words json csv comparison cached problems progress requests rules watch \
          report facts",
     ),
     (
@@ -53,7 +53,9 @@ const ORDERS: &[(&str, &str)] = &[
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          sweep",
     ),
+    ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("explore", "saturate small_files check"),
+    ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (

@@ -178,7 +178,8 @@ fn is_of_page_cache(limit: &Limit) -> bool {
 /// A target, its filesystems, and what is below.
 fn target(graph: &mut Graph, facts: &Facts, target: &TargetFacts, top: usize) {
     let kind = describe::path_kind(target.kind).to_owned();
-    let mut at = graph.below(top, Part::Target(target.path.clone()), target.path.clone(), vec![kind]);
+    let mut at =
+        graph.below(top, Part::Target(target.path.clone()), target.path.clone(), vec![kind]);
     for on in target.filesystem.iter().chain(&target.held_on) {
         let lines = vec![format!("at {}", on.mount_point)];
         let part = Part::Filesystem(on.mount_point.clone());
@@ -254,7 +255,9 @@ fn rates(link: &Link) -> Vec<String> {
 fn used(graph: &mut Graph, report: &Report) {
     let facts = report.facts();
     for ceiling in report.judged().flat_map(|(_, judged)| &judged.ceilings) {
-        let (Some(used), Some(at)) = (ceiling.used, link_of(graph, facts, ceiling)) else { continue };
+        let (Some(used), Some(at)) = (ceiling.used, link_of(graph, facts, ceiling)) else {
+            continue;
+        };
         let node = &mut graph.nodes[at];
         if node.used.as_ref().is_none_or(|(known, _)| *known < used) {
             node.used = Some((used, column::share(used)));
@@ -271,7 +274,8 @@ fn link_of(graph: &Graph, facts: &Facts, ceiling: &Ceiling) -> Option<usize> {
 fn named_link(graph: &Graph, facts: &Facts, name: &str) -> Option<usize> {
     for device in &facts.devices {
         for link in device.way.iter().chain(&device.link) {
-            let kind = name.strip_prefix(&link.kind).and_then(|rest| rest.strip_prefix(" link of "));
+            let kind =
+                name.strip_prefix(&link.kind).and_then(|rest| rest.strip_prefix(" link of "));
             let names = kind.unwrap_or_default().split(" (").next().unwrap_or_default();
             let is_at = !link.at.is_empty() && name.ends_with(&format!("({})", link.at));
             let has_place = name.ends_with(')');
@@ -289,7 +293,8 @@ fn limits(graph: &mut Graph, report: &Report) {
     let judged: Vec<_> = report.judged().collect();
     let mut limited: Vec<(usize, Vec<String>)> = Vec::new();
     for (phase, judged) in &judged {
-        let Some(at) = judged.limited_by.as_ref().and_then(|limit| home(graph, phase, limit)) else {
+        let Some(at) = judged.limited_by.as_ref().and_then(|limit| home(graph, phase, limit))
+        else {
             continue;
         };
         let name = phase_name(phase);
@@ -321,7 +326,8 @@ fn home(graph: &Graph, phase: &PhaseRecord, limit: &Limit) -> Option<usize> {
     let by_name = match limit {
         Limit::Link { link } => named_link(graph, facts, link),
         Limit::SharedLink { link, .. } => {
-            let shared = |node: &usize| graph.edges.iter().filter(|(upper, _)| upper == node).count() > 1;
+            let shared =
+                |node: &usize| graph.edges.iter().filter(|(upper, _)| upper == node).count() > 1;
             let of_kind = |at: &usize| {
                 let kind = format!("{link} ");
                 matches!(&graph.nodes[*at].part, Part::Link(name) if name.starts_with(&kind))
@@ -329,7 +335,9 @@ fn home(graph: &Graph, phase: &PhaseRecord, limit: &Limit) -> Option<usize> {
             let links = || (0..graph.nodes.len()).filter(of_kind);
             links().find(shared).or_else(|| links().next())
         }
-        Limit::SerialCommands { device: name } | Limit::Temperature { device: name } => device(name),
+        Limit::SerialCommands { device: name } | Limit::Temperature { device: name } => {
+            device(name)
+        }
         Limit::NetworkToDevice { device: name } => remote().or_else(|| device(name)),
         Limit::Network { .. } => remote(),
         Limit::ArrayMember { member, .. } | Limit::SlowMember { member, .. } => device(member),

@@ -50,9 +50,9 @@ impl Browser {
             }
         };
         let lines = BufReader::new(driver.stdout.take().expect("a pipe")).lines();
-        let port = lines.map_while(Result::ok).find_map(|line| {
-            line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok()
-        });
+        let port = lines
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok());
         let profile = tempfile::tempdir().expect("a directory");
         let port = port.expect("chromedriver tells its port");
         let mut browser = Browser { driver, port, session: String::new(), _profile: profile };
@@ -76,7 +76,8 @@ impl Browser {
 
     /// The value of an expression, or of the last `return`.
     pub fn run(&self, script: &str) -> Value {
-        let body = if script.contains("return") { script.into() } else { format!("return {script}") };
+        let body =
+            if script.contains("return") { script.into() } else { format!("return {script}") };
         self.post("execute/sync", &json!({ "script": body, "args": [] }))
     }
 
@@ -158,7 +159,8 @@ impl Browser {
 
     fn request(&self, method: &str, path: &str, body: &Value) -> Value {
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
+        let mut stream =
+            TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a timeout");
         let length = body.len();
         let head = format!(

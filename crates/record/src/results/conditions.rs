@@ -57,7 +57,6 @@ pub(super) fn of(report: &Report) -> Vec<Condition> {
     let host = report.phases.last().map(|phase| phase.host());
     let name = Some(host.map_or("", |host| &host.host).to_owned()).filter(|name| !name.is_empty());
     let mut all = plan::of_targets(&report.plan);
-    all.extend(condition(Area::Tool, "tool", Some("candor".to_owned()), true));
     let version = Some(report.candor_version.clone());
     all.extend(condition(Area::Tool, "version of candor", version, false));
     all.extend(condition(Area::Host, "host", name, false));

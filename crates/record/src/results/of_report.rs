@@ -4,8 +4,8 @@ use candor_plan::blocks::{Arrival, Pace};
 use candor_plan::{Job, Phase, Plan, Work};
 
 use super::{
-    DeviceInterval, DeviceResults, Disturbance, Interval, JobResults, LatencyResults, Load,
-    OpResults, PhaseResults, Results, conditions,
+    DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, Interval, JobResults,
+    LatencyResults, Load, OpResults, PhaseResults, Results, conditions,
 };
 use crate::fmt::ratio;
 use crate::{
@@ -75,6 +75,7 @@ fn load(job: &Job) -> Load {
             block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
             depth: Some(blocks.depth),
             workers,
+            is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
             held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
             held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
         },
@@ -91,22 +92,24 @@ fn even(pace: &Pace) -> Option<&Pace> {
     Some(pace).filter(|pace| pace.arrival == Arrival::Fixed)
 }
 
-/// Shares of the CPUs and of the device's traffic that were not ours.
+/// Shares of the CPUs, of the workers' time and of the device's traffic that were not ours.
 fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbance> {
     let host = record.host();
     let moment = HostSample::between(&host.host, &host.before, &host.after);
-    let workers = record.measurements.iter().flat_map(|measured| &measured.per_worker);
-    let own_ns: u64 = workers.map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
-    let cpus = moment.cpus_busy.len() as f64;
-    let own = ratio(own_ns as f64, moment.length_ns as f64 * cpus);
-    let cpu = moment.cpu_busy.map(|busy| (busy - own).max(0.0));
-    let cpu = cpu.map(|share| Disturbance { name: "CPU time of others".into(), share });
+    let workers = || record.measurements.iter().flat_map(|measured| &measured.per_worker);
+    let own_ns: u64 = workers().map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
+    let own = ratio(own_ns as f64, moment.length_ns as f64 * moment.cpus_busy.len() as f64);
+    let waited: Option<u64> = workers().map(|worker| worker.run_wait_ns).sum();
+    let worked: u64 = workers().map(|worker| worker.elapsed_ns).sum();
     let could_not = judged.not_evaluated.iter().any(|rule| rule.rule == OTHER_USERS);
-    let traffic = (!could_not).then(|| Disturbance {
-        name: "traffic of others on the device".into(),
-        share: judged.finding(OTHER_USERS).map_or(0.0, foreign_share),
-    });
-    cpu.into_iter().chain(traffic).collect()
+    let traffic = judged.finding(OTHER_USERS).map_or(0.0, foreign_share);
+    let shares = [
+        (DisturbanceKind::CpuOfOthers, moment.cpu_busy.map(|busy| (busy - own).max(0.0))),
+        (DisturbanceKind::WaitedForCpu, waited.map(|ns| ratio(ns as f64, worked as f64))),
+        (DisturbanceKind::TrafficOfOthers, (!could_not).then_some(traffic)),
+    ];
+    let known = shares.into_iter();
+    known.filter_map(|(kind, share)| Some(Disturbance { kind, share: share? })).collect()
 }
 
 /// The rule that finds traffic of others.

@@ -105,7 +105,8 @@ pub(super) fn submission_line(report: &Report) -> Option<String> {
         Some(format!("{used} for {} ({rate} IOPS; {other} {others})", phase.name))
     };
     let phases: Vec<_> = report.phases.iter().filter_map(phase).collect();
-    let line = || format!("Submission, tried for a moment before the clock: {}.", phases.join("; "));
+    let line =
+        || format!("Submission, tried for a moment before the clock: {}.", phases.join("; "));
     (!phases.is_empty()).then(line)
 }
 
