@@ -13,7 +13,6 @@
 //! | `report` | the sections of a report |
 //! | `topology` | the way from the workers to the devices, drawn |
 
-mod charts_tmp;
 mod comparison;
 mod markup;
 mod page;
@@ -25,5 +24,5 @@ mod topology;
 pub use comparison::comparison;
 pub use markup::Markup;
 pub use page::{Frame, Section, page};
-pub use pictures::figure;
+pub use pictures::{Heading, figure};
 pub use report::report;

@@ -11,14 +11,25 @@ const WIDTH: f64 = 1040.0;
 /// Rows of the table behind a panel.
 const ROWS_MAX: usize = 60;
 
+/// Where the title of a picture stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heading {
+    /// Above the picture.
+    Own,
+    /// The heading of the section says it already.
+    Section,
+}
+
 /// A picture with its title, under a name that no other picture of the page has.
-pub fn figure(into: &mut Markup, id: &str, chart: &Chart) {
+pub fn figure(into: &mut Markup, id: &str, chart: &Chart, heading: Heading) {
     if chart.is_empty() {
         return;
     }
     into.within("figure", &[("class", "picture")], |figure| {
         figure.within("figcaption", &[], |caption| {
-            caption.element("h3", &[], &chart.title);
+            if heading == Heading::Own {
+                caption.element("h3", &[], &chart.title);
+            }
             if !chart.subtitle.is_empty() {
                 caption.element("p", &[("class", "dim")], &chart.subtitle);
             }
@@ -49,7 +60,7 @@ fn behind(figure: &mut Markup, chart: &Chart) {
             for row in values.rows {
                 table.row(row.into_iter().map(Cell::from).collect());
             }
-            details.element("h4", &[], &panel.y.label);
+            details.element("p", &[("class", "panel")], &panel.y.label);
             parts::table(details, &panel.y.label, &table);
             if values.left_out > 0 {
                 let left_out = candor_record::fmt::counted(values.left_out as u64, "row");

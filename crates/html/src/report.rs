@@ -1,5 +1,7 @@
 //! The sections of a report, in the order of a reader's questions.
 
+mod charts;
+
 use candor_record::{PhaseRecord, Report};
 use candor_show::report::parts as shown;
 use candor_show::report::parts::{Folded, ResultRow};
@@ -9,24 +11,22 @@ use crate::markup::Markup;
 use crate::page::{Frame, Section, page};
 use crate::{parts, topology};
 
+use charts::Pictures;
+
 /// Base64 of the report and its samples that a page may carry; larger ones are left to the files.
 const DATA_BYTES_MAX: usize = 1 << 20;
 
 /// A report as a page; `json` is the report for machines, which the page carries.
 pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let frame = Frame { title: title(report), head: head(report), colophon: shown::ran(report) };
+    let pictures = Pictures::of(report);
     let sections = [
         section("results", "Results", results(report)),
-        section("timeline", "Timeline", {
-            let mut m = Markup::new();
-            for (n, c) in crate::charts_tmp::all(report).iter().enumerate() {
-                crate::pictures::figure(&mut m, &format!("p{n}"), c);
-            }
-            m
-        }),
-        section("path", "Path to the devices", path(report)),
+        section("timeline", "Timeline", pictures.timeline()),
+        section("latency", "Latency distribution", pictures.latency()),
         section("requests", "Requests that reached the devices", block_requests(report)),
-        section("sweep", "Sweep", sweep(report)),
+        section("path", "Path to the devices", path(report)),
+        section("sweep", "Sweep", sweep(report, &pictures)),
         section("findings", "Findings", findings(report)),
         section("notes", "Not exactly as asked", notes(report)),
         section("environment", "Environment", environment(report)),
@@ -349,10 +349,12 @@ fn block_requests(report: &Report) -> Markup {
     body
 }
 
-fn sweep(report: &Report) -> Markup {
+/// Where more no longer paid, drawn and as a table.
+fn sweep(report: &Report, pictures: &Pictures<'_>) -> Markup {
     let mut body = Markup::new();
     if let Some((table, knees)) = shown::sweep(report) {
         knees.iter().for_each(|sentence| body.element("p", &[], sentence));
+        body.add(&pictures.sweep());
         parts::table(&mut body, "Sweep", &table);
     }
     body
