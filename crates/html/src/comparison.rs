@@ -19,12 +19,13 @@ pub fn comparison(comparison: &Comparison) -> String {
         colophon: format!("candor {} compared.", comparison.candor_version),
     };
     let sections = [
-        Section { id: "changes", title: "Changes".into(), body: changes(comparison) },
-        Section { id: "unlike", title: "Not alike".into(), body: unlike(comparison) },
-        Section { id: "checks", title: "Conditions".into(), body: checks(comparison) },
+        ("changes", "Changes", changes(comparison)),
+        ("unlike", "Not alike", unlike(comparison)),
+        ("checks", "Conditions", checks(comparison)),
     ];
-    let sections: Vec<Section> =
-        sections.into_iter().filter(|section| !section.body.is_empty()).collect();
+    let sections = sections.into_iter().filter(|(_, _, body)| !body.is_empty());
+    let section = |(id, short, body)| Section { id, title: String::from(short), short, body };
+    let sections: Vec<Section> = sections.map(section).collect();
     page(&frame, &sections)
 }
 

@@ -21,25 +21,25 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let frame = Frame { title: title(report), head: head(report), colophon: shown::ran(report) };
     let pictures = Pictures::of(report);
     let sections = [
-        section("results", "Results", results(report)),
-        section("timeline", "Timeline", pictures.timeline()),
-        section("latency", "Latency distribution", pictures.latency()),
-        section("requests", "Requests that reached the devices", block_requests(report)),
-        section("path", "Path to the devices", path(report)),
-        section("sweep", "Sweep", sweep(report, &pictures)),
-        section("findings", "Findings", findings(report)),
-        section("notes", "Not exactly as asked", notes(report)),
-        section("environment", "Environment", environment(report)),
-        section("plan", "The plan", plan(report)),
-        section("data", "Data", data(json, csv)),
+        section("results", "Results", "Results", results(report)),
+        section("timeline", "Timeline", "Timeline", pictures.timeline()),
+        section("latency", "Latency distribution", "Latency", pictures.latency()),
+        section("requests", "Requests that reached the devices", "Requests", block_requests(report)),
+        section("path", "Path to the devices", "Path", path(report)),
+        section("sweep", "Sweep", "Sweep", sweep(report, &pictures)),
+        section("findings", "Findings", "Findings", findings(report)),
+        section("notes", "Not exactly as asked", "Notes", notes(report)),
+        section("environment", "Environment", "Environment", environment(report)),
+        section("plan", "The plan", "Plan", plan(report)),
+        section("data", "Data", "Data", data(json, csv)),
     ];
     let sections: Vec<Section> =
         sections.into_iter().filter(|section| !section.body.is_empty()).collect();
     page(&frame, &sections)
 }
 
-fn section(id: &'static str, title: &str, body: Markup) -> Section {
-    Section { id, title: title.to_owned(), body }
+fn section(id: &'static str, title: &str, short: &'static str, body: Markup) -> Section {
+    Section { id, title: title.to_owned(), short, body }
 }
 
 fn title(report: &Report) -> String {

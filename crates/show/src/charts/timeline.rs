@@ -75,8 +75,14 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn of(runs: &[Run<'a>]) -> Lines<'a> {
         let curves = curve::all(runs);
-        let names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
-        let slots = curve::slots(&names);
+        let mut names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
+        let mut slots = curve::slots(&names);
+        // A series of phases whose jobs have a name each: the phases are marked along the axis.
+        let has_one_job = |phase: &PhaseResults| phase.jobs.len() <= 1;
+        if slots.len() > SERIES_MAX && runs.iter().flat_map(|of| &of.results.phases).all(has_one_job) {
+            names = curve::names(&curves, runs, &[Part::Run, Part::Op]);
+            slots = curve::slots(&names);
+        }
         let offsets = runs.iter().map(|run| offsets(&run.results.phases)).collect();
         Lines { curves, names, slots, offsets }
     }

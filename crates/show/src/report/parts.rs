@@ -75,7 +75,7 @@ pub fn results(report: &Report) -> (Vec<String>, Vec<ResultRow>) {
     columns.retain(|column| rows.iter().any(|row| row.cell(*column).holds_value()));
     let shown = |row: Row| ResultRow {
         numbers: columns.iter().map(|column| row.cell(*column)).collect(),
-        name: row.name,
+        name: row.full_name.unwrap_or(row.name),
         about: row.phase.map(|about| ResultNotes {
             at_most: about.at_most,
             used: about.used,

@@ -52,6 +52,8 @@ impl Column {
 #[derive(Default)]
 pub(in super::super) struct Row {
     pub name: String,
+    /// The name of a phase in full, where the one above may be cut.
+    pub full_name: Option<String>,
     /// Operation that it counts; absent where it only adds to the row above.
     pub operation: Option<String>,
     /// Number of latencies; 0 where the row has none.
@@ -116,19 +118,20 @@ pub(super) fn of_phase(report: &Report, phase: &PhaseRecord, judged: &PhaseJudge
         _ => std::iter::once(Row::default()).chain(rows).collect(),
     };
     let first = &mut rows[0];
-    first.name = title(phase, first.operation.as_deref());
+    let (name, after) = title(phase, first.operation.as_deref());
+    // The end stays: it is what differs.
+    first.name = format!("{}{after}", cut(name, NAME_COLUMNS_MAX - width(&after)));
+    first.full_name = Some(format!("{name}{after}"));
     first.phase = Some(About::of(report, phase, judged));
     rows
 }
 
 /// The name of a phase, with what tells its only row from others.
-fn title(phase: &PhaseRecord, operation: Option<&str>) -> String {
+fn title<'a>(phase: &'a PhaseRecord, operation: Option<&str>) -> (&'a str, String) {
     let unnamed = |name: &&str| !phase.name.to_lowercase().contains(*name);
     let operation = operation.filter(unnamed).map(|name| format!(", {name}"));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
-    let after = [operation, repeat].into_iter().flatten().collect::<String>();
-    // The end stays: it is what differs.
-    format!("{}{after}", cut(&phase.name, NAME_COLUMNS_MAX - width(&after)))
+    (&phase.name, [operation, repeat].into_iter().flatten().collect())
 }
 
 /// One row per operation that a job did, each followed by what belongs to it.
