@@ -22,8 +22,9 @@ pub fn table(into: &mut Markup, caption: &str, table: &Table) {
         into.element("caption", &[("class", "unseen")], caption);
         into.within("thead", &[], |head| {
             head.within("tr", &[], |row| {
-                for (name, align) in &table.columns {
-                    row.element("th", &[("scope", "col"), ("class", side(*align))], name);
+                for (nth, (name, align)) in table.columns.iter().enumerate() {
+                    let align = if nth == 0 { Align::Left } else { *align };
+                    row.element("th", &[("scope", "col"), ("class", side(align))], name);
                 }
             });
         });
@@ -54,7 +55,8 @@ pub fn side(align: Align) -> &'static str {
 /// One cell; the first of a row is its head.
 pub fn cell_of(into: &mut Markup, cell: &Cell, align: Align, is_head: bool) {
     let tone = cell.tone.map_or("", class);
-    let class = format!("{} {tone}", side(align));
+    // The first column stands at the edge of the page, numbers too.
+    let class = format!("{} {tone}", side(if is_head { Align::Left } else { align }));
     match is_head {
         true => into.element("th", &[("scope", "row"), ("class", class.trim())], cell.text.trim()),
         false => into.element("td", &[("class", class.trim())], &cell.text),

@@ -6,8 +6,9 @@ use candor_show::{Align, Cell, Table};
 use crate::markup::Markup;
 use crate::parts;
 
-/// Pixels of a picture on a wide page; narrower ones shrink it, and scroll below half of that.
-const WIDTH: f64 = 1040.0;
+/// Names, and widths in pixels, of the two drawings of a picture: the style sheet shows the one
+/// that fits, with letters of a size that can be read.
+const DRAWINGS: [(&str, f64); 2] = [("wide", 1040.0), ("narrow", 440.0)];
 /// Rows of the table behind a panel.
 const ROWS_MAX: usize = 60;
 
@@ -35,8 +36,13 @@ pub fn figure(into: &mut Markup, id: &str, chart: &Chart, heading: Heading) {
             }
         });
         figure.within("div", &[("class", "plot")], |plot| {
-            let look = Look { width: WIDTH, is_framed: false, id: id.into(), ..Look::default() };
-            plot.trusted(&chart.svg(&look));
+            for (name, width) in DRAWINGS {
+                let id = format!("{id}-{name}");
+                plot.within("div", &[("class", name)], |drawing| {
+                    let look = Look { width, is_framed: false, id, ..Look::default() };
+                    drawing.trusted(&chart.svg(&look));
+                });
+            }
             plot.open("script", &[("type", "application/json")]);
             // Within JSON `<` stands in texts only, where it may be written so.
             plot.trusted(&chart.data().to_string().replace('<', "\\u003c"));

@@ -517,8 +517,8 @@
           this.x.value(Math.min(high, this.x.to))));
       });
       svg.addEventListener("pointercancel", () => { start = null; this.select(null); });
-      plot.addEventListener("keydown", (event) => this.key(event));
-      plot.addEventListener("blur", () => this.hover(null));
+      plot.onkeydown = (event) => this.key(event);
+      plot.onblur = () => this.hover(null);
     }
 
     // The place of an event in units of the picture.
@@ -635,15 +635,23 @@
 
   // ---- The page ----
 
-  for (const plot of document.querySelectorAll(".plot")) {
-    const svg = plot.querySelector("svg[data-x]");
-    const values = plot.querySelector("script");
+  const small = matchMedia("(max-width: 40rem)");
+
+  // Gives life to the drawing of a picture that is shown: on a phone there is another one.
+  function enliven(plot) {
+    const svg = plot.querySelector(`${small.matches ? ".narrow" : ".wide"} svg[data-x]`);
+    plot.parentElement.querySelector(".controls")?.remove();
+    plot.querySelector(".tip")?.remove();
+    if (svg) new Picture(plot, svg, JSON.parse(plot.querySelector("script").textContent));
+  }
+
+  for (const plot of document.querySelectorAll(".picture .plot")) {
     // Pictures below the screen wait until somebody comes near.
-    if (!svg || !values) continue;
     const watch = new IntersectionObserver((entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       watch.disconnect();
-      new Picture(plot, svg, JSON.parse(values.textContent));
+      enliven(plot);
+      small.addEventListener("change", () => enliven(plot));
     }, { rootMargin: "600px" });
     watch.observe(plot);
   }

@@ -24,7 +24,12 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
         section("results", "Results", "Results", results(report)),
         section("timeline", "Timeline", "Timeline", pictures.timeline()),
         section("latency", "Latency distribution", "Latency", pictures.latency()),
-        section("requests", "Requests that reached the devices", "Requests", block_requests(report)),
+        section(
+            "requests",
+            "Requests that reached the devices",
+            "Requests",
+            block_requests(report),
+        ),
         section("path", "Path to the devices", "Path", path(report)),
         section("sweep", "Sweep", "Sweep", sweep(report, &pictures)),
         section("findings", "Findings", "Findings", findings(report)),
@@ -120,7 +125,7 @@ fn limits(head: &mut Markup, report: &Report) {
             block.within("dl", &[], |list| {
                 for (limit, names) in several {
                     list.element("dt", &[], limit);
-                    list.element("dd", &[], &names.join(", "));
+                    list.element("dd", &[], &names.join("; "));
                 }
             });
         }),
@@ -316,7 +321,7 @@ fn path(report: &Report) -> Markup {
     let mut body = Markup::new();
     let Some(picture) = topology::picture(report) else { return body };
     // A single chain leaves room for its words beside it.
-    let class = if picture.width < BESIDE_PIXELS { "topology narrow" } else { "topology" };
+    let class = if picture.width < BESIDE_PIXELS { "topology chain" } else { "topology" };
     body.within("figure", &[("class", class)], |figure| {
         let plot =
             [("class", "plot"), ("tabindex", "0"), ("role", "group"), ("aria-label", "Path")];

@@ -5,10 +5,18 @@ use candor_record::results::{PhaseResults, Results};
 use candor_show::charts::{Kind, Run, chart};
 
 use crate::markup::Markup;
+use crate::parts::folded;
 use crate::pictures::{Heading, figure};
 
 /// Curves that one picture of latencies has, at most; more of them hide each other.
 const CURVES_MAX: usize = 5;
+
+/// A picture of the latencies of some phases; none where they have none.
+fn distribution(body: &mut Markup, kind: Kind, id: &str, results: &Results) {
+    if let Ok(chart) = chart(kind, &[Run { name: "", results, report: None }]) {
+        figure(body, id, &chart, Heading::Own);
+    }
+}
 
 /// Results of a report, and the report they are from.
 pub struct Pictures<'a> {
@@ -32,17 +40,15 @@ impl<'a> Pictures<'a> {
     /// Percentile curves and histograms, as many phases in one picture as can be told apart.
     pub fn latency(&self) -> Markup {
         let mut body = Markup::new();
-        for (kind, name) in [(Kind::Percentiles, "percentiles"), (Kind::Histogram, "histogram")] {
-            let parts = self.parts();
-            for (nth, part) in parts.iter().enumerate() {
-                let run = Run { name: "", results: part, report: None };
-                let Ok(mut chart) = chart(kind, &[run]) else { continue };
-                if let [phase] = &part.phases[..]
-                    && parts.len() > 1
-                {
-                    chart.title = format!("{}: {}", chart.title, phase.name);
-                }
-                figure(&mut body, &format!("{name}-{nth}"), &chart, Heading::Own);
+        let parts = self.parts();
+        for (nth, part) in parts.iter().enumerate() {
+            distribution(&mut body, Kind::Percentiles, &format!("percentiles-{nth}"), part);
+            let id = format!("histogram-{nth}");
+            match parts.len() {
+                1 => distribution(&mut body, Kind::Histogram, &id, part),
+                _ => folded(&mut body, "The same as a histogram", |inside| {
+                    distribution(inside, Kind::Histogram, &id, part);
+                }),
             }
         }
         body

@@ -308,7 +308,7 @@ fn limits(graph: &mut Graph, report: &Report) {
         let text = match (all, judged.len()) {
             (true, 1) => "the result".to_owned(),
             (true, _) => "all results".to_owned(),
-            _ => names.join(", "),
+            _ => names.join("; "),
         };
         graph.nodes[at].limits = Some(text);
     }
