@@ -26,6 +26,7 @@ mod fio_peer;
 mod fio_states;
 mod fio_traces;
 mod honest;
+mod html;
 mod iostat;
 mod limits;
 mod lists;

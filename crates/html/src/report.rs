@@ -2,7 +2,7 @@
 
 mod charts;
 
-use candor_record::{PhaseRecord, Report};
+use candor_record::{PhaseRecord, Report, Verdict};
 use candor_show::report::parts as shown;
 use candor_show::report::parts::{Folded, ResultRow};
 use candor_show::{Align, Cell, Style, Tone, facts, requests};
@@ -69,14 +69,18 @@ fn head(report: &Report) -> Markup {
     });
     let (verdict, tone) = shown::verdict(report);
     let label = report.judgement.verdict.label();
-    let (label, about) = match verdict.strip_prefix(label) {
-        Some(about) => (label, about.trim_start_matches([':', '.', ' '])),
-        None => (verdict.trim_end_matches('.'), ""),
+    let about = verdict.strip_prefix(label).unwrap_or_default();
+    // What was measured instead stands behind the label: `(the page cache): …`.
+    let joint = if about.starts_with(" (") { "): " } else { ": " };
+    let (label, about) = match verdict.split_once(joint) {
+        Some((label, about)) if joint.len() == 2 => (label.to_owned(), about),
+        Some((label, about)) => (format!("{label})"), about),
+        None => (verdict.trim_end_matches('.').to_owned(), ""),
     };
     head.within("div", &[("class", &format!("verdict {}", parts::class(tone)))], |block| {
         block.within("h1", &[], |line| {
             line.element("span", &[("class", "badge"), ("aria-hidden", "true")], sign(tone));
-            line.text(label);
+            line.text(&label);
         });
         if !about.is_empty() {
             block.element("p", &[("class", "lead")], &candor_record::fmt::capital(about));
@@ -152,7 +156,10 @@ fn tiles(head: &mut Markup, report: &Report) {
     if tiles.is_empty() {
         return;
     }
-    head.within("ul", &[("class", "tiles"), ("aria-label", "Key numbers")], |list| {
+    // Numbers of something else should not look like results.
+    let is_else = report.judgement.verdict >= Verdict::MeasuresElse;
+    let class = if is_else { "tiles doubtful" } else { "tiles" };
+    head.within("ul", &[("class", class), ("aria-label", "Key numbers")], |list| {
         for (name, value) in &tiles {
             list.within("li", &[], |tile| {
                 tile.element("span", &[("class", "name")], name);
