@@ -30,6 +30,7 @@ mod html;
 mod iostat;
 mod limits;
 mod lists;
+mod live;
 mod plans;
 mod safety;
 mod scale;

@@ -27,6 +27,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("entries", 4),
     ("html", 4),
     ("live", 4),
+    ("metrics", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),
