@@ -27,6 +27,7 @@ mod fio_states;
 mod fio_traces;
 mod history;
 mod honest;
+mod html;
 mod iostat;
 mod limits;
 mod lists;

@@ -23,7 +23,7 @@ pub mod cached;
 pub mod charts;
 pub mod comparison;
 pub mod csv;
-mod describe;
+pub mod describe;
 pub mod facts;
 pub mod history;
 pub mod json;
@@ -40,5 +40,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
-pub use layout::{cut, wrap};
-pub use style::Style;
+pub use layout::{Align, Cell, Table, cut, wrap};
+pub use style::{Style, Tone};
