@@ -228,6 +228,7 @@ impl Entry {
             targets: self.options.as_ref().map(targets).unwrap_or_default(),
             elapsed_ns: self.job.elapsed_ns(),
             operations: self.job.operations(),
+            ..JobResults::default()
         }
     }
 }
@@ -241,6 +242,8 @@ fn load(options: &JobOptions) -> Load {
             true => u32::try_from(options.runtime.clones).ok(),
             false => Some(1),
         },
+        is_paced: options.rate.is_set() || options.think.rests(),
+        ..Load::default()
     }
 }
 
