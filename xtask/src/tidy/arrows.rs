@@ -26,6 +26,7 @@ const FLOORS: &[(&str, u32)] = &[
     // Bytes within files are those of blocks.
     ("entries", 4),
     ("live", 4),
+    ("metrics", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),

@@ -145,7 +145,7 @@ impl State {
                 self.told.push(format!("{}: {}; {}", note.asked, note.did, note.why));
             }
             Event::RunDone { .. } => self.over = true,
-            Event::RunStarted { .. } | Event::Interim { .. } => {}
+            Event::RunStarted { .. } | Event::PhaseJudged { .. } | Event::Interim { .. } => {}
         }
     }
 
