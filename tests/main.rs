@@ -10,6 +10,7 @@ mod block_trace;
 mod cache;
 mod check;
 mod commands;
+mod compare;
 mod completions;
 mod dd;
 mod elbencho;
