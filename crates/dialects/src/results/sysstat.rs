@@ -195,7 +195,7 @@ const DAY_S: u64 = 86_400;
 
 /// A moment of iostat in seconds: since 1970 where it has a date that can be read, since midnight
 /// where the date is in a form of the user's language.
-fn seconds(text: &str) -> Option<u64> {
+pub(super) fn seconds(text: &str) -> Option<u64> {
     if let Some(ms) = unix_ms(text) {
         return Some(ms / 1000);
     }
