@@ -31,7 +31,7 @@ pub fn load<R>(file: &str, read: impl FnOnce(&str) -> Result<R, String>) -> Resu
 /// A sentence with the path, and the line where one is at fault.
 pub fn results(file: &str) -> Result<Results, String> {
     let text = text(file, REPORT_BYTES_MAX)?;
-    if text.contains("\"report_version\"") || Path::new(file).is_dir() {
+    if is_report(&text) || Path::new(file).is_dir() {
         let report =
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok(Results::from(&report));
@@ -45,6 +45,17 @@ pub fn results(file: &str) -> Result<Results, String> {
         true => candor_dialects::results::read(file, text.as_bytes()),
         false => candor_dialects::results::read_logs(&logs),
     }
+}
+
+/// True for the text of a report, whatever its version.
+fn is_report(text: &str) -> bool {
+    text.contains("\"report_version\"")
+}
+
+/// True for a file that is no report. What comes by stdin, or cannot be read, is taken for one.
+pub fn is_of_another_tool(file: &str) -> bool {
+    let is_file = file != "-" && !Path::new(file).is_dir();
+    is_file && text(file, REPORT_BYTES_MAX).is_ok_and(|text| !is_report(&text))
 }
 
 /// The text at a path, of a run's report where that is a directory, or of stdin for `-`.

@@ -29,7 +29,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv cached problems progress requests rules watch \
+        "style describe layout words json csv cached problems progress requests rules results watch \
          report facts",
     ),
     (
