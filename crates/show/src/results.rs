@@ -60,7 +60,7 @@ fn ns(value: f64) -> String {
 
 fn operations(page: &mut Page, results: &Results) {
     let left = ["phase", "job", "operation"].map(|name| (name, Align::Left));
-    let right = ["per second", "bytes", "mean", "p50", "p99"].map(|name| (name, Align::Right));
+    let right = ["ops/s", "bandwidth", "mean", "p50", "p99"].map(|name| (name, Align::Right));
     let row = |phase: &PhaseResults, job: &JobResults, op: &OpResults| {
         let figure = |kind| op.figure_value(kind);
         let percentile = |p| cell(figure(FigureKind::LatencyPercentile(p)), ns);
@@ -90,7 +90,7 @@ fn operations(page: &mut Page, results: &Results) {
 
 fn devices(page: &mut Page, results: &Results) {
     let left = ["device", "intervals"].map(|name| (name, Align::Left));
-    let right = ["reads", "writes", "requests", "read", "written", "queue", "busy"]
+    let right = ["reads/s", "writes/s", "requests/s", "read", "written", "queue", "busy"]
         .map(|name| (name, Align::Right));
     let mut rows = Vec::new();
     for device in results.phases.iter().flat_map(|phase| &phase.devices) {

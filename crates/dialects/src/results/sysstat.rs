@@ -82,7 +82,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
         results.conditions.extend(times.remarks);
         let start_ms = [phase.start_unix_ms, times.start_unix_ms].into_iter().flatten().min();
         phase.start_unix_ms = start_ms;
-        phase.devices.extend(host.devices(&times.reports)?);
+        phase.devices.extend(host.devices(&times.reports).map_err(|why| format!("{name}: {why}"))?);
     }
     results.started = phase.start_unix_ms.and_then(moment);
     results.phases = vec![phase];
