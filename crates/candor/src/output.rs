@@ -1,9 +1,12 @@
 //! Where results go: options that all commands share.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use candor_record::{Report, Verdict};
-use candor_show::{Style, csv, json, report};
+use candor_show::csv::{self, Table};
+use candor_show::{Style, json, report};
 
 use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::run_dir::RunDir;
@@ -15,18 +18,25 @@ use crate::{exit, parse};
 pub struct Output {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
+    csv_of: Option<Table>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
     /// The whole report as text, not its first screen.
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// A line of progress, no screen.
+    pub no_live: bool,
     /// When to use colours.
     pub color: Color,
     /// Percentiles to quote, ascending, in place of the usual ones.
     percentiles: Vec<f64>,
     /// Worst verdict that is a success.
     require: Option<Verdict>,
+    /// Where metrics of the run are served.
+    pub metrics: Option<SocketAddr>,
+    /// How long they are served after the end until someone has read them.
+    pub metrics_wait: Option<Duration>,
 }
 
 const JSON: Flag<Output> = Flag {
@@ -43,6 +53,42 @@ const CSV: Flag<Output> = Flag {
     help: "Write results and samples to FILE as comma-separated values; - is stdout, without text",
     fields: &[],
     set: |output, text| put_some(&mut output.csv, Ok(text.into())),
+};
+
+const CSV_OF: Flag<Output> = Flag {
+    long: "csv-of",
+    takes: Takes::One(csv::TABLES),
+    help: "The table that --csv writes, as docs/csv.md describes them [default: results, targets \
+           and samples in one, as overview]",
+    fields: &[],
+    set: |output, text| {
+        let words = Table::ALL.map(|table| (table.name(), table));
+        put_some(&mut output.csv_of, parse::one_of(text, &words))
+    },
+};
+
+const METRICS: Flag<Output> = Flag {
+    long: "metrics",
+    takes: Takes::One("[ADDRESS:]PORT"),
+    help: METRICS_HELP,
+    fields: &[],
+    set: |output, text| put_some(&mut output.metrics, candor_metrics::address(text)),
+};
+
+/// Purpose of `--metrics`, wherever it is taken.
+pub const METRICS_HELP: &str = "Serve figures to Prometheus while this goes on, at \
+    http://ADDRESS:PORT/metrics; ADDRESS is 127.0.0.1 unless it is given";
+
+const METRICS_WAIT: Flag<Output> = Flag {
+    long: "metrics-wait",
+    takes: Takes::One("SECONDS"),
+    help: "Serve the last figures after the end until they were read once, at most so long \
+           [default: 0]",
+    fields: &[],
+    set: |output, text| {
+        let seconds = parse::whole_seconds(text)?;
+        put_some(&mut output.metrics_wait, Ok(Duration::from_secs(seconds.into())))
+    },
 };
 
 const RUN_DIR: Flag<Output> = Flag {
@@ -67,6 +113,14 @@ const QUIET: Flag<Output> = Flag {
     help: "No progress on stderr",
     fields: &[],
     set: |output, _| put(&mut output.quiet, Ok(true)),
+};
+
+const NO_LIVE: Flag<Output> = Flag {
+    long: "no-live",
+    takes: Takes::Nothing,
+    help: "No screen on the terminal that shows how it goes on: a line on stderr",
+    fields: &[],
+    set: |output, _| put(&mut output.no_live, Ok(true)),
 };
 
 const COLOR: Flag<Output> = Flag {
@@ -103,18 +157,31 @@ const REQUIRE: Flag<Output> = Flag {
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON, CSV, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, COLOR],
+    flags: &[
+        JSON,
+        CSV,
+        CSV_OF,
+        RUN_DIR,
+        PERCENTILES,
+        REQUIRE,
+        METRICS,
+        METRICS_WAIT,
+        VERBOSE,
+        QUIET,
+        NO_LIVE,
+        COLOR,
+    ],
 }];
 
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, PERCENTILES, REQUIRE, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, CSV_OF, PERCENTILES, REQUIRE, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
 
 /// Options of a command that shows something again and again.
-pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COLOR] }];
+pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
 
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
@@ -128,6 +195,12 @@ impl Output {
         }
         if is_stdout(&self.json) && is_stdout(&self.csv) {
             return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
+        }
+        if self.csv_of.is_some() && self.csv.is_none() {
+            return Err("--csv-of says which table --csv writes; give --csv FILE as well".into());
+        }
+        if self.metrics_wait.is_some() && self.metrics.is_none() {
+            return Err("--metrics-wait is for --metrics; give --metrics PORT as well".into());
         }
         self.claimed = self.run_dir.as_deref().map(RunDir::claim).transpose()?;
         Ok(())
@@ -145,7 +218,8 @@ impl Output {
         }
         write(&self.json, &json)?;
         if self.csv.is_some() {
-            write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
+            let table = csv::table(result, self.csv_of.unwrap_or_default());
+            write(&self.csv, &table.map_err(|error| error.to_string())?)?;
         }
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Write};
 
 use candor_plan::{Problem, Source};
-use candor_record::Event;
 use candor_show::{Style, problems, progress};
 
 /// Width where there is no terminal to ask.
@@ -22,7 +21,8 @@ pub enum Color {
 }
 
 impl Color {
-    fn on(self, terminal: bool) -> bool {
+    /// Colours are used, where there is a terminal or is none.
+    pub fn on(self, terminal: bool) -> bool {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
@@ -46,6 +46,13 @@ pub fn room() -> Option<(usize, usize)> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     let room = (usize::from(size.ws_row), usize::from(size.ws_col));
     (io::stdout().is_terminal() && !dumb && room.0 > 0 && room.1 > 0).then_some(room)
+}
+
+/// The line of progress on stderr, for a terminal or for a log.
+pub fn progress_line() -> progress::Line {
+    let terminal = io::stderr().is_terminal();
+    let columns = columns(rustix::termios::tcgetwinsize(io::stderr()), terminal);
+    progress::Line::new(terminal, columns)
 }
 
 fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -> usize {
@@ -99,20 +106,4 @@ fn fresh_line() -> &'static str {
 pub fn problems(found: &[Problem], source: &Source, color: Color) {
     let text = problems::text(found, source, color.on(io::stderr().is_terminal()));
     tell(&format!("{}{text}", fresh_line()));
-}
-
-/// A consumer of events that shows progress on stderr, unless it is to be quiet.
-pub fn progress(quiet: bool) -> impl FnMut(&Event) {
-    let terminal = io::stderr().is_terminal();
-    let columns = columns(rustix::termios::tcgetwinsize(io::stderr()), terminal);
-    let mut line = progress::Line::new(terminal, columns);
-    let start = std::time::Instant::now();
-    move |event| {
-        // Half a millennium of nanoseconds fits.
-        let now_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let text = line.on(event, now_ns);
-        if !quiet && !text.is_empty() {
-            tell(&text);
-        }
-    }
 }

@@ -46,6 +46,9 @@ pub struct PhaseResults {
     pub repeat: u32,
     /// Wall clock at its start in ms since 1970, where it is known.
     pub start_unix_ms: Option<u64>,
+    /// Load of others meanwhile, each kind that was looked for.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
     /// Verdict on the phase; absent where nobody judged it.
     pub verdict: Option<Verdict>,
     /// The verdict in one line; empty where nobody judged it.
@@ -56,6 +59,38 @@ pub struct PhaseResults {
     pub devices: Vec<DeviceResults>,
 }
 
+/// Load of others during a phase, or what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbance {
+    /// Kind of the load.
+    pub kind: DisturbanceKind,
+    /// Share of all there was, from 0 to 1.
+    pub share: f64,
+}
+
+/// Kind of a disturbance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DisturbanceKind {
+    /// CPU time that the workers did not use, of the time of all CPUs.
+    CpuOfOthers,
+    /// Time for which workers were ready and waited for a CPU.
+    WaitedForCpu,
+    /// Bytes that others moved, of all that the device moved.
+    TrafficOfOthers,
+}
+
+impl DisturbanceKind {
+    /// The kind in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            DisturbanceKind::CpuOfOthers => "CPU time of others",
+            DisturbanceKind::WaitedForCpu => "time of workers waiting for a CPU",
+            DisturbanceKind::TrafficOfOthers => "traffic of others on the device",
+        }
+    }
+}
+
 /// Results of one job in one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResults {
@@ -63,6 +98,9 @@ pub struct JobResults {
     pub job: String,
     /// Load that it put on its targets.
     pub load: Load,
+    /// Conditions of its work, and of that of its phase, as far as they are known.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
     /// Paths that it worked on.
     pub targets: Vec<String>,
     /// From its start to its last completion, in ns.
@@ -82,6 +120,15 @@ pub struct Load {
     pub depth: Option<u32>,
     /// Number of workers.
     pub workers: Option<u32>,
+    /// A rate or think time set its pace: it did less than it could.
+    #[serde(default)]
+    pub is_paced: bool,
+    /// Operations per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_ops_per_s: Option<f64>,
+    /// Bytes per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_bytes_per_s: Option<f64>,
 }
 
 /// Results of one operation of a job.
@@ -229,6 +276,13 @@ impl DeviceResults {
             queue_mean: mean(|of| of.queue_mean),
             utilisation: mean(|of| of.utilisation),
         }
+    }
+}
+
+impl PhaseResults {
+    /// The share of a disturbance, where it was looked for.
+    pub fn disturbance(&self, kind: DisturbanceKind) -> Option<f64> {
+        self.disturbances.iter().find(|of| of.kind == kind).map(|of| of.share)
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Everything here takes a record and gives text; nothing here measures, judges or opens a file.
 //! Numbers are formatted, not computed: what a table shows stands in the report as it is, so that
-//! two renderings of one report never disagree. (The progress line is the one exception: it turns
-//! a sample, which has no rate of its own yet, into a rate.)
+//! two renderings of one report never disagree.
 //!
 //! | module | from | to |
 //! | --- | --- | --- |
@@ -15,10 +14,12 @@
 //! | [`results`] | `Results` | what `candor show` prints of another tool's results |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 pub mod cached;
+pub mod comparison;
 pub mod csv;
 mod describe;
 pub mod facts;
@@ -37,4 +38,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use layout::{cut, wrap};
 pub use style::Style;

@@ -247,9 +247,9 @@ fn execute(
         at_once: false,
         try_submission: true,
     };
-    let (control, progress) = (candor_run::interrupts(), screen::progress(output.quiet));
-    let result = candor_run::execute(plan, (options, &host), &control, progress);
-    commands::finish(result, source, &output)
+    commands::run_and_finish(&output, source, |control, consumer| {
+        candor_run::execute(plan, (options, &host), control, consumer)
+    })
 }
 
 /// Why there is no plan.

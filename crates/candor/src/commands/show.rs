@@ -1,11 +1,12 @@
-//! `candor show REPORT`: a stored report as the run printed it, or results of another tool.
+//! `candor show REPORT`: a stored report as the run printed it, or as its screen showed it; results of
+//! another tool as a table.
 
 use candor_show::{json, results};
 use clap::{ArgMatches, Command};
 
-use crate::flag::{self, CommandLine};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::output;
-use crate::{commands, exit, stored};
+use crate::{commands, exit, live, parse, stored};
 
 const ABOUT: &str = "Show a stored report, as the run that made it printed it";
 
@@ -18,28 +19,78 @@ Results of fio (JSON, logs), elbencho (CSV, JSON), iostat (-o JSON) and sar (sad
 shown as a table, with --json FILE in the form that all tools' results come down to. Nobody judged \
 them.";
 
+/// Options of the screen.
+struct Draft {
+    live: bool,
+    speed: f64,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Screen",
+    flags: &[
+        Flag {
+            long: "live",
+            takes: Takes::Nothing,
+            help: "Play the run again on the screen that showed it live, until q ends it; the text \
+                   follows",
+            fields: &[],
+            set: |draft, _| put(&mut draft.live, Ok(true)),
+        },
+        Flag {
+            long: "speed",
+            takes: Takes::One("FACTOR"),
+            help: "With --live, so many times as fast as it ran: 0.5, 10 [default: 1]",
+            fields: &[],
+            set: |draft, text| match parse::decimal(text)? {
+                factor if (0.001..=1e6).contains(&factor) => put(&mut draft.speed, Ok(factor)),
+                _ => Err(format!("{text} is not between 0.001 and 1000000")),
+            },
+        },
+    ],
+}];
+
 /// The command line.
 pub fn command() -> Command {
     Command::new("show")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .arg(stored::arg())
+        .args(flag::args(GROUPS))
         .args(flag::args(output::OF_REPORTS))
+        .mut_arg("speed", |arg| arg.requires("live"))
         .after_help(exit::HELP)
 }
 
 /// Prints the report, and gives the exit code.
-pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
+    let mut draft = Draft { live: false, speed: 1.0 };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
-    if !stored::is_of_another_tool(file) {
-        return commands::stored(matches, line, candor_record::read);
+    if stored::is_of_another_tool(file) {
+        return foreign(file, matches, line, &mut draft);
     }
-    let output = match commands::flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
+    commands::stored(
+        matches,
+        line,
+        (GROUPS, &mut draft),
+        candor_record::read,
+        |report, output, draft| {
+            if draft.live { live::replay(report, output, draft.speed) } else { Ok(()) }
+        },
+    )
+}
+
+/// Prints results of another tool, and gives the exit code.
+fn foreign(file: &str, matches: &ArgMatches, mut line: CommandLine, draft: &mut Draft) -> u8 {
+    let output = match commands::flags(output::OF_REPORTS, GROUPS, matches, &mut line, draft) {
         Ok(output) => output,
         Err(code) => return code,
     };
     let shown = stored::results(file).and_then(|found| {
-        output.refuse_what_needs_a_report(&format!("{file} has results of {}", found.tool))?;
+        let theirs = format!("{file} has results of {}", found.tool);
+        if draft.live || draft.speed != 1.0 {
+            return Err(format!("--live needs a report of candor, and {theirs}"));
+        }
+        output.refuse_what_needs_a_report(&theirs)?;
         output.show(json::results(&found), |style| results::text(&found, style))
     });
     commands::exit_code(shown)

@@ -3,19 +3,22 @@
 pub mod iostat;
 mod pace;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
+use candor_live::WatchScreen;
 use candor_record::Watched;
 use candor_run::{Control, DeviceSelection, DeviceWatch};
 use candor_show::{json, watch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use self::pace::Pace;
-use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
+use crate::exporter::WatchExporter;
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
-use crate::{commands, exit, parse, screen};
+use crate::{commands, exit, live, parse, screen};
 
 const ABOUT: &str = "Show what goes on on devices, whoever causes it";
 
@@ -24,14 +27,16 @@ Show what goes on on the devices under paths, or on all devices: rates, sizes, w
 what links and limits let through, and where it is allowed (root, or CAP_BPF and CAP_PERFMON) \
 percentiles, sizes and alignment of single requests and the processes behind them.
 
-candor itself reads and writes nothing. On a terminal the screen is refreshed; elsewhere each look \
-follows the one before. It ends after --count looks, or when it is interrupted.";
+candor itself reads and writes nothing. On a terminal of 80 columns and 24 rows the looks are a \
+screen with histories, whose last line names its keys; elsewhere each look follows the one before. \
+It ends after --count looks, or when it is interrupted.";
 
 /// Options of the command.
 struct Draft {
     interval: Duration,
     count: Option<u64>,
     json: bool,
+    metrics: Option<SocketAddr>,
     devices: DeviceSelection,
 }
 
@@ -89,6 +94,13 @@ const GROUPS: &[Group<Draft>] = &[Group {
             fields: &[],
             set: |draft, _| put(&mut draft.json, Ok(true)),
         },
+        Flag {
+            long: "metrics",
+            takes: Takes::One("[ADDRESS:]PORT"),
+            help: output::METRICS_HELP,
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.metrics, candor_metrics::address(text)),
+        },
     ],
 }];
 
@@ -122,9 +134,13 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let interval = Duration::from_secs(1);
-    let mut draft =
-        Draft { interval, count: None, json: false, devices: DeviceSelection::default() };
+    let mut draft = Draft {
+        interval: Duration::from_secs(1),
+        count: None,
+        json: false,
+        metrics: None,
+        devices: DeviceSelection::default(),
+    };
     let output = match commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
@@ -143,7 +159,13 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    commands::exit_code(looks(watch, &draft, &output, &control))
+    match WatchExporter::open(draft.metrics) {
+        Ok(exporter) => commands::exit_code(looks(watch, &draft, &output, (&control, &exporter))),
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::USAGE
+        }
+    }
 }
 
 /// True for the interval and the count as users of iostat write them.
@@ -156,17 +178,32 @@ fn looks(
     mut watch: DeviceWatch,
     draft: &Draft,
     output: &Output,
-    control: &Control,
+    (control, exporter): (&Control, &WatchExporter),
 ) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
     let mut pace = Pace::new(draft.interval, control.clone());
+    let shown = WatchScreen::new(named);
+    let session = match draft.json || output.no_live {
+        true => None,
+        false => live::start(shown, output, 1.0, live::end_by(control)),
+    };
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
         // An interrupt ends it with what happened until then.
         let is_last = control.is_stopped();
         let watched = watch.look();
+        exporter.take(&watched);
+        left -= 1;
+        if let Some(session) = &session {
+            let title = title(&watched, &clock);
+            session.change(|screen, _| screen.look(watched, title));
+            if is_last {
+                break;
+            }
+            continue;
+        }
         let text = match draft.json {
             true => json::watched(&watched).map_err(|error| error.to_string())?,
             false => look(&watched, &clock, named, output),
@@ -174,15 +211,17 @@ fn looks(
         if !screen::stream(&text)? || is_last {
             break;
         }
-        left -= 1;
     }
     Ok(())
 }
 
+fn title(watched: &Watched, clock: &Clock) -> String {
+    format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s)
+}
+
 fn look(watched: &Watched, clock: &Clock, named: bool, output: &Output) -> String {
     let style = screen::style(output.color);
-    let title = format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s);
-    let text = watch::text(watched, &title, named, &style);
+    let text = watch::text(watched, &title(watched, clock), named, &style);
     match screen::room() {
         // Home, each line over the one before, and away with what was below.
         Some((rows, columns)) => {

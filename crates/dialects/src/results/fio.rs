@@ -230,6 +230,7 @@ impl Entry {
             targets: self.options.as_ref().map(targets).unwrap_or_default(),
             elapsed_ns: self.job.elapsed_ns(),
             operations: self.job.operations(),
+            ..JobResults::default()
         }
     }
 
@@ -241,6 +242,8 @@ impl Entry {
             block_bytes: block_bytes(options),
             depth: u32::try_from(options.issue.depth).ok(),
             workers: u32::try_from(workers).ok(),
+            is_paced: options.rate.is_set() || options.think.rests(),
+            ..Load::default()
         }
     }
 }

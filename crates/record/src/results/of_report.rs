@@ -1,15 +1,16 @@
 //! Results of a report.
 
-use candor_plan::{Job, Plan, Work};
+use candor_plan::blocks::{Arrival, Pace};
+use candor_plan::{Job, Phase, Plan, Work};
 
 use super::{
-    DeviceInterval, DeviceResults, Interval, JobResults, LatencyResults, Load, OpResults,
-    PhaseResults, Results,
+    DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, Interval, JobResults,
+    LatencyResults, Load, OpResults, PhaseResults, Results, conditions,
 };
 use crate::fmt::ratio;
 use crate::{
-    DiskCounters, HostRecord, Measurement, OpSample, OpStats, PhaseJudgement, PhaseRecord, Report,
-    Sample, Snapshot,
+    DiskCounters, Finding, HostRecord, HostSample, Measurement, OpSample, OpStats, PhaseJudgement,
+    PhaseRecord, Report, Sample, Snapshot, Value,
 };
 
 impl From<&Report> for Results {
@@ -22,40 +23,39 @@ impl From<&Report> for Results {
             command: report.command.clone(),
             verdict: Some(report.judgement.verdict),
             headline: report.judgement.headline.clone(),
-            conditions: super::conditions::of(report),
+            conditions: conditions::of(report),
             phases: report.judged().map(judged).collect(),
         }
     }
 }
 
 fn phase(plan: &Plan, record: &PhaseRecord, judged: &PhaseJudgement) -> PhaseResults {
-    let jobs = plan.phases.get(record.phase).map_or(&[][..], |phase| &phase.jobs);
+    let planned = plan.phases.get(record.phase);
     let start = record.measurements.iter().filter_map(|measured| measured.start_unix_ms).min();
     PhaseResults {
         name: record.name.clone(),
         repeat: record.repeat,
         start_unix_ms: start,
+        disturbances: disturbances(record, judged),
         verdict: Some(judged.verdict),
         headline: judged.headline.clone(),
-        jobs: record
-            .measurements
-            .iter()
-            .map(|measured| {
-                let planned = jobs.iter().find(|job| job.name == measured.job);
-                job(plan, planned, measured)
-            })
-            .collect(),
+        jobs: record.measurements.iter().map(|measured| job(plan, planned, measured)).collect(),
         devices: record.hosts.iter().flat_map(devices).collect(),
     }
 }
 
-fn job(plan: &Plan, planned: Option<&Job>, measured: &Measurement) -> JobResults {
+fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults {
+    let mut jobs = phase.iter().flat_map(|phase| &phase.jobs);
+    let planned = jobs.find(|job| job.name == measured.job);
+    let features = &measured.engine.features;
+    let of_plan = |phase| conditions::of_job(plan, phase, &measured.job, features);
     let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
     let path = |name: &String| Some(plan.target(name)?.path.display().to_string());
     JobResults {
         job: measured.job.clone(),
         load: planned.map(load).unwrap_or_default(),
+        conditions: phase.map(of_plan).unwrap_or_default(),
         targets: targets.filter_map(path).collect(),
         elapsed_ns: measured.elapsed_ns,
         operations: measured
@@ -75,6 +75,9 @@ fn load(job: &Job) -> Load {
             block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
             depth: Some(blocks.depth),
             workers,
+            is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
+            held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
+            held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
         },
         Work::Entries(entries) => {
             let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
@@ -82,6 +85,45 @@ fn load(job: &Job) -> Load {
         }
         _ => Load { workers, ..Load::default() },
     }
+}
+
+/// The pace, where its gaps are even.
+fn even(pace: &Pace) -> Option<&Pace> {
+    Some(pace).filter(|pace| pace.arrival == Arrival::Fixed)
+}
+
+/// Shares of the CPUs, of the workers' time and of the device's traffic that were not ours.
+fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbance> {
+    let host = record.host();
+    let moment = HostSample::between(&host.host, &host.before, &host.after);
+    let workers = || record.measurements.iter().flat_map(|measured| &measured.per_worker);
+    let own_ns: u64 = workers().map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
+    let own = ratio(own_ns as f64, moment.length_ns as f64 * moment.cpus_busy.len() as f64);
+    let waited: Option<u64> = workers().map(|worker| worker.run_wait_ns).sum();
+    let worked: u64 = workers().map(|worker| worker.elapsed_ns).sum();
+    let could_not = judged.not_evaluated.iter().any(|rule| rule.rule == OTHER_USERS);
+    let traffic = judged.finding(OTHER_USERS).map_or(0.0, foreign_share);
+    let shares = [
+        (DisturbanceKind::CpuOfOthers, moment.cpu_busy.map(|busy| (busy - own).max(0.0))),
+        (DisturbanceKind::WaitedForCpu, waited.map(|ns| ratio(ns as f64, worked as f64))),
+        (DisturbanceKind::TrafficOfOthers, (!could_not).then_some(traffic)),
+    ];
+    let known = shares.into_iter();
+    known.filter_map(|(kind, share)| Some(Disturbance { kind, share: share? })).collect()
+}
+
+/// The rule that finds traffic of others.
+const OTHER_USERS: &str = "F10";
+
+fn foreign_share(finding: &Finding) -> f64 {
+    let value = |quantity: &str| {
+        let found = finding.evidence.iter().find(|evidence| evidence.quantity == quantity);
+        found.map_or(0.0, |evidence| match evidence.value {
+            Value::Number(number) => number,
+            Value::Text(_) => 0.0,
+        })
+    };
+    ratio(value("bytes of others"), value("bytes of all"))
 }
 
 fn operation(stats: &OpStats, samples: &[Sample]) -> OpResults {

@@ -197,6 +197,7 @@ impl Config {
             depth: small(self.io_depth.0.filter(|_| io.is_some())),
             access: io,
             workers: small(threads),
+            ..Load::default()
         }
     }
 }

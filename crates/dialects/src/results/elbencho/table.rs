@@ -114,6 +114,7 @@ impl Row<'_> {
             depth: small(whole("IO depth")?.filter(|_| io.is_some())),
             access: io,
             workers: small(threads),
+            ..Load::default()
         })
     }
 
