@@ -2,6 +2,7 @@
 
 pub mod align;
 pub mod cache;
+pub mod chart;
 pub mod check;
 pub mod compare;
 pub mod completions;

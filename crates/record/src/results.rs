@@ -4,6 +4,7 @@
 //! is a figure that its tool does not report: nothing here is estimated.
 
 mod conditions;
+mod distribution;
 mod figure;
 mod of_report;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Latency, Verdict};
 
 pub use conditions::{Area, Condition};
+pub use distribution::Bin;
 pub use figure::{FigureKind, FigureValue};
 
 /// Results of one run.

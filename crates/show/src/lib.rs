@@ -16,9 +16,11 @@
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
 //! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
+//! | [`charts`] | `Results` and `Report` | charts, which the crate `chart` draws |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 pub mod cached;
+pub mod charts;
 pub mod comparison;
 pub mod csv;
 mod describe;

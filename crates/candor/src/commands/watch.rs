@@ -184,29 +184,32 @@ fn looks(
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
     let mut pace = Pace::new(draft.interval, control.clone());
     let shown = WatchScreen::new(named);
-    let session = match draft.json || output.no_live {
+    let mut session = match draft.json || output.no_live || draft.count == Some(1) {
         true => None,
         false => live::start(shown, output, 1.0, live::end_by(control)),
     };
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
+        left -= 1;
         // An interrupt ends it with what happened until then.
-        let is_last = control.is_stopped();
+        let is_last = control.is_stopped() || left == 0;
         let watched = watch.look();
         exporter.take(&watched);
-        left -= 1;
-        if let Some(session) = &session {
-            let title = title(&watched, &clock);
-            session.change(|screen, _| screen.look(watched, title));
-            if is_last {
-                break;
+        let text = match (draft.json, &session) {
+            (true, _) => json::watched(&watched).map_err(|error| error.to_string())?,
+            (false, None) => look(&watched, &clock, named, output),
+            (false, Some(session)) if !is_last => {
+                let title = title(&watched, &clock);
+                session.change(|screen, _| screen.look(watched, title));
+                continue;
             }
-            continue;
-        }
-        let text = match draft.json {
-            true => json::watched(&watched).map_err(|error| error.to_string())?,
-            false => look(&watched, &clock, named, output),
+            // The last one stays when the screen has been left.
+            (false, Some(_)) => {
+                session = None;
+                let style = screen::style(output.color);
+                watch::text(&watched, &title(&watched, &clock), named, &style)
+            }
         };
         if !screen::stream(&text)? || is_last {
             break;

@@ -7,6 +7,9 @@ use candor_record::{
 
 use crate::marks::Timeline;
 
+/// Values kept of each worker: there may be thousands of them.
+pub const WORKER_VALUES: usize = 7;
+
 /// A run so far.
 #[derive(Clone, Debug, Default)]
 pub struct State {
@@ -214,10 +217,17 @@ impl State {
     /// The row of a worker; it is made where there is none.
     fn worker(&mut self, job: &str, rank: u32) -> &mut WorkerRow {
         let same = |row: &WorkerRow| row.rank == rank && row.job == job;
-        // Workers come in the order of their rows.
-        let known = self.workers.iter().position(same);
+        // Rows of a job stand together in the order of ranks as a rule, so few are looked at.
+        let first = self.workers.iter().position(|row| row.job == job).unwrap_or(0);
+        let likely = first + rank as usize;
+        let known = match self.workers.get(likely).is_some_and(same) {
+            true => Some(likely),
+            false => self.workers.iter().position(same),
+        };
         let at = known.unwrap_or_else(|| {
-            self.workers.push(WorkerRow { job: job.to_owned(), rank, ..WorkerRow::default() });
+            let timeline = Timeline::of(WORKER_VALUES);
+            let (job, none) = (job.to_owned(), WorkerRow::default());
+            self.workers.push(WorkerRow { job, rank, timeline, ..none });
             self.workers.len() - 1
         });
         &mut self.workers[at]

@@ -54,7 +54,7 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let path = |name: &String| Some(plan.target(name)?.path.display().to_string());
     JobResults {
         job: measured.job.clone(),
-        load: planned.map(load).unwrap_or_default(),
+        load: planned.map(Load::from).unwrap_or_default(),
         conditions: phase.map(of_plan).unwrap_or_default(),
         targets: targets.filter_map(path).collect(),
         elapsed_ns: measured.elapsed_ns,
@@ -67,23 +67,25 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     }
 }
 
-fn load(job: &Job) -> Load {
-    let workers = Some(job.workers);
-    match &job.work {
-        Work::Blocks(blocks) => Load {
-            access: Some(blocks.access_word()),
-            block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
-            depth: Some(blocks.depth),
-            workers,
-            is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
-            held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
-            held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
-        },
-        Work::Entries(entries) => {
-            let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
-            Load { access: Some(steps.join(",")), workers, ..Load::default() }
+impl From<&Job> for Load {
+    fn from(job: &Job) -> Load {
+        let workers = Some(job.workers);
+        match &job.work {
+            Work::Blocks(blocks) => Load {
+                access: Some(blocks.access_word()),
+                block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
+                depth: Some(blocks.depth),
+                workers,
+                is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
+                held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
+                held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
+            },
+            Work::Entries(entries) => {
+                let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
+                Load { access: Some(steps.join(",")), workers, ..Load::default() }
+            }
+            _ => Load { workers, ..Load::default() },
         }
-        _ => Load { workers, ..Load::default() },
     }
 }
 
