@@ -132,8 +132,8 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(code) => return code,
     };
     let shown = stored::results(name).and_then(|results| {
-        output.show(candor_show::json::history(&results), |style| {
-            candor_show::history::results(&results, style)
+        output.show(candor_show::json::results(&results), |style| {
+            candor_show::results::text(&results, style)
         })
     });
     commands::exit_code(shown)
