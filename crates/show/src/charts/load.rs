@@ -89,6 +89,19 @@ pub fn has_curve(runs: &[Run<'_>]) -> bool {
     values(&curves, key).len() > 2 && families(&curves, runs, key).len() <= SERIES_MAX
 }
 
+/// Whether a heat map says something: results of one kind of work for all pairs of values.
+pub fn has_grid(runs: &[Run<'_>]) -> bool {
+    let curves = curve::all(runs);
+    let [x, y] = varying(&curves)[..] else { return false };
+    let mut pairs: Vec<_> =
+        curves.iter().map(|curve| (x.value(&curve.job.load), y.value(&curve.job.load))).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let kind = |curve: &Curve<'_>| (curve.job.load.access.clone(), curve.op.operation.clone());
+    let is_one_kind = curves.iter().all(|curve| kind(curve) == kind(&curves[0]));
+    is_one_kind && pairs.len() == values(&curves, x).len() * values(&curves, y).len()
+}
+
 /// Series of curves that differ in the key only.
 fn families<'a>(curves: &[Curve<'a>], runs: &[Run<'_>], key: Key) -> Vec<Family<'a>> {
     let others: Vec<Key> = varying(curves).into_iter().filter(|other| *other != key).collect();
@@ -184,9 +197,9 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     let x = Axis::new(key.label(), unit, Scale::Log).with_ticks(ticks);
     let marks = knees(runs, key);
     let what = match key {
-        Key::Block => "performance by block size",
-        Key::Depth => "performance by depth",
-        Key::Workers => "performance by workers",
+        Key::Block => "throughput and latency by block size",
+        Key::Depth => "IOPS and latency by depth",
+        Key::Workers => "IOPS and latency by workers",
     };
     Ok(frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs))
 }
@@ -219,14 +232,19 @@ fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for report in runs.iter().filter_map(|run| run.report) {
         let Some(sweep) = &report.judgement.sweep else { continue };
-        let named = sweep.knees.iter().filter_map(|knee| knee.value.as_ref());
-        for text in named {
+        let named = sweep.knees.iter().filter_map(|knee| Some((knee, knee.value.as_ref()?)));
+        for (knee, text) in named {
             // A row has the same value in the same words, and the plan has it as a number.
             let row = sweep.rows.iter().find(|row| row.values.last() == Some(text));
             let job = row.and_then(|row| report.plan.phases.get(row.phase)?.jobs.first());
             let load = job.map(Load::from);
             let Some(at) = load.and_then(|load| key.value(&load)) else { continue };
-            let label = format!("knee at {}", key.phrase(at));
+            // The sentence of one of several knees begins with the values that it is of.
+            let of = match knee.sentence.split_once(": ").filter(|_| sweep.keys.len() > 1) {
+                Some((of, _)) => format!(" ({of})"),
+                None => String::new(),
+            };
+            let label = format!("knee at {}{of}", key.phrase(at));
             if !marks.iter().any(|mark| mark.label == label) {
                 marks.push(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee });
             }
@@ -288,7 +306,7 @@ pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
     let is_known = |(_, cells): &(FigureKind, Vec<Cell>)| !cells.is_empty();
     let panels: Vec<Panel> = figures.filter(is_known).map(panel).collect();
     let x = Axis::categories(x.label(), names(x, &columns));
-    let what = format!("performance by {} and {}", word(keys[0]), word(keys[1]));
+    let what = format!("rate and latency by {} and {}", word(keys[0]), word(keys[1]));
     Ok(frame::framed(Chart { x, panels, ..Chart::default() }, &what, runs))
 }
 

@@ -69,7 +69,7 @@ fn load_that_differs_is_drawn_against_load() {
     let runs = [run("sweep", &one)];
     assert_eq!(Kind::fitting(&runs), Kind::Depth);
     let drawn = chart(Kind::Depth, &runs).expect("a sweep");
-    assert_eq!(drawn.title, "sweep: performance by depth");
+    assert_eq!(drawn.title, "sweep: IOPS and latency by depth");
     assert_eq!(drawn.subtitle, "randread · 4 KiB · 1 worker");
     let Shape::Line(points) = &drawn.panels[0].series[0].shape else { panic!("a line") };
     assert_eq!(points, &[(1.0, 9e3), (4.0, 30e3), (16.0, 80e3), (64.0, 82e3)]);
@@ -127,8 +127,7 @@ fn nothing_that_was_recorded_is_a_sentence() {
 #[test]
 fn the_numbers_of_a_picture_are_those_of_the_report() {
     for name in ["direct-read", "load-limited", "names-made", "lab-6.1-cap", "shared-file"] {
-        let report = recorded(name);
-        let mut report = report;
+        let mut report = recorded(name);
         report.judgement.phases = report.phases.iter().map(|_| Some(Default::default())).collect();
         let results = Results::from(&report);
         let runs = [Run { name, results: &results, report: Some(&report) }];
