@@ -13,6 +13,7 @@ pub mod elbencho;
 pub mod explain;
 pub mod fio;
 pub mod foreign;
+pub mod history;
 pub mod inspect;
 pub mod judge;
 pub mod man;
@@ -27,14 +28,43 @@ pub mod watch;
 use std::path::PathBuf;
 
 use candor_plan::Source;
-use candor_record::Report;
-use candor_run::RunError;
+use candor_record::{Event, Report};
+use candor_run::{Control, RunError};
 
 use clap::ArgMatches;
 
+use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
 use crate::output::{self, Output};
-use crate::{exit, screen, stored};
+use crate::{exit, live, screen, stored};
+
+/// Has something run while its events are shown and served, shows what it gave, and gives the exit
+/// code.
+fn run_and_finish(
+    output: &Output,
+    source: &Source,
+    run: impl FnOnce(&Control, &mut (dyn FnMut(&Event) + Send)) -> Result<Report, RunError>,
+) -> u8 {
+    let mut exporter = match RunExporter::open(output) {
+        Ok(exporter) => exporter,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let control = candor_run::interrupts();
+    let result = {
+        // Dropped before results are printed, for it gives the terminal back.
+        let mut progress = live::progress(output);
+        run(&control, &mut |event| {
+            exporter.take(event);
+            progress(event);
+        })
+    };
+    let code = finish(result, source, output);
+    exporter.close(&control);
+    code
+}
 
 /// Shows what a run gave, and turns it into an exit code.
 fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) -> u8 {
@@ -44,6 +74,9 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
     };
     run::suggest::complete(&mut report);
     let delivered = output.deliver(&mut report);
+    if !output.no_history {
+        crate::history::keep(&report);
+    }
     // Also for who reads JSON, or nothing but the exit code.
     if let Some(sentence) = &report.cut_short {
         screen::cut_short(sentence);

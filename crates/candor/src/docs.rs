@@ -75,6 +75,18 @@ fn the_page_of_options_is_derived() {
 }
 
 #[test]
+fn the_page_of_csv_is_derived() {
+    let tables = candor_show::csv::page();
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("csv.md"), &tables).unwrap();
+    }
+    assert!(
+        page("csv.md") == tables,
+        "the columns have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
+#[test]
 fn the_page_of_elbencho_is_derived() {
     let matrix = crate::commands::elbencho::matrix();
     if std::env::var_os(BLESS).is_some() {

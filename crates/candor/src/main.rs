@@ -9,12 +9,16 @@ mod commands;
 #[cfg(test)]
 mod docs;
 mod exit;
+mod exporter;
 mod flag;
 mod foreign_words;
+mod history;
 mod live;
 mod output;
 mod parse;
 mod run_dir;
+#[cfg(test)]
+mod same_numbers;
 mod screen;
 mod stored;
 mod version;

@@ -1,9 +1,12 @@
 //! Where results go: options that all commands share.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use candor_record::{Report, Verdict};
-use candor_show::{Style, csv, json, report};
+use candor_show::csv::{self, Table};
+use candor_show::{Style, json, report};
 
 use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::run_dir::RunDir;
@@ -15,12 +18,16 @@ use crate::{exit, parse};
 pub struct Output {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
+    html: Option<PathBuf>,
+    csv_of: Option<Table>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
     /// The whole report as text, not its first screen.
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// The run stays out of the history.
+    pub no_history: bool,
     /// A line of progress, no screen.
     pub no_live: bool,
     /// When to use colours.
@@ -29,6 +36,10 @@ pub struct Output {
     percentiles: Vec<f64>,
     /// Worst verdict that is a success.
     require: Option<Verdict>,
+    /// Where metrics of the run are served.
+    pub metrics: Option<SocketAddr>,
+    /// How long they are served after the end until someone has read them.
+    pub metrics_wait: Option<Duration>,
 }
 
 const JSON: Flag<Output> = Flag {
@@ -47,12 +58,72 @@ const CSV: Flag<Output> = Flag {
     set: |output, text| put_some(&mut output.csv, Ok(text.into())),
 };
 
+const HTML: Flag<Output> = Flag {
+    long: "html",
+    takes: Takes::One("FILE"),
+    help: "Write the report as a page for the browser to FILE, with pictures and everything it needs",
+    fields: &[],
+    set: |output, text| put_some(&mut output.html, html_file(text)),
+};
+
+/// A page is for a browser, which reads files.
+fn html_file(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("a page takes a FILE; stdout is for --json and --csv".to_owned()),
+        file => Ok(file.into()),
+    }
+}
+
+const CSV_OF: Flag<Output> = Flag {
+    long: "csv-of",
+    takes: Takes::One(csv::TABLES),
+    help: "The table that --csv writes, as docs/csv.md describes them [default: results, targets \
+           and samples in one, as overview]",
+    fields: &[],
+    set: |output, text| {
+        let words = Table::ALL.map(|table| (table.name(), table));
+        put_some(&mut output.csv_of, parse::one_of(text, &words))
+    },
+};
+
+const METRICS: Flag<Output> = Flag {
+    long: "metrics",
+    takes: Takes::One("[ADDRESS:]PORT"),
+    help: METRICS_HELP,
+    fields: &[],
+    set: |output, text| put_some(&mut output.metrics, candor_metrics::address(text)),
+};
+
+/// Purpose of `--metrics`, wherever it is taken.
+pub const METRICS_HELP: &str = "Serve figures to Prometheus while this goes on, at \
+    http://ADDRESS:PORT/metrics; ADDRESS is 127.0.0.1 unless it is given";
+
+const METRICS_WAIT: Flag<Output> = Flag {
+    long: "metrics-wait",
+    takes: Takes::One("SECONDS"),
+    help: "Serve the last figures after the end until they were read once, at most so long \
+           [default: 0]",
+    fields: &[],
+    set: |output, text| {
+        let seconds = parse::whole_seconds(text)?;
+        put_some(&mut output.metrics_wait, Ok(Duration::from_secs(seconds.into())))
+    },
+};
+
 const RUN_DIR: Flag<Output> = Flag {
     long: "run-dir",
     takes: Takes::One("DIR"),
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
+};
+
+const NO_HISTORY: Flag<Output> = Flag {
+    long: "no-history",
+    takes: Takes::Nothing,
+    help: "Do not enter this run into the history, which candor history lists",
+    fields: &[],
+    set: |output, _| put(&mut output.no_history, Ok(true)),
 };
 
 const VERBOSE: Flag<Output> = Flag {
@@ -113,15 +184,34 @@ const REQUIRE: Flag<Output> = Flag {
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON, CSV, RUN_DIR, PERCENTILES, REQUIRE, VERBOSE, QUIET, NO_LIVE, COLOR],
+    flags: &[
+        JSON,
+        CSV,
+        CSV_OF,
+        HTML,
+        RUN_DIR,
+        NO_HISTORY,
+        PERCENTILES,
+        REQUIRE,
+        METRICS,
+        METRICS_WAIT,
+        VERBOSE,
+        QUIET,
+        NO_LIVE,
+        COLOR,
+    ],
 }];
 
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, PERCENTILES, REQUIRE, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
+
+/// Options of a command that sets results beside each other.
+pub const OF_COMPARISONS: &[Group<Output>] =
+    &[Group { title: "Output", flags: &[JSON, HTML, COLOR] }];
 
 /// Options of a command that shows something again and again.
 pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
@@ -129,7 +219,7 @@ pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
-        for (flag, file) in [("json", &self.json), ("csv", &self.csv)] {
+        for (flag, file) in [("json", &self.json), ("csv", &self.csv), ("html", &self.html)] {
             let Some(file) = as_file(file) else { continue };
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
@@ -138,6 +228,12 @@ impl Output {
         }
         if is_stdout(&self.json) && is_stdout(&self.csv) {
             return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
+        }
+        if self.csv_of.is_some() && self.csv.is_none() {
+            return Err("--csv-of says which table --csv writes; give --csv FILE as well".into());
+        }
+        if self.metrics_wait.is_some() && self.metrics.is_none() {
+            return Err("--metrics-wait is for --metrics; give --metrics PORT as well".into());
         }
         self.claimed = self.run_dir.as_deref().map(RunDir::claim).transpose()?;
         Ok(())
@@ -155,8 +251,13 @@ impl Output {
         }
         write(&self.json, &json)?;
         if self.csv.is_some() {
-            write(&self.csv, &csv::report(result).map_err(|error| error.to_string())?)?;
+            let table = csv::table(result, self.csv_of.unwrap_or_default());
+            write(&self.csv, &table.map_err(|error| error.to_string())?)?;
         }
+        self.page(|| {
+            let csv = csv::report(result).map_err(|error| error.to_string())?;
+            Ok(candor_html::report(result, &json, &csv))
+        })?;
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);
             screen::data(&match self.verbose {
@@ -166,10 +267,16 @@ impl Output {
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let file = as_file(&self.json).map(|file| file.display().to_string());
-            screen::tell(&report::written(dir.as_deref(), file.as_deref()));
+            let [file, page] = [&self.json, &self.html]
+                .map(|place| as_file(place).map(|file| file.display().to_string()));
+            screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
+    }
+
+    /// Writes the page for the browser where one was asked for.
+    pub fn page(&self, page: impl FnOnce() -> Result<String, String>) -> Result<(), String> {
+        if self.html.is_some() { write(&self.html, &page()?) } else { Ok(()) }
     }
 
     /// The exit code of a report that earned `code`: a worse verdict than `--require` takes is told

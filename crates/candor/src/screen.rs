@@ -67,6 +67,7 @@ pub fn data(text: &str) -> Result<(), String> {
 
 /// Writes data to stdout; false if nobody reads it any more.
 pub fn stream(text: &str) -> Result<bool, String> {
+    candor_live::settle();
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
@@ -89,11 +90,13 @@ pub fn is_read_by_a_person() -> bool {
 
 /// Tells an error in a sentence.
 pub fn error(sentence: &str) {
+    candor_live::settle();
     tell(&format!("{}error: {sentence}\n", fresh_line()));
 }
 
 /// Tells on a line what ended a run before its time.
 pub fn cut_short(sentence: &str) {
+    candor_live::settle();
     tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
 }
 

@@ -27,7 +27,7 @@ mod watch;
 
 pub use run::RunScreen;
 pub use session::{Action, Screen, Session};
-pub use terminal::restore;
+pub use terminal::{restore, settle};
 pub use watch::WatchScreen;
 
 /// The characters of a screen, a line each.

@@ -1,24 +1,39 @@
 //! Small pictures of numbers, made of characters.
 
+use std::collections::VecDeque;
+
 /// Heights of a sparkline, from nothing to all.
 const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Parts of a character, from an eighth to seven.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// Values over time, the oldest ones forgotten.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Timeline {
     /// Oldest first; none where there was no value.
-    values: std::collections::VecDeque<Option<f64>>,
+    values: VecDeque<Option<f64>>,
+    /// Values kept.
+    kept: usize,
 }
 
-/// Values kept: as many as the widest screen shows.
+/// Values kept of a timeline that has a screen's width.
 const KEPT: usize = 512;
 
+impl Default for Timeline {
+    fn default() -> Timeline {
+        Timeline::of(KEPT)
+    }
+}
+
 impl Timeline {
+    /// Without values; only so many are kept.
+    pub fn of(kept: usize) -> Timeline {
+        Timeline { values: VecDeque::new(), kept }
+    }
+
     /// Adds a value.
     pub fn push(&mut self, value: Option<f64>) {
-        if self.values.len() == KEPT {
+        if self.values.len() == self.kept {
             self.values.pop_front();
         }
         self.values.push_back(value.filter(|value| value.is_finite()));

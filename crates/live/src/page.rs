@@ -1,8 +1,12 @@
 //! Text on a screen: sections of lines, as many of each as there is room for.
 
+use std::cell::Cell;
+
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::text::{Line, Span};
+
+use crate::keys::Key;
 
 /// A heading or a name to find again.
 pub fn strong() -> Style {
@@ -52,7 +56,7 @@ impl Section {
 
 /// Puts sections below each other into rows `from..to` of a screen, an empty line between them.
 /// Each gets its least; what room is left goes to them in their order. A section that is cut says
-/// so in its last line.
+/// so behind the first word of its heading.
 pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Section>) {
     let sections: Vec<Section> =
         sections.into_iter().filter(|section| !section.lines.is_empty()).collect();
@@ -73,9 +77,11 @@ pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Secti
             if y >= to {
                 return;
             }
-            match cut > 0 && at + 1 == height && at > 0 {
-                true => line(buffer, y, &Line::styled(format!("… {} more", cut + 1), dim())),
-                false => line(buffer, y, text),
+            line(buffer, y, text);
+            if at == 0 && cut > 0 {
+                let heading = text.to_string();
+                let word = heading.split(' ').next().unwrap_or_default().chars().count();
+                buffer.set_string(word as u16 + 1, y, format!("+{cut} more"), dim());
             }
             y += 1;
         }
@@ -83,16 +89,40 @@ pub fn sections(buffer: &mut Buffer, (from, to): (u16, u16), sections: Vec<Secti
     }
 }
 
-/// Puts lines into rows `from..to`, from the one with that number on; gives the greatest number
-/// that makes sense.
+/// Number of the first line that is shown of a list.
+#[derive(Clone, Debug, Default)]
+pub struct Scroll(Cell<usize>);
+
+impl Scroll {
+    /// Moves by a key, if it is one that moves. Where the list ends shows when it is drawn.
+    pub fn key(&self, key: Key) {
+        const PAGE: usize = 10;
+        let first = self.0.get();
+        self.0.set(match key {
+            Key::Up => first.saturating_sub(1),
+            Key::Down => first + 1,
+            Key::PageUp => first.saturating_sub(PAGE),
+            Key::PageDown => first + PAGE,
+            Key::Char(_) => first,
+        });
+    }
+
+    /// Moves to the first line.
+    pub fn to_top(&self) {
+        self.0.set(0);
+    }
+}
+
+/// Puts lines into rows `from..to`, as they are scrolled; not further than to the last one.
 pub fn scrolled(
     buffer: &mut Buffer,
     (from, to): (u16, u16),
     lines: &[Line<'static>],
-    first: usize,
+    scroll: &Scroll,
 ) {
     let room = usize::from(to.saturating_sub(from));
-    let first = first.min(lines.len().saturating_sub(room));
+    let first = scroll.0.get().min(lines.len().saturating_sub(room));
+    scroll.0.set(first);
     for (y, text) in (from..to).zip(&lines[first..]) {
         line(buffer, y, text);
     }
@@ -143,9 +173,9 @@ mod tests {
     fn sections_get_their_least_and_then_what_is_left() {
         let all = || vec![section(2, &["a", "b", "c", "d"]), section(1, &["e", "f"])];
         assert_eq!(shown(8, all()), ["a", "b", "c", "d", "", "e", "f", ""]);
-        assert_eq!(shown(5, all()), ["a", "b", "… 2 more", "", "e"]);
-        assert_eq!(shown(4, all()), ["a", "… 3 more", "", "e"]);
-        assert_eq!(shown(2, all()), ["a", "… 3 more"], "what has no room is left out");
+        assert_eq!(shown(5, all()), ["a +1 mor", "b", "c", "", "e +1 mor"]);
+        assert_eq!(shown(4, all()), ["a +2 mor", "b", "", "e +1 mor"]);
+        assert_eq!(shown(2, all()), ["a +2 mor", "b"], "what has no room is left out");
         assert_eq!(shown(2, vec![section(0, &[]), section(1, &["a"])]), ["a", ""]);
     }
 
@@ -153,8 +183,13 @@ mod tests {
     fn lines_scroll_to_the_last_one_and_not_further() {
         let lines: Vec<Line> = ["a", "b", "c"].map(|line| Line::raw(line.to_owned())).to_vec();
         let mut buffer = Buffer::empty(Rect::new(0, 0, 2, 2));
-        scrolled(&mut buffer, (0, 2), &lines, 9);
+        let scroll = Scroll::default();
+        scroll.key(Key::PageDown);
+        scrolled(&mut buffer, (0, 2), &lines, &scroll);
         assert_eq!(crate::text(&buffer), "b \nc \n");
+        scroll.key(Key::Up);
+        scrolled(&mut buffer, (0, 2), &lines, &scroll);
+        assert_eq!(crate::text(&buffer), "a \nb \n", "keys take effect at once");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use candor_record::Event;
 use ratatui_core::buffer::Buffer;
 
 use crate::keys::Key;
+use crate::page::Scroll;
 use crate::session::{Action, Screen};
 use crate::units::{Sort, Units};
 
@@ -22,7 +23,7 @@ pub struct RunScreen {
     units: Units,
     sort: Sort,
     /// First line of a view that has more than fit.
-    first: usize,
+    scroll: Scroll,
     /// The user asked for the end.
     ending: bool,
     /// The events are those of a stored report.
@@ -91,20 +92,15 @@ impl Screen for RunScreen {
                     None => Some(Box::new(state.clone())),
                 };
             }
-            Key::Up => self.first = self.first.saturating_sub(1),
-            Key::Down => self.first += 1,
-            Key::PageUp => self.first = self.first.saturating_sub(10),
-            Key::PageDown => self.first += 10,
             Key::Char('q') => {
                 self.ending = true;
                 return Some(Action::End);
             }
-            Key::Char(_) => {}
+            key => self.scroll.key(key),
         }
         if self.view != before {
-            self.first = 0;
+            self.scroll.to_top();
         }
-        self.first = self.first.min(draw::lines_max(self));
         None
     }
 

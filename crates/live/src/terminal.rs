@@ -31,6 +31,8 @@ pub struct Terminal {
     found: Termios,
     /// A screen is on it.
     taken: AtomicBool,
+    /// It was given back, and took nothing, so that it still shows the screen.
+    owed: AtomicBool,
 }
 
 /// The terminal of this process; it has one.
@@ -44,6 +46,16 @@ pub fn restore() {
     }
 }
 
+/// Takes a screen off the terminal that was given back while it took nothing; waits for it, as
+/// whatever is printed next would.
+pub fn settle() {
+    const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+    if let Some(terminal) = TERMINAL.get() {
+        // A terminal that is gone shows no screen.
+        let _ = terminal.settle(PATIENCE);
+    }
+}
+
 impl Terminal {
     /// The terminal on stdout, if this process may draw on it.
     pub fn of_process() -> Option<&'static Terminal> {
@@ -54,11 +66,7 @@ impl Terminal {
             let terminal = Terminal::open("/proc/self/fd/1").ok()?;
             // Somebody else's is as good: there is one terminal.
             let _ = TERMINAL.set(terminal);
-            let before = panic::take_hook();
-            panic::set_hook(Box::new(move |panic| {
-                restore();
-                before(panic);
-            }));
+            TERMINAL.get().into_iter().for_each(give_back_on_panic);
         }
         TERMINAL.get()
     }
@@ -68,7 +76,7 @@ impl Terminal {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         let found = termios::tcgetattr(&fd)?;
-        Ok(Terminal { fd, found, taken: AtomicBool::new(false) })
+        Ok(Terminal { fd, found, taken: AtomicBool::new(false), owed: AtomicBool::new(false) })
     }
 
     /// True where this process is the one that the terminal listens to. Others must not touch it.
@@ -111,12 +119,25 @@ impl Terminal {
         if !self.taken.swap(false, SeqCst) {
             return;
         }
-        if self.put(LEAVE, LEAVE_WAIT, || true).is_err() {
+        self.owed.store(true, SeqCst);
+        if self.settle(LEAVE_WAIT).is_err() {
             // Full of what it never showed: the last frames are worth less than a clean end.
             let _ = termios::tcflush(&self.fd, QueueSelector::OFlush);
-            let _ = self.put(LEAVE, LEAVE_WAIT, || true);
+            let _ = self.settle(LEAVE_WAIT);
         }
         let _ = termios::tcsetattr(&self.fd, OptionalActions::Now, &self.found);
+    }
+
+    /// Takes the screen off it where that is still owed.
+    ///
+    /// # Errors
+    /// The terminal took longer than that, or is gone.
+    fn settle(&self, within: Duration) -> io::Result<()> {
+        if self.owed.load(SeqCst) {
+            self.put(LEAVE, within, || true)?;
+            self.owed.store(false, SeqCst);
+        }
+        Ok(())
     }
 
     /// Writes all of it, as long as a screen is on it.
@@ -132,6 +153,7 @@ impl Terminal {
     /// # Errors
     /// The terminal took longer than that, or is gone.
     pub fn print(&self, bytes: &[u8], within: Duration) -> io::Result<()> {
+        self.settle(within)?;
         self.put(bytes, within, || true)
     }
 
@@ -188,9 +210,79 @@ pub fn nap(wake: impl AsFd, within: Duration) {
     wait(&[(&wake.as_fd(), PollFlags::IN)], within);
 }
 
+/// Has any panic give the terminal back before it is told.
+fn give_back_on_panic(terminal: &'static Terminal) {
+    let before = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        terminal.leave();
+        before(panic);
+    }));
+}
+
 /// Waits until one of these can be used; false if none could within that time.
 fn wait<F: AsFd>(fds: &[(&F, PollFlags)], within: Duration) -> bool {
     let mut fds: Vec<PollFd> = fds.iter().map(|(fd, flags)| PollFd::new(*fd, *flags)).collect();
     let within = Timespec::try_from(within).ok();
     poll(&mut fds, within.as_ref()).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    use super::*;
+
+    fn pseudo_terminal() -> (OwnedFd, Terminal) {
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY;
+        let master = openpt(flags).expect("a pseudo-terminal");
+        grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
+        let name = ptsname(&master, Vec::new()).expect("its name");
+        let terminal = Terminal::open(name.to_str().expect("a path")).expect("it opens");
+        (master, terminal)
+    }
+
+    fn modes(terminal: &Terminal) -> (LocalModes, InputModes) {
+        let now = termios::tcgetattr(&terminal.fd).expect("its settings");
+        (now.local_modes, now.input_modes)
+    }
+
+    fn read(master: &OwnedFd) -> Vec<u8> {
+        let mut bytes = [0; 4096];
+        let read = rustix::io::read(master, &mut bytes).expect("what was written");
+        bytes[..read].to_vec()
+    }
+
+    #[test]
+    fn a_panic_anywhere_gives_the_terminal_back() {
+        let (master, terminal) = pseudo_terminal();
+        let terminal: &'static Terminal = Box::leak(Box::new(terminal));
+        give_back_on_panic(terminal);
+        let found = modes(terminal);
+        terminal.enter().expect("it is taken");
+        assert_ne!(modes(terminal), found);
+        assert_eq!(read(&master), ENTER);
+        let panicked = std::thread::spawn(|| panic!("on purpose")).join();
+        assert!(panicked.is_err() && !terminal.is_taken());
+        assert_eq!(modes(terminal), found);
+        assert_eq!(read(&master), LEAVE);
+        // Given back once: later frames and ends write nothing.
+        assert!(terminal.write(b"a frame", LEAVE_WAIT).is_err());
+        terminal.leave();
+        terminal.print(b"x", LEAVE_WAIT).expect("room");
+        assert_eq!(read(&master), b"x");
+    }
+
+    #[test]
+    fn a_terminal_that_takes_nothing_is_given_up() {
+        let (_master, terminal) = pseudo_terminal();
+        terminal.enter().expect("it is taken");
+        termios::tcflow(&terminal.fd, termios::Action::OOff).expect("output stops");
+        let begun = Instant::now();
+        let within = Duration::from_millis(50);
+        let written = terminal.write(b"a frame", within);
+        assert!(written.is_err_and(|error| error.kind() == io::ErrorKind::TimedOut));
+        assert!(begun.elapsed() >= within);
+        terminal.leave();
+        assert!(begun.elapsed() < Duration::from_secs(5), "leaving does not wait for long either");
+    }
 }

@@ -11,7 +11,7 @@ use ratatui_core::text::{Line, Span};
 
 use crate::keys::Key;
 use crate::marks::{Timeline, bar};
-use crate::page::{self, dim, drawn, strong};
+use crate::page::{self, Scroll, dim, drawn, strong};
 use crate::session::{Action, Screen};
 use crate::units::{Sort, Units};
 
@@ -27,7 +27,7 @@ pub struct WatchScreen {
     /// Devices that did nothing are shown too.
     idle: bool,
     /// First line of those that are shown.
-    first: usize,
+    scroll: Scroll,
 }
 
 /// One look, and the history until then.
@@ -67,7 +67,7 @@ impl WatchScreen {
             units: Units::default(),
             sort: Sort::default(),
             idle,
-            first: 0,
+            scroll: Scroll::default(),
         }
     }
 
@@ -191,7 +191,7 @@ impl Screen for WatchScreen {
         let paused = if self.paused.is_some() { "PAUSED · " } else { "" };
         let view = format!("{paused}{}", self.view.name());
         page::ends(buffer, 0, (&title, strong()), (&view, dim()));
-        page::scrolled(buffer, (2, rows - 2), &self.lines(columns), self.first);
+        page::scrolled(buffer, (2, rows - 1), &self.lines(columns), &self.scroll);
         let pause = if self.paused.is_some() { "go on" } else { "pause" };
         let idle = if self.idle { "hide" } else { "show" };
         let sort = self.sort.name();
@@ -205,7 +205,7 @@ impl Screen for WatchScreen {
         match key {
             Key::Char('v' | '\t') => {
                 self.view = View::ALL[(self.view as usize + 1) % View::ALL.len()].0;
-                self.first = 0;
+                self.scroll.to_top();
             }
             Key::Char('u') => self.units = self.units.other(),
             Key::Char('s') => self.sort = self.sort.next(),
@@ -216,14 +216,9 @@ impl Screen for WatchScreen {
                     None => Some(Box::new(self.now.clone())),
                 };
             }
-            Key::Up => self.first = self.first.saturating_sub(1),
-            Key::Down => self.first += 1,
-            Key::PageUp => self.first = self.first.saturating_sub(10),
-            Key::PageDown => self.first += 10,
             Key::Char('q') => return Some(Action::End),
-            Key::Char(_) => {}
+            key => self.scroll.key(key),
         }
-        self.first = self.first.min(self.lines(usize::from(crate::session::ROOM.0)).len());
         None
     }
 

@@ -69,6 +69,18 @@ pub struct Traffic {
     pub wait_mean_ns: u64,
 }
 
+impl Traffic {
+    /// Requests in the seconds between the looks: the count from which the rate was made.
+    pub fn requests(&self, elapsed_s: f64) -> u64 {
+        (self.per_s * elapsed_s).round() as u64
+    }
+
+    /// Bytes in the seconds between the looks.
+    pub fn bytes(&self, elapsed_s: f64) -> u64 {
+        (self.bytes_per_s * elapsed_s).round() as u64
+    }
+}
+
 impl Activity {
     /// Traffic by direction.
     pub fn ways(&self) -> impl Iterator<Item = (RequestOp, &Traffic)> {

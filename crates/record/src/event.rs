@@ -72,6 +72,15 @@ pub enum Event {
         /// runs has been judged.
         report: Box<Report>,
     },
+    /// A phase was judged; its findings and its end follow.
+    PhaseJudged {
+        /// The phase.
+        phase: String,
+        /// Whether its result can be believed.
+        verdict: Verdict,
+        /// The verdict in one line.
+        headline: String,
+    },
     /// A phase ended.
     PhaseDone {
         /// The record of the phase, as the report will have it.
@@ -140,4 +149,18 @@ pub enum PrepareStep {
     CleanUp,
     /// A short trial of other work, to tell what limited the phase.
     FollowUp,
+}
+
+impl PrepareStep {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            PrepareStep::Inspect => "inspect",
+            PrepareStep::LayOut => "lay_out",
+            PrepareStep::Evict => "evict",
+            PrepareStep::SetUp => "set_up",
+            PrepareStep::CleanUp => "clean_up",
+            PrepareStep::FollowUp => "follow_up",
+        }
+    }
 }

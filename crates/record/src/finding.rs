@@ -65,6 +65,18 @@ pub enum Severity {
     MeasuresElse,
 }
 
+impl Severity {
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Explains => "explains",
+            Severity::Remark => "remark",
+            Severity::NotVerifiable => "not_verifiable",
+            Severity::MeasuresElse => "measures_else",
+        }
+    }
+}
+
 /// How sure a finding is.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -151,6 +163,26 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// All, from best to worst.
+    pub const ALL: [Verdict; 5] = [
+        Verdict::Believable,
+        Verdict::WithRemarks,
+        Verdict::NotVerifiable,
+        Verdict::MeasuresElse,
+        Verdict::Corrupt,
+    ];
+
+    /// The word for it in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Believable => "believable",
+            Verdict::WithRemarks => "with_remarks",
+            Verdict::NotVerifiable => "not_verifiable",
+            Verdict::MeasuresElse => "measures_else",
+            Verdict::Corrupt => "corrupt",
+        }
+    }
+
     /// The number is that of what was to be measured.
     pub fn is_believed(self) -> bool {
         self <= Verdict::WithRemarks

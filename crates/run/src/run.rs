@@ -173,6 +173,11 @@ impl Run {
             return Err(error.into());
         }
         self.note(integrity::notes(&record.measurements));
+        if let Some(judged) = &judged {
+            let (verdict, headline) = (judged.verdict, judged.headline.clone());
+            let phase = record.name.clone();
+            self.channels.events.send(Event::PhaseJudged { phase, verdict, headline });
+        }
         for finding in judged.iter().flat_map(|judged| &judged.findings) {
             let (phase, finding) = (record.name.clone(), finding.clone());
             self.channels.events.send(Event::Found { phase, finding });

@@ -51,6 +51,7 @@ impl Line {
             Event::RunStarted { .. }
             | Event::WorkerDone { .. }
             | Event::Interim { .. }
+            | Event::PhaseJudged { .. }
             | Event::Found { .. }
             | Event::Noted { .. } => String::new(),
         }

@@ -25,7 +25,10 @@ const FLOORS: &[(&str, u32)] = &[
     ("show", 3),
     // Bytes within files are those of blocks.
     ("entries", 4),
+    ("history", 4),
+    ("html", 4),
     ("live", 4),
+    ("metrics", 4),
     ("run", 5),
     ("explore", 6),
     ("fleet", 6),

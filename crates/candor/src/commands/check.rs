@@ -10,7 +10,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output;
-use crate::{commands, exit, live, parse};
+use crate::{commands, exit, parse};
 
 const ABOUT: &str = "Measure a directory, file or block device, and say whether to believe it";
 
@@ -107,10 +107,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     // The series is a search of its own.
     let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
-    let (control, progress) = (candor_run::interrupts(), live::progress(&output));
-    let result = candor_run::consumed(&control, progress, |channels| {
-        let local = Box::new(Local::new(&host, channels));
-        candor_explore::check(&options, local, &run, channels)
-    });
-    commands::finish(result, &line.source, &output)
+    commands::run_and_finish(&output, &line.source, |control, consumer| {
+        candor_run::consumed(control, consumer, |channels| {
+            let local = Box::new(Local::new(&host, channels));
+            candor_explore::check(&options, local, &run, channels)
+        })
+    })
 }

@@ -25,7 +25,7 @@ use self::draft::Draft;
 pub use self::options::GROUPS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
-use crate::{commands, exit, live, parse, run_dir, screen, stored};
+use crate::{commands, exit, parse, run_dir, screen, stored};
 
 const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 
@@ -247,9 +247,9 @@ fn execute(
         at_once: false,
         try_submission: true,
     };
-    let (control, progress) = (candor_run::interrupts(), live::progress(&output));
-    let result = candor_run::execute(plan, (options, &host), &control, progress);
-    commands::finish(result, source, &output)
+    commands::run_and_finish(&output, source, |control, consumer| {
+        candor_run::execute(plan, (options, &host), control, consumer)
+    })
 }
 
 /// Why there is no plan.

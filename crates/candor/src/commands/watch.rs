@@ -3,6 +3,7 @@
 pub mod iostat;
 mod pace;
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,8 @@ use candor_show::{json, watch};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use self::pace::Pace;
-use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
+use crate::exporter::WatchExporter;
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
 use crate::{commands, exit, live, parse, screen};
 
@@ -34,6 +36,7 @@ struct Draft {
     interval: Duration,
     count: Option<u64>,
     json: bool,
+    metrics: Option<SocketAddr>,
     devices: DeviceSelection,
 }
 
@@ -91,6 +94,13 @@ const GROUPS: &[Group<Draft>] = &[Group {
             fields: &[],
             set: |draft, _| put(&mut draft.json, Ok(true)),
         },
+        Flag {
+            long: "metrics",
+            takes: Takes::One("[ADDRESS:]PORT"),
+            help: output::METRICS_HELP,
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.metrics, candor_metrics::address(text)),
+        },
     ],
 }];
 
@@ -124,9 +134,13 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let interval = Duration::from_secs(1);
-    let mut draft =
-        Draft { interval, count: None, json: false, devices: DeviceSelection::default() };
+    let mut draft = Draft {
+        interval: Duration::from_secs(1),
+        count: None,
+        json: false,
+        metrics: None,
+        devices: DeviceSelection::default(),
+    };
     let output = match commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
@@ -145,7 +159,13 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(watch) => watch,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    commands::exit_code(looks(watch, &draft, &output, &control))
+    match WatchExporter::open(draft.metrics) {
+        Ok(exporter) => commands::exit_code(looks(watch, &draft, &output, (&control, &exporter))),
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::USAGE
+        }
+    }
 }
 
 /// True for the interval and the count as users of iostat write them.
@@ -158,34 +178,38 @@ fn looks(
     mut watch: DeviceWatch,
     draft: &Draft,
     output: &Output,
-    control: &Control,
+    (control, exporter): (&Control, &WatchExporter),
 ) -> Result<(), String> {
     let clock = Clock::new(Some("ISO"));
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
     let mut pace = Pace::new(draft.interval, control.clone());
     let shown = WatchScreen::new(named);
-    let session = match draft.json || output.no_live {
+    let mut session = match draft.json || output.no_live || draft.count == Some(1) {
         true => None,
         false => live::start(shown, output, 1.0, live::end_by(control)),
     };
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
-        // An interrupt ends it with what happened until then.
-        let is_last = control.is_stopped();
-        let watched = watch.look();
         left -= 1;
-        if let Some(session) = &session {
-            let title = title(&watched, &clock);
-            session.change(|screen, _| screen.look(watched, title));
-            if is_last {
-                break;
+        // An interrupt ends it with what happened until then.
+        let is_last = control.is_stopped() || left == 0;
+        let watched = watch.look();
+        exporter.take(&watched);
+        let text = match (draft.json, &session) {
+            (true, _) => json::watched(&watched).map_err(|error| error.to_string())?,
+            (false, None) => look(&watched, &clock, named, output),
+            (false, Some(session)) if !is_last => {
+                let title = title(&watched, &clock);
+                session.change(|screen, _| screen.look(watched, title));
+                continue;
             }
-            continue;
-        }
-        let text = match draft.json {
-            true => json::watched(&watched).map_err(|error| error.to_string())?,
-            false => look(&watched, &clock, named, output),
+            // The last one stays when the screen has been left.
+            (false, Some(_)) => {
+                session = None;
+                let style = screen::style(output.color);
+                watch::text(&watched, &title(&watched, &clock), named, &style)
+            }
         };
         if !screen::stream(&text)? || is_last {
             break;

@@ -2,29 +2,9 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, PhaseJudgement, Report, Severity, Verdict};
+use candor_record::{Finding, Note, PhaseJudgement, Report};
 
 use super::Object;
-
-/// The verdict in the word that reports use.
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Believable => "believable",
-        Verdict::WithRemarks => "with_remarks",
-        Verdict::NotVerifiable => "not_verifiable",
-        Verdict::MeasuresElse => "measures_else",
-        Verdict::Corrupt => "corrupt",
-    }
-}
-
-fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Explains => "explains",
-        Severity::Remark => "remark",
-        Severity::NotVerifiable => "not_verifiable",
-        Severity::MeasuresElse => "measures_else",
-    }
-}
 
 /// The limits of the phases, each once.
 fn limits(report: &Report) -> Vec<String> {
@@ -77,7 +57,7 @@ pub fn tree(report: &Report) -> Object {
         let mut object = Object::default()
             .with("rule", finding.rule.as_str())
             .with("title", finding.title.as_str())
-            .with("severity", severity(finding.severity))
+            .with("severity", finding.severity.name())
             .with("phase", phase);
         if let Some(job) = &finding.job {
             object.put("job", job.as_str());
@@ -101,7 +81,7 @@ pub fn tree(report: &Report) -> Object {
     };
     let mut tree = Object::default()
         .with("version", report.candor_version.as_str())
-        .with("verdict", word(report.judgement.verdict))
+        .with("verdict", report.judgement.verdict.name())
         .with("headline", report.judgement.headline.as_str())
         .with("limited_by", limits(report))
         .with("findings", findings(report).into_iter().map(one).collect::<Vec<_>>())

@@ -1,13 +1,13 @@
 //! The screen of a run, drawn.
 
 use candor_record::fmt::{self, column};
-use candor_record::{Ceiling, Severity};
+use candor_record::{Ceiling, Severity, Verdict};
 use candor_show::progress;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 
-use super::state::{OpRow, State};
+use super::state::{OpRow, PhaseResult, State, WORKER_VALUES};
 use super::{RunScreen, View};
 use crate::marks::{Timeline, bar};
 use crate::page::{self, Section, bad, caution, dim, drawn, strong};
@@ -22,23 +22,13 @@ const WORKER_COLUMNS: usize = 40;
 pub fn screen(screen: &RunScreen, now_ns: u64, buffer: &mut Buffer) {
     let state = screen.shown();
     head(screen, state, now_ns, buffer);
-    let rows = (4, buffer.area.height - 2);
+    let rows = (4, buffer.area.height - 1);
     let columns = usize::from(buffer.area.width);
     match screen.view {
         View::Overview => page::sections(buffer, rows, overview(screen, state, columns)),
-        _ => page::scrolled(buffer, rows, &lines(screen, columns), screen.first),
+        _ => page::scrolled(buffer, rows, &lines(screen, columns), &screen.scroll),
     }
     page::line(buffer, buffer.area.height - 1, &keys(screen));
-}
-
-/// The greatest number of a first line that a view can scroll to.
-pub fn lines_max(screen: &RunScreen) -> usize {
-    lines(screen, page_columns()).len()
-}
-
-/// Width for which lines are counted; wider screens have fewer.
-fn page_columns() -> usize {
-    usize::from(crate::session::ROOM.0)
 }
 
 /// The run in a line.
@@ -94,12 +84,12 @@ fn head(screen: &RunScreen, state: &State, now_ns: u64, buffer: &mut Buffer) {
 }
 
 fn keys(screen: &RunScreen) -> Line<'static> {
-    let end = match (screen.ending, screen.replay) {
-        (false, false) => "q end with a partial result",
-        (true, false) => "it ends; q again: at once, without a result",
-        (_, true) => "q end",
-    };
-    let scroll = if screen.view == View::Overview { "" } else { " · ↑↓ scroll" };
+    if screen.ending && !screen.replay {
+        let text = "it ends with a partial result · q again: at once, without a result";
+        return Line::styled(text, strong());
+    }
+    let end = if screen.replay { "q end" } else { "q end (partial result)" };
+    let scroll = if screen.view == View::Overview { "" } else { " · ↑↓" };
     let freeze = if screen.frozen.is_some() { "go on" } else { "freeze" };
     let sort = screen.sort.name();
     Line::styled(format!("v view · u units · s {sort} · space {freeze}{scroll} · {end}"), dim())
@@ -124,18 +114,20 @@ fn overview(screen: &RunScreen, state: &State, columns: usize) -> Vec<Section> {
     jobs.least = jobs.lines.len().min(4);
     devices.least = devices.lines.len().min(3);
     let figures = figures(screen.units, state, columns);
-    let found = messages(state, columns);
+    let mut found = messages(state, columns);
+    found.least = found.lines.len().min(2);
     vec![figures, jobs, devices, found, results(screen.units, state)]
 }
 
 /// Rates, latencies and CPUs over time, and the ceilings of the rates.
 fn figures(units: Units, state: &State, columns: usize) -> Section {
-    let columns = columns.saturating_sub(FIGURE_COLUMNS);
+    let picture_columns = columns.saturating_sub(FIGURE_COLUMNS);
     let timelines = &state.timelines;
     let row = |label: &str, number: String, of: &Timeline, most: &dyn Fn(f64) -> String| {
-        let most =
-            of.greatest(columns).map_or_else(String::new, |value| format!("max {}", most(value)));
-        page::figure(label, &number, of.sparkline(columns), &most)
+        let most = of
+            .greatest(picture_columns)
+            .map_or_else(String::new, |value| format!("max {}", most(value)));
+        page::figure(label, &number, of.sparkline(picture_columns), &most)
     };
     let count = |value: f64| column::iops(value);
     let ns = |value: f64| column::time(value as u64);
@@ -167,30 +159,60 @@ fn figures(units: Units, state: &State, columns: usize) -> Section {
 
 /// A bar of each rate that has ceilings, with a mark at each of them.
 fn ceilings(units: Units, state: &State, columns: usize) -> Vec<Line<'static>> {
-    let text = |ceiling: &Ceiling, most: String| format!("{} {most}", ceiling.element);
-    let of = |most: fn(&Ceiling) -> Option<f64>, number: &dyn Fn(f64) -> String, now: f64| {
-        let marked: Vec<(f64, String)> = state
-            .ceilings
-            .iter()
-            .filter_map(|ceiling| most(ceiling).map(|most| (most, text(ceiling, number(most)))))
-            .collect();
-        let lowest = marked.iter().min_by(|a, b| a.0.total_cmp(&b.0))?.clone();
-        // A rate above its ceiling still fits, and the mark shows that it is above.
-        let whole = marked.iter().map(|(most, _)| *most).filter(|most| *most <= 4.0 * lowest.0);
-        let whole = whole.fold(now, f64::max);
-        let marks: Vec<f64> = marked.iter().map(|(most, _)| fmt::ratio(*most, whole)).collect();
-        let bar = bar(fmt::ratio(now, whole), &marks, columns / 2 + 12);
-        Some(Line::from(vec![
-            Span::styled(format!("{:<10}", "ceiling"), dim()),
-            Span::styled(bar, drawn()),
-            Span::styled(format!(" ┃ {}", lowest.1), Style::new()),
-        ]))
-    };
-    let bytes = of(|c| c.bytes_per_s, &|most| units.rate(most), state.rates.bytes_per_s);
     // A ceiling in both units is one, and its bytes are what it was given in.
     let only_ops = |c: &Ceiling| c.ops_per_s.filter(|_| c.bytes_per_s.is_none());
-    let ops = of(only_ops, &|most| column::iops(most), state.rates.ops_per_s().unwrap_or(0.0));
-    bytes.into_iter().chain(ops).collect()
+    let ops_per_s = state.rates.ops_per_s().unwrap_or(0.0);
+    let bars: Vec<CeilingBar> = [
+        CeilingBar::of(state, |c| c.bytes_per_s, state.rates.bytes_per_s, &|v| units.rate(v)),
+        CeilingBar::of(state, only_ops, ops_per_s, &column::iops),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let legend = bars.iter().map(|of| of.lowest.chars().count()).max().unwrap_or(0);
+    let columns = columns.saturating_sub(14 + legend).clamp(10, 60);
+    bars.iter().map(|of| of.line(columns)).collect()
+}
+
+/// A rate beside its ceilings.
+struct CeilingBar {
+    /// Rate, as a share of the bar.
+    share: f64,
+    /// Ceilings, as shares of the bar.
+    marks: Vec<f64>,
+    /// The lowest ceiling, in words.
+    lowest: String,
+}
+
+impl CeilingBar {
+    /// None where no ceiling is in that unit.
+    fn of(
+        state: &State,
+        most: impl Fn(&Ceiling) -> Option<f64>,
+        now: f64,
+        number: &dyn Fn(f64) -> String,
+    ) -> Option<CeilingBar> {
+        let of = |ceiling| most(ceiling).map(|most| (most, ceiling));
+        let all: Vec<(f64, &Ceiling)> = state.ceilings.iter().filter_map(of).collect();
+        let (lowest, ceiling) = *all.iter().min_by(|a, b| a.0.total_cmp(&b.0))?;
+        // Those far above would leave no room for what is looked at; a rate above its ceiling
+        // still fits, and the mark shows that it is above.
+        let near = all.iter().map(|(most, _)| *most).filter(|most| *most <= 4.0 * lowest);
+        let whole = near.fold(now, f64::max);
+        Some(CeilingBar {
+            share: fmt::ratio(now, whole),
+            marks: all.iter().map(|(most, _)| fmt::ratio(*most, whole)).collect(),
+            lowest: format!("{} {}", ceiling.element, number(lowest)),
+        })
+    }
+
+    fn line(&self, columns: usize) -> Line<'static> {
+        Line::from(vec![
+            Span::styled(format!("{:<10}", "ceiling"), dim()),
+            Span::styled(bar(self.share, &self.marks, columns), drawn()),
+            Span::raw(format!("  {}", self.lowest)),
+        ])
+    }
 }
 
 /// A row for each kind of operation of each job.
@@ -243,7 +265,7 @@ fn workers(screen: &RunScreen, state: &State, columns: usize) -> Section {
             };
             let name = if row.is_done { format!("{name} done") } else { name };
             let (per_s, rate) = (column::iops(row.ops_per_s), screen.units.rate(row.bytes_per_s));
-            let picture = row.timeline.sparkline(7);
+            let picture = row.timeline.sparkline(WORKER_VALUES);
             format!("{:<10} {per_s:>7} {rate:>11} {picture}", candor_show::cut(&name, 10))
         });
         section.add(cells.collect::<Vec<_>>().join("  "));
@@ -258,16 +280,16 @@ fn devices(screen: &RunScreen, state: &State, columns: usize) -> Section {
     }
     let row = |cells: [&str; 7]| {
         let [device, reads, read, writes, written, in_flight, busy] = cells;
-        let device = candor_show::cut(device, 12);
+        let device = candor_show::cut(device, 14);
         format!(
-            "{device:<12} {reads:>7} {read:>11} {writes:>8} {written:>11} {in_flight:>9} {busy:>5}"
+            "{device:<14} {reads:>7} {read:>11} {writes:>8} {written:>11} {in_flight:>9} {busy:>5}"
         )
     };
     let title = ["device", "reads/s", "read", "writes/s", "written", "in flight", "busy"];
     let mut section = Section::titled(row(title));
     let mut rows: Vec<_> = state.devices.iter().collect();
     screen.sort.apply(&mut rows, |row| row.rates.bytes_per_s);
-    let picture_columns = columns.saturating_sub(71).min(60);
+    let picture_columns = columns.saturating_sub(73).min(60);
     for device in rows {
         let rates = &device.rates;
         let text = row([
@@ -343,10 +365,12 @@ fn results(units: Units, state: &State) -> Section {
         return Section::default();
     }
     let mut section = Section::titled("results so far".to_owned());
-    for (phase, rates) in state.results.iter().rev() {
+    for PhaseResult { phase, rates, verdict } in state.results.iter().rev() {
         let ops = rates.ops_per_s().map_or_else(|| "-".to_owned(), column::iops);
         let rate = units.rate(rates.bytes_per_s);
-        section.add(format!("{:<48} {ops:>9} {rate:>13}", candor_show::cut(phase, 48)));
+        let phase = candor_show::cut(phase, 34);
+        let verdict = verdict.map_or("", Verdict::label);
+        section.add(format!("{phase:<34} {ops:>7} {rate:>11}  {verdict}"));
     }
     section
 }

@@ -2,10 +2,13 @@
 
 use candor_record::{
     Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
-    RunProgress, WorkerSample,
+    RunProgress, Verdict, WorkerSample,
 };
 
 use crate::marks::Timeline;
+
+/// Values kept of each worker: there may be thousands of them.
+pub const WORKER_VALUES: usize = 7;
 
 /// A run so far.
 #[derive(Clone, Debug, Default)]
@@ -34,10 +37,23 @@ pub struct State {
     pub found: Vec<(String, Finding)>,
     /// Warnings and notes.
     pub told: Vec<String>,
-    /// Rates of the phases that are over, each with its name.
-    pub results: Vec<(String, Rates)>,
+    /// The phases that are over.
+    pub results: Vec<PhaseResult>,
+    /// Verdict on the phase that is about to be over.
+    verdict: Option<Verdict>,
     /// The run is over.
     pub over: bool,
+}
+
+/// Result of a phase that is over.
+#[derive(Clone, Debug)]
+pub struct PhaseResult {
+    /// Name of the phase.
+    pub phase: String,
+    /// Rates of all its jobs.
+    pub rates: Rates,
+    /// Verdict on it; steps of a search have none.
+    pub verdict: Option<Verdict>,
 }
 
 /// Work before and between phases.
@@ -137,7 +153,8 @@ impl State {
             Event::WorkerDone { job, rank, .. } => self.worker(job, *rank).is_done = true,
             Event::PhaseDone { record } => {
                 let rates = Rates::of_results(&record.measurements);
-                self.results.push((record.name.clone(), rates));
+                let (phase, verdict) = (record.name.clone(), self.verdict.take());
+                self.results.push(PhaseResult { phase, rates, verdict });
             }
             Event::Found { phase, finding } => self.found.push((phase.clone(), finding.clone())),
             Event::Warned { sentence } => self.told.push(sentence.clone()),
@@ -145,6 +162,7 @@ impl State {
                 self.told.push(format!("{}: {}; {}", note.asked, note.did, note.why));
             }
             Event::RunDone { .. } => self.over = true,
+            Event::PhaseJudged { verdict, .. } => self.verdict = Some(*verdict),
             Event::RunStarted { .. } | Event::Interim { .. } => {}
         }
     }
@@ -214,10 +232,17 @@ impl State {
     /// The row of a worker; it is made where there is none.
     fn worker(&mut self, job: &str, rank: u32) -> &mut WorkerRow {
         let same = |row: &WorkerRow| row.rank == rank && row.job == job;
-        // Workers come in the order of their rows.
-        let known = self.workers.iter().position(same);
+        // Rows of a job stand together in the order of ranks as a rule, so few are looked at.
+        let first = self.workers.iter().position(|row| row.job == job).unwrap_or(0);
+        let likely = first + rank as usize;
+        let known = match self.workers.get(likely).is_some_and(same) {
+            true => Some(likely),
+            false => self.workers.iter().position(same),
+        };
         let at = known.unwrap_or_else(|| {
-            self.workers.push(WorkerRow { job: job.to_owned(), rank, ..WorkerRow::default() });
+            let timeline = Timeline::of(WORKER_VALUES);
+            let (job, none) = (job.to_owned(), WorkerRow::default());
+            self.workers.push(WorkerRow { job, rank, timeline, ..none });
             self.workers.len() - 1
         });
         &mut self.workers[at]

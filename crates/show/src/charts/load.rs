@@ -201,7 +201,8 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
         Key::Depth => "IOPS and latency by depth",
         Key::Workers => "IOPS and latency by workers",
     };
-    Ok(frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs))
+    let chart = frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs);
+    Ok(frame::first_of(chart, families.len()))
 }
 
 fn is_empty(shape: &Shape) -> bool {

@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+
+use candor_plan::work::{BlocksOp, Figure};
+use candor_record::{
+    Confidence, DeviceSample, Finding, Histogram, HostSample, JobSample, Latency, Measurement,
+    OpSample, OpStats, PhaseRecord, PrepareStep, ReadBack, Sample, Severity, Verdict,
+};
+
+use super::*;
+use crate::Format;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn started(phase: &str) -> Event {
+    let phase = phase.to_owned();
+    Event::PhaseStarted {
+        phase,
+        index: 0,
+        search_step: false,
+        expected_ns: Some(2 * SECOND),
+        ceilings: Vec::new(),
+    }
+}
+
+/// An interval with that many reads of 4 KiB, of 1 ms each.
+fn sampled(phase: &str, in_ramp: bool, ops: u64) -> Event {
+    let read = OpSample {
+        name: "read".into(),
+        figure: Figure::Read,
+        ops,
+        bytes: ops * 4096,
+        latency_sum_ns: ops * 1_000_000,
+        latency_ns_p50: Some(900_000),
+        latency_ns_p99: None,
+    };
+    let sample = Sample { at_ns: SECOND, length_ns: SECOND, operations: vec![read] };
+    let device = DeviceSample {
+        device: "sda".into(),
+        reads: ops,
+        bytes_read: ops * 4096,
+        in_flight: 3,
+        utilisation: 0.75,
+        ..DeviceSample::default()
+    };
+    let host = HostSample {
+        host: "here".into(),
+        length_ns: SECOND,
+        cpu_busy: Some(0.25),
+        devices: vec![device],
+        ..HostSample::default()
+    };
+    let samples = vec![JobSample { job: "job \"a\"".into(), sample, workers: Vec::new() }];
+    Event::Sampled { phase: phase.into(), in_ramp, samples, host }
+}
+
+/// The end of a phase with that many reads, of which some read back, and none that failed but one.
+fn done(phase: &str, ops: u64, back: u64) -> Event {
+    let reads = |ops: u64| {
+        let mut histogram = Histogram::new();
+        (0..ops).for_each(|_| histogram.record(1_000_000));
+        let latency = Latency::from_histogram(histogram);
+        let bytes = ops * 4096;
+        let (ops_per_s, bytes_per_s) = (ops as f64 / 2.0, bytes as f64 / 2.0);
+        let read = OpStats::of(BlocksOp::Read.operation());
+        OpStats { ops, bytes, failed: 1, ops_per_s, bytes_per_s, latency, ..read }
+    };
+    let back = ReadBack { reads: reads(back), ..ReadBack::default() };
+    let measurement = Measurement {
+        job: "job \"a\"".into(),
+        operations: vec![reads(ops)],
+        read_back: (back.reads.ops > 0).then_some(back),
+        ..Measurement::default()
+    };
+    let record =
+        PhaseRecord { name: phase.into(), measurements: vec![measurement], ..Default::default() };
+    Event::PhaseDone { record: Box::new(record) }
+}
+
+fn found() -> Event {
+    let finding = Finding {
+        rule: "A1".into(),
+        title: "page cache answered".into(),
+        severity: Severity::MeasuresElse,
+        confidence: Confidence::Certain,
+        job: None,
+        limits: None,
+        measures: None,
+        sentence: "It did.".into(),
+        evidence: Vec::new(),
+        consequences: Vec::new(),
+        advice: String::new(),
+        changes: Vec::new(),
+        next: None,
+    };
+    Event::Found { phase: "one".into(), finding }
+}
+
+fn text(metrics: &RunMetrics) -> String {
+    let text = Format::OpenMetrics.write(&metrics.registry());
+    // The clock is not part of the test.
+    let lines = text.lines().filter(|line| !line.starts_with("candor_phase_start_timestamp_"));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+/// Every sample by its name and labels.
+fn values(metrics: &RunMetrics) -> BTreeMap<String, f64> {
+    let text = text(metrics);
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    let value = |line: &str| {
+        let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+        (name.to_owned(), value.parse().expect("a number"))
+    };
+    samples.map(value).collect()
+}
+
+#[test]
+fn a_run_from_its_start_to_its_end() {
+    let mut metrics = RunMetrics::default();
+    let step = PrepareStep::LayOut;
+    let preparing = |phase: &str, bytes_done| Event::Preparing {
+        phase: phase.into(),
+        step,
+        what: "/data/file".into(),
+        bytes_done,
+        bytes_total: 1 << 20,
+    };
+    let (verdict, headline) = (Verdict::MeasuresElse, String::new());
+    let judged = Event::PhaseJudged { phase: "one".into(), verdict, headline };
+    let events = [
+        Event::RunStarted { name: "nightly".into(), phases: 2, expected_ns: None },
+        preparing("one", 1 << 20),
+        started("one"),
+        sampled("one", true, 7),
+        sampled("one", false, 1000),
+        sampled("one", false, 1000),
+        judged,
+        found(),
+        done("one", 2003, 0),
+        preparing("two", 4096),
+        started("two"),
+        sampled("two", false, 10),
+        Event::RunDone { verdict, interrupted: false },
+    ];
+    events.iter().for_each(|event| metrics.take(event));
+    insta::assert_snapshot!(text(&metrics));
+    insta::assert_snapshot!(
+        "classic",
+        Format::Classic.write(&metrics.registry()).replace(&text_of_start(&metrics), "")
+    );
+}
+
+/// The lines with the clock.
+fn text_of_start(metrics: &RunMetrics) -> String {
+    let text = Format::Classic.write(&metrics.registry());
+    let lines = text.lines().filter(|line| line.starts_with("candor_phase_start_timestamp_"));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn counters_are_the_reports_and_never_go_back() {
+    let mut metrics = RunMetrics::default();
+    let of = |metrics: &RunMetrics, name: &str| {
+        let labels = r#"{phase="one",job="job \"a\"",operation="read"}"#;
+        values(metrics)[&format!("{name}{labels}")]
+    };
+    metrics.take(&started("one"));
+    metrics.take(&sampled("one", false, 600));
+    assert_eq!(of(&metrics, "candor_operations_total"), 600.0);
+    // Samples count the reads that read back; a last piece of the phase had none.
+    metrics.take(&done("one", 500, 150));
+    assert_eq!(of(&metrics, "candor_operations_total"), 650.0);
+    assert_eq!(of(&metrics, "candor_bytes_total"), 650.0 * 4096.0);
+    assert_eq!(of(&metrics, "candor_operation_time_seconds_total"), 0.65);
+    assert_eq!(of(&metrics, "candor_failed_operations_total"), 1.0);
+    assert_eq!(of(&metrics, "candor_result_operations_per_second"), 250.0, "not read back");
+    // A repeat goes on from there.
+    metrics.take(&started("one"));
+    metrics.take(&sampled("one", false, 100));
+    assert_eq!(of(&metrics, "candor_operations_total"), 750.0);
+    metrics.take(&done("one", 90, 0));
+    assert_eq!(of(&metrics, "candor_operations_total"), 750.0, "never back");
+}
+
+#[test]
+fn steps_of_a_search_are_counted_and_are_no_results() {
+    let mut metrics = RunMetrics::default();
+    let Event::PhaseDone { mut record } = done("step", 10, 0) else { panic!("a phase ended") };
+    record.search_step = true;
+    metrics.take(&Event::PhaseDone { record });
+    let text = text(&metrics);
+    assert!(text.contains("candor_operations_total{phase=\"step\""), "{text}");
+    assert!(!text.contains("candor_result_operations_per_second{"), "{text}");
+}

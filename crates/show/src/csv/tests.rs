@@ -1,0 +1,132 @@
+use candor_plan::work::Figure;
+use candor_record::{OpSample, Sample};
+
+use super::*;
+use crate::sample;
+
+#[test]
+fn a_row_for_each_result_and_each_interval_of_it() {
+    let mut phases = sample::series();
+    phases.truncate(1);
+    phases[0].record.name = "a \"name\", with commas".into();
+    let op = |ops| OpSample {
+        name: "write".into(),
+        figure: Figure::Write,
+        ops,
+        bytes: ops << 20,
+        latency_sum_ns: ops * 2000,
+        latency_ns_p50: Some(1900),
+        latency_ns_p99: None,
+    };
+    let second = 1_000_000_000;
+    let at = |nth: u64, ops| Sample {
+        at_ns: nth * second,
+        length_ns: second,
+        operations: vec![op(ops)],
+    };
+    phases[0].record.measurements[0].samples = vec![at(1, 500), at(2, 0), at(3, 496)];
+    let without = OpSample { latency_sum_ns: 0, latency_ns_p50: None, ..op(7) };
+    let last = Sample { operations: vec![without], ..at(4, 7) };
+    phases[0].record.measurements[0].samples.push(last);
+    let text = report(&sample::report("", phases)).expect("written");
+    let lines: Vec<&str> = text.lines().collect();
+    let name = r#""a ""name"", with commas""#;
+    assert_eq!(lines.len(), 5, "{text}");
+    assert!(lines[0].starts_with("row,phase,repeat,job,operation,start_s,length_s,ops,bytes,"));
+    assert!(lines[1].starts_with(&format!("result,{name},1,job,write,0.0,10.0,4980,")));
+    assert_eq!(
+        lines[3],
+        format!(
+            "sample,{name},1,job,write,2.0,1.0,496,520093696,496.0,520093696.0,,2000.0,,1900,,,,,,Believable,"
+        )
+    );
+    assert!(lines[4].ends_with(",7,7340032,7.0,7340032.0,,,,,,,,,,Believable,"), "{}", lines[4]);
+    let columns = |line: &str| line.replace(name, "").matches(',').count();
+    assert!(lines.iter().all(|line| columns(line) == columns(lines[0])), "{text}");
+}
+
+#[test]
+fn percentiles_that_were_asked_for_are_further_columns() {
+    let mut all = sample::report("", sample::series());
+    let before = report(&all).expect("written");
+    all.quote(&[50.0, 75.0, 99.99]);
+    let after = report(&all).expect("written");
+    for (nth, (line, plain)) in after.lines().zip(before.lines()).enumerate() {
+        let further = line.strip_prefix(plain).expect("the other columns stay");
+        match nth {
+            0 => assert_eq!(further, ",latency_ns_p75,latency_ns_p99.99"),
+            // 4000 samples carry no p99.99.
+            _ => assert!(further[1..].trim_end_matches(',').parse::<u64>().is_ok(), "{line}"),
+        }
+    }
+}
+
+/// All tables of a report that a real kernel gave, or of one made for the purpose.
+fn recorded(name: &str) -> Report {
+    let path = format!("{}/../judge/tests/recorded/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).expect("a recorded report");
+    let mut report = candor_record::read_unjudged(&text).expect("a report");
+    // The verdict is not the point, and judging again is another crate's.
+    report.judgement.phases = vec![Some(Default::default()); report.phases.len()];
+    report
+}
+
+#[test]
+fn every_table_has_rows_of_one_width_and_its_columns_are_described() {
+    let mut filled = [false; Table::ALL.len()];
+    for name in ["zram-traced", "past-the-knee", "shared-file", "direct-read"] {
+        let report = recorded(name);
+        for (of, filled) in Table::ALL.into_iter().zip(&mut filled) {
+            let text = table(&report, of).expect("written");
+            let mut rows = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+            let names = rows.headers().expect("names").clone();
+            let described = page();
+            let section =
+                described.split(&format!("## {}\n", of.name())).nth(1).expect("a section");
+            let section = section.split("\n## ").next().expect("text");
+            let settings = ["rw", "bs", "depth", "workers"];
+            for name in names.iter().filter(|name| !settings.contains(name)) {
+                assert!(section.contains(&format!("| `{name}` |")), "{name} of {of:?}");
+            }
+            // The reader refuses rows of another width.
+            let count = rows.records().map(|row| row.expect("a row")).count();
+            *filled |= count > 0;
+        }
+    }
+    let empty: Vec<_> = Table::ALL.iter().zip(filled).filter(|(_, filled)| !filled).collect();
+    // No recorded report has repeats or a sweep.
+    assert_eq!(empty, [(&Table::Repeats, false), (&Table::Sweep, false)]);
+}
+
+#[test]
+fn the_first_rows_of_each_table() {
+    let report = recorded("zram-traced");
+    let mut all = String::new();
+    for of in Table::ALL {
+        let text = table(&report, of).expect("written");
+        let first: Vec<&str> = text.lines().take(4).collect();
+        all.push_str(&format!(
+            "## {}, {} lines\n{}\n",
+            of.name(),
+            text.lines().count(),
+            first.join("\n")
+        ));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn samples_alone_have_no_gaps() {
+    let mut phases = sample::series();
+    phases.truncate(1);
+    let op = |ops| OpSample { name: "write".into(), ops, bytes: ops, ..OpSample::default() };
+    let at = |nth: u64, ops| Sample {
+        at_ns: nth * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        operations: vec![op(ops), OpSample { name: "fsync".into(), ..op(0) }],
+    };
+    phases[0].record.measurements[0].samples = vec![at(1, 500), at(2, 0), at(3, 250)];
+    let text = table(&sample::report("", phases), Table::Samples).expect("written");
+    let rates = text.lines().skip(1).map(|line| line.split(',').nth(9).expect("a rate"));
+    assert_eq!(rates.collect::<Vec<_>>(), ["500.0", "0.0", "250.0"], "{text}");
+}
