@@ -2,7 +2,7 @@
 
 use candor_chart::{Axis, Cell, Chart, Mark, MarkKind, Panel, Scale, Series, Shape, ValueKey};
 use candor_record::results::{FigureKind, Load};
-use candor_record::{Spread, Unit, fmt};
+use candor_record::{Spread, Sweep, SweepKey, Unit, fmt};
 
 use super::curve::{self, Curve};
 use super::{Run, SERIES_MAX, frame};
@@ -82,10 +82,29 @@ fn varying(curves: &[Curve<'_>]) -> Vec<Key> {
     keys
 }
 
+/// The key along which lines go: that along which the judgement of a run looks for knees, else that
+/// with the most values.
+fn along(curves: &[Curve<'_>], runs: &[Run<'_>]) -> Option<Key> {
+    let keys = varying(curves);
+    let report = runs.iter().find_map(|run| run.report);
+    let judged = report.and_then(|report| last_key(report.judgement.sweep.as_ref()?));
+    judged.filter(|key| keys.contains(key)).or_else(|| keys.first().copied())
+}
+
+/// The key whose values the knees of a sweep are.
+fn last_key(sweep: &Sweep) -> Option<Key> {
+    match sweep.keys.last()? {
+        SweepKey::Rw => None,
+        SweepKey::Bs => Some(Key::Block),
+        SweepKey::Depth => Some(Key::Depth),
+        SweepKey::Workers => Some(Key::Workers),
+    }
+}
+
 /// Whether lines against load say something: three values of a key, in few series.
 pub fn has_curve(runs: &[Run<'_>]) -> bool {
     let curves = curve::all(runs);
-    let Some(key) = varying(&curves).first().copied() else { return false };
+    let Some(key) = along(&curves, runs) else { return false };
     values(&curves, key).len() > 2 && families(&curves, runs, key).len() <= SERIES_MAX
 }
 
@@ -153,13 +172,13 @@ fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f
     }
 }
 
-/// Rate and latency against the part of the load of which there are most values.
+/// Rate and latency against a part of the load.
 ///
 /// # Errors
 /// A sentence: all have the same load.
 pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     let curves = curve::all(runs);
-    let Some(key) = varying(&curves).first().copied() else {
+    let Some(key) = along(&curves, runs) else {
         return Err("there is no picture against load: all results have the same depth, number \
                     of workers and block size"
             .into());
@@ -232,7 +251,8 @@ fn latency_axis(series: &[Series]) -> Axis {
 fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for report in runs.iter().filter_map(|run| run.report) {
-        let Some(sweep) = &report.judgement.sweep else { continue };
+        let sweep = report.judgement.sweep.as_ref();
+        let Some(sweep) = sweep.filter(|sweep| last_key(sweep) == Some(key)) else { continue };
         let named = sweep.knees.iter().filter_map(|knee| Some((knee, knee.value.as_ref()?)));
         for (knee, text) in named {
             // A row has the same value in the same words, and the plan has it as a number.

@@ -4,7 +4,7 @@ use candor_chart::Shape;
 use candor_record::results::{
     Interval, JobResults, LatencyResults, Load, OpResults, PhaseResults, Results,
 };
-use candor_record::{Report, Verdict};
+use candor_record::{Knee, Report, SweepKey, SweepRow, Verdict};
 
 use super::*;
 use crate::sample;
@@ -97,6 +97,37 @@ fn steps_in_files_of_their_own_are_one_sweep() {
     assert_eq!(Kind::fitting(&alike), Kind::Bars);
     let refused = chart(Kind::Depth, &alike).expect_err("one load");
     assert!(refused.contains("the same depth"), "{refused}");
+}
+
+/// Knees are values of the sweep's last key, whichever key has more values.
+#[test]
+fn a_knee_stands_at_the_value_that_it_is_of() {
+    let mut report = Report::default();
+    let mut whole = Results::default();
+    for (workers, rates) in [(1, [9e3, 30e3, 31e3]), (2, [18e3, 40e3, 41e3])] {
+        for (depth, rate) in [4, 8, 16].into_iter().zip(rates) {
+            whole.phases.extend(results(depth, workers, rate).phases);
+            let blocks = candor_plan::blocks::Blocks { depth, ..Default::default() };
+            let job = candor_plan::Job { workers, work: blocks.into(), ..Default::default() };
+            let phase = report.plan.phases.len();
+            let jobs = vec![job];
+            report.plan.phases.push(candor_plan::Phase { jobs, ..Default::default() });
+            let values = vec![depth.to_string(), workers.to_string()];
+            let sweep = report.judgement.sweep.get_or_insert_default();
+            sweep.rows.push(SweepRow { phase, values, ..SweepRow::default() });
+        }
+    }
+    let sweep = report.judgement.sweep.get_or_insert_default();
+    sweep.keys = vec![SweepKey::Depth, SweepKey::Workers];
+    let sentence = "Depth 8: 1 worker did 30k.".into();
+    sweep.knees = vec![Knee { value: Some("1".into()), sentence }];
+    let run = Run { name: "grid", results: &whole, report: Some(&report) };
+    let drawn = chart(Kind::Depth, &[run]).expect("lines");
+    assert_eq!(drawn.x.label, "Workers");
+    let marks: Vec<_> = drawn.marks.iter().map(|of| (of.at, of.label.as_str())).collect();
+    assert_eq!(marks, [(1.0, "knee at 1 worker (Depth 8)")]);
+    let names: Vec<_> = drawn.panels[0].series.iter().map(|of| of.name.as_str()).collect();
+    assert_eq!(names, ["depth 4", "depth 8", "depth 16"]);
 }
 
 #[test]
