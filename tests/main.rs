@@ -8,6 +8,7 @@ mod acceptance;
 mod believe;
 mod block_trace;
 mod cache;
+mod charts;
 mod check;
 mod commands;
 mod compare;

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::*;
 
-fn timeline() -> Chart {
+pub fn timeline() -> Chart {
     let rate = |of: f64| {
         let point =
             |nth: u32| (f64::from(nth) * 1e9 + 0.5e9, of * (1.0 + f64::from(nth % 3) / 10.0));
