@@ -16,6 +16,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("zsh", "zsh", "its completions"),
     ("fish", "fish", "its completions"),
     ("python3", "python3-venv", "programs that read fio's results"),
+    ("chromium", "chromium", "pages that candor writes"),
+    ("chromedriver", "chromium-driver", "pages that candor writes"),
     ("qemu-system-x86_64", "qemu-system-x86", "the lab's machine"),
     ("busybox", "busybox-static", "the lab's guest"),
     ("depmod", "kmod", "the lab's modules"),

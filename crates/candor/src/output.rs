@@ -18,6 +18,7 @@ use crate::{exit, parse};
 pub struct Output {
     json: Option<PathBuf>,
     csv: Option<PathBuf>,
+    html: Option<PathBuf>,
     csv_of: Option<Table>,
     run_dir: Option<PathBuf>,
     claimed: Option<RunDir>,
@@ -25,6 +26,8 @@ pub struct Output {
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// The run stays out of the history.
+    pub no_history: bool,
     /// A line of progress, no screen.
     pub no_live: bool,
     /// When to use colours.
@@ -54,6 +57,22 @@ const CSV: Flag<Output> = Flag {
     fields: &[],
     set: |output, text| put_some(&mut output.csv, Ok(text.into())),
 };
+
+const HTML: Flag<Output> = Flag {
+    long: "html",
+    takes: Takes::One("FILE"),
+    help: "Write the report as a page for the browser to FILE, with pictures and everything it needs",
+    fields: &[],
+    set: |output, text| put_some(&mut output.html, html_file(text)),
+};
+
+/// A page is for a browser, which reads files.
+fn html_file(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err("a page takes a FILE; stdout is for --json and --csv".to_owned()),
+        file => Ok(file.into()),
+    }
+}
 
 const CSV_OF: Flag<Output> = Flag {
     long: "csv-of",
@@ -97,6 +116,14 @@ const RUN_DIR: Flag<Output> = Flag {
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
+};
+
+const NO_HISTORY: Flag<Output> = Flag {
+    long: "no-history",
+    takes: Takes::Nothing,
+    help: "Do not enter this run into the history, which candor history lists",
+    fields: &[],
+    set: |output, _| put(&mut output.no_history, Ok(true)),
 };
 
 const VERBOSE: Flag<Output> = Flag {
@@ -161,7 +188,9 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
         JSON,
         CSV,
         CSV_OF,
+        HTML,
         RUN_DIR,
+        NO_HISTORY,
         PERCENTILES,
         REQUIRE,
         METRICS,
@@ -175,10 +204,14 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
 
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, CSV_OF, PERCENTILES, REQUIRE, COLOR] }];
+    &[Group { title: "Output", flags: &[JSON, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, COLOR] }];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
+
+/// Options of a command that sets results beside each other.
+pub const OF_COMPARISONS: &[Group<Output>] =
+    &[Group { title: "Output", flags: &[JSON, HTML, COLOR] }];
 
 /// Options of a command that shows something again and again.
 pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
@@ -186,7 +219,7 @@ pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
-        for (flag, file) in [("json", &self.json), ("csv", &self.csv)] {
+        for (flag, file) in [("json", &self.json), ("csv", &self.csv), ("html", &self.html)] {
             let Some(file) = as_file(file) else { continue };
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
@@ -221,6 +254,10 @@ impl Output {
             let table = csv::table(result, self.csv_of.unwrap_or_default());
             write(&self.csv, &table.map_err(|error| error.to_string())?)?;
         }
+        self.page(|| {
+            let csv = csv::report(result).map_err(|error| error.to_string())?;
+            Ok(candor_html::report(result, &json, &csv))
+        })?;
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);
             screen::data(&match self.verbose {
@@ -230,10 +267,16 @@ impl Output {
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let file = as_file(&self.json).map(|file| file.display().to_string());
-            screen::tell(&report::written(dir.as_deref(), file.as_deref()));
+            let [file, page] = [&self.json, &self.html]
+                .map(|place| as_file(place).map(|file| file.display().to_string()));
+            screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
+    }
+
+    /// Writes the page for the browser where one was asked for.
+    pub fn page(&self, page: impl FnOnce() -> Result<String, String>) -> Result<(), String> {
+        if self.html.is_some() { write(&self.html, &page()?) } else { Ok(()) }
     }
 
     /// The exit code of a report that earned `code`: a worse verdict than `--require` takes is told

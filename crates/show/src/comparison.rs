@@ -34,6 +34,11 @@ pub fn text(comparison: &Comparison, style: &Style) -> String {
 }
 
 fn of_run(run: &ComparedRun, page: &mut Page<'_>) {
+    page.paragraph(&format!("{}  ", run.label), &about(run));
+}
+
+/// Source, name, tool, start and verdict of a run.
+pub fn about(run: &ComparedRun) -> String {
     let known = [
         Some(run.name.clone()).filter(|name| !name.is_empty()),
         Some(run.tool.clone()).filter(|tool| !tool.is_empty()),
@@ -41,7 +46,7 @@ fn of_run(run: &ComparedRun, page: &mut Page<'_>) {
         Some(run.verdict.map_or("not judged", |verdict| verdict.label()).to_owned()),
     ];
     let known: Vec<String> = known.into_iter().flatten().collect();
-    page.paragraph(&format!("{}  ", run.label), &format!("{}: {}", run.source, known.join(", ")));
+    format!("{}: {}", run.source, known.join(", "))
 }
 
 fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: &mut Page<'_>) {
@@ -52,6 +57,24 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
         let text = format!("{} {}: {}", doubt.run, doubt.phase, doubt.sentence);
         page.paragraph(&format!("{lead}: "), &text);
     }
+    for figures in by_job(change) {
+        let of = figures[0];
+        page.heading(&format!("{}, {}: {} → {}", of.phase, of.job, baseline.label, change.run));
+        let labels = [baseline.label.as_str(), change.run.as_str()];
+        let table = table(&figures, labels, confidence);
+        table.lines(page.style).iter().for_each(|line| page.line(line));
+        for (names, text) in reasons(&figures) {
+            page.aside(&format!("{names}: "), &text);
+        }
+    }
+    for sentence in &change.unmatched {
+        page.blank();
+        page.paragraph("alone: ", sentence);
+    }
+}
+
+/// The figures of each job of each phase.
+pub fn by_job(change: &RunChange) -> Vec<Vec<&FigureChange>> {
     let mut tables: Vec<Vec<&FigureChange>> = Vec::new();
     for figure in &change.figures {
         let same = |of: &&mut Vec<&FigureChange>| {
@@ -62,45 +85,43 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
             None => tables.push(vec![figure]),
         }
     }
-    for figures in tables {
-        let of = figures[0];
-        page.heading(&format!("{}, {}: {} → {}", of.phase, of.job, baseline.label, change.run));
-        let labels = [baseline.label.as_str(), change.run.as_str()];
-        table(&figures, labels, confidence, page).iter().for_each(|line| page.line(line));
-        reasons(&figures, page);
-    }
-    for sentence in &change.unmatched {
-        page.blank();
-        page.paragraph("alone: ", sentence);
-    }
+    tables
 }
 
 /// The conditions that differ, those that matter in a table.
 fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
-    let (matter, minor): (Vec<&Difference>, Vec<_>) =
-        change.differences.iter().partition(|difference| difference.matters);
-    if !matter.is_empty() {
+    if let Some(table) = unlike(label, change, VALUE_COLUMNS) {
         page.heading(&format!("Not alike in {label} and {}", change.run));
-        let names = ["condition", label, &change.run, ""].map(|name| (name, Align::Left));
-        let mut table = Table::new(&names);
-        for of in &matter {
-            let value =
-                |value: &Option<String>| cut(value.as_deref().unwrap_or("not set"), VALUE_COLUMNS);
-            let intended = if of.intended { "as intended" } else { "" };
-            let (mine, theirs) = distinct(value(&of.baseline), value(&of.run), of);
-            let name = cut(&of.name, VALUE_COLUMNS);
-            table.row(vec![name.into(), mine.into(), theirs.into(), intended.into()]);
-        }
         table.lines(page.style).iter().for_each(|line| page.line(line));
     }
-    if !minor.is_empty() {
-        let names: Vec<&str> = minor.iter().take(MINOR_MAX).map(|of| of.name.as_str()).collect();
-        let more = minor.len().saturating_sub(MINOR_MAX);
-        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    if let Some(text) = also_different(change) {
         page.blank();
-        let text = format!("{}{more}; these change no question.", names.join(", "));
         page.aside("Also different: ", &text);
     }
+}
+
+/// The conditions that differ and matter, with values of so many columns at most.
+pub fn unlike(label: &str, change: &RunChange, columns: usize) -> Option<Table> {
+    let names = ["condition", label, &change.run, ""].map(|name| (name, Align::Left));
+    let mut table = Table::new(&names);
+    for of in change.differences.iter().filter(|difference| difference.matters) {
+        let value = |value: &Option<String>| cut(value.as_deref().unwrap_or("not set"), columns);
+        let intended = if of.intended { "as intended" } else { "" };
+        let (mine, theirs) = distinct(value(&of.baseline), value(&of.run), of);
+        let name = cut(&of.name, columns);
+        table.row(vec![name.into(), mine.into(), theirs.into(), intended.into()]);
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// Conditions that differ and change no question, in a sentence.
+pub fn also_different(change: &RunChange) -> Option<String> {
+    let minor = change.differences.iter().filter(|difference| !difference.matters);
+    let names: Vec<&str> = minor.map(|of| of.name.as_str()).collect();
+    let more = names.len().saturating_sub(MINOR_MAX);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let named = names.iter().take(MINOR_MAX).copied().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| format!("{named}{more}; these change no question."))
 }
 
 /// Values that were cut to the same text are shown by their ends, where they differ.
@@ -119,12 +140,8 @@ fn distinct(mine: String, theirs: String, of: &Difference) -> (String, String) {
     (only(&one, &other), only(&other, &one))
 }
 
-fn table(
-    figures: &[&FigureChange],
-    labels: [&str; 2],
-    confidence: f64,
-    page: &Page<'_>,
-) -> Vec<String> {
+/// Figures of one job, the baseline's beside those of the other run.
+pub fn table(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) -> Table {
     let interval = format!("{} interval", fmt::percent(confidence));
     let columns = [
         ("", Align::Left),
@@ -159,7 +176,7 @@ fn table(
             outcome(figure),
         ]);
     }
-    table.lines(page.style)
+    table
 }
 
 /// The figure, in the width of a table.
@@ -177,8 +194,8 @@ fn outcome(figure: &FigureChange) -> Cell {
     }
 }
 
-/// Where the intervals of a table come from; each reason once.
-fn reasons(figures: &[&FigureChange], page: &mut Page<'_>) {
+/// Where the intervals of a table come from: names of figures, and the reason of these.
+pub fn reasons(figures: &[&FigureChange]) -> Vec<(String, String)> {
     let mut seen: Vec<(String, Vec<String>)> = Vec::new();
     for figure in figures {
         let text = match &figure.basis {
@@ -195,20 +212,29 @@ fn reasons(figures: &[&FigureChange], page: &mut Page<'_>) {
             None => seen.push((text, vec![short(figure)])),
         }
     }
-    for (text, mut names) in seen {
+    let told = |(text, mut names): (String, Vec<String>)| {
         names.sort();
         names.dedup();
-        page.aside(&format!("{}: ", names.join(", ")), &format!("{text}."));
+        (names.join(", "), format!("{text}."))
+    };
+    seen.into_iter().map(told).collect()
+}
+
+/// The result of a check in a word, and its role.
+pub fn word(result: CheckResult) -> (&'static str, Tone) {
+    match result {
+        CheckResult::Passed => ("passed", Tone::Good),
+        CheckResult::Undecided => ("cannot be told", Tone::Caution),
+        CheckResult::Failed => ("FAILED", Tone::Bad),
     }
 }
 
 fn of_check(check: &Check, page: &mut Page<'_>) {
-    let (word, tone) = match check.result {
-        CheckResult::Passed => ("passed", Tone::Good),
-        CheckResult::Undecided => ("cannot be told", Tone::Caution),
-        CheckResult::Failed => ("FAILED", Tone::Bad),
-    };
+    let (word, tone) = word(check.result);
     let lead = format!("{} {}: ", check.run, check.condition);
     let text = format!("{}: {}", page.style.paint(tone, word), check.sentence);
     page.paragraph(&lead, &text);
 }
+
+#[cfg(test)]
+mod tests;

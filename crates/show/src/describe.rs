@@ -8,7 +8,7 @@ use candor_record::facts::{
 use candor_record::fmt::{self, column, counted};
 
 /// The driver of a device, in words.
-pub(crate) fn kind(kind: DeviceKind) -> &'static str {
+pub fn kind(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Partition => "partition",
         DeviceKind::Loop => "loop device",
@@ -31,7 +31,7 @@ pub(crate) fn kind(kind: DeviceKind) -> &'static str {
 }
 
 /// The kind of a path, in words.
-pub(crate) fn path_kind(kind: PathKind) -> &'static str {
+pub fn path_kind(kind: PathKind) -> &'static str {
     match kind {
         PathKind::Missing => "not there yet",
         PathKind::File => "file",
@@ -42,7 +42,7 @@ pub(crate) fn path_kind(kind: PathKind) -> &'static str {
 }
 
 /// The host in one line: kernel, processor, memory.
-pub(crate) fn host(host: &HostFacts) -> String {
+pub fn host(host: &HostFacts) -> String {
     let mut parts = Vec::new();
     parts.extend(value(&host.kernel).map(|release| format!("Linux {release}")));
     parts.extend(value(&host.cpus).map(|n| fmt::counted(u64::from(*n), "CPU")));
@@ -56,7 +56,7 @@ pub(crate) fn host(host: &HostFacts) -> String {
 }
 
 /// A device with what matters about it: `sda (ATA, Samsung SSD 860, 500 GB)`.
-pub(crate) fn device(device: &DeviceFacts) -> String {
+pub fn device(device: &DeviceFacts) -> String {
     let model = value(&device.model).map(|model| model.trim().to_owned());
     let parts: Vec<_> = [kind(device.kind).to_owned()]
         .into_iter()
@@ -67,7 +67,7 @@ pub(crate) fn device(device: &DeviceFacts) -> String {
 }
 
 /// A link and what it carries: `SATA 6.0 Gbps, 600 MB/s at most`.
-pub(crate) fn link(link: &Link) -> String {
+pub fn link(link: &Link) -> String {
     let ceiling = column::rate(link.ceiling_bytes_per_s as f64);
     let negotiated = &link.negotiated.value;
     // The kernel's own words often begin with the kind.
@@ -78,7 +78,7 @@ pub(crate) fn link(link: &Link) -> String {
 }
 
 /// A server and the way to it: `NFS to 10.0.0.1 through eth1, 10000 Mb/s, 1.18 GB/s at most`.
-pub(crate) fn remote(remote: &Remote) -> String {
+pub fn remote(remote: &Remote) -> String {
     let mut text = format!("{} to {}", remote.protocol, remote.server.value);
     if let Some(interface) = value(&remote.interface) {
         text = format!("{text} through {interface}");
@@ -100,7 +100,7 @@ pub(crate) fn remote(remote: &Remote) -> String {
 }
 
 /// A filesystem and where its bytes are: `ext4`, `nfs4 from host:/export`, `tmpfs (memory)`.
-pub(crate) fn filesystem(filesystem: &Filesystem) -> String {
+pub fn filesystem(filesystem: &Filesystem) -> String {
     match (filesystem.in_memory, filesystem.remote) {
         (true, _) => format!("{} (this machine's memory)", filesystem.kind),
         (_, true) => format!("{} from {}", filesystem.kind, filesystem.source),
@@ -109,7 +109,7 @@ pub(crate) fn filesystem(filesystem: &Filesystem) -> String {
 }
 
 /// A target from its path down to the devices at the end, in one line.
-pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
+pub fn target(facts: &Facts, target: &TargetFacts) -> String {
     // Before a run, its own files are not there yet; that is no news.
     let mut text = match target.kind {
         PathKind::Missing => target.path.clone(),
@@ -141,7 +141,7 @@ pub(crate) fn target(facts: &Facts, target: &TargetFacts) -> String {
 }
 
 /// How a device was found that the filesystem does not name.
-pub(crate) fn device_search(search: &DeviceSearch) -> String {
+pub fn device_search(search: &DeviceSearch) -> String {
     format!(
         "it alone of {} counted {} of {} to the byte",
         counted(u64::from(search.devices), "block device"),

@@ -38,19 +38,28 @@ pub fn text(facts: &Facts, style: &Style) -> String {
 }
 
 fn host(page: &mut Page, host: &HostFacts) {
-    labelled(page, "Host", &describe::host(host));
+    host_lines(host).iter().for_each(|(name, text)| labelled(page, name, text));
+}
+
+/// The host, a name and a text for each thing that is known of it.
+pub fn host_lines(host: &HostFacts) -> Vec<(&'static str, String)> {
     let available = value(&host.memory_available_bytes).map(|b| format!("{} available", size(*b)));
-    labelled(page, "Memory", &available.unwrap_or_default());
     let cost = value(&host.clock_cost_ns).map(|ns| format!("{ns:.0} ns a reading"));
     let clock = value(&host.clocksource).cloned();
-    labelled(page, "Clock", &[clock, cost].into_iter().flatten().collect::<Vec<_>>().join(", "));
+    let clock = [clock, cost].into_iter().flatten().collect::<Vec<_>>().join(", ");
     let governor = value(&host.cpu_governor).map(|name| format!("frequency governor {name}"));
-    labelled(page, "CPU", &governor.unwrap_or_default());
     let limits = cgroup(&host.cgroup).join("; ");
     let limits = if limits.is_empty() { limits } else { format!("control group: {limits}") };
-    labelled(page, "Limits", &limits);
-    let locked = value(&host.lockdown).filter(|mode| *mode != "none");
-    labelled(page, "Lockdown", locked.map_or("", String::as_str));
+    let locked = value(&host.lockdown).filter(|mode| *mode != "none").cloned();
+    let lines = [
+        ("Host", describe::host(host)),
+        ("Memory", available.unwrap_or_default()),
+        ("Clock", clock),
+        ("CPU", governor.unwrap_or_default()),
+        ("Limits", limits),
+        ("Lockdown", locked.unwrap_or_default()),
+    ];
+    lines.into_iter().filter(|(_, text)| !text.is_empty()).collect()
 }
 
 /// A line with its name in front; none where there is nothing to say.

@@ -113,13 +113,16 @@ pub fn cut(text: &str, columns: usize) -> String {
 }
 
 /// One cell of a table.
-#[derive(Clone, Default)]
-pub(crate) struct Cell {
-    text: String,
-    tone: Option<Tone>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// The words or the number.
+    pub text: String,
+    /// Role, where it has one of its own.
+    pub tone: Option<Tone>,
 }
 
 impl Cell {
+    /// A text with a role of its own.
     pub fn toned(text: impl Into<String>, tone: Tone) -> Self {
         Cell { text: text.into(), tone: Some(tone) }
     }
@@ -137,22 +140,28 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 /// How a column stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// Words.
     Left,
+    /// Numbers.
     Right,
 }
 
-/// A table whose columns are as wide as their widest cell.
-pub(crate) struct Table {
-    columns: Vec<(String, Align)>,
-    rows: Vec<Vec<Cell>>,
+/// A table; as text, its columns are as wide as their widest cell.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Name of each column, and how it stands.
+    pub columns: Vec<(String, Align)>,
+    /// Rows of cells; one may be shorter than the table is wide.
+    pub rows: Vec<Vec<Cell>>,
 }
 
 /// Room between columns.
 const GAP: usize = 2;
 
 impl Table {
+    /// A table without rows.
     pub fn new<N: AsRef<str>>(columns: &[(N, Align)]) -> Self {
         let named = |(name, align): &(N, Align)| (name.as_ref().to_owned(), *align);
         Table { columns: columns.iter().map(named).collect(), rows: Vec::new() }

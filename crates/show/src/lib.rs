@@ -14,6 +14,7 @@
 //! | [`results`] | `Results` | what `candor show` prints of another tool's results |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
 //! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`charts`] | `Results` and `Report` | charts, which the crate `chart` draws |
@@ -23,8 +24,9 @@ pub mod cached;
 pub mod charts;
 pub mod comparison;
 pub mod csv;
-mod describe;
+pub mod describe;
 pub mod facts;
+pub mod history;
 pub mod json;
 mod layout;
 pub mod problems;
@@ -40,5 +42,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
-pub use layout::{cut, wrap};
-pub use style::Style;
+pub use layout::{Align, Cell, Table, cut, wrap};
+pub use style::{Style, Tone};

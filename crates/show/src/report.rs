@@ -8,6 +8,7 @@ mod filled;
 mod findings;
 mod first_screen;
 mod key_numbers;
+pub mod parts;
 mod results;
 mod sweep;
 mod troubles;
@@ -42,7 +43,7 @@ pub fn text(report: &Report, style: &Style) -> String {
 }
 
 /// Files that were written beside the report, as the last lines of a run.
-pub fn written(run_dir: Option<&str>, json: Option<&str>) -> String {
+pub fn written(run_dir: Option<&str>, json: Option<&str>, html: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(dir) = run_dir {
         text.push_str(&format!("The run is kept in {dir} (report.txt, report.json, plan.toml).\n"));
@@ -50,6 +51,9 @@ pub fn written(run_dir: Option<&str>, json: Option<&str>) -> String {
     }
     if let Some(file) = json {
         text.push_str(&format!("The report for machines is in {file}.\n"));
+    }
+    if let Some(file) = html {
+        text.push_str(&format!("The page for the browser is in {file}.\n"));
     }
     text
 }
@@ -61,15 +65,20 @@ fn head(page: &mut Page, report: &Report) {
     for line in wrap(&line, page.style.columns()) {
         page.line(&page.style.paint(tone, &line));
     }
-    if let Some(sentence) = &report.cut_short {
-        page.paragraph("Cut short: ", &ended(sentence));
-    } else if report.interrupted {
-        page.paragraph("Cut short: ", "interrupted; the figures cover what ran until then.");
+    if let Some(sentence) = cut_short(report) {
+        page.paragraph("Cut short: ", &sentence);
     }
     let facts = report.facts();
     for target in &facts.targets {
         page.paragraph("", &describe::target(facts, target));
     }
+}
+
+/// Why the run ended early.
+fn cut_short(report: &Report) -> Option<String> {
+    let interrupted = || "interrupted; the figures cover what ran until then.".to_owned();
+    let sentence = report.cut_short.as_ref().map(|sentence| ended(sentence));
+    sentence.or_else(|| report.interrupted.then(interrupted))
 }
 
 /// Whether to believe it, in a line; of a series, in how many results.
@@ -129,6 +138,15 @@ fn unseen(page: &mut Page, report: &Report) {
     for missing in missing {
         page.paragraph("  ", &describe_missing(missing));
     }
+    let rules = unapplied(report);
+    if !rules.is_empty() {
+        page.heading("Rules that could not be applied");
+        page.aside("  ", &rules.join(", "));
+    }
+}
+
+/// Rules that could not be evaluated, with the facts that each lacked, once.
+fn unapplied(report: &Report) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
     for rule in report.judged().flat_map(|(_, judged)| &judged.not_evaluated) {
         let text = format!("{} (lacks {})", rule.rule, rule.lacked);
@@ -136,10 +154,7 @@ fn unseen(page: &mut Page, report: &Report) {
             rules.push(text);
         }
     }
-    if !rules.is_empty() {
-        page.heading("Rules that could not be applied");
-        page.aside("  ", &rules.join(", "));
-    }
+    rules
 }
 
 /// The missing fact, the reason, and the remedy.

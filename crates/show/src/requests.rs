@@ -66,22 +66,11 @@ fn lost(trace: &RequestStats) -> String {
 
 /// The same of each phase in a line for each device and direction with traffic to speak of.
 pub(crate) fn brief(page: &mut Page, report: &Report) {
-    let is_traced = |record: &&PhaseRecord| record.host().requests.is_some();
-    if !report.results().any(|record| is_traced(&record)) {
+    let phases = by_phase(report);
+    if phases.is_empty() {
         return;
     }
     page.heading("Requests that reached the devices");
-    let results = report.phases.iter().enumerate().filter(|(_, record)| !record.search_step);
-    let name = |record: &PhaseRecord| match record.repeat {
-        0 => record.name.clone(),
-        n => format!("{} #{}", record.name, n + 1),
-    };
-    let phases: Vec<(String, Vec<String>)> = results
-        .map(|(index, record)| {
-            let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
-            (name(record), lines(record, others))
-        })
-        .collect();
     let told = || phases.iter().filter(|(_, lines)| !lines.is_empty());
     let wide = told().map(|(name, _)| width(name)).max().unwrap_or(0);
     let mut last = "";
@@ -97,6 +86,24 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
     if !untold.is_empty() {
         page.aside("  ", &format!("No request was traced in {}.", untold.join(", ")));
     }
+}
+
+/// The traced requests of each result by its name, a line for each device and direction; empty
+/// where nothing was traced.
+pub fn by_phase(report: &Report) -> Vec<(String, Vec<String>)> {
+    if !report.results().any(|record| record.host().requests.is_some()) {
+        return Vec::new();
+    }
+    let results = report.phases.iter().enumerate().filter(|(_, record)| !record.search_step);
+    let name = |record: &PhaseRecord| match record.repeat {
+        0 => record.name.clone(),
+        n => format!("{} #{}", record.name, n + 1),
+    };
+    let lines_of = |(index, record): (usize, &PhaseRecord)| {
+        let others = report.judgement.of(index).is_some_and(|judged| judged.tells("F10"));
+        (name(record), lines(record, others))
+    };
+    results.map(lines_of).collect()
 }
 
 /// The traced requests of a phase; `others` used its devices.

@@ -22,7 +22,7 @@ impl Default for Style {
 
 /// Role of a piece of text, for its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// A heading or a name to find again.
     Strong,
     /// Something to skip on first reading.

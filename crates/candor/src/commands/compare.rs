@@ -60,7 +60,7 @@ pub fn command() -> Command {
         .long_about(LONG_ABOUT)
         .arg(run.help(help))
         .args(flag::args(GROUPS))
-        .args(flag::args(output::OF_LOOKS))
+        .args(flag::args(output::OF_COMPARISONS))
         .after_help(exit::HELP)
 }
 
@@ -70,10 +70,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         candor_version: version::short(),
         ..candor_compare::Options::default()
     };
-    let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut options) {
-        Ok(output) => output,
-        Err(code) => return code,
-    };
+    let output =
+        match commands::flags(output::OF_COMPARISONS, GROUPS, matches, &mut line, &mut options) {
+            Ok(output) => output,
+            Err(code) => return code,
+        };
     let files = matches.get_many::<String>("RUN").into_iter().flatten();
     let read = |file: &String| Ok((file.clone(), stored::results(file)?));
     let runs: Vec<_> = match files.map(read).collect::<Result<_, String>>() {
@@ -89,6 +90,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     let shown =
         output.show(json::comparison(&compared), |style| comparison::text(&compared, style));
+    let shown = shown.and_then(|()| output.page(|| Ok(candor_html::comparison(&compared))));
     match (commands::exit_code(shown), compared.checked()) {
         (exit::RAN, CheckResult::Failed) => exit::CHANGED,
         (exit::RAN, CheckResult::Undecided) => exit::UNDECIDED,

@@ -76,6 +76,10 @@ fn finished(panel: Panel, x: Axis, what: &str, runs: &[Run<'_>]) -> Result<Chart
     let chart = Chart { x, panels: vec![panel], ..Chart::default() };
     match chart.is_empty() {
         true => Err(format!("there is no picture of {what}: no latency of the runs was recorded")),
-        false => Ok(frame::framed(chart, what, runs)),
+        false => {
+            let with_latency = |curve: &curve::Curve<'_>| curve.op.latency.is_some();
+            let all = curve::all(runs).into_iter().filter(with_latency).count();
+            Ok(frame::first_of(frame::framed(chart, what, runs), all))
+        }
     }
 }

@@ -14,7 +14,7 @@ const TOLD_MAX: usize = 6;
 pub fn framed(chart: Chart, what: &str, runs: &[Run<'_>]) -> Chart {
     Chart {
         title: title(what, runs),
-        subtitle: subtitle(&chart, runs),
+        subtitle: subtitle(runs),
         source: source(runs),
         verdict: verdict(runs),
         caution: caution(runs),
@@ -32,7 +32,7 @@ fn title(what: &str, runs: &[Run<'_>]) -> String {
 }
 
 /// The load and its targets, as far as all have it in common.
-fn subtitle(chart: &Chart, runs: &[Run<'_>]) -> String {
+fn subtitle(runs: &[Run<'_>]) -> String {
     let curves = curve::all(runs);
     let common = |of: &dyn Fn(&curve::Curve<'_>) -> Option<String>| {
         let mut all = curves.iter().map(of);
@@ -47,15 +47,16 @@ fn subtitle(chart: &Chart, runs: &[Run<'_>]) -> String {
         load(|load| load.workers.map(|n| fmt::plural(f64::from(n), "worker", "workers"))),
         common(&|curve| Some(curve.job.targets.join(", ")).filter(|text| !text.is_empty())),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let shown = chart.panels.iter().map(|panel| panel.series.len()).max().unwrap_or(0);
-    let names = curve::names(&curves, runs, &[Part::Run, Part::Phase, Part::Job, Part::Op]);
-    let count = curve::slots(&names).len();
-    let mut text = parts.join(" · ");
-    if count > SERIES_MAX && shown >= SERIES_MAX && chart.x.label != "" {
-        text += &format!(" · the first {SERIES_MAX} of {count} series");
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+}
+
+/// The chart with a word about the series that it leaves out, of so many in all.
+pub fn first_of(chart: Chart, all: usize) -> Chart {
+    if all <= SERIES_MAX {
+        return chart;
     }
-    text.trim_start_matches(" · ").to_owned()
+    let text = format!("{} · the first {SERIES_MAX} of {all} series", chart.subtitle);
+    Chart { subtitle: text.trim_start_matches(" · ").to_owned(), ..chart }
 }
 
 fn source(runs: &[Run<'_>]) -> String {

@@ -188,7 +188,8 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
         Key::Depth => "performance by depth",
         Key::Workers => "performance by workers",
     };
-    Ok(frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs))
+    let chart = frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs);
+    Ok(frame::first_of(chart, families.len()))
 }
 
 fn is_empty(shape: &Shape) -> bool {

@@ -37,7 +37,8 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
         panels.extend(devices(run, &lines.offsets[0]));
     }
     let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
-    finished(panels, marks, "performance over time", runs)
+    let chart = finished(panels, marks, "performance over time", runs)?;
+    Ok(frame::first_of(chart, lines.slots.len()))
 }
 
 /// Latencies over time alone, on a logarithmic axis.
@@ -47,7 +48,9 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
 pub fn latency(runs: &[Run<'_>]) -> Result<Chart, String> {
     let lines = Lines::of(runs);
     let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
-    finished(lines.latency().into_iter().collect(), marks, "latency over time", runs)
+    let panels = lines.latency().into_iter().collect();
+    let chart = finished(panels, marks, "latency over time", runs)?;
+    Ok(frame::first_of(chart, lines.slots.len()))
 }
 
 fn finished(
@@ -75,8 +78,16 @@ struct Lines<'a> {
 impl<'a> Lines<'a> {
     fn of(runs: &[Run<'a>]) -> Lines<'a> {
         let curves = curve::all(runs);
-        let names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
-        let slots = curve::slots(&names);
+        let mut names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
+        let mut slots = curve::slots(&names);
+        // A series of phases whose jobs have a name each: the phases are marked along the axis.
+        let has_one_job = |phase: &PhaseResults| phase.jobs.len() <= 1;
+        if slots.len() > SERIES_MAX
+            && runs.iter().flat_map(|of| &of.results.phases).all(has_one_job)
+        {
+            names = curve::names(&curves, runs, &[Part::Run, Part::Op]);
+            slots = curve::slots(&names);
+        }
         let offsets = runs.iter().map(|run| offsets(&run.results.phases)).collect();
         Lines { curves, names, slots, offsets }
     }

@@ -9,9 +9,9 @@ use crate::style::Tone;
 use crate::words;
 
 /// Alike findings of several phases.
-struct Folded<'a> {
+pub struct Folded<'a> {
     /// The first of them: it lends its sentence and its numbers.
-    finding: &'a Finding,
+    pub finding: &'a Finding,
     /// Names of the phases whose finding says exactly the same.
     same: Vec<&'a str>,
     /// Names of the phases whose finding has numbers of its own.
@@ -39,6 +39,30 @@ pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
 }
 
 impl Folded<'_> {
+    /// The meaning for the result, and how sure that is.
+    pub fn meaning(&self) -> (String, &'static str) {
+        (words::meaning(self.finding), words::confidence(self.finding.confidence))
+    }
+
+    /// The role of its words.
+    pub fn tone(&self) -> Tone {
+        words::severity_tone(self.finding.severity)
+    }
+
+    /// The evidence, and the findings that it took in: name, value, source.
+    pub fn evidence(&self) -> Vec<[String; 3]> {
+        rows(self.finding)
+    }
+
+    /// The phases it holds for, in a sentence.
+    pub fn phases(&self) -> String {
+        let same = self.same.join("; ");
+        match self.other.is_empty() {
+            true => format!("In {same}."),
+            false => format!("In {same}. With numbers of their own in {}.", self.other.join("; ")),
+        }
+    }
+
     /// The phases it holds for, where these are not all.
     fn place(&self, phases: usize) -> Option<String> {
         let first = self.same.first()?;
@@ -65,7 +89,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 }
 
 /// Findings that are alike told as one, heaviest first.
-fn folded(report: &Report) -> Vec<Folded<'_>> {
+pub(super) fn folded(report: &Report) -> Vec<Folded<'_>> {
     let mut all: Vec<Folded> = Vec::new();
     for (phase, judged) in report.judged() {
         for finding in &judged.findings {
@@ -127,15 +151,9 @@ fn finding(page: &mut Page, entry: &Folded, many_phases: bool) {
 
 /// The phases a finding holds for, where that is a question.
 fn located(page: &mut Page, entry: &Folded, many_phases: bool) {
-    if !many_phases {
-        return;
+    if many_phases {
+        page.aside("      ", &entry.phases());
     }
-    let same = entry.same.join("; ");
-    let text = match entry.other.is_empty() {
-        true => format!("In {same}."),
-        false => format!("In {same}. With numbers of their own in {}.", entry.other.join("; ")),
-    };
-    page.aside("      ", &text);
 }
 
 fn evidence(page: &mut Page, finding: &Finding) {

@@ -8,8 +8,24 @@ use candor_record::{PhaseJudgement, PhaseRecord, RepeatedOp, Report, Verdict};
 /// Operations of that many bytes and more are quoted as bandwidth.
 const LARGE_BYTES: u64 = 128 << 10;
 
+/// A number by which people compare storage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyNumber {
+    /// Quantity, such as `random read`.
+    pub name: &'static str,
+    /// Value as people read it, with its unit.
+    pub value: String,
+}
+
 /// One line; absent where fewer than two of the numbers were measured, or can be believed.
 pub(super) fn key_numbers(report: &Report) -> Option<String> {
+    let named = |KeyNumber { name, value }: KeyNumber| format!("{name} {value}");
+    let parts: Vec<String> = all(report).into_iter().map(named).collect();
+    (parts.len() > 1).then(|| format!("{}.", candor_record::fmt::capital(&parts.join(", "))))
+}
+
+/// Those that were measured and can be believed.
+pub(super) fn all(report: &Report) -> Vec<KeyNumber> {
     let results: Vec<Shown<'_>> = report.judged().filter_map(|of| Shown::new(report, of)).collect();
     let best_by = |rate: &dyn Fn(&Shown) -> f64, is: &dyn Fn(&Shown) -> bool| {
         let fit = results.iter().filter(|result| is(result));
@@ -24,22 +40,21 @@ pub(super) fn key_numbers(report: &Report) -> Option<String> {
         best(&|result| result.is_random() && result.in_flight > 1 && result.direction == direction)
     };
     let rate = |result: &Shown| column::rate(result.bytes_per_s);
-    let iops = |result: &Shown| column::iops(result.ops_per_s);
+    let iops = |result: &Shown| format!("{} IOPS", column::iops(result.ops_per_s));
     let single = best(&|result| {
         result.is_random() && result.in_flight == 1 && result.direction == Direction::Read
     });
     let median = single.and_then(|result| result.latency_ns_p50);
     let durable = best(&|result| result.is_durable());
     let parts = [
-        large(Direction::Read).map(|result| format!("read {}", rate(result))),
-        large(Direction::Write).map(|result| format!("write {}", rate(result))),
-        deep(Direction::Read).map(|result| format!("random read {} IOPS", iops(result))),
-        deep(Direction::Write).map(|result| format!("random write {} IOPS", iops(result))),
-        median.map(|ns| format!("latency {}", column::time(ns))),
-        durable.map(|result| format!("durable {} writes/s", iops(result))),
+        ("read", large(Direction::Read).map(rate)),
+        ("write", large(Direction::Write).map(rate)),
+        ("random read", deep(Direction::Read).map(iops)),
+        ("random write", deep(Direction::Write).map(iops)),
+        ("latency", median.map(column::time)),
+        ("durable", durable.map(|result| format!("{} writes/s", column::iops(result.ops_per_s)))),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (parts.len() > 1).then(|| format!("{}.", candor_record::fmt::capital(&parts.join(", "))))
+    parts.into_iter().filter_map(|(name, value)| Some(KeyNumber { name, value: value? })).collect()
 }
 
 /// A believable result of one job in one direction; the mean, where it ran several times.

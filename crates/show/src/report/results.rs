@@ -1,8 +1,8 @@
 //! The table of results, expectation beside measurement.
 
-mod names;
-mod repeats;
-mod rows;
+pub(super) mod names;
+pub(super) mod repeats;
+pub(super) mod rows;
 mod table;
 
 use candor_record::fmt::{self, column};
@@ -66,20 +66,33 @@ pub(super) fn brief(style: &Style, report: &Report, lines_max: usize) -> Vec<Str
 
 /// The steps of a search, in one line: they chose what was measured, and are no results.
 fn search_steps(page: &mut Page, report: &Report) {
+    if let Some(line) = search_line(report) {
+        page.blank();
+        page.aside("", &line);
+    }
+}
+
+/// The steps of a search, in one line.
+pub(super) fn search_line(report: &Report) -> Option<String> {
     let step = |phase: &PhaseRecord| {
         let all = phase.measurements.iter().flat_map(Measurement::work_operations);
         let rates = all.filter(|stats| stats.ops > 0).map(|stats| column::iops(stats.ops_per_s));
         format!("{}: {} IOPS", phase.name, rates.collect::<Vec<_>>().join(" and "))
     };
     let steps: Vec<_> = report.phases.iter().filter(|phase| phase.search_step).map(step).collect();
-    if !steps.is_empty() {
-        page.blank();
-        page.aside("", &format!("Short trials, not judged: {}.", steps.join("; ")));
-    }
+    (!steps.is_empty()).then(|| format!("Short trials, not judged: {}.", steps.join("; ")))
 }
 
 /// How operations were handed over in phases before which both ways were tried.
 fn submissions(page: &mut Page, report: &Report) {
+    if let Some(line) = submission_line(report) {
+        page.blank();
+        page.aside("", &line);
+    }
+}
+
+/// How operations were handed over, in one line.
+pub(super) fn submission_line(report: &Report) -> Option<String> {
     let phase = |phase: &PhaseRecord| {
         let trial = phase.host().submission?;
         let ways = [
@@ -92,29 +105,33 @@ fn submissions(page: &mut Page, report: &Report) {
         Some(format!("{used} for {} ({rate} IOPS; {other} {others})", phase.name))
     };
     let phases: Vec<_> = report.phases.iter().filter_map(phase).collect();
-    if !phases.is_empty() {
-        page.blank();
-        let phases = phases.join("; ");
-        page.aside("", &format!("Submission, tried for a moment before the clock: {phases}."));
-    }
+    let line =
+        || format!("Submission, tried for a moment before the clock: {}.", phases.join("; "));
+    (!phases.is_empty()).then(line)
 }
 
 /// Results and costs of the follow-ups of a phase, a sentence or two for each.
 fn follow_ups(page: &mut Page, report: &Report) {
+    let lines = follow_up_lines(report);
+    if lines.is_empty() {
+        return;
+    }
+    page.blank();
+    page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to tell what limited it"));
+    lines.iter().for_each(|line| page.aside("  ", line));
+}
+
+/// Results and costs of the follow-ups of all phases.
+pub(super) fn follow_up_lines(report: &Report) -> Vec<String> {
     let several = report.phases.iter().filter(|phase| !phase.follow_ups.is_empty()).count() > 1;
-    let mut lines = report.judged().flat_map(|(phase, judged)| {
+    let lines = report.judged().flat_map(|(phase, judged)| {
         let of = move |line: &String| match several {
             true => format!("{}: {line}", phase.name),
             false => line.clone(),
         };
         judged.follow_ups.iter().map(of)
     });
-    let Some(first) = lines.next() else { return };
-    page.blank();
-    page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to tell what limited it"));
-    for line in std::iter::once(first).chain(lines) {
-        page.aside("  ", &line);
-    }
+    lines.collect()
 }
 
 /// Whether anything completed in a phase.
@@ -223,6 +240,19 @@ fn goal(report: &Report, phase: &PhaseRecord, measured: &Measurement) -> Option<
 
 /// How each ceiling comes about, each once.
 fn ceilings(page: &mut Page, report: &Report) {
+    let lines = ceiling_lines(report);
+    if lines.is_empty() {
+        return;
+    }
+    page.blank();
+    page.line(&page.style.paint(Tone::Strong, "At most"));
+    for (element, text) in lines {
+        page.aside("  ", &format!("{element}: {text}"));
+    }
+}
+
+/// Each element that has a ceiling, and how that comes about.
+pub(super) fn ceiling_lines(report: &Report) -> Vec<(&str, String)> {
     let mut lines: Vec<(&str, String)> = Vec::new();
     for ceiling in report.judged().flat_map(|(_, judged)| &judged.ceilings) {
         let value = at_most(ceiling);
@@ -237,12 +267,5 @@ fn ceilings(page: &mut Page, report: &Report) {
             lines.push((&ceiling.element, text));
         }
     }
-    if lines.is_empty() {
-        return;
-    }
-    page.blank();
-    page.line(&page.style.paint(Tone::Strong, "At most"));
-    for (element, text) in lines {
-        page.aside("  ", &format!("{element}: {text}"));
-    }
+    lines
 }

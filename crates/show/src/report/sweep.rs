@@ -29,7 +29,8 @@ pub(super) fn brief(style: &Style, sweep: &Sweep, lines_max: usize) -> Vec<Strin
     table(sweep, shown).lines(style).into_iter().chain(more).collect()
 }
 
-fn table(sweep: &Sweep, rows: usize) -> Table {
+/// The first so many rows.
+pub(super) fn table(sweep: &Sweep, rows: usize) -> Table {
     let numbers = ["IOPS", "MB/s", "mean", "p99", "gain"].map(|name| (name, Align::Right));
     let key = |key: &SweepKey| match key {
         SweepKey::Rw => (key.name(), Align::Left),

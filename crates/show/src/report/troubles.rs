@@ -16,7 +16,8 @@ pub(super) fn lines(report: &Report) -> Vec<String> {
     [errors(report), clean, idle].concat()
 }
 
-fn errors(report: &Report) -> Vec<String> {
+/// Errors, a line each.
+pub(super) fn errors(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     for phase in &report.phases {
         for measurement in &phase.measurements {
@@ -101,7 +102,7 @@ fn mismatches(verify: &VerifyStats) -> String {
 }
 
 /// Results of verification that found nothing wrong, and those that had nothing to look at.
-fn verified(report: &Report) -> [Vec<String>; 2] {
+pub(super) fn verified(report: &Report) -> [Vec<String>; 2] {
     let (mut clean, mut idle) = (Vec::new(), Vec::new());
     for phase in &report.phases {
         for measurement in &phase.measurements {

@@ -8,14 +8,19 @@ use crate::style::{Style, Tone};
 
 /// The table, and which caches answered.
 pub(super) fn lines(style: &Style, table: &NameTable<'_>) -> Vec<String> {
+    let answered = answered(table).map(|line| cut(&line, style.columns()));
+    self::table(table).lines(style).into_iter().chain(answered).collect()
+}
+
+/// Trees in rows, things done to their names in columns.
+pub(in super::super) fn table(table: &NameTable<'_>) -> Table {
     let heads = table.columns.iter().map(|column| ((*column).to_owned(), Align::Right));
     let heads: Vec<_> = std::iter::once(("names/s".to_owned(), Align::Left)).chain(heads).collect();
     let mut text = Table::new(&heads);
     for (tree, rates) in &table.rows {
         text.row(std::iter::once(Cell::from(*tree)).chain(rates.iter().map(cell)).collect());
     }
-    let answered = answered(table).map(|line| cut(&line, style.columns()));
-    text.lines(style).into_iter().chain(answered).collect()
+    text
 }
 
 fn cell(rate: &NameRate) -> Cell {
@@ -27,7 +32,7 @@ fn cell(rate: &NameRate) -> Cell {
 }
 
 /// Columns that a cache answered in each tree, as it was to.
-fn answered(table: &NameTable<'_>) -> Option<String> {
+pub(in super::super) fn answered(table: &NameTable<'_>) -> Option<String> {
     let by = |at: usize| {
         let mut caches = table.rows.iter().map(|(_, rates)| rates[at].answered_by);
         let first = caches.next()??;

@@ -9,6 +9,10 @@ use crate::layout::{Align, Cell, Page, Table, cut};
 use crate::style::Style;
 use crate::words;
 
+/// Meaning of the columns.
+pub(in super::super) const INTERVAL: &str = "± is half the 95 % interval of the mean (Student's t), for repeats that are independent; \
+     least and most are those of the rate.";
+
 /// The means with their spread in so many lines at most.
 pub(super) fn brief(style: &Style, repeats: &[Repeats], lines_max: usize) -> Vec<String> {
     let mut lines = fitting(style, repeats, false);
@@ -29,17 +33,19 @@ pub(super) fn section(page: &mut Page, repeats: &[Repeats]) {
     for line in fitting(page.style, repeats, true) {
         page.line(&format!("  {line}"));
     }
-    page.aside(
-        "  ",
-        "± is half the 95 % interval of the mean (Student's t), for repeats that are independent; \
-         least and most are those of the rate.",
-    );
-    for repeated in repeats.iter().filter(|repeated| !repeated.left_out.is_empty()) {
+    page.aside("  ", INTERVAL);
+    left_out(repeats).iter().for_each(|line| page.paragraph("  ", line));
+}
+
+/// The repeats that have no part in the means, a sentence for each phase.
+pub(in super::super) fn left_out(repeats: &[Repeats]) -> Vec<String> {
+    let line = |repeated: &Repeats| {
         let left_out = repeated.left_out.iter().map(|nth| format!("#{}", nth + 1));
         let left_out = left_out.collect::<Vec<_>>().join(", ");
         let why = "believed less than the others, or not ended well";
-        page.paragraph("  ", &format!("Left out of {}: {left_out} ({why}).", repeated.name));
-    }
+        format!("Left out of {}: {left_out} ({why}).", repeated.name)
+    };
+    repeats.iter().filter(|repeated| !repeated.left_out.is_empty()).map(line).collect()
 }
 
 /// The table with names as long as there is room for.
@@ -50,7 +56,8 @@ fn fitting(style: &Style, repeats: &[Repeats], is_whole: bool) -> Vec<String> {
     table(repeats, is_whole, names).lines(style)
 }
 
-fn table(repeats: &[Repeats], is_whole: bool, names: usize) -> Table {
+/// The means with their spread; all of them where the page is whole.
+pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize) -> Table {
     let usual = ["IOPS", "MB/s", "±", "least", "most", "p50"];
     let latency: &[&str] = if is_whole { &["±", "p99", "±"] } else { &["p99"] };
     let heads = usual.iter().chain(latency).map(|name| ((*name).to_owned(), Align::Right));

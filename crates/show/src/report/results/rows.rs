@@ -12,7 +12,7 @@ use crate::style::Tone;
 use crate::words;
 
 /// Longest name of a row; the JSON report has it in full.
-pub(super) const NAME_COLUMNS_MAX: usize = 44;
+pub(in super::super) const NAME_COLUMNS_MAX: usize = 44;
 /// Room that names keep however narrow the terminal is.
 pub(super) const NAME_COLUMNS_MIN: usize = 12;
 
@@ -21,7 +21,7 @@ const PATH_COLUMNS_MAX: usize = 24;
 
 /// A column of numbers. They stand in this order, percentiles by their value.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
-pub(super) enum Column {
+pub(in super::super) enum Column {
     Iops,
     MbPerS,
     MibPerS,
@@ -50,13 +50,15 @@ impl Column {
 
 /// One line of the table, and what is said about it.
 #[derive(Default)]
-pub(super) struct Row {
+pub(in super::super) struct Row {
     pub name: String,
+    /// The name of a phase in full, where the one above may be cut.
+    pub full_name: Option<String>,
     /// Operation that it counts; absent where it only adds to the row above.
     pub operation: Option<String>,
     /// Number of latencies; 0 where the row has none.
     pub samples: u64,
-    numbers: Vec<(Column, Cell)>,
+    pub numbers: Vec<(Column, Cell)>,
     /// Set in the first row of a phase.
     pub phase: Option<About>,
 }
@@ -76,7 +78,7 @@ impl Row {
 }
 
 /// Facts printed once for a phase.
-pub(super) struct About {
+pub(in super::super) struct About {
     /// The ceiling it came nearest to.
     pub at_most: String,
     /// Share of that ceiling.
@@ -98,7 +100,7 @@ impl About {
 }
 
 /// The rows of all phases that were judged.
-pub(super) fn all(report: &Report) -> Vec<Row> {
+pub(in super::super) fn all(report: &Report) -> Vec<Row> {
     report.judged().flat_map(|(phase, judged)| of_phase(report, phase, judged)).collect()
 }
 
@@ -116,19 +118,20 @@ pub(super) fn of_phase(report: &Report, phase: &PhaseRecord, judged: &PhaseJudge
         _ => std::iter::once(Row::default()).chain(rows).collect(),
     };
     let first = &mut rows[0];
-    first.name = title(phase, first.operation.as_deref());
+    let (name, after) = title(phase, first.operation.as_deref());
+    // The end stays: it is what differs.
+    first.name = format!("{}{after}", cut(name, NAME_COLUMNS_MAX - width(&after)));
+    first.full_name = Some(format!("{name}{after}"));
     first.phase = Some(About::of(report, phase, judged));
     rows
 }
 
 /// The name of a phase, with what tells its only row from others.
-fn title(phase: &PhaseRecord, operation: Option<&str>) -> String {
+fn title<'a>(phase: &'a PhaseRecord, operation: Option<&str>) -> (&'a str, String) {
     let unnamed = |name: &&str| !phase.name.to_lowercase().contains(*name);
     let operation = operation.filter(unnamed).map(|name| format!(", {name}"));
     let repeat = (phase.repeat > 0).then(|| format!(" #{}", phase.repeat + 1));
-    let after = [operation, repeat].into_iter().flatten().collect::<String>();
-    // The end stays: it is what differs.
-    format!("{}{after}", cut(&phase.name, NAME_COLUMNS_MAX - width(&after)))
+    (&phase.name, [operation, repeat].into_iter().flatten().collect())
 }
 
 /// One row per operation that a job did, each followed by what belongs to it.
