@@ -87,7 +87,11 @@ fn results_of_other_tools_are_imported_once_and_drop_in_commands_leave_nothing()
     assert!(again.err.contains("is run 1 already"), "{}", again.err);
     assert_eq!(listed(&dir, &["--tool", "fio"]), [1]);
     let shown = candor(&dir, &["history", "show", "1"]);
-    assert!(shown.out.contains("Nobody judged it.") && shown.out.contains("write"), "{}", shown.out);
+    assert!(
+        shown.out.contains("Nobody judged it.") && shown.out.contains("write"),
+        "{}",
+        shown.out
+    );
     let absent = candor(&dir, &["history", "import", "/none"]);
     assert!(absent.code == Some(1) && absent.err.contains("/none"), "{}", absent.err);
     let off = candor("off", &["history"]);
@@ -152,4 +156,9 @@ fn a_full_disk_is_a_warning_and_no_more() {
     assert_eq!(listed(&dir, &[]), [1]);
     assert_eq!(candor(&dir, &short(&file)).code, Some(0));
     assert_eq!(listed(&dir, &[]).len(), 2);
+}
+
+#[test]
+fn tests_stay_out_of_the_history_of_the_user() {
+    assert_eq!(std::env::var("CANDOR_HISTORY").as_deref(), Ok("off"), "see .cargo/config.toml");
 }

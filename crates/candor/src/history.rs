@@ -80,9 +80,11 @@ pub fn results(name: &str) -> Option<Result<Results, String>> {
 /// The number behind the prefix.
 fn run_of(name: &str) -> Option<Result<RunId, String>> {
     let number = name.strip_prefix(PREFIX)?;
-    Some(number.parse().map_err(|_| {
-        format!("`{name}` names no run: {PREFIX} and its number, such as {PREFIX}42")
-    }))
+    Some(
+        number.parse().map_err(|_| {
+            format!("`{name}` names no run: {PREFIX} and its number, such as {PREFIX}42")
+        }),
+    )
 }
 
 #[cfg(test)]

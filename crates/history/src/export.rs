@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
+use candor_record::Verdict;
 use candor_record::results::FigureKind;
 use candor_record::trend::Series;
-use candor_record::Verdict;
 
 use crate::entry::{Figures, started};
 use crate::index::{self, Index};
@@ -95,7 +95,9 @@ impl Index {
         let count = self.rows(filter, |row| {
             let cells = COLUMNS.iter().map(|(_, cell)| match cell(&row) {
                 Cell::Text(text) => text,
-                Cell::Integer(number) => number.map(|number| number.to_string()).unwrap_or_default(),
+                Cell::Integer(number) => {
+                    number.map(|number| number.to_string()).unwrap_or_default()
+                }
                 Cell::Real(number) => number.to_string(),
             });
             table.write_record(cells).map_err(failed)

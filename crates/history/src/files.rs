@@ -190,7 +190,8 @@ impl Files {
         let folders = fs::read_dir(self.reports()).into_iter().flatten().flatten();
         let is_document =
             |entry: fs::DirEntry| entry.path().extension().is_some_and(|ext| ext == "zst");
-        folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
+        folders
+            .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
             .any(is_document)
     }
 

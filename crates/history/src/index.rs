@@ -162,8 +162,8 @@ impl Index {
     pub(crate) fn insert(&mut self, runs: &[(RunId, Entry, Note)]) -> Result<(), Error> {
         let all = |connection: &mut Connection| {
             // Immediate, so that waiting for others happens once, at the beginning.
-            let transaction = connection
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             for (run, entry, note) in runs {
                 insert(&transaction, *run, entry, note)?;
             }
@@ -175,8 +175,8 @@ impl Index {
     /// Replaces the tags of a run.
     pub(crate) fn set_tags(&mut self, run: RunId, tags: &[String]) -> Result<(), Error> {
         let set = |connection: &mut Connection| {
-            let transaction = connection
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             transaction.execute("DELETE FROM tags WHERE run = ?1", [run])?;
             insert_tags(&transaction, run, tags)?;
             transaction.commit()
@@ -187,8 +187,8 @@ impl Index {
     /// Removes runs.
     pub(crate) fn remove(&mut self, runs: &[RunId]) -> Result<(), Error> {
         let remove = |connection: &mut Connection| {
-            let transaction = connection
-                .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            let transaction =
+                connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
             for run in runs {
                 transaction.execute("DELETE FROM runs WHERE id = ?1", [run])?;
             }
@@ -283,9 +283,7 @@ fn insert_tags(tables: &Transaction, run: RunId, tags: &[String]) -> rusqlite::R
 fn insert_row(tables: &Transaction, run: RunId, place: usize, row: &Row) -> rusqlite::Result<()> {
     // Names and numbers are always JSON.
     let work = serde_json::to_string(&row.series).unwrap_or_default();
-    tables
-        .prepare_cached("INSERT OR IGNORE INTO series (work) VALUES (?1)")?
-        .execute([&work])?;
+    tables.prepare_cached("INSERT OR IGNORE INTO series (work) VALUES (?1)")?.execute([&work])?;
     let series: i64 = tables
         .prepare_cached("SELECT id FROM series WHERE work = ?1")?
         .query_row([&work], |row| row.get(0))?;
@@ -387,9 +385,14 @@ mod tests {
         assert_eq!((index.all().expect("runs"), index.next_run().expect("one")), (vec![4], 5));
         let second = Index::make(top.path(), |_| Ok(())).expect("the first one is taken");
         assert_eq!(second.all().expect("runs"), [4]);
-        assert_eq!(fs::read_dir(top.path()).expect("it is there").flatten().filter(|entry| {
-            entry.path().to_string_lossy().contains("part")
-        }).count(), 0);
+        assert_eq!(
+            fs::read_dir(top.path())
+                .expect("it is there")
+                .flatten()
+                .filter(|entry| { entry.path().to_string_lossy().contains("part") })
+                .count(),
+            0
+        );
         let set = |version: u32| index.connection.pragma_update(None, "user_version", version);
         set(VERSION + 1).expect("it can be set");
         assert!(matches!(Index::open(top.path()), Err(Error::Newer { .. })));

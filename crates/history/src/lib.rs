@@ -93,8 +93,7 @@ impl History {
     pub fn keep(&self, report: &Report, json: &str, directory: &Path) -> Result<Kept, Error> {
         let is_relative = |path: &Path| path.is_relative();
         let relative = report.plan.targets.iter().any(|target| is_relative(&target.path));
-        let note =
-            Note { directory: relative.then(|| directory.to_owned()), ..Note::default() };
+        let note = Note { directory: relative.then(|| directory.to_owned()), ..Note::default() };
         self.keep_document(&Read::report(report), (Kind::Report, json), note)
     }
 
@@ -141,11 +140,9 @@ impl History {
     fn index_to_write(&self) -> Result<Index, Error> {
         match Index::open(&self.dir)? {
             Some(index) => Ok(index),
-            None if self.files.has_any() => {
-                Err(Error::file(&index::path(&self.dir), "found")(
-                    std::io::ErrorKind::NotFound.into(),
-                ))
-            }
+            None if self.files.has_any() => Err(Error::file(&index::path(&self.dir), "found")(
+                std::io::ErrorKind::NotFound.into(),
+            )),
             None => Index::make(&self.dir, |_| Ok(())),
         }
     }
@@ -313,8 +310,7 @@ impl History {
         let mut index = self.index(tell)?;
         let (kept, listed) = (self.files.all(), index.all()?);
         let is_in = |runs: &[RunId], run: &RunId| runs.binary_search(run).is_ok();
-        let missing: Vec<RunId> =
-            kept.iter().filter(|run| !is_in(&listed, run)).copied().collect();
+        let missing: Vec<RunId> = kept.iter().filter(|run| !is_in(&listed, run)).copied().collect();
         if !missing.is_empty() {
             tell(&format!("runs that were kept and not in the index: {}", missing.len()));
             self.enter(&mut index, &missing, tell)?;

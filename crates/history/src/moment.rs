@@ -21,7 +21,9 @@ pub fn moment(text: &str, now_unix_ms: i64) -> Result<i64, String> {
     let day = || at(&format!("{text}T00:00:00Z"));
     let minute = || at(&format!("{text}Z"));
     age().or_else(|| at(text)).or_else(day).or_else(minute).ok_or_else(|| {
-        format!("`{text}` is no time: 2026-11-01, 2026-11-01T12:30 (UTC), or an age such as 30d, 12h")
+        format!(
+            "`{text}` is no time: 2026-11-01, 2026-11-01T12:30 (UTC), or an age such as 30d, 12h"
+        )
     })
 }
 
@@ -37,7 +39,8 @@ mod tests {
         }
         assert_eq!(moment("1970-01-01T02:00:00+02:00", now), Ok(0));
         assert_eq!(moment("2w", now), moment("14d", now));
-        for wrong in ["", "d", "-1d", "soon", "2026-13-01", "99999999999999999999d", "9999999999y"] {
+        for wrong in ["", "d", "-1d", "soon", "2026-13-01", "99999999999999999999d", "9999999999y"]
+        {
             assert!(moment(wrong, now).is_err_and(|why| why.contains("is no time")), "{wrong}");
         }
     }

@@ -248,7 +248,9 @@ mod tests {
         let point = TrendPoint { value: 1.0, is_whole: true, ..TrendPoint::default() };
         let judged = |verdict| TrendPoint { verdict: Some(verdict), ..point.clone() };
         assert!(point.counts() && judged(Verdict::WithRemarks).counts());
-        assert!(!judged(Verdict::MeasuresElse).counts() && !judged(Verdict::NotVerifiable).counts());
+        assert!(
+            !judged(Verdict::MeasuresElse).counts() && !judged(Verdict::NotVerifiable).counts()
+        );
         assert!(!TrendPoint { is_whole: false, ..point.clone() }.counts());
         assert!(!TrendPoint { value: 0.0, ..point }.counts());
     }

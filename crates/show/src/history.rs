@@ -4,12 +4,12 @@ mod picture;
 #[cfg(test)]
 mod tests;
 
+use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
 use candor_record::results::{FigureKind, Results};
 use candor_record::trend::{
     Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
 };
-use candor_record::Verdict;
 
 use crate::layout::{Align, Cell, Page, Table, cut};
 use crate::style::{Style, Tone};
@@ -159,7 +159,10 @@ pub fn results(results: &Results, style: &Style) -> String {
 pub fn trends(trends: &Trends, style: &Style) -> String {
     let mut page = Page::new(style);
     if trends.trends.is_empty() {
-        page.paragraph("", "No work of these runs ran twice with that figure, so there is no trend.");
+        page.paragraph(
+            "",
+            "No work of these runs ran twice with that figure, so there is no trend.",
+        );
     }
     for trend in &trends.trends {
         one(&mut page, trend);
@@ -254,7 +257,7 @@ fn sentence(trend: &Trend, change: &TrendChange) -> String {
     format!("{changed} Other than in run {before}: {}{more}.", named.join("; "))
 }
 
-/// A character per run, or per some of them, as high as the value; those that do not count are dots.
+/// A character per run, or per some of them, as high as the value; runs that do not count are dots.
 fn sparkline(points: &[TrendPoint]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values = || points.iter().filter(|point| point.counts()).map(|point| point.value);
@@ -263,8 +266,7 @@ fn sparkline(points: &[TrendPoint]) -> String {
     });
     let columns = points.len().min(SPARK_COLUMNS);
     let mark = |column: usize| {
-        let (from, to) =
-            (column * points.len() / columns, (column + 1) * points.len() / columns);
+        let (from, to) = (column * points.len() / columns, (column + 1) * points.len() / columns);
         let mut part: Vec<f64> =
             points[from..to].iter().filter(|point| point.counts()).map(|of| of.value).collect();
         part.sort_by(f64::total_cmp);

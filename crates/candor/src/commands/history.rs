@@ -51,10 +51,7 @@ const LIST: &[Group<ListDraft>] = &[Group {
 /// The command line.
 pub fn command() -> Command {
     let listing = |command: Command| {
-        command
-            .args(flag::args(FILTER))
-            .args(flag::args(LIST))
-            .args(flag::args(output::OF_LOOKS))
+        command.args(flag::args(FILTER)).args(flag::args(LIST)).args(flag::args(output::OF_LOOKS))
     };
     listing(Command::new("history"))
         .about(ABOUT)

@@ -23,7 +23,8 @@ impl Index {
     /// The index cannot be read, or the table cannot be written.
     pub fn export_parquet(&self, filter: &Filter, into: impl Write + Send) -> Result<u64, Error> {
         let failed = |why: ParquetError| Error::Export(why.to_string());
-        let properties = WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
+        let properties =
+            WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default()));
         let properties = Arc::new(properties.build());
         let schema = schema().map_err(failed)?;
         let mut file = SerializedFileWriter::new(into, schema, properties).map_err(failed)?;
@@ -48,7 +49,9 @@ fn schema() -> Result<TypePtr, ParquetError> {
     let row = Row::default();
     let field = |(name, cell): &super::Column| {
         let (physical, logical, repetition) = match cell(&row) {
-            Cell::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED),
+            Cell::Text(_) => {
+                (Physical::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED)
+            }
             Cell::Integer(_) => (Physical::INT64, None, Repetition::OPTIONAL),
             Cell::Real(_) => (Physical::DOUBLE, None, Repetition::REQUIRED),
         };

@@ -57,17 +57,21 @@ fn panel(slot: usize, trend: &Trend) -> Panel {
         FigureKind::LatencyPercentile(p) => format!("p{p} latency"),
     };
     let counting = of(true);
-    let level = trend.level.zip(counting.last()).map(|(value, _)| Level {
-        value,
-        label: format!("now {}", trend.figure.text(value)),
-    });
+    let level = trend
+        .level
+        .zip(counting.last())
+        .map(|(value, _)| Level { value, label: format!("now {}", trend.figure.text(value)) });
     let mut series = vec![
         Series::new(work(&trend.series), slot, Shape::Line(counting.clone())),
         Series::new("", slot, Shape::Dots(counting)),
     ];
     let left_out = of(false);
     if !left_out.is_empty() {
-        series.push(Series::new("cut short or not to be believed", slot + 1, Shape::Dots(left_out)));
+        series.push(Series::new(
+            "cut short or not to be believed",
+            slot + 1,
+            Shape::Dots(left_out),
+        ));
     }
     let mut panel = Panel::new(Axis::new(&label, trend.figure.unit(), Scale::Linear), series);
     panel.levels.extend(level);

@@ -50,7 +50,12 @@ fn runs_are_a_table() {
             results: vec![run(1).results[0].clone(); 3],
             ..run(7)
         },
-        ListedRun { is_whole: false, name: String::new(), command: "candor check".into(), ..run(1) },
+        ListedRun {
+            is_whole: false,
+            name: String::new(),
+            command: "candor check".into(),
+            ..run(1)
+        },
     ];
     let all = RunList { history_version: 1, in_all: 9, matching: 8, runs };
     insta::assert_snapshot!(list(&all, &Style { color: false, width: 80 }));

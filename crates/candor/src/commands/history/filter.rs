@@ -73,18 +73,14 @@ pub const FILTER: &[Group<Filter>] = &[Group {
             help: "Only runs from then on: 2026-11-01, 2026-11-01T12:30 (UTC), or an age such as \
                    30d, 12h",
             fields: &[],
-            set: |filter, text| {
-                put_some(&mut filter.since_unix_ms, moment(text, now_unix_ms()))
-            },
+            set: |filter, text| put_some(&mut filter.since_unix_ms, moment(text, now_unix_ms())),
         },
         Flag {
             long: "until",
             takes: Takes::One("TIME"),
             help: "Only runs before then",
             fields: &[],
-            set: |filter, text| {
-                put_some(&mut filter.until_unix_ms, moment(text, now_unix_ms()))
-            },
+            set: |filter, text| put_some(&mut filter.until_unix_ms, moment(text, now_unix_ms())),
         },
         Flag {
             long: "figure",

@@ -64,8 +64,10 @@ pub fn commands() -> [Command; 5] {
             .about("Remove old runs; those with a tag stay")
             .args(flag::args(PRUNE))
             .args(flag::args(FILTER)),
-        Command::new("repair").about("Look at every part of the history, and make its index again \
-                                      where it is damaged"),
+        Command::new("repair").about(
+            "Look at every part of the history, and make its index again \
+                                      where it is damaged",
+        ),
     ]
 }
 

@@ -65,9 +65,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return exit::USAGE;
     }
     let exported = match (&draft.csv, &draft.parquet) {
-        (Some(file), _) if file.as_os_str() == "-" => with_index(|_, index| {
-            index.export_csv(&filter, ToReader(io::stdout())).map(|_| None)
-        }),
+        (Some(file), _) if file.as_os_str() == "-" => {
+            with_index(|_, index| index.export_csv(&filter, ToReader(io::stdout())).map(|_| None))
+        }
         (Some(file), _) => create(file).and_then(|open| {
             with_index(|_, index| index.export_csv(&filter, BufWriter::new(&open)).map(Some))
         }),
