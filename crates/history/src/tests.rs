@@ -70,6 +70,7 @@ fn all(history: &History) -> (Vec<String>, Vec<RunId>) {
 fn runs_are_listed_by_filters() {
     let (_top, history) = history();
     assert_eq!(all(&history).1, [0; 0]);
+    assert!(!history.dir().exists(), "a look leaves nothing behind");
     for (minute, path) in ["/data", "/data/x", "/database", "/"].into_iter().enumerate() {
         import(&history, &results(path, minute as i64, 5.0));
     }
