@@ -13,10 +13,10 @@ use crate::{history, run_dir};
 
 /// The argument that names one.
 pub fn arg() -> Arg {
-    Arg::new("REPORT")
-        .required(true)
-        .help("A report as --json writes it, or the directory of a run, or history:NUMBER; - reads it from \
-               stdin")
+    Arg::new("REPORT").required(true).help(
+        "A report as --json writes it, the directory of a run, or history:NUMBER; - reads it \
+             from stdin",
+    )
 }
 
 /// Reads the report at a path by one of the two ways in which reports are read.

@@ -224,7 +224,7 @@ fn sentence(trend: &Trend, change: &TrendChange) -> String {
     format!("{changed} Other than in run {before}: {}{more}.", named.join("; "))
 }
 
-/// A character per run, or per some of them, as high as the value; those that do not count are dots.
+/// A character per run, or per some of them, as high as the value; runs that do not count are dots.
 fn sparkline(points: &[TrendPoint]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values = || points.iter().filter(|point| point.counts()).map(|point| point.value);
