@@ -13,8 +13,10 @@ use crate::style::Tone;
 
 /// Differences that change no question, and are named on one line.
 const MINOR_MAX: usize = 8;
-/// Columns of a value that differs; longer ones are cut.
-const VALUE_COLUMNS: usize = 24;
+/// Columns of the name of a condition that differs; longer ones are cut.
+const NAME_COLUMNS: usize = 24;
+/// Words beside a condition that is meant to differ.
+const INTENDED: &str = "as intended";
 
 /// The page.
 pub fn text(comparison: &Comparison, style: &Style) -> String {
@@ -83,12 +85,12 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
         page.heading(&format!("Not alike in {label} and {}", change.run));
         let names = ["condition", label, &change.run, ""].map(|name| (name, Align::Left));
         let mut table = Table::new(&names);
+        // Three gaps of two columns.
+        let room = (page.style.columns() - NAME_COLUMNS - INTENDED.len() - 6) / 2;
         for of in &matter {
-            let value =
-                |value: &Option<String>| cut(value.as_deref().unwrap_or("not set"), VALUE_COLUMNS);
-            let intended = if of.intended { "as intended" } else { "" };
-            let (mine, theirs) = distinct(value(&of.baseline), value(&of.run), of);
-            let name = cut(&of.name, VALUE_COLUMNS);
+            let intended = if of.intended { INTENDED } else { "" };
+            let (mine, theirs) = distinct(of, room);
+            let name = cut(&of.name, NAME_COLUMNS);
             table.row(vec![name.into(), mine.into(), theirs.into(), intended.into()]);
         }
         table.lines(page.style).iter().for_each(|line| page.line(line));
@@ -103,18 +105,20 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     }
 }
 
-/// Values that were cut to the same text are shown by their ends, where they differ.
-fn distinct(mine: String, theirs: String, of: &Difference) -> (String, String) {
-    let (Some(one), Some(other)) = (&of.baseline, &of.run) else { return (mine, theirs) };
+/// The values in so many columns each. Lists that would be cut to the same text are shown by what
+/// only one of them has.
+fn distinct(of: &Difference, room: usize) -> (String, String) {
+    let whole = |value: &Option<String>| value.clone().unwrap_or("not set".into());
+    let (one, other) = (whole(&of.baseline), whole(&of.run));
+    let (mine, theirs) = (cut(&one, room), cut(&other, room));
     if mine != theirs {
         return (mine, theirs);
     }
-    let words = |of: &str| -> Vec<String> { of.split(',').map(|w| w.trim().to_owned()).collect() };
-    let (one, other) = (words(one), words(other));
-    let only = |these: &[String], those: &[String]| {
+    let only = |of: &str, without: &str| {
+        let known: Vec<&str> = without.split(',').map(str::trim).collect();
         let own: Vec<&str> =
-            these.iter().filter(|word| !those.contains(word)).map(String::as_str).collect();
-        cut(&format!("… {}", own.join(",")), VALUE_COLUMNS)
+            of.split(',').map(str::trim).filter(|word| !known.contains(word)).collect();
+        cut(&format!("… {}", own.join(",")), room)
     };
     (only(&one, &other), only(&other, &one))
 }
