@@ -1,6 +1,7 @@
 //! The screens on a real terminal: a pseudo-terminal whose other end these tests hold.
 
 use std::fs::File;
+use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -41,7 +42,10 @@ impl OnTerminal {
         let found = tcgetattr(&slave).expect("its settings");
         let stdio = || Stdio::from(File::from(open()));
         let mut terminal = OnTerminal {
-            parser: vt100::Parser::new(size.1, size.0, 0),
+            parser: {
+                let (columns, rows) = cells(size);
+                vt100::Parser::new(rows, columns, 0)
+            },
             bytes: Vec::new(),
             // Becomes the session's leader, and its stdin the terminal of the session.
             child: {
@@ -95,7 +99,8 @@ impl OnTerminal {
 
     fn resize(&mut self, size: (u16, u16)) {
         resize(&self.master, size);
-        self.parser.screen_mut().set_size(size.1, size.0);
+        let (columns, rows) = cells(size);
+        self.parser.screen_mut().set_size(rows, columns);
     }
 
     /// Waits for the end; the terminal must be as it was found. Gives the exit code.
@@ -132,6 +137,11 @@ impl Drop for OnTerminal {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn cells((columns, rows): (u16, u16)) -> (NonZero<u16>, NonZero<u16>) {
+    let some = |of| NonZero::new(of).expect("a terminal has cells");
+    (some(columns), some(rows))
 }
 
 fn resize(master: &OwnedFd, (ws_col, ws_row): (u16, u16)) {

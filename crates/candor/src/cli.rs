@@ -37,6 +37,7 @@ pub fn command() -> Command {
         .subcommand(commands::show::command())
         .subcommand(commands::judge::command())
         .subcommand(commands::chart::command())
+        .subcommand(commands::history::command())
         .subcommand(commands::compare::command())
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
@@ -97,6 +98,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("show", matches)) => commands::show::main(matches, line),
         Some(("judge", matches)) => commands::judge::main(matches, line),
         Some(("chart", matches)) => commands::chart::main(matches, line),
+        Some(("history", matches)) => commands::history::main(matches, line),
         Some(("compare", matches)) => commands::compare::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("watch", matches)) => commands::watch::main(matches, line),

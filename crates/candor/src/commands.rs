@@ -13,6 +13,7 @@ pub mod elbencho;
 pub mod explain;
 pub mod fio;
 pub mod foreign;
+pub mod history;
 pub mod inspect;
 pub mod judge;
 pub mod man;
@@ -73,6 +74,9 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
     };
     run::suggest::complete(&mut report);
     let delivered = output.deliver(&mut report);
+    if !output.no_history {
+        crate::history::keep(&report);
+    }
     // Also for who reads JSON, or nothing but the exit code.
     if let Some(sentence) = &report.cut_short {
         screen::cut_short(sentence);

@@ -12,6 +12,7 @@ mod exit;
 mod exporter;
 mod flag;
 mod foreign_words;
+mod history;
 mod live;
 mod output;
 mod parse;

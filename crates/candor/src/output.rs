@@ -26,6 +26,8 @@ pub struct Output {
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// The run stays out of the history.
+    pub no_history: bool,
     /// A line of progress, no screen.
     pub no_live: bool,
     /// When to use colours.
@@ -116,6 +118,14 @@ const RUN_DIR: Flag<Output> = Flag {
     set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
 };
 
+const NO_HISTORY: Flag<Output> = Flag {
+    long: "no-history",
+    takes: Takes::Nothing,
+    help: "Do not enter this run into the history, which candor history lists",
+    fields: &[],
+    set: |output, _| put(&mut output.no_history, Ok(true)),
+};
+
 const VERBOSE: Flag<Output> = Flag {
     long: "verbose",
     takes: Takes::Nothing,
@@ -180,6 +190,7 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
         CSV_OF,
         HTML,
         RUN_DIR,
+        NO_HISTORY,
         PERCENTILES,
         REQUIRE,
         METRICS,

@@ -9,13 +9,14 @@ use candor_record::results::Results;
 use candor_record::{REPORT_BYTES_MAX, Report};
 use clap::Arg;
 
-use crate::run_dir;
+use crate::{history, run_dir};
 
 /// The argument that names one.
 pub fn arg() -> Arg {
     Arg::new("REPORT")
         .required(true)
-        .help("A report as --json writes it, or the directory of a run; - reads it from stdin")
+        .help("A report as --json writes it, or the directory of a run, or history:NUMBER; - reads it from \
+               stdin")
 }
 
 /// Reads the report at a path by one of the two ways in which reports are read.
@@ -38,8 +39,12 @@ pub fn results(file: &str) -> Result<Results, String> {
 /// # Errors
 /// As [`results`].
 pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), String> {
-    let text = text(file, REPORT_BYTES_MAX)?;
-    if text.contains("\"report_version\"") || Path::new(file).is_dir() {
+    let text = match text(file, REPORT_BYTES_MAX) {
+        Ok(text) => text,
+        // A run of the history may be another tool's.
+        Err(why) => return Ok((history::results(file).unwrap_or(Err(why))?, None)),
+    };
+    if is_report(file, &text) {
         let report =
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok((Results::from(&report), Some(report)));
@@ -56,8 +61,17 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
     Ok((results?, None))
 }
 
-/// The text at a path, of a run's report where that is a directory, or of stdin for `-`.
+/// True for a report of candor, or what should be one.
+pub fn is_report(file: &str, text: &str) -> bool {
+    text.contains("\"report_version\"") || Path::new(file).is_dir()
+}
+
+/// The text at a path, of a run's report where that is a directory, of a run of the
+/// history for `history:42`, or of stdin for `-`.
 pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
+    if let Some(document) = history::document(file) {
+        return document;
+    }
     let mut text = String::new();
     let path = Path::new(file);
     let path = if path.is_dir() { path.join(run_dir::JSON) } else { path.to_owned() };

@@ -32,6 +32,7 @@ pub fn differences(
             intended: false,
         });
     }
+    without_what_a_device_lacks(&mut all);
     all.extend(of_jobs(pairs, alike));
     all.extend(disturbances(pairs));
     for difference in &mut all {
@@ -40,6 +41,16 @@ pub fn differences(
     // Stable, so that each part keeps the order of its source.
     all.sort_by_key(|of| (!of.matters, of.intended, of.area));
     all
+}
+
+/// Where one side has no block device, that says all: its queue is not listed key by key.
+fn without_what_a_device_lacks(all: &mut Vec<Difference>) {
+    let is_one_sided =
+        |of: &Difference| of.area == Area::Storage && (of.baseline.is_none() || of.run.is_none());
+    let is_device = |of: &Difference| is_named("device", of.area, &of.name);
+    if all.iter().any(|of| is_one_sided(of) && is_device(of)) {
+        all.retain(|of| !is_one_sided(of) || is_device(of));
+    }
 }
 
 /// The name of a tool, without its version.

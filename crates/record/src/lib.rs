@@ -37,6 +37,7 @@ mod snapshot;
 mod stored;
 pub mod summary;
 mod sweep;
+pub mod trend;
 
 pub use activity::{Activity, ProcessTraffic, Traffic, Watched};
 pub use cached::{CacheAction, Cached, CachedFile, Mapper};

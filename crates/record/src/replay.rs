@@ -84,6 +84,10 @@ fn phase(
     }
     events.sort_by_key(|(at_ns, _)| *at_ns);
     let end_ns = begin_ns + length_ns;
+    if let Some(judged) = judged {
+        let (verdict, headline) = (judged.verdict, judged.headline.clone());
+        events.push((end_ns, Event::PhaseJudged { phase: phase.clone(), verdict, headline }));
+    }
     let found = judged.iter().flat_map(|judged| &judged.findings);
     events.extend(
         found.map(|finding| {
@@ -100,7 +104,7 @@ fn phase(
 }
 
 fn is_of_end(event: &Event) -> bool {
-    matches!(event, Event::Found { .. } | Event::PhaseDone { .. })
+    matches!(event, Event::PhaseJudged { .. } | Event::Found { .. } | Event::PhaseDone { .. })
 }
 
 /// Samples of all jobs that were taken together. A job that ended within an interval was sampled at
@@ -198,6 +202,7 @@ mod tests {
                     format!("{at}: {jobs:?}, {} reads", host.devices[0].reads)
                 }
                 Event::WorkerDone { job, rank, .. } => format!("{at}: {job} {rank} ended"),
+                Event::PhaseJudged { phase, verdict, .. } => format!("{at}: {phase} {verdict:?}"),
                 Event::PhaseDone { record } => format!("{at}: {} ended", record.name),
                 Event::RunDone { verdict: Verdict::Believable, .. } => format!("{at}: over"),
                 other => format!("{other:?}"),
@@ -212,10 +217,11 @@ mod tests {
             r#"2: ["short", "long"], 20 reads"#,
             r#"3: ["long"], 30 reads"#,
             "3: long 0 ended",
+            "3: a Believable",
             "3: a ended",
             "10: b",
         ];
-        assert_eq!(told[..9], expected, "{told:#?}");
+        assert_eq!(told[..10], expected, "{told:#?}");
         assert_eq!(told.last().map(String::as_str), Some("13: over"));
     }
 

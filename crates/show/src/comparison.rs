@@ -235,3 +235,6 @@ fn of_check(check: &Check, page: &mut Page<'_>) {
     let text = format!("{}: {}", page.style.paint(tone, word), check.sentence);
     page.paragraph(&lead, &text);
 }
+
+#[cfg(test)]
+mod tests;

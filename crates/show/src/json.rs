@@ -44,6 +44,11 @@ pub fn cached(cached: &Cached) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(cached)?))
 }
 
+/// Runs or trends of `candor history` as JSON, one line break at the end.
+pub fn history(document: &impl serde::Serialize) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(document)?))
+}
+
 /// The result of `candor compare` as JSON, one line break at the end.
 pub fn comparison(comparison: &Comparison) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(comparison)?))

@@ -13,6 +13,7 @@
 //! | [`requests`] | `Trace` | what `candor align` prints |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
 //! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
 //! | [`charts`] | `Results` and `Report` | charts, which the crate `chart` draws |
@@ -24,6 +25,7 @@ pub mod comparison;
 pub mod csv;
 pub mod describe;
 pub mod facts;
+pub mod history;
 pub mod json;
 mod layout;
 pub mod problems;

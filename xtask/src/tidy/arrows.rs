@@ -25,6 +25,7 @@ const FLOORS: &[(&str, u32)] = &[
     ("show", 3),
     // Bytes within files are those of blocks.
     ("entries", 4),
+    ("history", 4),
     ("html", 4),
     ("live", 4),
     ("metrics", 4),

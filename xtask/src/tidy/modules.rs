@@ -31,7 +31,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv charts comparison cached problems progress requests \
+        "style describe layout words json csv charts comparison cached history problems progress requests \
          rules watch \
          report facts",
     ),
@@ -55,6 +55,7 @@ const ORDERS: &[(&str, &str)] = &[
          sweep",
     ),
     ("compare", "thresholds student estimate pairing conditions figures words check"),
+    ("history", "error place moment files entry index query change trends export"),
     ("explore", "saturate small_files check"),
     ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),

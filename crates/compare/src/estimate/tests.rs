@@ -61,7 +61,7 @@ impl World {
 const QUIET: World =
     World { within: 0.01, correlation: 0.0, drift: 0.0, between: 0.003, intervals: 30 };
 
-/// Shares of 1000 comparisons of four figures that call a change, where the other side is so much
+/// Share of 400 comparisons of four figures that call a change, where the other side is so much
 /// less.
 fn called(world: World, repeats: usize, less: f64) -> f64 {
     let mut noise = Noise(7);
@@ -75,7 +75,7 @@ fn called(world: World, repeats: usize, less: f64) -> f64 {
         let p_values = [(); 4].map(|()| p_value(noise));
         corrected(&p_values).iter().any(|p| *p < 1.0 - CONFIDENCE)
     };
-    (0..1000).filter(|_| one(&mut noise)).count() as f64 / 1000.0
+    (0..400).filter(|_| one(&mut noise)).count() as f64 / 400.0
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! The screen of a run, drawn.
 
 use candor_record::fmt::{self, column};
-use candor_record::{Ceiling, Severity};
+use candor_record::{Ceiling, Severity, Verdict};
 use candor_show::progress;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 
-use super::state::{OpRow, State, WORKER_VALUES};
+use super::state::{OpRow, PhaseResult, State, WORKER_VALUES};
 use super::{RunScreen, View};
 use crate::marks::{Timeline, bar};
 use crate::page::{self, Section, bad, caution, dim, drawn, strong};
@@ -365,10 +365,12 @@ fn results(units: Units, state: &State) -> Section {
         return Section::default();
     }
     let mut section = Section::titled("results so far".to_owned());
-    for (phase, rates) in state.results.iter().rev() {
+    for PhaseResult { phase, rates, verdict } in state.results.iter().rev() {
         let ops = rates.ops_per_s().map_or_else(|| "-".to_owned(), column::iops);
         let rate = units.rate(rates.bytes_per_s);
-        section.add(format!("{:<48} {ops:>9} {rate:>13}", candor_show::cut(phase, 48)));
+        let phase = candor_show::cut(phase, 34);
+        let verdict = verdict.map_or("", Verdict::label);
+        section.add(format!("{phase:<34} {ops:>7} {rate:>11}  {verdict}"));
     }
     section
 }

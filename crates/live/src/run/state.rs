@@ -2,7 +2,7 @@
 
 use candor_record::{
     Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
-    RunProgress, WorkerSample,
+    RunProgress, Verdict, WorkerSample,
 };
 
 use crate::marks::Timeline;
@@ -37,10 +37,23 @@ pub struct State {
     pub found: Vec<(String, Finding)>,
     /// Warnings and notes.
     pub told: Vec<String>,
-    /// Rates of the phases that are over, each with its name.
-    pub results: Vec<(String, Rates)>,
+    /// The phases that are over.
+    pub results: Vec<PhaseResult>,
+    /// Verdict on the phase that is about to be over.
+    verdict: Option<Verdict>,
     /// The run is over.
     pub over: bool,
+}
+
+/// Result of a phase that is over.
+#[derive(Clone, Debug)]
+pub struct PhaseResult {
+    /// Name of the phase.
+    pub phase: String,
+    /// Rates of all its jobs.
+    pub rates: Rates,
+    /// Verdict on it; steps of a search have none.
+    pub verdict: Option<Verdict>,
 }
 
 /// Work before and between phases.
@@ -140,7 +153,8 @@ impl State {
             Event::WorkerDone { job, rank, .. } => self.worker(job, *rank).is_done = true,
             Event::PhaseDone { record } => {
                 let rates = Rates::of_results(&record.measurements);
-                self.results.push((record.name.clone(), rates));
+                let (phase, verdict) = (record.name.clone(), self.verdict.take());
+                self.results.push(PhaseResult { phase, rates, verdict });
             }
             Event::Found { phase, finding } => self.found.push((phase.clone(), finding.clone())),
             Event::Warned { sentence } => self.told.push(sentence.clone()),
@@ -148,7 +162,8 @@ impl State {
                 self.told.push(format!("{}: {}; {}", note.asked, note.did, note.why));
             }
             Event::RunDone { .. } => self.over = true,
-            Event::RunStarted { .. } | Event::PhaseJudged { .. } | Event::Interim { .. } => {}
+            Event::PhaseJudged { verdict, .. } => self.verdict = Some(*verdict),
+            Event::RunStarted { .. } | Event::Interim { .. } => {}
         }
     }
 

@@ -1,0 +1,104 @@
+//! `candor history trend`: one figure of the same work, run after run.
+
+use std::path::PathBuf;
+
+use candor_chart::Look;
+use candor_history::Work;
+use candor_record::trend::Trends;
+use clap::{ArgMatches, Command};
+
+use super::filter::{self, FILTER};
+use super::with_index;
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::{commands, output};
+
+const LONG_ABOUT: &str = "\
+Show how a figure of the same work went from run to run, and in which run it changed.
+
+Work is the same where tool, host, target, phase, job, access, size, depth, workers and operation \
+are. A change is reported where the figure left its level beyond the noise from run to run; runs \
+that were cut short or cannot be believed do not count.";
+
+/// Options of a trend.
+#[derive(Default)]
+struct Draft {
+    work: Work,
+    chart: Option<PathBuf>,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Trend",
+    flags: &[
+        Flag {
+            long: "phase",
+            takes: Takes::One("NAME"),
+            help: "Only this phase",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.work.phase, Ok(text.into())),
+        },
+        Flag {
+            long: "job",
+            takes: Takes::One("NAME"),
+            help: "Only this job",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.work.job, Ok(text.into())),
+        },
+        Flag {
+            long: "operation",
+            takes: Takes::One("NAME"),
+            help: "Only this operation, such as read or fsync",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.work.operation, Ok(text.into())),
+        },
+        Flag {
+            long: "chart",
+            takes: Takes::One("FILE.svg"),
+            help: "Draw the trends into FILE",
+            fields: &[],
+            set: |draft, text| match text.ends_with(".svg") {
+                true => put_some(&mut draft.chart, Ok(text.into())),
+                false => Err(format!("`{text}` does not end in .svg")),
+            },
+        },
+    ],
+}];
+
+pub fn command() -> Command {
+    Command::new("trend")
+        .about("Show how a figure went from run to run, and where it changed")
+        .long_about(LONG_ABOUT)
+        .args(flag::args(FILTER))
+        .args(flag::args(GROUPS))
+        .args(flag::args(output::OF_LOOKS))
+}
+
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut draft = Draft::default();
+    let read = filter::read(matches, &mut line).and_then(|filter| {
+        let output = commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft)?;
+        Ok((filter, output))
+    });
+    let (filter, output) = match read {
+        Ok(read) => read,
+        Err(code) => return code,
+    };
+    let found = with_index(|history, index| history.trends(index, &filter, &draft.work));
+    let shown = found.and_then(|trends| {
+        if let Some(file) = &draft.chart {
+            draw(&trends, file)?;
+        }
+        output.show(candor_show::json::history(&trends), |style| {
+            candor_show::history::trends(&trends, style)
+        })
+    });
+    commands::exit_code(shown)
+}
+
+fn draw(trends: &Trends, file: &PathBuf) -> Result<(), String> {
+    if trends.trends.is_empty() {
+        return Err(format!("{} is not written: no work ran twice", file.display()));
+    }
+    let picture = candor_show::history::chart(trends).svg(&Look::default());
+    std::fs::write(file, picture)
+        .map_err(|error| format!("{} cannot be written: {error}", file.display()))
+}

@@ -1,0 +1,186 @@
+//! Changes of the level of a series of values, found afterwards.
+//!
+//! The method is binary segmentation over seeded intervals. Within an interval the split with the
+//! largest statistic is a candidate: the difference of the means of both sides, in units of its
+//! standard error under noise alone. The largest candidate splits the series where it is above the
+//! threshold, and both parts are looked at again.
+//!
+//! - Values are taken as logarithms, since noise of rates and latencies grows with them.
+//! - Noise comes from differences of neighbours (median of their absolute values), which a few
+//!   changes of level do not move. Neighbours that resemble each other (drift, hosts in the same
+//!   mood) make the noise of a mean larger: differences over two steps tell by how much.
+//! - Values further than [`CLIP`] from the median of their interval count as if they were there, so
+//!   that no single run makes a change.
+//! - A level lasts [`RUNS_MIN`] runs at least, and changes by [`SHARE_MIN`] at least.
+
+/// Runs on either side of a change.
+const RUNS_MIN: usize = 3;
+/// Values below which noise cannot be estimated.
+const VALUES_MIN: usize = 8;
+/// Smallest change that is reported, as a logarithm of a quotient.
+const SHARE_MIN: f64 = 0.01;
+/// Least noise that is assumed: caps and clocks may make runs equal to the last digit.
+const NOISE_MIN: f64 = 0.001;
+/// Distance from the median, in the noise of a mean, beyond which values count no more: no single
+/// one reaches the threshold, and three at the end of a series do.
+const CLIP: f64 = 3.0;
+/// Largest autocorrelation of neighbours that is accounted for; above, all is drift.
+const CORRELATION_MAX: f64 = 0.7;
+/// Standard deviations per median absolute deviation, for normal noise.
+const PER_DEVIATION: f64 = 1.4826;
+
+/// Levels of a series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Levels {
+    /// First index of each level but the first, ascending.
+    pub changes: Vec<usize>,
+    /// One standard deviation of the noise, as a share of the value; absent where there are too
+    /// few values.
+    pub noise_share: Option<f64>,
+}
+
+/// Finds the levels of values above zero.
+pub(crate) fn levels(values: &[f64]) -> Levels {
+    if values.len() < VALUES_MIN {
+        return Levels::default();
+    }
+    let values: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    let noise = Noise::of(&values);
+    let mut changes = Vec::new();
+    let threshold = threshold(values.len());
+    split(&values, 0, (noise, threshold), &mut changes);
+    changes.sort_unstable();
+    drop_small(&values, &mut changes);
+    Levels { changes, noise_share: Some(noise.deviation) }
+}
+
+/// Noise of the values.
+#[derive(Clone, Copy, Debug)]
+struct Noise {
+    /// Standard deviation of one value.
+    deviation: f64,
+    /// Standard deviation of a mean times the root of the number of its values.
+    of_mean: f64,
+}
+
+impl Noise {
+    fn of(values: &[f64]) -> Noise {
+        let deviation = |lag: usize| {
+            let pairs = values.iter().zip(&values[lag..]);
+            let mut steps: Vec<f64> = pairs.map(|(a, b)| (b - a).abs()).collect();
+            PER_DEVIATION * median(&mut steps) / std::f64::consts::SQRT_2
+        };
+        let (one, two) = (deviation(1).max(NOISE_MIN), deviation(2).max(NOISE_MIN));
+        // Of a first-order process: variance of steps over two neighbours and over one. Chance
+        // alone makes it seem larger half of the time, the more so the fewer values there are.
+        let chance = 0.5 / (values.len() as f64).sqrt();
+        let correlation = ((two / one).powi(2) - 1.0 - chance).clamp(0.0, CORRELATION_MAX);
+        let deviation = one / (1.0 - correlation).sqrt();
+        let of_mean = deviation * ((1.0 + correlation) / (1.0 - correlation)).sqrt();
+        Noise { deviation, of_mean }
+    }
+}
+
+/// Statistic above which a split is a change, calibrated by simulation: a false one in two hundred
+/// series of independent noise. Few values tell their noise badly, many have more splits.
+fn threshold(values: usize) -> f64 {
+    let n = values as f64;
+    (2.0 * n.ln()).sqrt() + 1.5 + 14.0 / n
+}
+
+/// Enters the changes of a part of the series that begins at `first`.
+fn split(values: &[f64], first: usize, limits: (Noise, f64), changes: &mut Vec<usize>) {
+    let (noise, threshold) = limits;
+    let best = intervals(values.len())
+        .filter_map(|(begin, end)| candidate(&values[begin..end], noise).map(|c| (c, begin)))
+        .max_by(|(a, _), (b, _)| a.statistic.total_cmp(&b.statistic));
+    let Some((candidate, begin)) = best.filter(|(best, _)| best.statistic > threshold) else {
+        return;
+    };
+    let at = begin + candidate.at;
+    changes.push(first + at);
+    split(&values[..at], first, limits, changes);
+    split(&values[at..], first + at, limits, changes);
+}
+
+/// Intervals to look at: all of it, and halves that overlap, down to the shortest.
+fn intervals(values: usize) -> impl Iterator<Item = (usize, usize)> {
+    let shrink = |length: &usize| Some(length * 7 / 10).filter(|next| *next >= 2 * RUNS_MIN);
+    std::iter::successors(Some(values), shrink).flat_map(move |length| {
+        let step = (length / 3).max(1);
+        let begins = (0..values.saturating_sub(length)).step_by(step);
+        // The last one ends where the series ends: changes of the last days matter most.
+        let begins = begins.chain(values.checked_sub(length));
+        begins.map(move |begin| (begin, begin + length))
+    })
+}
+
+/// A possible change.
+struct Candidate {
+    at: usize,
+    statistic: f64,
+}
+
+/// The best split of an interval, if it is long enough for one.
+fn candidate(values: &[f64], noise: Noise) -> Option<Candidate> {
+    if values.len() < 2 * RUNS_MIN {
+        return None;
+    }
+    let middle = median(&mut values.to_vec());
+    let reach = CLIP * noise.of_mean;
+    let clipped = || values.iter().map(|value| (value - middle).clamp(-reach, reach));
+    let sum: f64 = clipped().sum();
+    let n = values.len() as f64;
+    let mut left = 0.0;
+    let mut best: Option<Candidate> = None;
+    for (index, value) in clipped().enumerate() {
+        left += value;
+        let at = index + 1;
+        if at < RUNS_MIN || values.len() - at < RUNS_MIN {
+            continue;
+        }
+        let (before, after) = (at as f64, n - at as f64);
+        let difference = (left / before - (sum - left) / after).abs();
+        let statistic = difference * (before * after / n).sqrt() / noise.of_mean;
+        if best.as_ref().is_none_or(|best| statistic > best.statistic) {
+            best = Some(Candidate { at, statistic });
+        }
+    }
+    best
+}
+
+/// Drops changes between levels that are nearly the same.
+fn drop_small(values: &[f64], changes: &mut Vec<usize>) {
+    loop {
+        let ends: Vec<usize> =
+            std::iter::once(0).chain(changes.iter().copied()).chain([values.len()]).collect();
+        let level = |part: &[usize]| median(&mut values[part[0]..part[1]].to_vec());
+        let size = |parts: &[usize]| (level(&parts[1..]) - level(&parts[..2])).abs();
+        let sizes = ends.windows(3).map(size).enumerate();
+        let smallest = sizes.min_by(|(_, a), (_, b)| a.total_cmp(b));
+        match smallest {
+            Some((index, size)) if size < SHARE_MIN => changes.remove(index),
+            _ => return,
+        };
+    }
+}
+
+/// The middle of the values; 0 where there are none.
+pub(crate) fn median(values: &mut [f64]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    let is_even = values.len().is_multiple_of(2);
+    let middle = values.len() / 2;
+    let (below, upper, _) = values.select_nth_unstable_by(middle, f64::total_cmp);
+    match is_even {
+        false => *upper,
+        true => {
+            let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            f64::midpoint(lower, *upper)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+
+use super::*;
+
+/// Kind of noise.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Normal,
+    /// Heavy tails.
+    Laplace,
+    /// Skewed, as latencies are.
+    Skewed,
+    /// Neighbours resemble each other: first-order autoregression.
+    Correlated(f64),
+    /// One run in ten is far off.
+    Outliers,
+}
+
+struct Source(Xoshiro256PlusPlus);
+
+impl Source {
+    fn uniform(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let (u, v) = (self.uniform(), self.uniform());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
+    fn noise(&mut self, kind: Kind, before: f64) -> f64 {
+        match kind {
+            Kind::Normal => self.normal(),
+            Kind::Laplace => {
+                let (sign, size) = (self.uniform() - 0.5, self.uniform());
+                -size.ln() * sign.signum() / std::f64::consts::SQRT_2
+            }
+            Kind::Skewed => (0.5 * self.normal()).exp() * 2.0,
+            Kind::Correlated(c) => c * before + (1.0 - c * c).sqrt() * self.normal(),
+            Kind::Outliers if self.uniform() < 0.1 => 15.0 * (self.uniform() - 0.5),
+            Kind::Outliers => self.normal(),
+        }
+    }
+
+    /// Values around 1000, with noise of that share.
+    fn series(&mut self, kind: Kind, length: usize, share: f64) -> Vec<f64> {
+        let mut noise = self.noise(kind, 0.0);
+        let mut value = || {
+            noise = self.noise(kind, noise);
+            1000.0 * (share * noise).exp()
+        };
+        (0..length).map(|_| value()).collect()
+    }
+}
+
+/// Share of series in which a change is found, with the last values lower by that share.
+fn found(kind: Kind, length: usize, (after, lower): (usize, f64)) -> f64 {
+    let mut source = Source(Xoshiro256PlusPlus::seed_from_u64(length as u64));
+    let rounds = 400;
+    let hits = (0..rounds).filter(|_| {
+        let mut values = source.series(kind, length, 0.02);
+        values[length - after..].iter_mut().for_each(|value| *value *= 1.0 - lower);
+        !levels(&values).changes.is_empty()
+    });
+    hits.count() as f64 / f64::from(rounds)
+}
+
+#[test]
+fn noise_alone_is_hardly_ever_a_change() {
+    for kind in [Kind::Normal, Kind::Laplace, Kind::Skewed, Kind::Outliers] {
+        for length in [8, 10, 20, 50, 120] {
+            let share = found(kind, length, (0, 0.0));
+            assert!(share <= 0.02, "{kind:?}, {length} values: {share}");
+        }
+    }
+    for length in [10, 20, 50, 120] {
+        let share = found(Kind::Correlated(0.3), length, (0, 0.0));
+        assert!(share <= 0.10, "neighbours alike, {length} values: {share}");
+    }
+}
+
+#[test]
+fn a_change_beyond_the_noise_is_found() {
+    for kind in [Kind::Normal, Kind::Laplace, Kind::Skewed, Kind::Outliers] {
+        let share = found(kind, 100, (50, 0.03));
+        assert!(share >= 0.6, "{kind:?}: 3 % in 100 runs, with noise of 2 %: {share}");
+        let share = found(kind, 60, (30, 0.10));
+        assert!(share >= 0.9, "{kind:?}: 10 % in 60 runs: {share}");
+    }
+    let share = found(Kind::Normal, 30, (3, 0.30));
+    assert!(share >= 0.4, "30 % in the last three of 30 runs: {share}");
+}
+
+/// Values that alternate by that share around the levels, each of so many runs.
+fn steps(share: f64, levels: &[(usize, f64)]) -> Vec<f64> {
+    let values = levels.iter().flat_map(|(runs, level)| std::iter::repeat_n(*level, *runs));
+    let wave = [1.0, -0.5, 0.3, -1.0, 0.7, -0.3];
+    values.enumerate().map(|(at, level)| level * (1.0 + share * wave[at % 6])).collect()
+}
+
+#[test]
+fn changes_begin_where_the_level_does() {
+    let none: [usize; 0] = [];
+    let at = |values: &[f64]| levels(values).changes;
+    assert_eq!(at(&steps(0.01, &[(20, 100.0), (20, 88.0)])), [20]);
+    assert_eq!(at(&steps(0.01, &[(20, 100.0), (15, 88.0), (25, 100.0)])), [20, 35], "a dip");
+    assert_eq!(at(&steps(0.01, &[(30, 100.0), (4, 80.0)])), [30], "the last four");
+    assert_eq!(at(&steps(0.01, &[(30, 100.0), (1, 30.0), (9, 100.0)])), none, "one run far off");
+    assert_eq!(at(&steps(0.0, &[(10, 100.0), (10, 97.0)])), [10], "held by a rate");
+    assert_eq!(at(&steps(0.0, &[(10, 100.0), (10, 99.5)])), none, "too small to matter");
+    assert_eq!(at(&steps(0.0, &[(4, 100.0), (3, 50.0)])), none, "too few to tell");
+    assert_eq!(levels(&[]), Levels::default());
+}
+
+#[test]
+fn the_noise_is_that_of_the_values() {
+    let mut source = Source(Xoshiro256PlusPlus::seed_from_u64(5));
+    let mut values = source.series(Kind::Normal, 200, 0.05);
+    values[100..].iter_mut().for_each(|value| *value *= 3.0);
+    let noise = levels(&values).noise_share.expect("enough values");
+    assert!((0.035..0.075).contains(&noise), "{noise}");
+}
+
+proptest::proptest! {
+    #[test]
+    fn levels_of_any_values_are_apart(
+        values in proptest::collection::vec(1e-9f64..1e15, 0..80),
+    ) {
+        let changes = levels(&values).changes;
+        let ends: Vec<usize> =
+            std::iter::once(0).chain(changes).chain([values.len()]).collect();
+        proptest::prop_assert!(
+            ends.len() == 2 || ends.windows(2).all(|part| part[1] >= part[0] + RUNS_MIN)
+        );
+    }
+}

@@ -1,0 +1,362 @@
+//! Kept documents: one compressed file per run, which the index is made of.
+//!
+//! A number is claimed by making its mark below `unindexed/`, which is removed when the run is in
+//! the index: whatever ends a process in between, the next one finds the mark and the document.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use candor_record::REPORT_BYTES_MAX;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// Number of a run in the history.
+pub type RunId = u64;
+
+/// Documents of one directory.
+const IN_DIRECTORY: RunId = 1000;
+/// Level of compression: the one that zstd takes by itself.
+const LEVEL: i32 = 3;
+/// Age of a mark whose document nobody is writing any more.
+const STALE: Duration = Duration::from_secs(3600);
+
+/// Kind of a kept document, with its extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A report of candor.
+    Report,
+    /// Results of another tool.
+    Results,
+}
+
+impl Kind {
+    const ALL: [Kind; 2] = [Kind::Report, Kind::Results];
+
+    fn extension(self) -> &'static str {
+        match self {
+            Kind::Report => "report.json.zst",
+            Kind::Results => "results.json.zst",
+        }
+    }
+}
+
+/// Remarks that stand beside a document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// Tags, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+    /// File that it was imported from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported_from: Option<String>,
+    /// Time of that file in ms since 1970, where the document has none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file_unix_ms: Option<i64>,
+    /// Working directory of the run, where its targets are relative to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<PathBuf>,
+}
+
+/// The documents below a directory.
+#[derive(Clone, Debug)]
+pub(crate) struct Files {
+    dir: PathBuf,
+}
+
+impl Files {
+    pub fn below(dir: &Path) -> Files {
+        Files { dir: dir.to_owned() }
+    }
+
+    fn reports(&self) -> PathBuf {
+        self.dir.join("reports")
+    }
+
+    fn mark(&self, run: RunId) -> PathBuf {
+        self.dir.join("unindexed").join(run.to_string())
+    }
+
+    fn folder(&self, run: RunId) -> PathBuf {
+        self.reports().join(format!("{:03}", run / IN_DIRECTORY))
+    }
+
+    fn document(&self, run: RunId, kind: Kind) -> PathBuf {
+        self.folder(run).join(format!("{run}.{}", kind.extension()))
+    }
+
+    fn note_path(&self, run: RunId) -> PathBuf {
+        self.folder(run).join(format!("{run}.note.json"))
+    }
+
+    /// Makes the directories; true where they were not there.
+    pub fn prepare(&self) -> Result<bool, Error> {
+        let is_new = !self.reports().is_dir();
+        for dir in [self.reports(), self.dir.join("unindexed")] {
+            make_directory(&dir).map_err(Error::file(&dir, "made"))?;
+        }
+        Ok(is_new)
+    }
+
+    /// Keeps a document under the first number from `first` on that is free. The number stays
+    /// marked until [`Files::indexed`].
+    pub fn keep(
+        &self,
+        first: RunId,
+        (kind, text): (Kind, &str),
+        note: &Note,
+    ) -> Result<RunId, Error> {
+        let run = self.claim(first)?;
+        let written = self.write(run, kind, text, note);
+        if written.is_err() {
+            // The number is free again, and no half of a document stays on a full disk.
+            let _ = fs::remove_file(self.note_path(run));
+            let _ = fs::remove_file(self.mark(run));
+        }
+        written.map(|()| run)
+    }
+
+    fn write(&self, run: RunId, kind: Kind, text: &str, note: &Note) -> Result<(), Error> {
+        let folder = self.folder(run);
+        make_directory(&folder).map_err(Error::file(&folder, "made"))?;
+        if *note != Note::default() {
+            self.write_note(run, note)?;
+        }
+        let path = self.document(run, kind);
+        let compressed = compressed(text).map_err(Error::file(&path, "compressed"))?;
+        replace(&path, &compressed).map_err(Error::file(&path, "written"))
+    }
+
+    /// Claims a number. Whoever has made its mark may see by the documents whether it is free.
+    fn claim(&self, first: RunId) -> Result<RunId, Error> {
+        let mut run = first.max(1);
+        loop {
+            let mark = self.mark(run);
+            match File::options().write(true).create_new(true).open(&mark) {
+                Ok(_) if self.kind(run).is_none() => return Ok(run),
+                Ok(_) => fs::remove_file(&mark).map_err(Error::file(&mark, "removed"))?,
+                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(why) => return Err(Error::file(&mark, "made")(why)),
+            }
+            run += 1;
+        }
+    }
+
+    /// The kind of the document of a run, if it has one.
+    fn kind(&self, run: RunId) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| self.document(run, *kind).is_file())
+    }
+
+    /// Notes that a run is in the index.
+    pub fn indexed(&self, run: RunId) {
+        // A mark that stays costs the next command a look at that run, and nothing else.
+        let _ = fs::remove_file(self.mark(run));
+    }
+
+    /// Runs that are not in the index yet, ascending. Marks that nothing followed are removed.
+    pub fn unindexed(&self) -> Vec<RunId> {
+        let mut runs = Vec::new();
+        for run in numbers(&self.dir.join("unindexed"), "") {
+            let mark = self.mark(run);
+            match self.kind(run) {
+                Some(_) => runs.push(run),
+                None if is_stale(&mark) => {
+                    let _ = fs::remove_file(mark);
+                }
+                None => {}
+            }
+        }
+        runs.sort_unstable();
+        runs
+    }
+
+    /// All runs that have a document, ascending.
+    pub fn all(&self) -> Vec<RunId> {
+        let folders = fs::read_dir(self.reports()).into_iter().flatten().flatten();
+        let mut runs: Vec<RunId> = folders
+            .flat_map(|folder| {
+                let of = |kind: Kind| numbers(&folder.path(), kind.extension());
+                Kind::ALL.into_iter().flat_map(of).collect::<Vec<_>>()
+            })
+            .collect();
+        runs.sort_unstable();
+        runs
+    }
+
+    /// True where some document is there.
+    pub fn has_any(&self) -> bool {
+        let folders = fs::read_dir(self.reports()).into_iter().flatten().flatten();
+        let is_document =
+            |entry: fs::DirEntry| entry.path().extension().is_some_and(|ext| ext == "zst");
+        folders
+            .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
+            .any(is_document)
+    }
+
+    /// The document of a run.
+    pub fn read(&self, run: RunId) -> Result<(Kind, String), Error> {
+        let kind = self.kind(run).ok_or(Error::NoRun(run))?;
+        let path = self.document(run, kind);
+        let file = File::open(&path).map_err(Error::file(&path, "opened"))?;
+        let text = zstd::Decoder::new(file).and_then(|decoder| {
+            let mut text = String::new();
+            decoder.take(REPORT_BYTES_MAX + 1).read_to_string(&mut text)?;
+            Ok(text)
+        });
+        let text = text.map_err(Error::file(&path, "read"))?;
+        match text.len() as u64 > REPORT_BYTES_MAX {
+            true => {
+                let why = format!("it has more than {REPORT_BYTES_MAX} bytes");
+                Err(Error::Unreadable { run, why })
+            }
+            false => Ok((kind, text)),
+        }
+    }
+
+    /// The remarks on a run; none where there are none.
+    pub fn note(&self, run: RunId) -> Result<Note, Error> {
+        let path = self.note_path(run);
+        match fs::read_to_string(&path) {
+            Ok(text) => serde_json::from_str(&text).map_err(|why| Error::Unreadable {
+                run,
+                why: format!("{} is no note: {why}", path.display()),
+            }),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Note::default()),
+            Err(why) => Err(Error::file(&path, "read")(why)),
+        }
+    }
+
+    /// Replaces the remarks on a run.
+    pub fn write_note(&self, run: RunId, note: &Note) -> Result<(), Error> {
+        let path = self.note_path(run);
+        let text = serde_json::to_string(note).map_err(|why| Error::Export(why.to_string()))?;
+        replace(&path, text.as_bytes()).map_err(Error::file(&path, "written"))
+    }
+
+    /// Removes all of a run.
+    pub fn remove(&self, run: RunId) -> Result<(), Error> {
+        let documents = Kind::ALL.map(|kind| self.document(run, kind));
+        for path in documents.into_iter().chain([self.note_path(run), self.mark(run)]) {
+            match fs::remove_file(&path) {
+                Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::file(&path, "removed")(why));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Makes a directory that only its owner may enter: reports name hosts, paths and serial numbers.
+fn make_directory(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Numbers of the files in a directory that are called a number and that extension.
+fn numbers(dir: &Path, extension: &str) -> Vec<RunId> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string().ok()?;
+        let (number, rest) = name.split_once('.').unwrap_or((&name, ""));
+        number.parse().ok().filter(|_| rest == extension)
+    };
+    entries.filter_map(number).collect()
+}
+
+fn is_stale(path: &Path) -> bool {
+    let changed = path.metadata().and_then(|metadata| metadata.modified());
+    let age = changed.ok().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+    age.is_some_and(|age| age > STALE)
+}
+
+fn compressed(text: &str) -> io::Result<Vec<u8>> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
+    encoder.include_checksum(true)?;
+    encoder.write_all(text.as_bytes())?;
+    encoder.finish()
+}
+
+/// Writes a file so that it is there whole or not at all, also after a crash of the host.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    let part = PathBuf::from(part);
+    let written = File::create(&part)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written?;
+    let folder = path.parent().unwrap_or(path);
+    File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: (Kind, &str) = (Kind::Report, "{}");
+
+    fn files() -> (tempfile::TempDir, Files) {
+        let top = tempfile::tempdir().expect("a directory");
+        let files = Files::below(&top.path().join("history"));
+        assert!(files.prepare().expect("it can be made"));
+        assert!(!files.prepare().expect("it is there"));
+        (top, files)
+    }
+
+    #[test]
+    fn a_number_is_used_once() {
+        let (_top, files) = files();
+        let note = Note { tags: vec!["a".into()], ..Note::default() };
+        let runs = [1, 1, 0].map(|first| files.keep(first, REPORT, &note).expect("room"));
+        assert_eq!(runs, [1, 2, 3]);
+        assert_eq!(files.unindexed(), [1, 2, 3]);
+        files.indexed(2);
+        assert_eq!(files.unindexed(), [1, 3]);
+        let results = (Kind::Results, "[]");
+        assert_eq!(files.keep(2, results, &Note::default()).expect("room"), 4, "2 has a document");
+        assert_eq!((files.all(), files.has_any()), (vec![1, 2, 3, 4], true));
+        assert_eq!(files.read(4).expect("it is there"), (Kind::Results, "[]".to_owned()));
+        assert_eq!(files.note(1).expect("it is there"), note);
+        assert_eq!(files.note(4).expect("there is none"), Note::default());
+        files.remove(1).expect("it can be removed");
+        assert_eq!((files.all(), files.unindexed()), (vec![2, 3, 4], vec![3, 4]));
+        assert!(matches!(files.read(1), Err(Error::NoRun(1))));
+    }
+
+    #[test]
+    fn a_claim_without_a_document_is_no_run() {
+        let (_top, files) = files();
+        assert_eq!(files.claim(1).expect("room"), 1);
+        assert_eq!(files.keep(1, REPORT, &Note::default()).expect("room"), 2);
+        assert_eq!(files.unindexed(), [2]);
+        assert!(files.mark(1).is_file(), "it may be somebody's who still writes");
+        let long_ago = SystemTime::now() - 2 * STALE;
+        File::options()
+            .append(true)
+            .open(files.mark(1))
+            .and_then(|mark| mark.set_modified(long_ago))
+            .expect("its time can be set");
+        assert_eq!((files.unindexed(), files.mark(1).exists()), (vec![2], false));
+    }
+
+    #[test]
+    fn flipped_bytes_are_noticed() {
+        let (_top, files) = files();
+        let text = "{\"a\": 1}".repeat(500);
+        files.keep(7, (Kind::Report, &text), &Note::default()).expect("room");
+        assert_eq!(files.read(7).expect("it is whole").1, text);
+        let path = files.document(7, Kind::Report);
+        let mut bytes = fs::read(&path).expect("it is there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+        fs::write(&path, bytes).expect("it can be written");
+        assert!(files.read(7).expect_err("it is damaged").to_string().contains("cannot be read"));
+    }
+}

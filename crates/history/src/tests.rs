@@ -1,0 +1,324 @@
+use std::fs;
+use std::path::Path;
+
+use candor_record::results::{FigureKind, JobResults, Load, OpResults, PhaseResults};
+use candor_record::trend::TrendChange;
+use candor_record::{Report, Verdict};
+
+use super::*;
+
+/// The history in a directory of its own.
+fn history() -> (tempfile::TempDir, History) {
+    let top = tempfile::tempdir().expect("a directory");
+    let history = History::at(top.path().join("history"));
+    (top, history)
+}
+
+/// Results of one read job on a path, at so many minutes since 1970.
+fn results(path: &str, minute: i64, ops_per_s: f64) -> Results {
+    let op = OpResults {
+        operation: "read".into(),
+        ops_per_s: Some(ops_per_s),
+        bytes_per_s: Some(ops_per_s * 4096.0),
+        ..OpResults::default()
+    };
+    let load = Load { access: Some("randread".into()), block_bytes: Some(4096), ..Load::default() };
+    let job = JobResults {
+        job: "job".into(),
+        load,
+        targets: vec![path.into()],
+        operations: vec![op],
+        ..JobResults::default()
+    };
+    let phase = PhaseResults { name: "phase".into(), jobs: vec![job], ..PhaseResults::default() };
+    Results {
+        tool: "fio-3.33".into(),
+        name: format!("run at {minute}"),
+        started: Some(entry::started(minute * 60_000)),
+        verdict: Some(Verdict::Believable),
+        phases: vec![phase],
+        ..Results::default()
+    }
+}
+
+fn import(history: &History, results: &Results) -> RunId {
+    let text = serde_json::to_string(results).expect("JSON");
+    match history.import((Kind::Results, &text), Note::default()).expect("room") {
+        Imported::As(kept) => {
+            assert!(kept.unindexed.is_none(), "{:?}", kept.unindexed);
+            kept.run
+        }
+        Imported::Known(run) => run,
+    }
+}
+
+/// Sentences told, and the numbers of the runs that a filter leaves, newest first.
+fn list(history: &History, filter: &Filter) -> (Vec<String>, Vec<RunId>) {
+    let mut told = Vec::new();
+    let list = history
+        .with_index(&mut |sentence| told.push(sentence.to_owned()), |index| index.list(filter, 100))
+        .expect("a list");
+    assert_eq!(list.matching, list.runs.len() as u64);
+    (told, list.runs.iter().map(|run| run.run).collect())
+}
+
+fn all(history: &History) -> (Vec<String>, Vec<RunId>) {
+    list(history, &Filter::default())
+}
+
+#[test]
+fn runs_are_listed_by_filters() {
+    let (_top, history) = history();
+    assert_eq!(all(&history).1, [0; 0]);
+    for (minute, path) in ["/data", "/data/x", "/database", "/"].into_iter().enumerate() {
+        import(&history, &results(path, minute as i64, 5.0));
+    }
+    let of = |filter: Filter| list(&history, &filter).1;
+    assert_eq!(of(Filter::default()), [4, 3, 2, 1]);
+    let target = |target: &str| Filter { target: Some(target.into()), ..Filter::default() };
+    assert_eq!(of(target("/data")), [2, 1]);
+    assert_eq!(of(target("/data/")), [2, 1]);
+    assert_eq!(of(target("/data/x")), [2]);
+    assert_eq!(of(target("/")), [4, 3, 2, 1]);
+    let since = Filter { since_unix_ms: Some(60_000), ..Filter::default() };
+    assert_eq!(of(Filter { until_unix_ms: Some(180_000), ..since }), [3, 2]);
+    let tool = |tool: &str| Filter { tool: Some(tool.into()), ..Filter::default() };
+    assert_eq!(
+        (of(tool("fio")).len(), of(tool("fi")).len(), of(tool("fio-3.33")).len()),
+        (4, 0, 4)
+    );
+    let name = |name: &str| Filter { name: Some(name.into()), ..Filter::default() };
+    assert_eq!(of(name("RUN at 2")), [3]);
+    let verdict = |verdict| Filter { verdict: Some(verdict), ..Filter::default() };
+    let counts = [Verdict::Believable, Verdict::Corrupt].map(|of_run| of(verdict(of_run)).len());
+    assert_eq!(counts, [4, 0]);
+    let figure = |word: &str| {
+        let figure = Some(FigureKind::parse(word).expect("a figure"));
+        Filter { figure, ..Filter::default() }
+    };
+    assert_eq!((of(figure("bandwidth")).len(), of(figure("p99")).len()), (4, 0));
+}
+
+#[test]
+fn the_same_document_is_imported_once() {
+    let (_top, history) = history();
+    let runs = [7, 8, 7].map(|minute| import(&history, &results("/data", minute, 1.0)));
+    assert_eq!((runs, all(&history).1), ([1, 2, 1], vec![2, 1]));
+    let refused = history.import((Kind::Report, "{}"), Note::default()).expect_err("no report");
+    assert!(refused.to_string().contains("no report of candor"), "{refused}");
+}
+
+#[test]
+fn a_report_is_kept_as_it_is() {
+    let (_top, history) = history();
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../judge/tests/recorded/direct-read.json");
+    let text = fs::read_to_string(path).expect("a report");
+    let read = |text: &str| -> Report {
+        let mut report = candor_record::read_unjudged(text).expect("a report");
+        report.judgement = candor_judge::judge_again(&report);
+        report
+    };
+    let kept = history.keep(&read(&text), &text, Path::new("/here")).expect("room");
+    assert!(kept.is_first && kept.unindexed.is_none());
+    assert_eq!(history.document(kept.run).expect("it is kept"), (Kind::Report, text.clone()));
+    let mut relative = read(&text);
+    relative.plan.targets[0].path = "data/file".into();
+    let text = serde_json::to_string(&relative).expect("JSON");
+    let kept = history.keep(&relative, &text, Path::new("/here")).expect("room");
+    let target = Filter { target: Some("/here/data".into()), ..Filter::default() };
+    assert_eq!((kept.is_first, list(&history, &target).1), (false, vec![kept.run]));
+    fs::remove_file(index::path(history.dir())).expect("the index");
+    assert_eq!(list(&history, &target).1, [kept.run], "made again from the documents");
+    assert!(history.results(kept.run).is_ok() && history.results(99).is_err());
+}
+
+#[test]
+fn runs_of_many_writers_all_stay() {
+    let (_top, history) = history();
+    std::thread::scope(|threads| {
+        for writer in 0..4 {
+            let history = &history;
+            threads.spawn(move || {
+                for run in 0..5 {
+                    import(history, &results("/data", writer * 100 + run, 1.0));
+                }
+            });
+        }
+    });
+    let mut runs = all(&history).1;
+    runs.sort_unstable();
+    assert_eq!(runs, (1..=20).collect::<Vec<RunId>>());
+}
+
+#[test]
+fn a_damaged_index_is_put_aside_and_made_again() {
+    let (_top, history) = history();
+    for minute in 0..30 {
+        import(&history, &results("/data", minute, 1.0));
+    }
+    tag(&history, 3, "base", true);
+    let path = index::path(history.dir());
+    for (damage, from) in [("its head", 0), ("its tables", 4096)] {
+        let mut bytes = fs::read(&path).expect("an index");
+        let end = bytes.len().min(from + 40_000);
+        bytes[from..end].fill(0xa5);
+        fs::write(&path, bytes).expect("it can be written");
+        let (told, runs) = all(&history);
+        assert_eq!(runs.len(), 30, "{damage}");
+        assert!(told.iter().any(|of| of.contains("is damaged")), "{damage}: {told:?}");
+        assert_eq!(all(&history).0, [""; 0], "{damage}: it is in order now");
+    }
+    let tagged = Filter { tag: Some("base".into()), ..Filter::default() };
+    assert_eq!(list(&history, &tagged).1, [3], "tags stand beside the documents");
+    let aside = fs::read_dir(history.dir()).expect("it is there").flatten();
+    let is_aside = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().contains("damaged");
+    assert_eq!(aside.filter(is_aside).count(), 2);
+}
+
+#[test]
+fn a_run_beside_a_damaged_index_is_kept() {
+    let (_top, history) = history();
+    import(&history, &results("/data", 1, 1.0));
+    fs::write(index::path(history.dir()), [7; 9000]).expect("it can be written");
+    let text = serde_json::to_string(&results("/data", 2, 1.0)).expect("JSON");
+    let read = Read::document(Kind::Results, &text).expect("results");
+    let kept = history.keep_document(&read, (Kind::Results, &text), Note::default());
+    let kept = kept.expect("the document can be written");
+    assert!(kept.unindexed.is_some_and(|why| why.is_damage()));
+    let later = history.keep_document(&read, (Kind::Results, &text), Note::default());
+    assert!(later.expect("room").unindexed.is_some(), "nobody has made the index again");
+    assert_eq!(all(&history).1, [3, 2, 1]);
+    assert_eq!(history.files.unindexed(), [0; 0]);
+}
+
+#[test]
+fn repair_brings_index_and_documents_together() {
+    let (_top, history) = history();
+    for minute in 0..3 {
+        import(&history, &results("/data", minute, 1.0));
+    }
+    let repaired = |history: &History| {
+        let mut told = Vec::new();
+        let runs = history.repair(&mut |sentence| told.push(sentence.to_owned()));
+        (runs.expect("it can be repaired"), told)
+    };
+    assert_eq!(repaired(&history), (3, vec![]));
+    history.files.remove(1).expect("it is there");
+    let remove = |index: &mut Index| index.remove(&[2]);
+    history.with_index(&mut |_| {}, remove).expect("it is there");
+    let (runs, told) = repaired(&history);
+    assert_eq!((runs, told.len()), (2, 2), "{told:?}");
+    assert_eq!(all(&history).1, [3, 2]);
+}
+
+fn tag(history: &History, run: RunId, tag: &str, on: bool) -> bool {
+    let act = |index: &mut Index| history.tag(index, run, tag, on);
+    history.with_index(&mut |_| {}, act).expect("a run")
+}
+
+#[test]
+fn old_runs_go_and_those_with_a_tag_stay() {
+    let (_top, history) = history();
+    for minute in 0..10 {
+        import(&history, &results("/data", minute, 1.0));
+    }
+    assert!(tag(&history, 2, "base", true) && !tag(&history, 2, "base", true));
+    let prune = |filter: &Filter, keep| {
+        let act = |index: &mut Index| history.prune(index, filter, keep);
+        history.with_index(&mut |_| {}, act).expect("it can be changed")
+    };
+    assert_eq!(prune(&Filter { until_unix_ms: Some(120_000), ..Filter::default() }, 0), 1);
+    assert_eq!(prune(&Filter::default(), 3), 5);
+    assert_eq!((all(&history).1, history.files.all()), (vec![10, 9, 8, 2], vec![2, 8, 9, 10]));
+    assert!(tag(&history, 2, "base", false));
+    assert_eq!(prune(&Filter::default(), 0), 4);
+    assert_eq!(import(&history, &results("/data", 20, 1.0)), 11, "numbers are not used again");
+    let gone = history.with_index(&mut |_| {}, |index| history.tag(index, 2, "base", true));
+    assert!(gone.expect_err("it is gone").to_string().contains("no run 2"));
+}
+
+#[test]
+fn a_trend_names_the_run_in_which_it_changed() {
+    let (_top, history) = history();
+    for run in 0..30 {
+        let level = if run < 20 { 1000.0 } else { 800.0 };
+        let mut of_run = results("/data", run, level + f64::from((run % 5) as i32));
+        if run == 25 {
+            of_run.phases[0].verdict = Some(Verdict::MeasuresElse);
+        }
+        import(&history, &of_run);
+    }
+    import(&history, &results("/other", 99, 1.0));
+    let trends = |work: &Work| {
+        let act = |index: &mut Index| history.trends(index, &Filter::default(), work);
+        history.with_index(&mut |_| {}, act).expect("trends")
+    };
+    let found = trends(&Work::default());
+    assert_eq!((found.single, found.trends.len()), (1, 1));
+    let trend = &found.trends[0];
+    assert_eq!((trend.points.len(), trend.left_out()), (30, 1));
+    let [TrendChange { run: 21, run_before: 20, runs_before: 20, runs_after: 9, .. }] =
+        trend.changes[..]
+    else {
+        panic!("{:?}", trend.changes)
+    };
+    assert!((trend.changes[0].change_share + 0.2).abs() < 0.01 && trend.level == Some(802.0));
+    let other = Work { operation: Some("write".into()), ..Work::default() };
+    assert_eq!(trends(&other).trends.len(), 0);
+}
+
+#[test]
+fn a_table_has_a_row_per_figure() {
+    let (_top, history) = history();
+    import(&history, &results("/data", 1, 10.5));
+    import(&history, &results("/data,\"x\"", 2, 7.0));
+    let mut table = Vec::new();
+    history
+        .with_index(&mut |_| {}, |index| {
+            let mut part = Vec::new();
+            index.export_csv(&Filter::default(), &mut part).map(|count| (count, part))
+        })
+        .map(|(count, part)| {
+            assert_eq!(count, 4);
+            table = part;
+        })
+        .expect("a table");
+    let table = String::from_utf8(table).expect("text");
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 5);
+    assert_eq!(
+        lines[1],
+        "1,1970-01-01T00:01:00Z,60000,fio-3.33,run at 1,,believable,1,,/data,phase,0,,job,\
+         randread,4096,,,read,iops,1/s,10.5"
+    );
+    assert!(lines[4].contains("\"/data,\"\"x\"\"\"") && lines[4].ends_with("bandwidth,B/s,28672"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_parquet_table_has_the_same_rows() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    let (top, history) = history();
+    import(&history, &results("/data", 1, 10.5));
+    import(&history, &results("/data", 2, 7.0));
+    let path = top.path().join("table.parquet");
+    let export = |index: &mut Index| {
+        let file = fs::File::create(&path).expect("a file");
+        index.export_parquet(&Filter::default(), file)
+    };
+    assert_eq!(history.with_index(&mut |_| {}, export).expect("a table"), 4);
+    let table = SerializedFileReader::new(fs::File::open(&path).expect("it is there"));
+    let table = table.expect("it is Parquet");
+    let rows = table.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
+    let rows: Vec<_> = rows
+        .map(|row| {
+            let value = row.get_double(21).expect("a value");
+            (row.get_long(0).expect("a run"), row.get_string(19).expect("a figure").clone(), value)
+        })
+        .collect();
+    let of = |run, figure: &str, value| (run, figure.to_owned(), value);
+    assert_eq!(rows[..2], [of(1, "iops", 10.5), of(1, "bandwidth", 43008.0)]);
+    assert_eq!(rows[2..], [of(2, "iops", 7.0), of(2, "bandwidth", 28672.0)]);
+}

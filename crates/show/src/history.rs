@@ -1,0 +1,279 @@
+//! Pages of `candor history`: runs, and trends with the runs in which something changed.
+
+mod picture;
+#[cfg(test)]
+mod tests;
+
+use candor_record::Verdict;
+use candor_record::fmt::{self, counted, percent};
+use candor_record::results::{FigureKind, Results};
+use candor_record::trend::{
+    Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
+};
+
+use crate::layout::{Align, Cell, Page, Table, cut};
+use crate::style::{Style, Tone};
+
+pub use picture::chart;
+
+/// Results of a run that are shown by themselves.
+const RESULTS_MAX: usize = 2;
+/// Columns that a name may take.
+const NAME_COLUMNS: usize = 26;
+/// Columns that a target may take.
+const TARGET_COLUMNS: usize = 18;
+/// Conditions that are named beside a change.
+const DIFFERENCES_MAX: usize = 4;
+/// Columns of a sparkline.
+const SPARK_COLUMNS: usize = 60;
+
+/// The list of runs.
+pub fn list(list: &RunList, style: &Style) -> String {
+    let mut page = Page::new(style);
+    if list.runs.is_empty() {
+        page.paragraph("", match list.in_all {
+            0 => "No run is in the history yet: candor check, run, tree and scenario enter theirs, \
+                  and candor history import reads others'.",
+            _ => "No run of the history matches.",
+        });
+        return page.finish();
+    }
+    let has_tags = list.runs.iter().any(|run| !run.tags.is_empty());
+    let mut columns =
+        ["run", "started (UTC)", "name", "target", "result", "verdict"].map(left).to_vec();
+    columns[0].1 = Align::Right;
+    if has_tags {
+        columns.push(left("tags"));
+    }
+    let mut table = Table::new(&columns);
+    list.runs.iter().for_each(|run| table.row(row(run)));
+    for line in table.lines(style) {
+        page.line(&line);
+    }
+    let shown = list.runs.len() as u64;
+    if shown < list.matching {
+        page.blank();
+        let of = counted(list.matching, "run");
+        page.aside("", &format!("The newest {shown} of {of}: --last N shows more."));
+    }
+    page.finish()
+}
+
+fn left(name: &'static str) -> (&'static str, Align) {
+    (name, Align::Left)
+}
+
+fn row(run: &ListedRun) -> Vec<Cell> {
+    let name = if run.name.is_empty() { &run.command } else { &run.name };
+    let target = match &run.targets[..] {
+        [] => String::new(),
+        [one] => end(one, TARGET_COLUMNS),
+        [first, others @ ..] => {
+            let more = format!(" +{}", others.len());
+            format!("{}{more}", end(first, TARGET_COLUMNS - more.len()))
+        }
+    };
+    vec![
+        run.run.to_string().into(),
+        minute(&run.started).into(),
+        cut(name, NAME_COLUMNS).into(),
+        target.into(),
+        figures(run).into(),
+        verdict(run),
+        run.tags.join(" ").into(),
+    ]
+}
+
+/// The last columns of a path, which tell paths apart.
+fn end(path: &str, columns: usize) -> String {
+    let length = path.chars().count();
+    match length <= columns {
+        true => path.to_owned(),
+        false => {
+            let rest: String = path.chars().skip(length - columns + 1).collect();
+            format!("…{rest}")
+        }
+    }
+}
+
+/// `2026-11-23 17:45` of a moment in RFC 3339.
+fn minute(started: &str) -> String {
+    started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
+}
+
+fn figures(run: &ListedRun) -> String {
+    if run.results.len() > RESULTS_MAX {
+        return counted(run.results.len() as u64, "result");
+    }
+    let text = |of: &candor_record::trend::ListedResult| {
+        format!("{} {}", of.operation, of.figure.text(of.value))
+    };
+    run.results.iter().map(text).collect::<Vec<_>>().join(", ")
+}
+
+fn verdict(run: &ListedRun) -> Cell {
+    match run.verdict {
+        _ if !run.is_whole => Cell::toned("cut short", Tone::Caution),
+        None => Cell::toned("not judged", Tone::Dim),
+        Some(Verdict::Believable) => Cell::toned("believable", Tone::Good),
+        Some(Verdict::WithRemarks) => Cell::toned("with remarks", Tone::Good),
+        Some(Verdict::NotVerifiable) => Cell::toned("not verifiable", Tone::Caution),
+        Some(Verdict::MeasuresElse) => Cell::toned("measures else", Tone::Bad),
+        Some(Verdict::Corrupt) => Cell::toned("corrupt data", Tone::Bad),
+    }
+}
+
+/// Results of another tool.
+pub fn results(results: &Results, style: &Style) -> String {
+    let mut page = Page::new(style);
+    page.line(&style.paint(Tone::Strong, &format!("{}: {}", results.tool, results.name)));
+    let judged = if results.headline.is_empty() { "Nobody judged it." } else { &results.headline };
+    page.aside("", judged);
+    page.blank();
+    let right = ["IOPS", "throughput", "mean", "p50", "p99"].map(|name| (name, Align::Right));
+    let mut table =
+        Table::new(&[&["phase", "job", "operation"].map(left)[..], &right[..]].concat());
+    for phase in &results.phases {
+        for job in &phase.jobs {
+            for op in &job.operations {
+                let value = |kind: FigureKind| {
+                    op.figure_value(kind).map_or("-".to_owned(), |value| kind.text(value))
+                };
+                let kinds = [
+                    FigureKind::OpsPerS,
+                    FigureKind::BytesPerS,
+                    FigureKind::LatencyMean,
+                    FigureKind::LatencyPercentile(50.0),
+                    FigureKind::LatencyPercentile(99.0),
+                ];
+                let names = [&phase.name, &job.job, &op.operation].map(|name| cut(name, 20));
+                table.row(names.into_iter().chain(kinds.map(value)).map(Cell::from).collect());
+            }
+        }
+    }
+    table.lines(style).iter().for_each(|line| page.line(line));
+    page.finish()
+}
+
+/// Trends, each with a line of its values and its changes in sentences.
+pub fn trends(trends: &Trends, style: &Style) -> String {
+    let mut page = Page::new(style);
+    if trends.trends.is_empty() {
+        page.paragraph(
+            "",
+            "No work of these runs ran twice with that figure, so there is no trend.",
+        );
+    }
+    for trend in &trends.trends {
+        one(&mut page, trend);
+    }
+    if trends.single > 0 {
+        page.blank();
+        let kinds = fmt::plural(trends.single as f64, "kind of work", "kinds of work");
+        page.aside("", &format!("{kinds} ran once only."));
+    }
+    page.finish()
+}
+
+fn one(page: &mut Page<'_>, trend: &Trend) {
+    page.heading(&format!("{}: {}", trend.figure, work(&trend.series)));
+    let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) else { return };
+    page.line(&format!("  {}", sparkline(&trend.points)));
+    let runs = counted(trend.points.len() as u64, "run");
+    let mut facts = vec![format!(
+        "{runs}, {} ({}) to {} ({})",
+        first.run,
+        day(&first.started),
+        last.run,
+        day(&last.started)
+    )];
+    if let Some(level) = trend.level {
+        facts.push(format!("now {}", trend.figure.text(level)));
+    }
+    if let Some(noise) = trend.noise_share {
+        facts.push(format!("noise from run to run {}", percent(noise)));
+    }
+    page.paragraph("  ", &format!("{}.", facts.join("; ")));
+    for change in &trend.changes {
+        let tone = if trend.is_worse(change) { Tone::Bad } else { Tone::Good };
+        let lead = format!("  {} ", page.style.paint(tone, "!"));
+        page.paragraph(&lead, &sentence(trend, change));
+    }
+    if trend.changes.is_empty() {
+        let why = match trend.noise_share {
+            Some(_) => "No change beyond the noise.",
+            None => "Too few runs to tell a change from noise: 8 that count are needed.",
+        };
+        page.aside("  ", why);
+    }
+    if trend.left_out() > 0 {
+        let runs = counted(trend.left_out() as u64, "run");
+        page.aside("  ", &format!("{runs} left out: cut short, or not to be believed."));
+    }
+}
+
+fn day(started: &str) -> &str {
+    started.get(..10).unwrap_or(started)
+}
+
+/// The work in a line.
+fn work(series: &Series) -> String {
+    let load = Some(series.load.to_string()).filter(|load| !load.is_empty());
+    let words: Vec<String> = std::iter::once(series.operation.clone()).chain(load).collect();
+    let targets = series.targets.join(", ");
+    let on = if targets.is_empty() { String::new() } else { format!(" on {targets}") };
+    let host = if series.host.is_empty() { String::new() } else { format!(" of {}", series.host) };
+    let Series { phase, job, tool, .. } = series;
+    format!("{}{on}{host} (phase {phase}, job {job}, {tool})", words.join(", "))
+}
+
+/// The change, and what else was not as before.
+fn sentence(trend: &Trend, change: &TrendChange) -> String {
+    let sign = if change.change_share > 0.0 { "+" } else { "-" };
+    let [before, after] = [change.before, change.after].map(|value| trend.figure.text(value));
+    let [left, right] = [change.runs_before, change.runs_after].map(|n| counted(n, "run"));
+    let better = if trend.is_worse(change) { "worse" } else { "better" };
+    let changed = format!(
+        "Changed in run {} ({}): {before} became {after}, {sign}{}, {better}; medians of {left} \
+         before and {right} after.",
+        change.run,
+        minute(&change.started),
+        percent(change.change_share.abs()),
+    );
+    if change.differences.is_empty() {
+        return changed;
+    }
+    let of = |difference: &Difference| {
+        let value = |text: &String| if text.is_empty() { "absent".into() } else { text.clone() };
+        let (before, after) = (value(&difference.before), value(&difference.after));
+        format!("{} {before} → {after}", difference.name)
+    };
+    let named: Vec<String> = change.differences.iter().take(DIFFERENCES_MAX).map(of).collect();
+    let more = match change.differences.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let before = change.run_before;
+    format!("{changed} Other than in run {before}: {}{more}.", named.join("; "))
+}
+
+/// A character per run, or per some of them, as high as the value; those that do not count are dots.
+fn sparkline(points: &[TrendPoint]) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let values = || points.iter().filter(|point| point.counts()).map(|point| point.value);
+    let (least, greatest) = values().fold((f64::INFINITY, 0.0f64), |(least, greatest), value| {
+        (least.min(value), greatest.max(value))
+    });
+    let columns = points.len().min(SPARK_COLUMNS);
+    let mark = |column: usize| {
+        let (from, to) = (column * points.len() / columns, (column + 1) * points.len() / columns);
+        let mut part: Vec<f64> =
+            points[from..to].iter().filter(|point| point.counts()).map(|of| of.value).collect();
+        part.sort_by(f64::total_cmp);
+        let Some(middle) = part.get(part.len() / 2) else { return '·' };
+        let height = fmt::ratio(middle - least, greatest - least) * (HEIGHTS.len() - 1) as f64;
+        // Between 0 and 7 as `middle` lies between both ends.
+        HEIGHTS[(height.round() as usize).min(HEIGHTS.len() - 1)]
+    };
+    (0..columns).map(mark).collect()
+}

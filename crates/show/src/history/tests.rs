@@ -1,0 +1,129 @@
+use candor_record::results::{Area, FigureKind, Load};
+use candor_record::trend::ListedResult;
+
+use super::*;
+
+fn series() -> Series {
+    Series {
+        tool: "candor".into(),
+        host: "node1".into(),
+        targets: vec!["/data".into()],
+        phase: "main".into(),
+        job: "job".into(),
+        load: Load {
+            access: Some("randread".into()),
+            block_bytes: Some(4096),
+            depth: Some(32),
+            workers: Some(1),
+            ..Load::default()
+        },
+        operation: "read".into(),
+    }
+}
+
+fn run(run: u64) -> ListedRun {
+    ListedRun {
+        run,
+        started: format!("2026-11-{:02}T17:45:51Z", run % 30 + 1),
+        tool: "candor 0.1.0".into(),
+        name: "random read 4 KiB, depth 32, of a long name".into(),
+        targets: vec!["/data".into()],
+        verdict: Some(Verdict::Believable),
+        is_whole: true,
+        results: vec![ListedResult {
+            phase: "main".into(),
+            operation: "read".into(),
+            figure: FigureKind::OpsPerS,
+            value: 146_484.0,
+        }],
+        ..ListedRun::default()
+    }
+}
+
+#[test]
+fn runs_are_a_table() {
+    let runs = vec![
+        ListedRun { tags: vec!["base".into()], verdict: Some(Verdict::WithRemarks), ..run(12_345) },
+        ListedRun {
+            targets: vec!["/mnt/a/very/long/path/to/a/file".into(), "/b".into()],
+            verdict: None,
+            results: vec![run(1).results[0].clone(); 3],
+            ..run(7)
+        },
+        ListedRun {
+            is_whole: false,
+            name: String::new(),
+            command: "candor check".into(),
+            ..run(1)
+        },
+    ];
+    let all = RunList { history_version: 1, in_all: 9, matching: 8, runs };
+    insta::assert_snapshot!(list(&all, &Style { color: false, width: 80 }));
+    let none = RunList { in_all: 9, ..RunList::default() };
+    assert_eq!(list(&none, &Style::default()), "No run of the history matches.\n");
+    let empty = list(&RunList::default(), &Style::default());
+    assert!(empty.starts_with("No run is in the history yet"), "{empty}");
+}
+
+fn trend() -> Trend {
+    let point = |at: u64| TrendPoint {
+        run: at + 1,
+        started: format!("2026-10-{:02}T10:00:00Z", at + 1),
+        start_unix_ms: 1_790_000_000_000 + i64::try_from(at).expect("small") * 86_400_000,
+        value: if at < 12 { 1000.0 + at as f64 } else { 800.0 - at as f64 },
+        verdict: Some(if at == 15 { Verdict::MeasuresElse } else { Verdict::Believable }),
+        is_whole: true,
+    };
+    let difference = |name: &str, before: &str| Difference {
+        area: Area::Host,
+        name: name.into(),
+        before: before.into(),
+        after: "6.12.9".into(),
+    };
+    let change = TrendChange {
+        run: 13,
+        started: "2026-10-13T10:00:00Z".into(),
+        run_before: 12,
+        before: 1005.5,
+        after: 785.0,
+        change_share: 785.0 / 1005.5 - 1.0,
+        runs_before: 12,
+        runs_after: 7,
+        differences: vec![difference("kernel", "6.12.3"), difference("cap of sda", "")],
+    };
+    Trend {
+        series: series(),
+        figure: FigureKind::OpsPerS,
+        points: (0..20).map(point).collect(),
+        level: Some(785.0),
+        noise_share: Some(0.002),
+        changes: vec![change],
+    }
+}
+
+#[test]
+fn a_trend_names_what_changed() {
+    let quiet = Trend {
+        figure: FigureKind::LatencyPercentile(99.0),
+        points: trend().points[..3].to_vec(),
+        level: Some(1001.0),
+        noise_share: None,
+        changes: Vec::new(),
+        ..trend()
+    };
+    let all = Trends { history_version: 1, trends: vec![trend(), quiet], single: 3 };
+    insta::assert_snapshot!(trends(&all, &Style { color: false, width: 80 }));
+    let none = trends(&Trends::default(), &Style::default());
+    assert!(none.starts_with("No work of these runs ran twice"), "{none}");
+}
+
+#[test]
+fn a_picture_has_a_panel_per_trend_and_a_mark_per_change() {
+    let all = Trends { history_version: 1, trends: vec![trend(); 8], single: 0 };
+    let picture = chart(&all);
+    assert_eq!((picture.panels.len(), picture.marks.len()), (6, 6));
+    assert_eq!(picture.marks[0].label, "run 13: -22 %");
+    assert!(picture.subtitle.ends_with("2 more kinds of work are not drawn"), "{picture:?}");
+    assert!(picture.description.contains("in 20 runs: changes: -22 % in run 13."));
+    assert!(!picture.is_empty() && chart(&Trends::default()).is_empty());
+}
