@@ -17,6 +17,8 @@ const ROWS_MAX: usize = 60;
 pub enum Heading {
     /// Above the picture.
     Own,
+    /// Above the picture, a step below the headings of the section's parts.
+    Named,
     /// The heading of the section says it already.
     Section,
 }
@@ -28,8 +30,10 @@ pub fn figure(into: &mut Markup, id: &str, chart: &Chart, heading: Heading) {
     }
     into.within("figure", &[("class", "picture")], |figure| {
         figure.within("figcaption", &[], |caption| {
-            if heading == Heading::Own {
-                caption.element("h3", &[], &chart.title);
+            match heading {
+                Heading::Own => caption.element("h3", &[], &chart.title),
+                Heading::Named => caption.element("h4", &[], &chart.title),
+                Heading::Section => {}
             }
             if !chart.subtitle.is_empty() {
                 caption.element("p", &[("class", "dim")], &chart.subtitle);

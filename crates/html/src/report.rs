@@ -3,12 +3,14 @@
 mod charts;
 
 use candor_record::{PhaseRecord, Report, Verdict};
+use candor_show::charts::requests as drawn;
 use candor_show::report::parts as shown;
 use candor_show::report::parts::{Folded, ResultRow};
 use candor_show::{Align, Cell, Style, Tone, facts, requests};
 
 use crate::markup::Markup;
 use crate::page::{Frame, Section, page};
+use crate::pictures::{Heading, figure};
 use crate::{parts, topology};
 
 use charts::Pictures;
@@ -351,11 +353,24 @@ const BESIDE_PIXELS: usize = 520;
 /// Sizes, places and latencies of the requests that the block layer made.
 fn block_requests(report: &Report) -> Markup {
     let mut body = Markup::new();
-    for (phase, lines) in requests::by_phase(report) {
-        body.element("h3", &[], &phase);
-        match lines.is_empty() {
-            true => body.element("p", &[("class", "dim")], "No request was traced."),
-            false => parts::list(&mut body, &lines),
+    let phases = report.results().zip(requests::by_phase(report));
+    let several = report.results().count() > 1;
+    for (nth, (record, (name, lines))) in phases.enumerate() {
+        body.element("h3", &[], &name);
+        if lines.is_empty() {
+            body.element("p", &[("class", "dim")], "No request was traced.");
+            continue;
+        }
+        parts::list(&mut body, &lines);
+        let drawn = [("sizes", drawn::sizes(record)), ("starts", drawn::starts(record))];
+        let draw = |inside: &mut Markup| {
+            for (id, chart) in drawn.iter().filter_map(|(id, chart)| Some((id, chart.as_ref()?))) {
+                figure(inside, &format!("{id}-{nth}"), chart, Heading::Named);
+            }
+        };
+        match several {
+            true => parts::folded(&mut body, "Sizes and alignment, drawn", draw),
+            false => draw(&mut body),
         }
     }
     body

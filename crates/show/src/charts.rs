@@ -5,6 +5,7 @@
 //! | [`timeline`] | rates, latencies, caches and devices over time |
 //! | [`distribution`] | percentile curves and histograms of latency |
 //! | [`load`] | rates and latency against depth, workers or size, as lines and as a heat map |
+//! | [`requests`] | sizes and places of the requests that the devices saw |
 //! | [`bars`] | figures of several results beside each other |
 //! | `frame` | titles, corners and cautions, alike for all |
 //! | `curve` | operations of all runs, named by what tells them apart |
@@ -14,6 +15,7 @@ mod curve;
 pub mod distribution;
 mod frame;
 pub mod load;
+pub mod requests;
 pub mod timeline;
 
 #[cfg(test)]
