@@ -29,6 +29,7 @@ mod honest;
 mod iostat;
 mod limits;
 mod lists;
+mod metrics;
 mod plans;
 mod safety;
 mod scale;

@@ -10,7 +10,8 @@ use candor_metrics::{Format, RunMetrics};
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
 use candor_record::{Event, OpStats, PhaseRecord, Report};
-use candor_show::{Style, csv, json, report};
+use candor_show::csv::{self, Table};
+use candor_show::{Style, json, report};
 
 /// Figures of an operation, as the record has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,12 +106,10 @@ fn of_json(report: &Report) -> Numbers {
 }
 
 /// The rows of a table, each by the names of its columns.
-fn rows(report: &Report, table: csv::Table) -> Vec<BTreeMap<String, String>> {
+fn rows(report: &Report, table: Table) -> Vec<BTreeMap<String, String>> {
     let text = csv::table(report, table).expect("written");
-    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
-    let names: Vec<String> = lines.next().expect("names").collect();
-    // No recorded report has a comma in a name.
-    lines.map(|cells| names.iter().cloned().zip(cells).collect()).collect()
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row")).collect()
 }
 
 /// The index of the phase of a row.
@@ -123,7 +122,7 @@ fn phase_of(report: &Report, row: &BTreeMap<String, String>) -> usize {
 
 fn of_csv(report: &Report) -> Numbers {
     let mut numbers = Numbers::new();
-    let results = rows(report, csv::Table::Overview).into_iter();
+    let results = rows(report, Table::Overview).into_iter();
     for row in results.filter(|row| row["row"] == "result" && row["ops"] != "0") {
         let quoted = EVERYWHERE.into_iter().filter_map(|p| {
             let cell = &row[&format!("latency_ns_p{p}")];
@@ -145,7 +144,7 @@ fn of_csv(report: &Report) -> Numbers {
 /// Percentiles by phase, job and operation.
 fn percentiles_of_csv(report: &Report) -> BTreeMap<(usize, String, String), Vec<(f64, u64)>> {
     let mut all = BTreeMap::<_, Vec<(f64, u64)>>::new();
-    let rows = rows(report, csv::Table::Percentiles).into_iter();
+    let rows = rows(report, Table::Percentiles).into_iter();
     for row in rows.filter(|row| row["kind"] == "all" && row["target"].is_empty()) {
         let percentile: f64 = row["percentile"].parse().expect("a number");
         if EVERYWHERE.contains(&percentile) {

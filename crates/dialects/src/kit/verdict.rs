@@ -2,7 +2,7 @@
 
 mod requests;
 
-use candor_record::{Finding, Note, PhaseJudgement, Report, Severity, Verdict};
+use candor_record::{Finding, Note, PhaseJudgement, Report};
 
 use super::Object;
 
