@@ -169,10 +169,8 @@ fn of_endpoint(phase: &PhaseRecord) -> BTreeMap<(String, String), Figures> {
     };
     let figures = operations(phase).map(|(job, stats)| {
         let of = |name| value(name, job, &stats.name, "").expect("a series");
-        let quantiles = [(50.0, "0.5"), (90.0, "0.9"), (95.0, "0.95"), (99.0, "0.99")];
-        let quantiles = quantiles.into_iter().chain([(99.9, "0.999")]);
-        let quoted = quantiles.filter_map(|(p, quantile)| {
-            let more = format!(r#",quantile="{quantile}""#);
+        let quoted = EVERYWHERE.into_iter().filter_map(|p| {
+            let more = format!(r#",percentile="{p}""#);
             let seconds = value("candor_result_latency_seconds", job, &stats.name, &more)?;
             Some((p, (seconds * 1e9).round() as u64))
         });
