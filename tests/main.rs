@@ -29,6 +29,7 @@ mod honest;
 mod iostat;
 mod limits;
 mod lists;
+mod live;
 mod metrics;
 mod plans;
 mod safety;

@@ -36,6 +36,8 @@ pub fn command() -> Command {
         .subcommand(commands::devices::command())
         .subcommand(commands::show::command())
         .subcommand(commands::judge::command())
+        .subcommand(commands::chart::command())
+        .subcommand(commands::compare::command())
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
         .subcommand(commands::cache::command())
@@ -94,6 +96,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("devices", matches)) => commands::devices::main(matches, line),
         Some(("show", matches)) => commands::show::main(matches, line),
         Some(("judge", matches)) => commands::judge::main(matches, line),
+        Some(("chart", matches)) => commands::chart::main(matches, line),
+        Some(("compare", matches)) => commands::compare::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("watch", matches)) => commands::watch::main(matches, line),
         Some(("align", matches)) => commands::align::main(matches, line),

@@ -2,7 +2,9 @@
 
 pub mod align;
 pub mod cache;
+pub mod chart;
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod convert;
 pub mod dd;
@@ -33,7 +35,7 @@ use clap::ArgMatches;
 use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
 use crate::output::{self, Output};
-use crate::{exit, screen, stored};
+use crate::{exit, live, screen, stored};
 
 /// Has something run while its events are shown and served, shows what it gave, and gives the exit
 /// code.
@@ -49,11 +51,15 @@ fn run_and_finish(
             return exit::USAGE;
         }
     };
-    let (control, mut progress) = (candor_run::interrupts(), screen::progress(output.quiet));
-    let result = run(&control, &mut |event| {
-        exporter.take(event);
-        progress(event);
-    });
+    let control = candor_run::interrupts();
+    let result = {
+        // Dropped before results are printed, for it gives the terminal back.
+        let mut progress = live::progress(output);
+        run(&control, &mut |event| {
+            exporter.take(event);
+            progress(event);
+        })
+    };
     let code = finish(result, source, output);
     exporter.close(&control);
     code
@@ -78,12 +84,17 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
 }
 
 /// Shows a stored report, read in that way, and gives the exit code.
-fn stored(
+/// `own` are the flags of the command and where they go, `first` is done with the report before it
+/// is shown.
+fn stored<T>(
     matches: &ArgMatches,
     mut line: CommandLine,
+    own: (&[Group<T>], &mut T),
     read: fn(&str) -> Result<Report, String>,
+    first: impl FnOnce(&Report, &Output, &T) -> Result<(), String>,
 ) -> u8 {
-    let output = match flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
+    let (own, draft) = own;
+    let output = match flags(output::OF_REPORTS, own, matches, &mut line, draft) {
         // Who looks at a report again wants all of it.
         Ok(mut output) => {
             output.verbose = true;
@@ -93,6 +104,7 @@ fn stored(
     };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
     let shown = stored::load(file, read).and_then(|mut report| {
+        first(&report, &output, draft)?;
         output.deliver(&mut report)?;
         Ok(output.exit_code(exit::RAN, &report))
     });

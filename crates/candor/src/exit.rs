@@ -19,6 +19,12 @@ pub const CORRUPT: u8 = 5;
 /// The run ended, and the verdict is worse than `--require` takes.
 pub const UNBELIEVED: u8 = 6;
 
+/// A comparison found a change beyond `--fail-if`.
+pub const CHANGED: u8 = 7;
+
+/// A comparison could not tell whether there is a change beyond `--fail-if`.
+pub const UNDECIDED: u8 = 8;
+
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "\
 Exit codes:
@@ -29,6 +35,8 @@ Exit codes:
   4    it ran, and no depth met the plan's latency goal
   5    data that was read is not what was written
   6    it ran, and the verdict is worse than --require takes
+  7    a comparison found a change beyond --fail-if
+  8    a comparison cannot tell whether there is a change beyond --fail-if
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.

@@ -12,6 +12,7 @@ mod exit;
 mod exporter;
 mod flag;
 mod foreign_words;
+mod live;
 mod output;
 mod parse;
 mod run_dir;

@@ -25,6 +25,8 @@ pub struct Output {
     pub verbose: bool,
     /// No progress, no hints where files went.
     pub quiet: bool,
+    /// A line of progress, no screen.
+    pub no_live: bool,
     /// When to use colours.
     pub color: Color,
     /// Percentiles to quote, ascending, in place of the usual ones.
@@ -113,6 +115,14 @@ const QUIET: Flag<Output> = Flag {
     set: |output, _| put(&mut output.quiet, Ok(true)),
 };
 
+const NO_LIVE: Flag<Output> = Flag {
+    long: "no-live",
+    takes: Takes::Nothing,
+    help: "No screen on the terminal that shows how it goes on: a line on stderr",
+    fields: &[],
+    set: |output, _| put(&mut output.no_live, Ok(true)),
+};
+
 const COLOR: Flag<Output> = Flag {
     long: "color",
     takes: Takes::One("auto|always|never"),
@@ -158,6 +168,7 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
         METRICS_WAIT,
         VERBOSE,
         QUIET,
+        NO_LIVE,
         COLOR,
     ],
 }];
@@ -170,7 +181,7 @@ pub const OF_REPORTS: &[Group<Output>] =
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
 
 /// Options of a command that shows something again and again.
-pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[COLOR] }];
+pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
 
 impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.

@@ -3,7 +3,6 @@
 use std::io::{self, IsTerminal, Write};
 
 use candor_plan::{Problem, Source};
-use candor_record::Event;
 use candor_show::{Style, problems, progress};
 
 /// Width where there is no terminal to ask.
@@ -22,7 +21,8 @@ pub enum Color {
 }
 
 impl Color {
-    fn on(self, terminal: bool) -> bool {
+    /// Colours are used, where there is a terminal or is none.
+    pub fn on(self, terminal: bool) -> bool {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         match self {
@@ -48,6 +48,13 @@ pub fn room() -> Option<(usize, usize)> {
     (io::stdout().is_terminal() && !dumb && room.0 > 0 && room.1 > 0).then_some(room)
 }
 
+/// The line of progress on stderr, for a terminal or for a log.
+pub fn progress_line() -> progress::Line {
+    let terminal = io::stderr().is_terminal();
+    let columns = columns(rustix::termios::tcgetwinsize(io::stderr()), terminal);
+    progress::Line::new(terminal, columns)
+}
+
 fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -> usize {
     let known = size.ok().filter(|_| terminal).map(|size| usize::from(size.ws_col));
     known.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
@@ -60,6 +67,7 @@ pub fn data(text: &str) -> Result<(), String> {
 
 /// Writes data to stdout; false if nobody reads it any more.
 pub fn stream(text: &str) -> Result<bool, String> {
+    candor_live::settle();
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
@@ -82,11 +90,13 @@ pub fn is_read_by_a_person() -> bool {
 
 /// Tells an error in a sentence.
 pub fn error(sentence: &str) {
+    candor_live::settle();
     tell(&format!("{}error: {sentence}\n", fresh_line()));
 }
 
 /// Tells on a line what ended a run before its time.
 pub fn cut_short(sentence: &str) {
+    candor_live::settle();
     tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
 }
 
@@ -99,20 +109,4 @@ fn fresh_line() -> &'static str {
 pub fn problems(found: &[Problem], source: &Source, color: Color) {
     let text = problems::text(found, source, color.on(io::stderr().is_terminal()));
     tell(&format!("{}{text}", fresh_line()));
-}
-
-/// A consumer of events that shows progress on stderr, unless it is to be quiet.
-pub fn progress(quiet: bool) -> impl FnMut(&Event) {
-    let terminal = io::stderr().is_terminal();
-    let columns = columns(rustix::termios::tcgetwinsize(io::stderr()), terminal);
-    let mut line = progress::Line::new(terminal, columns);
-    let start = std::time::Instant::now();
-    move |event| {
-        // Half a millennium of nanoseconds fits.
-        let now_ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let text = line.on(event, now_ns);
-        if !quiet && !text.is_empty() {
-            tell(&text);
-        }
-    }
 }

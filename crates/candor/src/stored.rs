@@ -1,10 +1,12 @@
-//! Reports that were kept: by `--json`, or in the directory of a run.
+//! Results that were kept: reports by `--json` or in the directory of a run, and files of other
+//! tools.
 
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use candor_record::REPORT_BYTES_MAX;
+use candor_record::results::Results;
+use candor_record::{REPORT_BYTES_MAX, Report};
 use clap::Arg;
 
 use crate::run_dir;
@@ -20,6 +22,38 @@ pub fn arg() -> Arg {
 pub fn load<R>(file: &str, read: impl FnOnce(&str) -> Result<R, String>) -> Result<R, String> {
     let text = text(file, REPORT_BYTES_MAX)?;
     read(&text).map_err(|why| format!("{file} cannot be used: {why}"))
+}
+
+/// The results at a path: a report, the directory of a run, or a file of another tool. A log of fio
+/// brings the logs beside it that are of the same job.
+///
+/// # Errors
+/// A sentence with the path, and the line where one is at fault.
+pub fn results(file: &str) -> Result<Results, String> {
+    Ok(results_with_report(file)?.0)
+}
+
+/// The same, with the report that the results are from, where they are from one.
+///
+/// # Errors
+/// As [`results`].
+pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), String> {
+    let text = text(file, REPORT_BYTES_MAX)?;
+    if text.contains("\"report_version\"") || Path::new(file).is_dir() {
+        let report =
+            candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
+        return Ok((Results::from(&report), Some(report)));
+    }
+    let beside = candor_dialects::results::log_set(file);
+    let logs = beside.iter().filter(|log| *log == file || Path::new(log).is_file());
+    let logs: Vec<(String, Vec<u8>)> = logs
+        .map(|log| Ok((log.clone(), self::text(log, REPORT_BYTES_MAX)?.into_bytes())))
+        .collect::<Result<_, String>>()?;
+    let results = match logs.is_empty() {
+        true => candor_dialects::results::read(file, text.as_bytes()),
+        false => candor_dialects::results::read_logs(&logs),
+    };
+    Ok((results?, None))
 }
 
 /// The text at a path, of a run's report where that is a directory, or of stdin for `-`.

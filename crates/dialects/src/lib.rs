@@ -7,3 +7,4 @@ pub mod elbencho;
 pub mod fio;
 pub mod iostat;
 pub mod kit;
+pub mod results;

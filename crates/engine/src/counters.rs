@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use candor_plan::units::PerDirection;
 use candor_plan::work::{Figure, Operation};
 use candor_record::histogram::{BUCKETS, bucket_of};
-use candor_record::{Histogram, Progress, SumAndMax, WindowSums};
+use candor_record::{Histogram, Progress, SumAndMax, WindowSums, WorkerSample};
 
 use crate::clock::{AtomicTicks, Clock, Ticks};
 use crate::host::memory::{Mapping, Pages};
@@ -440,6 +440,18 @@ impl Live {
     /// Bank of the measured part, or of the ramp.
     pub fn bank(&self, counting: bool) -> &Bank {
         if counting { &self.counted } else { &self.ramp }
+    }
+
+    /// Operations of the work that completed, and the bytes that they moved, in the ramp or while
+    /// counting.
+    pub fn work(&self, counting: bool) -> WorkerSample {
+        let bank = self.bank(counting);
+        let work = bank.table.iter().zip(&bank.counters).filter(|(row, _)| row.figure.is_work());
+        work.fold(WorkerSample::default(), |sum, (row, counters)| WorkerSample {
+            ops: sum.ops + counters.ops.load(Relaxed),
+            bytes: sum.bytes
+                + if row.figure == Figure::Trim { 0 } else { counters.bytes.load(Relaxed) },
+        })
     }
 
     /// Latencies of one operation of all workers, in the ramp or while counting.

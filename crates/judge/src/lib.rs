@@ -45,8 +45,8 @@ mod testcase;
 mod tests;
 
 use candor_record::{
-    Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Repeats, Report,
-    Verdict, summary,
+    Ceiling, Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Repeats,
+    Report, Verdict, summary,
 };
 
 pub use case::Case;
@@ -71,8 +71,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
     let limits = (limited_by.as_ref(), answered_by);
     let headline = headline::headline(&observed, verdict, &findings, limits);
     let follow_ups = follow_ups::sentences(&observed);
-    let ceilings = ceilings::bounds(&observed).into_iter().filter(|bound| !bound.is_passed());
-    let ceilings = ceilings.map(|bound| bound.ceiling).collect();
+    let ceilings = unpassed(&observed);
     let mut judged = PhaseJudgement {
         findings,
         not_evaluated,
@@ -87,6 +86,16 @@ pub fn judge(case: &Case) -> PhaseJudgement {
     judged.findings.extend(preflight::undecided(case, &judged));
     integrity::weigh(case.record, &mut judged);
     judged
+}
+
+/// The ceilings of the path that are known before a phase is measured.
+pub fn ceilings(case: &Case) -> Vec<Ceiling> {
+    unpassed(&Observed::new(case))
+}
+
+fn unpassed(observed: &Observed) -> Vec<Ceiling> {
+    let bounds = ceilings::bounds(observed).into_iter().filter(|bound| !bound.is_passed());
+    bounds.map(|bound| bound.ceiling).collect()
 }
 
 /// Judges a report again, from what was seen.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Ceiling;
 use crate::facts::Missing;
+use crate::fmt::ratio;
 use crate::requests::{RequestOp, Requests};
 
 /// Activity of some devices between two looks: one line of `candor watch --json`.
@@ -87,8 +88,89 @@ impl Activity {
         RequestOp::ALL.into_iter().zip(ways)
     }
 
+    /// Bytes read and written per second.
+    pub fn bytes_per_s(&self) -> f64 {
+        self.read.bytes_per_s + self.write.bytes_per_s
+    }
+
     /// True if nothing happened.
     pub fn is_idle(&self) -> bool {
         self.ways().all(|(_, way)| way.per_s == 0.0) && self.busy == 0.0
+    }
+}
+
+/// Traffic of one process on one device, of the traced requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProcessTraffic<'a> {
+    /// Number of the process.
+    pub pid: u32,
+    /// Name.
+    pub command: &'a str,
+    /// Device.
+    pub device: &'a str,
+    /// Direction.
+    pub direction: RequestOp,
+    /// Share of the traced requests of that device and direction, from 0 to 1.
+    pub share: f64,
+    /// That share of the device's requests per second.
+    pub per_s: f64,
+    /// The share of traced bytes that were its own, of the device's bytes per second.
+    pub bytes_per_s: f64,
+}
+
+impl Watched {
+    /// The processes behind the traced requests, as they were traced on each device.
+    pub fn processes(&self) -> Vec<ProcessTraffic<'_>> {
+        let mut processes = Vec::new();
+        for device in &self.devices {
+            for of in &device.requests {
+                let way = device.ways().find(|(direction, _)| *direction == of.direction);
+                let Some((_, way)) = way else { continue };
+                processes.extend(of.issuers.iter().map(|issuer| {
+                    let share = ratio(issuer.count as f64, of.count as f64);
+                    ProcessTraffic {
+                        pid: issuer.pid,
+                        command: &issuer.command,
+                        device: &device.device,
+                        direction: of.direction,
+                        share,
+                        per_s: share * way.per_s,
+                        bytes_per_s: ratio(issuer.bytes as f64, of.bytes as f64) * way.bytes_per_s,
+                    }
+                }));
+            }
+        }
+        processes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::requests::Issuer;
+
+    #[test]
+    fn processes_have_their_share_of_what_the_device_did() {
+        let issuer = |pid, command: &str, count, bytes| Issuer {
+            pid,
+            command: command.into(),
+            count,
+            bytes,
+        };
+        let traced = Requests {
+            direction: RequestOp::Write,
+            count: 10,
+            bytes: 100,
+            issuers: vec![issuer(7, "dd", 8, 90), issuer(9, "rsync", 2, 10)],
+            ..Requests::default()
+        };
+        let write = Traffic { per_s: 1000.0, bytes_per_s: 5000.0, ..Traffic::default() };
+        let device =
+            Activity { device: "sda".into(), write, requests: vec![traced], ..Activity::default() };
+        let watched = Watched { devices: vec![device], ..Watched::default() };
+        let processes = watched.processes();
+        let figures: Vec<_> =
+            processes.iter().map(|of| (of.pid, of.share, of.per_s, of.bytes_per_s)).collect();
+        assert_eq!(figures, [(7, 0.8, 800.0, 4500.0), (9, 0.2, 200.0, 500.0)]);
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, HostSample, Note, PhaseRecord, Report, Sample, Verdict};
+use crate::{Ceiling, Finding, HostSample, Note, PhaseRecord, Report, Sample, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,9 @@ pub enum Event {
         search_step: bool,
         /// How long it will take, ramp included, where that is known.
         expected_ns: Option<u64>,
+        /// Ceilings of the path that are known before anything is measured.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        ceilings: Vec<Ceiling>,
     },
     /// An interval of a phase ended.
     Sampled {
@@ -116,6 +119,18 @@ pub struct JobSample {
     pub job: String,
     /// Counts and percentiles.
     pub sample: Sample,
+    /// Work of each of its workers on this host meanwhile, by rank; none where that is not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<WorkerSample>,
+}
+
+/// One worker's part of an interval, flushes apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkerSample {
+    /// Operations that completed.
+    pub ops: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
 }
 
 /// Work before and between phases.

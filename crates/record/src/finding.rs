@@ -183,6 +183,11 @@ impl Verdict {
         }
     }
 
+    /// The number is that of what was to be measured.
+    pub fn is_believed(self) -> bool {
+        self <= Verdict::WithRemarks
+    }
+
     /// The verdict as it opens a report.
     pub fn label(self) -> &'static str {
         match self {

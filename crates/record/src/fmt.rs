@@ -4,6 +4,7 @@
 //! [`column`] keep them, so that digits stand below each other. Rates are given in powers of 1000
 //! (`MB/s`) and of 1024 (`MiB/s`), each named as what it is. Nothing prints `NaN` or `inf`.
 
+pub mod axis;
 pub mod column;
 
 /// Units with their sizes, the smallest first.
@@ -110,6 +111,23 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A change as a share of what was: `-3.1 %`, `+12 %`; from eleven times on `×12`.
+pub fn change(share: f64) -> String {
+    let value = share * 100.0;
+    if !value.is_finite() {
+        return "an unknown change".into();
+    }
+    match value {
+        v if v >= 1000.0 => format!("×{}", number(1.0 + share)),
+        v if v.abs() < 0.005 => "0 %".into(),
+        v if v.abs() < 0.095 => format!("{v:+.2} %"),
+        v if v.abs() < 9.95 => format!("{v:+.1} %"),
+        // What is not quite all never reads as if it were.
+        v if v > -100.0 && v < -99.5 => format!("{v:+.2} %"),
+        v => format!("{v:+.0} %"),
+    }
+}
+
 /// One digit after the point, none where that is zero.
 fn trimmed(value: f64) -> String {
     let text = format!("{value:.1}");
@@ -209,6 +227,12 @@ mod tests {
         assert_eq!(percent(0.0001), "less than 0.1 %");
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(0.43), "43 %");
+    }
+
+    #[test]
+    fn changes_have_a_sign() {
+        let texts = [-0.0314, 0.12, 0.000_7, 0.000_01, -0.998, 10.9, -1.0].map(change);
+        assert_eq!(texts, ["-3.1 %", "+12 %", "+0.07 %", "0 %", "-99.80 %", "×11.9", "-100 %"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! is a figure that its tool does not report: nothing here is estimated.
 
 mod conditions;
+mod distribution;
 mod figure;
 mod of_report;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{Latency, Verdict};
 
 pub use conditions::{Area, Condition};
+pub use distribution::Bin;
 pub use figure::{FigureKind, FigureValue};
 
 /// Results of one run.
@@ -46,6 +48,9 @@ pub struct PhaseResults {
     pub repeat: u32,
     /// Wall clock at its start in ms since 1970, where it is known.
     pub start_unix_ms: Option<u64>,
+    /// Load of others meanwhile, each kind that was looked for.
+    #[serde(default)]
+    pub disturbances: Vec<Disturbance>,
     /// Verdict on the phase; absent where nobody judged it.
     pub verdict: Option<Verdict>,
     /// The verdict in one line; empty where nobody judged it.
@@ -56,6 +61,38 @@ pub struct PhaseResults {
     pub devices: Vec<DeviceResults>,
 }
 
+/// Load of others during a phase, or what came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Disturbance {
+    /// Kind of the load.
+    pub kind: DisturbanceKind,
+    /// Share of all there was, from 0 to 1.
+    pub share: f64,
+}
+
+/// Kind of a disturbance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DisturbanceKind {
+    /// CPU time that the workers did not use, of the time of all CPUs.
+    CpuOfOthers,
+    /// Time for which workers were ready and waited for a CPU.
+    WaitedForCpu,
+    /// Bytes that others moved, of all that the device moved.
+    TrafficOfOthers,
+}
+
+impl DisturbanceKind {
+    /// The kind in words.
+    pub fn label(self) -> &'static str {
+        match self {
+            DisturbanceKind::CpuOfOthers => "CPU time of others",
+            DisturbanceKind::WaitedForCpu => "time of workers waiting for a CPU",
+            DisturbanceKind::TrafficOfOthers => "traffic of others on the device",
+        }
+    }
+}
+
 /// Results of one job in one phase.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JobResults {
@@ -63,6 +100,9 @@ pub struct JobResults {
     pub job: String,
     /// Load that it put on its targets.
     pub load: Load,
+    /// Conditions of its work, and of that of its phase, as far as they are known.
+    #[serde(default)]
+    pub conditions: Vec<Condition>,
     /// Paths that it worked on.
     pub targets: Vec<String>,
     /// From its start to its last completion, in ns.
@@ -82,6 +122,15 @@ pub struct Load {
     pub depth: Option<u32>,
     /// Number of workers.
     pub workers: Option<u32>,
+    /// A rate or think time set its pace: it did less than it could.
+    #[serde(default)]
+    pub is_paced: bool,
+    /// Operations per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_ops_per_s: Option<f64>,
+    /// Bytes per second at which it was held, in even gaps.
+    #[serde(default)]
+    pub held_bytes_per_s: Option<f64>,
 }
 
 /// Results of one operation of a job.
@@ -162,14 +211,16 @@ pub struct DeviceInterval {
     pub start_ns: u64,
     /// Length in ns.
     pub length_ns: u64,
-    /// Reads per second.
-    pub reads_per_s: f64,
-    /// Writes per second.
-    pub writes_per_s: f64,
-    /// Bytes read per second.
-    pub bytes_read_per_s: f64,
-    /// Bytes written per second.
-    pub bytes_written_per_s: f64,
+    /// Requests per second of all kinds together, where only these are known.
+    pub requests_per_s: Option<f64>,
+    /// Reads per second, where it is known.
+    pub reads_per_s: Option<f64>,
+    /// Writes per second, where it is known.
+    pub writes_per_s: Option<f64>,
+    /// Bytes read per second, where it is known.
+    pub bytes_read_per_s: Option<f64>,
+    /// Bytes written per second, where it is known.
+    pub bytes_written_per_s: Option<f64>,
     /// Mean wait of the reads in ns, where there were any and the kernel's clock shows it.
     pub read_wait_ns_mean: Option<f64>,
     /// Mean wait of the writes in ns, where there were any and the kernel's clock shows it.
@@ -201,6 +252,13 @@ impl From<&Latency> for LatencyResults {
                 .map(|(bucket, count)| (crate::histogram::bucket_middle(bucket), count))
                 .collect(),
         }
+    }
+}
+
+impl PhaseResults {
+    /// The share of a disturbance, where it was looked for.
+    pub fn disturbance(&self, kind: DisturbanceKind) -> Option<f64> {
+        self.disturbances.iter().find(|of| of.kind == kind).map(|of| of.share)
     }
 }
 

@@ -7,7 +7,7 @@ mod follow_ups;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_judge::{Case, conclude, judge, sweep};
+use candor_judge::{Case, ceilings, conclude, judge, sweep};
 use candor_plan::{Bytes, Nanos, Phase, Plan, Problem, Tree};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
@@ -246,12 +246,15 @@ impl Run {
             false => &report.plan,
         };
         let task = Task { plan, phase, index, repeat, follow_up: false };
+        let host = &self.runner.hosts()[0];
+        let ceilings = ceilings(&Case { plan, record, host, earlier: &report.phases, judged });
         let ready = self.runner.prepare(&task)?;
         events.send(Event::PhaseStarted {
             phase: phase.name.clone(),
             index: record.phase,
             search_step: record.search_step,
             expected_ns: expected::phase_ns(phase),
+            ceilings,
         });
         let mut interim = |Collected { measurements, hosts, .. }| {
             let mut report = report.clone();

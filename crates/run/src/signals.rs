@@ -10,6 +10,14 @@ use crate::owned_files;
 /// The control that the handlers send to.
 static CONTROL: OnceLock<Control> = OnceLock::new();
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Called before a second interrupt ends the process.
+static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
+
+/// Has a function called before a second interrupt ends the process at once: in a signal handler,
+/// so it makes async-signal-safe calls only. The first one given stands.
+pub fn before_exit(function: fn()) {
+    let _ = BEFORE_EXIT.set(function);
+}
 
 /// The exit code of an interrupted run: 128 and the signal's number; none if there was none.
 pub fn interrupt_exit_code() -> Option<u8> {
@@ -47,7 +55,7 @@ pub fn interrupts_and_interims() -> Control {
 
 fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) {
     // SAFETY: an all-zero sigaction is valid; the handlers read an initialised cell, store to
-    // atomics and make async-signal-safe calls only.
+    // atomics and make async-signal-safe calls only, which [`before_exit`] asks of its function.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = handler as *const () as usize;
@@ -64,6 +72,9 @@ extern "C" fn on_interrupt(signal: libc::c_int) {
     SIGNAL.store(signal, Relaxed);
     if CONTROL.get().is_some_and(|control| control.send(Command::Stop)) {
         owned_files::remove_from_signal_handler();
+        if let Some(function) = BEFORE_EXIT.get() {
+            function();
+        }
         // SAFETY: ends the process without running anything else; allowed in a handler.
         unsafe { libc::_exit(128 + signal) };
     }

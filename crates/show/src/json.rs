@@ -10,6 +10,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use candor_record::comparison::Comparison;
 use candor_record::requests::AlignmentReport;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
@@ -41,4 +42,9 @@ pub fn watched(watched: &Watched) -> Result<String, serde_json::Error> {
 /// The result of `candor cache` as JSON, one line break at the end.
 pub fn cached(cached: &Cached) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(cached)?))
+}
+
+/// The result of `candor compare` as JSON, one line break at the end.
+pub fn comparison(comparison: &Comparison) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(comparison)?))
 }

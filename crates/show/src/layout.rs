@@ -87,7 +87,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The text in lines of at most `columns`, broken between words; longer words stay whole.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words(text) {
         // The list is never empty: it starts with one line.
@@ -105,7 +105,7 @@ pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
 }
 
 /// The text in at most `columns`, its end replaced by `…` where it is longer.
-pub(crate) fn cut(text: &str, columns: usize) -> String {
+pub fn cut(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

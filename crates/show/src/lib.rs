@@ -2,8 +2,7 @@
 //!
 //! Everything here takes a record and gives text; nothing here measures, judges or opens a file.
 //! Numbers are formatted, not computed: what a table shows stands in the report as it is, so that
-//! two renderings of one report never disagree. (The progress line is the one exception: it turns
-//! a sample, which has no rate of its own yet, into a rate.)
+//! two renderings of one report never disagree.
 //!
 //! | module | from | to |
 //! | --- | --- | --- |
@@ -14,10 +13,14 @@
 //! | [`requests`] | `Trace` | what `candor align` prints |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
+//! | [`comparison`] | `Comparison` | what `candor compare` prints |
 //! | [`csv`] | `Report` | a table for spreadsheets |
+//! | [`charts`] | `Results` and `Report` | charts, which the crate `chart` draws |
 //! | [`json`] | `Report`, `Facts`, `Explanation`s | the document for machines |
 
 pub mod cached;
+pub mod charts;
+pub mod comparison;
 pub mod csv;
 mod describe;
 pub mod facts;
@@ -35,4 +38,5 @@ mod words;
 #[cfg(test)]
 mod sample;
 
+pub use layout::{cut, wrap};
 pub use style::Style;

@@ -4,9 +4,8 @@
 //! stderr. On a terminal the line is written over itself; elsewhere only beginnings and ends of
 //! phases are told, a line each, so that a log stays short.
 
-use candor_plan::work::Figure;
 use candor_record::fmt::{self, column};
-use candor_record::{Event, JobSample, Measurement, PrepareStep};
+use candor_record::{Event, JobSample, Left, Measurement, PrepareStep, Rates, RunProgress};
 
 use crate::layout::{cut, width};
 
@@ -15,34 +14,13 @@ use crate::layout::{cut, width};
 pub struct Line {
     terminal: bool,
     columns: usize,
-    run: Run,
-    phase: Phase,
+    progress: RunProgress,
+    /// The last sample of each job of the phase.
+    samples: Vec<JobSample>,
+    /// Some operation of the phase completed, so that there is a rate.
+    has_rate: bool,
     /// Preparation that was printed last, so that a log has it once.
     preparing: String,
-}
-
-/// State of the run as a whole.
-#[derive(Debug, Default)]
-struct Run {
-    phases: usize,
-    expected_ns: Option<u64>,
-    /// Expected length of the phases that are over.
-    over_ns: u64,
-    /// Phases that began. Steps of a search do not count: nobody knows how many there will be.
-    begun: usize,
-}
-
-/// State of the phase that runs.
-#[derive(Debug, Default)]
-struct Phase {
-    name: String,
-    search_step: bool,
-    /// Some operation completed, so that there is a rate.
-    has_rate: bool,
-    started_ns: u64,
-    expected_ns: Option<u64>,
-    /// The last sample of each job.
-    samples: Vec<JobSample>,
 }
 
 impl Line {
@@ -51,30 +29,27 @@ impl Line {
         Line {
             terminal,
             columns: columns.max(20),
-            run: Run::default(),
-            phase: Phase::default(),
+            progress: RunProgress::default(),
+            samples: Vec::new(),
+            has_rate: false,
             preparing: String::new(),
         }
     }
 
     /// The text to write for an event that came at `now_ns` of any steady clock.
     pub fn on(&mut self, event: &Event, now_ns: u64) -> String {
+        self.progress.on(event, now_ns);
         match event {
-            Event::RunStarted { phases, expected_ns, .. } => {
-                self.run = Run { phases: *phases, expected_ns: *expected_ns, ..Run::default() };
-                String::new()
-            }
             Event::Preparing { phase, step, what, bytes_done, bytes_total } => {
                 self.prepared(phase, *step, what, (*bytes_done, *bytes_total))
             }
-            Event::PhaseStarted { phase, search_step, expected_ns, .. } => {
-                self.begin(phase, *search_step, *expected_ns, now_ns)
-            }
+            Event::PhaseStarted { expected_ns, .. } => self.begin(*expected_ns, now_ns),
             Event::Sampled { samples, in_ramp, .. } => self.sampled(samples, *in_ramp, now_ns),
             Event::PhaseDone { record } => self.end(&record.measurements),
             Event::RunDone { .. } => self.clear(),
             Event::Warned { sentence } => format!("{}candor: {sentence}\n", self.clear()),
-            Event::WorkerDone { .. }
+            Event::RunStarted { .. }
+            | Event::WorkerDone { .. }
             | Event::Interim { .. }
             | Event::PhaseJudged { .. }
             | Event::Found { .. }
@@ -94,15 +69,7 @@ impl Line {
         what: &str,
         bytes: (u64, u64),
     ) -> String {
-        let doing = match step {
-            PrepareStep::Inspect => "inspecting",
-            PrepareStep::LayOut => "laying out",
-            PrepareStep::Evict => "dropping from the cache",
-            PrepareStep::SetUp => "setting up",
-            PrepareStep::CleanUp => "removing",
-            PrepareStep::FollowUp => "a short trial, because",
-        };
-        let text = format!("{doing} {what}");
+        let text = format!("{} {what}", preparing(step));
         let amount = match bytes {
             (_, 0) => String::new(),
             (done, total) => format!(", {} of {}", column::size(done), column::size(total)),
@@ -121,20 +88,9 @@ impl Line {
         }
     }
 
-    fn begin(
-        &mut self,
-        name: &str,
-        search_step: bool,
-        expected_ns: Option<u64>,
-        now_ns: u64,
-    ) -> String {
-        self.run.over_ns += self.phase.expected_ns.unwrap_or(0);
-        self.run.begun += usize::from(!search_step);
-        self.run.phases = self.run.phases.max(self.run.begun);
-        let name = name.to_owned();
-        self.phase =
-            Phase { name, search_step, started_ns: now_ns, expected_ns, ..Phase::default() };
-        let head = self.head();
+    fn begin(&mut self, expected_ns: Option<u64>, now_ns: u64) -> String {
+        (self.samples, self.has_rate) = (Vec::new(), false);
+        let head = head(&self.progress);
         match (self.terminal, expected_ns) {
             (true, _) => self.over(&format!("{head}{}", self.left(now_ns))),
             (false, None) => format!("{head}\n"),
@@ -144,65 +100,35 @@ impl Line {
 
     fn sampled(&mut self, samples: &[JobSample], in_ramp: bool, now_ns: u64) -> String {
         for sample in samples {
-            match self.phase.samples.iter_mut().find(|known| known.job == sample.job) {
+            match self.samples.iter_mut().find(|known| known.job == sample.job) {
                 Some(last) => last.clone_from(sample),
-                None => self.phase.samples.push(sample.clone()),
+                None => self.samples.push(sample.clone()),
             }
         }
         if !self.terminal {
             return String::new();
         }
-        let mut rates = Rates::default();
-        let samples = self.phase.samples.iter().map(|of| &of.sample);
-        for sample in samples.filter(|sample| sample.length_ns > 0) {
-            let per_second = |count: u64| count as f64 * 1e9 / sample.length_ns as f64;
-            for op in &sample.operations {
-                self.phase.has_rate |= op.ops > 0;
-                rates.add(op.figure, per_second(op.ops), per_second(op.bytes));
-            }
-        }
+        self.has_rate |= samples.iter().any(|of| of.sample.operations.iter().any(|op| op.ops > 0));
         let ramp = if in_ramp { " (ramp)" } else { "" };
-        let rates = if self.phase.has_rate { rates.text() } else { String::new() };
+        let rates = Rates::of_samples(self.samples.iter().map(|of| &of.sample));
+        let rates = if self.has_rate { self::rates(&rates) } else { String::new() };
         let joint = if rates.is_empty() { "" } else { " · " };
-        self.over(&format!("{}{joint}{rates}{ramp}{}", self.head(), self.left(now_ns)))
+        let head = head(&self.progress);
+        self.over(&format!("{head}{joint}{rates}{ramp}{}", self.left(now_ns)))
     }
 
     fn end(&mut self, measurements: &[Measurement]) -> String {
         if self.terminal {
             return String::new();
         }
-        let mut rates = Rates::default();
-        for op in measurements.iter().flat_map(|measured| &measured.operations) {
-            rates.add(op.figure, op.ops_per_s, op.bytes_per_s);
-        }
-        let rates = rates.text();
+        let rates = self::rates(&Rates::of_results(measurements));
         let joint = if rates.is_empty() { "" } else { ": " };
-        format!("{}{joint}{rates}\n", self.head())
-    }
-
-    /// `[2/6] random read`; without a number for a run of one phase, and for steps of a search.
-    fn head(&self) -> String {
-        let Run { phases, begun, .. } = self.run;
-        match phases {
-            phases if phases > 1 && !self.phase.search_step => {
-                format!("[{begun}/{phases}] {}", self.phase.name)
-            }
-            _ => self.phase.name.clone(),
-        }
+        format!("{}{joint}{rates}\n", head(&self.progress))
     }
 
     /// Time left of the phase and of the run, as far as they are known.
     fn left(&self, now_ns: u64) -> String {
-        let passed_ns = now_ns.saturating_sub(self.phase.started_ns);
-        let Some(expected_ns) = self.phase.expected_ns else { return String::new() };
-        let phase = fmt::wait(expected_ns.saturating_sub(passed_ns));
-        match self.run.expected_ns {
-            Some(all_ns) if self.run.phases > 1 => {
-                let gone_ns = self.run.over_ns + passed_ns.min(expected_ns);
-                format!(" · {phase} left, {} in all", fmt::wait(all_ns.saturating_sub(gone_ns)))
-            }
-            _ => format!(" · {phase} left"),
-        }
+        self.progress.left(now_ns).map_or(String::new(), |left| format!(" · {}", time_left(&left)))
     }
 
     /// The text over the last one, within the terminal's width.
@@ -214,36 +140,42 @@ impl Line {
     }
 }
 
-/// Rates of all jobs, each in the unit of its figures.
-#[derive(Default)]
-struct Rates {
-    io_per_s: Option<f64>,
-    names_per_s: Option<f64>,
-    bytes_per_s: f64,
+/// `[2/6] random read`; without a number for a run of one phase, and for steps of a search.
+pub fn head(progress: &RunProgress) -> String {
+    let name = progress.phase();
+    let numbered = |(number, of): (usize, usize)| format!("[{number}/{of}] {name}");
+    progress.number().map_or(name.to_owned(), numbered)
 }
 
-impl Rates {
-    fn add(&mut self, figure: Figure, ops_per_s: f64, bytes_per_s: f64) {
-        match figure {
-            Figure::Read | Figure::Write | Figure::Trim => {
-                *self.io_per_s.get_or_insert_default() += ops_per_s;
-            }
-            Figure::Names => *self.names_per_s.get_or_insert_default() += ops_per_s,
-            // Rounds of a program or of memory have no size of their own.
-            Figure::Compute | Figure::Memory => {}
-            Figure::Flush | Figure::ReadBack | Figure::Item => return,
-        }
-        self.bytes_per_s += if figure == Figure::Trim { 0.0 } else { bytes_per_s };
+/// `8 s left, 42 s in all`.
+pub fn time_left(left: &Left) -> String {
+    let phase = fmt::wait(left.phase_ns);
+    match left.run_ns {
+        Some(run_ns) => format!("{phase} left, {} in all", fmt::wait(run_ns)),
+        None => format!("{phase} left"),
     }
+}
 
-    fn text(&self) -> String {
-        let parts = [
-            self.io_per_s.map(|rate| format!("{} IOPS", column::iops(rate))),
-            self.names_per_s.map(|rate| format!("{} ops/s", column::iops(rate))),
-            (self.bytes_per_s > 0.0).then(|| column::rate(self.bytes_per_s)),
-        ];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+/// A step of preparation, before its object.
+pub fn preparing(step: PrepareStep) -> &'static str {
+    match step {
+        PrepareStep::Inspect => "inspecting",
+        PrepareStep::LayOut => "laying out",
+        PrepareStep::Evict => "dropping from the cache",
+        PrepareStep::SetUp => "setting up",
+        PrepareStep::CleanUp => "removing",
+        PrepareStep::FollowUp => "a short trial, because",
     }
+}
+
+/// `12.3k IOPS 50.4 MB/s`.
+pub fn rates(rates: &Rates) -> String {
+    let parts = [
+        rates.io_per_s.map(|rate| format!("{} IOPS", column::iops(rate))),
+        rates.names_per_s.map(|rate| format!("{} ops/s", column::iops(rate))),
+        (rates.bytes_per_s > 0.0).then(|| column::rate(rates.bytes_per_s)),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -281,6 +213,7 @@ mod tests {
             index,
             search_step: false,
             expected_ns: Some(8 * SECOND),
+            ceilings: Vec::new(),
         };
         let measurement =
             sample::measurement(Direction::Read, sample::stats(12_300.0, 4096, 80_000));
@@ -299,7 +232,7 @@ mod tests {
                 Event::Sampled {
                     phase: name.clone(),
                     in_ramp: false,
-                    samples: vec![JobSample { job: "job".into(), sample }],
+                    samples: vec![JobSample { job: "job".into(), sample, ..JobSample::default() }],
                     host: HostSample::default(),
                 },
             ),
@@ -327,18 +260,10 @@ mod tests {
     }
 
     #[test]
-    fn rates_have_the_unit_of_their_figures() {
-        let text = |rates: &[(Figure, f64, f64)]| {
-            let mut sum = Rates::default();
-            rates.iter().for_each(|(figure, ops, bytes)| sum.add(*figure, *ops, *bytes));
-            sum.text()
-        };
-        let memory = (Figure::Memory, 40.0, 27e9);
-        assert_eq!(text(&[memory]), "27 GB/s");
-        let names = (Figure::Names, 900.0, 0.0);
-        assert_eq!(text(&[(Figure::Read, 0.0, 0.0), names, memory]), "0 IOPS 900 ops/s 27 GB/s");
-        assert_eq!(text(&[(Figure::Trim, 70.0, 3e9), (Figure::Flush, 9.0, 0.0)]), "70 IOPS");
-        assert_eq!(text(&[(Figure::Compute, 9.0, 0.0)]), "");
+    fn rates_name_their_unit() {
+        let rates = Rates { io_per_s: Some(0.0), names_per_s: Some(900.0), bytes_per_s: 27e9 };
+        assert_eq!(super::rates(&rates), "0 IOPS 900 ops/s 27 GB/s");
+        assert_eq!(super::rates(&Rates::default()), "");
     }
 
     #[test]
@@ -354,6 +279,7 @@ mod tests {
                     operations: vec![OpSample { ops, ..OpSample::of(BlocksOp::Read.operation()) }],
                     ..Sample::default()
                 },
+                ..JobSample::default()
             }],
             host: HostSample::default(),
         };
@@ -362,6 +288,7 @@ mod tests {
             index: 1,
             search_step,
             expected_ns: None,
+            ceilings: Vec::new(),
         };
         let start = Event::RunStarted { name: "check".into(), phases: 3, expected_ns: None };
         let events = [

@@ -5,7 +5,7 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho fio"),
+    ("dialects", "kit iostat dd elbencho fio results"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
@@ -14,6 +14,8 @@ const ORDERS: &[(&str, &str)] = &[
          origins plain tree support verdict",
     ),
     ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
+    ("chart", "letters svg decimate ticks model look unit scale table data draw png"),
+    ("chart::draw", "sheet frame cells shapes legend marks panel bars"),
     ("copy", "plan cache source sink copier process"),
     ("dialects::iostat", "moment figures options columns rows text json"),
     (
@@ -29,7 +31,8 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv cached problems progress requests rules watch \
+        "style describe layout words json csv charts comparison cached problems progress requests \
+         rules watch \
          report facts",
     ),
     (
@@ -52,7 +55,9 @@ const ORDERS: &[(&str, &str)] = &[
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          sweep",
     ),
+    ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("explore", "saturate small_files check"),
+    ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (

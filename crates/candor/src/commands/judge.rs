@@ -27,7 +27,7 @@ pub fn command() -> Command {
 
 /// Prints the report with its new judgement, and gives the exit code.
 pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
-    commands::stored(matches, line, judged_again)
+    commands::stored(matches, line, (&[], &mut ()), judged_again, |_, _, ()| Ok(()))
 }
 
 fn judged_again(text: &str) -> Result<Report, String> {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
+use candor_live::WatchScreen;
 use candor_record::Watched;
 use candor_run::{Control, DeviceSelection, DeviceWatch};
 use candor_show::{json, watch};
@@ -17,7 +18,7 @@ use self::pace::Pace;
 use crate::exporter::WatchExporter;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
-use crate::{commands, exit, parse, screen};
+use crate::{commands, exit, live, parse, screen};
 
 const ABOUT: &str = "Show what goes on on devices, whoever causes it";
 
@@ -26,8 +27,9 @@ Show what goes on on the devices under paths, or on all devices: rates, sizes, w
 what links and limits let through, and where it is allowed (root, or CAP_BPF and CAP_PERFMON) \
 percentiles, sizes and alignment of single requests and the processes behind them.
 
-candor itself reads and writes nothing. On a terminal the screen is refreshed; elsewhere each look \
-follows the one before. It ends after --count looks, or when it is interrupted.";
+candor itself reads and writes nothing. On a terminal of 80 columns and 24 rows the looks are a \
+screen with histories, whose last line names its keys; elsewhere each look follows the one before. \
+It ends after --count looks, or when it is interrupted.";
 
 /// Options of the command.
 struct Draft {
@@ -181,29 +183,48 @@ fn looks(
     let clock = Clock::new(Some("ISO"));
     let named = !(draft.devices.paths.is_empty() && draft.devices.groups.is_empty());
     let mut pace = Pace::new(draft.interval, control.clone());
+    let shown = WatchScreen::new(named);
+    let mut session = match draft.json || output.no_live || draft.count == Some(1) {
+        true => None,
+        false => live::start(shown, output, 1.0, live::end_by(control)),
+    };
     let mut left = draft.count.unwrap_or(u64::MAX);
     while left > 0 {
         pace.wait();
+        left -= 1;
         // An interrupt ends it with what happened until then.
-        let is_last = control.is_stopped();
+        let is_last = control.is_stopped() || left == 0;
         let watched = watch.look();
         exporter.take(&watched);
-        let text = match draft.json {
-            true => json::watched(&watched).map_err(|error| error.to_string())?,
-            false => look(&watched, &clock, named, output),
+        let text = match (draft.json, &session) {
+            (true, _) => json::watched(&watched).map_err(|error| error.to_string())?,
+            (false, None) => look(&watched, &clock, named, output),
+            (false, Some(session)) if !is_last => {
+                let title = title(&watched, &clock);
+                session.change(|screen, _| screen.look(watched, title));
+                continue;
+            }
+            // The last one stays when the screen has been left.
+            (false, Some(_)) => {
+                session = None;
+                let style = screen::style(output.color);
+                watch::text(&watched, &title(&watched, &clock), named, &style)
+            }
         };
         if !screen::stream(&text)? || is_last {
             break;
         }
-        left -= 1;
     }
     Ok(())
 }
 
+fn title(watched: &Watched, clock: &Clock) -> String {
+    format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s)
+}
+
 fn look(watched: &Watched, clock: &Clock, named: bool, output: &Output) -> String {
     let style = screen::style(output.color);
-    let title = format!("{}, the last {:.1} s", clock.moment(), watched.elapsed_s);
-    let text = watch::text(watched, &title, named, &style);
+    let text = watch::text(watched, &title(watched, clock), named, &style);
     match screen::room() {
         // Home, each line over the one before, and away with what was below.
         Some((rows, columns)) => {

@@ -7,7 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{OnDone, OnFailure, RampAmount};
-use candor_record::{Ended, JobSample, Measurement, Sample};
+use candor_record::{Ended, JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
@@ -299,24 +299,20 @@ impl<'a> Control<'a> {
     /// shorter than a tenth of an interval at the end of a job is left out.
     fn sample(&mut self, watch: &mut dyn Watch) {
         let now_ns = self.since_release_ns();
-        let mut taken: Vec<(usize, Sample)> = Vec::new();
+        let mut taken: Vec<(usize, JobSample)> = Vec::new();
         let zero_ns = self.counting_from_ns;
         let (at, short_ns) = ((self.release, now_ns), self.phase.interval_ns / 10);
         for (index, monitor) in self.monitors.iter_mut().enumerate() {
             let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
             taken.extend(sample.map(|sample| (index, sample)));
         }
-        taken.sort_by_key(|(_, sample)| std::cmp::Reverse(sample.at_ns));
-        let named = |(index, sample): &(usize, Sample)| JobSample {
-            job: self.monitors[*index].job.job.name.clone(),
-            sample: sample.clone(),
-        };
-        let samples: Vec<JobSample> = taken.iter().map(named).collect();
+        taken.sort_by_key(|(_, of)| std::cmp::Reverse(of.sample.at_ns));
+        for (index, of) in taken.iter().filter(|_| zero_ns.is_some()) {
+            self.monitors[*index].sampling.keep(of.sample.clone());
+        }
+        let samples: Vec<JobSample> = taken.into_iter().map(|(_, of)| of).collect();
         if !samples.is_empty() {
             watch.sampled(samples, zero_ns.is_none());
-        }
-        for (index, sample) in taken.into_iter().filter(|_| zero_ns.is_some()) {
-            self.monitors[index].sampling.keep(sample);
         }
     }
 

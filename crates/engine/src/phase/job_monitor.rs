@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_record::{Ended, IoFailure, Measurement, Sample};
+use candor_record::{Ended, IoFailure, JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
@@ -167,7 +167,7 @@ impl JobMonitor {
         (release, now_ns): (Ticks, u64),
         zero_ns: Option<u64>,
         short_ns: u64,
-    ) -> Option<Sample> {
+    ) -> Option<JobSample> {
         if self.sampled_out || self.from.is_none() {
             return None;
         }
@@ -193,6 +193,8 @@ impl JobMonitor {
         };
         let latencies = |at| Live::latencies(&job.live, zero_ns.is_some(), at);
         self.sampling.add_percentiles(&mut sample, latencies);
-        Some(sample)
+        let workers = job.live.iter().map(|live| live.work(zero_ns.is_some())).collect();
+        let workers = self.sampling.workers(workers);
+        Some(JobSample { job: job.job.name.clone(), sample, workers })
     }
 }

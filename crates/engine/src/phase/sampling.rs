@@ -1,7 +1,7 @@
 //! Interval samples of one job, as differences of its totals.
 
 use candor_plan::work::Operation;
-use candor_record::{Histogram, Latency, Sample};
+use candor_record::{Histogram, Latency, Sample, WorkerSample};
 
 use crate::counters::Totals;
 use crate::phase::gather;
@@ -15,6 +15,8 @@ pub struct Sampling {
     operations: Vec<(usize, &'static Operation)>,
     /// Latencies of each operation until the last sample.
     latencies: Vec<Histogram>,
+    /// Totals of each worker until the last sample; none before the first.
+    workers: Vec<WorkerSample>,
 }
 
 /// Shortest interval whose percentiles are computed: they need a pass over all buckets.
@@ -28,6 +30,7 @@ impl Sampling {
             until_ns: begins_ns,
             samples: Vec::new(),
             latencies: vec![Histogram::new(); operations.len()],
+            workers: Vec::new(),
             operations,
         }
     }
@@ -36,6 +39,18 @@ impl Sampling {
     pub fn count_from(&mut self, begins_ns: u64) {
         (self.last, self.until_ns) = (Totals::default(), begins_ns);
         self.latencies.fill(Histogram::new());
+        self.workers.clear();
+    }
+
+    /// Work of each worker since the last sample, from the workers' totals.
+    pub fn workers(&mut self, totals: Vec<WorkerSample>) -> Vec<WorkerSample> {
+        let before = std::mem::replace(&mut self.workers, totals);
+        let before = before.into_iter().chain(std::iter::repeat(WorkerSample::default()));
+        let since = |(now, before): (&WorkerSample, WorkerSample)| WorkerSample {
+            ops: now.ops.saturating_sub(before.ops),
+            bytes: now.bytes.saturating_sub(before.bytes),
+        };
+        self.workers.iter().zip(before).map(since).collect()
     }
 
     /// Adds percentiles to a sample. `latencies` gives the distribution of an operation by the
@@ -153,6 +168,16 @@ mod tests {
         sampling.count_from(400);
         let sample = sampling.take(|| totals(7), 500, 400, 50).unwrap();
         assert_eq!((sample.at_ns, sample.length_ns, sample.ops_done()), (100, 100, 7));
+    }
+
+    #[test]
+    fn workers_have_what_they_did_since_the_last_sample() {
+        let mut sampling = sampling(0);
+        let of = |ops: [u64; 2]| ops.map(|ops| WorkerSample { ops, bytes: ops * 4096 }).to_vec();
+        assert_eq!(sampling.workers(of([5, 7])), of([5, 7]));
+        assert_eq!(sampling.workers(of([5, 9])), of([0, 2]));
+        sampling.count_from(400);
+        assert_eq!(sampling.workers(of([1, 2])), of([1, 2]), "the ramp is left out");
     }
 
     #[test]

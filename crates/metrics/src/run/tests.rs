@@ -13,7 +13,13 @@ const SECOND: u64 = 1_000_000_000;
 
 fn started(phase: &str) -> Event {
     let phase = phase.to_owned();
-    Event::PhaseStarted { phase, index: 0, search_step: false, expected_ns: Some(2 * SECOND) }
+    Event::PhaseStarted {
+        phase,
+        index: 0,
+        search_step: false,
+        expected_ns: Some(2 * SECOND),
+        ceilings: Vec::new(),
+    }
 }
 
 /// An interval with that many reads of 4 KiB, of 1 ms each.
@@ -43,7 +49,7 @@ fn sampled(phase: &str, in_ramp: bool, ops: u64) -> Event {
         devices: vec![device],
         ..HostSample::default()
     };
-    let samples = vec![JobSample { job: "job \"a\"".into(), sample }];
+    let samples = vec![JobSample { job: "job \"a\"".into(), sample, workers: Vec::new() }];
     Event::Sampled { phase: phase.into(), in_ramp, samples, host }
 }
 

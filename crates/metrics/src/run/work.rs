@@ -76,7 +76,7 @@ impl WorkSeries {
     }
 
     /// Adds an interval.
-    pub fn sample(&mut self, phase: &str, JobSample { job, sample }: &JobSample) {
+    pub fn sample(&mut self, phase: &str, JobSample { job, sample, .. }: &JobSample) {
         for op in &sample.operations {
             let more = Counted { ops: op.ops, bytes: op.bytes, latency_sum_ns: op.latency_sum_ns };
             self.count(phase, job, &op.name, more);

@@ -30,6 +30,11 @@ pub fn rate(bytes_per_second: f64) -> String {
     format!("{}/s", scaled(bytes_per_second, &DECIMAL, round_or_significant))
 }
 
+/// A rate in powers of 1024 with its unit: `48.1 MiB/s`.
+pub fn rate_binary(bytes_per_second: f64) -> String {
+    format!("{}/s", scaled(bytes_per_second, &BINARY, round_or_significant))
+}
+
 /// An amount of data as software counts it, in powers of 1024: `4 KiB`, `1.50 GiB`.
 pub fn size(bytes: u64) -> String {
     scaled(bytes as f64, &BINARY, round_or_significant)
@@ -85,6 +90,7 @@ mod tests {
         let bytes = 531_712.0 * 1024.0;
         assert_eq!((mb_per_s(bytes), mib_per_s(bytes)), ("544".into(), "519".into()));
         assert_eq!(rate(bytes), "544 MB/s");
+        assert_eq!(rate_binary(bytes), "519 MiB/s");
         assert_eq!(rate(5_433e6), "5.43 GB/s");
         assert_eq!(mb_per_s(5_433e6), "5433");
         assert_eq!(mb_per_s(800.0), "<0.01");

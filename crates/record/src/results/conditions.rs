@@ -1,17 +1,21 @@
 //! Conditions under which results came about: plan and environment by name.
 
+mod environment;
+mod plan;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Report;
-use crate::facts::value;
 
-/// One condition of a run.
+pub(super) use plan::of_job;
+
+/// One condition of a run or of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Condition {
     /// Part of the run that it belongs to.
     pub area: Area,
-    /// Name, such as `depth of job randread` or `scheduler of sda`.
+    /// Name, such as `pace.ops` or `scheduler`.
     pub name: String,
     /// Value as people read it.
     pub value: String,
@@ -47,18 +51,21 @@ pub enum Area {
     Storage,
 }
 
-/// Conditions of a report: plan, tool, host and storage.
+/// Conditions of a whole report: its targets, the tool, host and storage. Those of the work stand
+/// with each job.
 pub(super) fn of(report: &Report) -> Vec<Condition> {
-    let host = &report.facts().host;
-    let tool = format!("candor {}", report.candor_version);
-    let known = [
-        (Area::Tool, "tool", Some(tool)),
-        (Area::Host, "kernel", value(&host.kernel).cloned()),
-        (Area::Host, "CPU", value(&host.cpu_model).cloned()),
-        (Area::Host, "CPUs", value(&host.cpus).map(u32::to_string)),
-    ];
-    let condition = |(area, name, value): (Area, &str, Option<String>)| {
-        Some(Condition { area, name: name.into(), value: value?, matters: true })
-    };
-    known.into_iter().filter_map(condition).collect()
+    let host = report.phases.last().map(|phase| phase.host());
+    let name = Some(host.map_or("", |host| &host.host).to_owned()).filter(|name| !name.is_empty());
+    let mut all = plan::of_targets(&report.plan);
+    let version = Some(report.candor_version.clone());
+    all.extend(condition(Area::Tool, "version of candor", version, false));
+    all.extend(condition(Area::Host, "host", name, false));
+    all.extend(environment::of_host(&report.facts().host));
+    all.extend(environment::of_storage(report.facts()));
+    all
+}
+
+/// A condition, where its value is known.
+fn condition(area: Area, name: &str, value: Option<String>, matters: bool) -> Option<Condition> {
+    Some(Condition { area, name: name.to_owned(), value: value?, matters })
 }

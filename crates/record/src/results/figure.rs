@@ -46,6 +46,16 @@ impl FigureKind {
         matches!(self, FigureKind::OpsPerS | FigureKind::BytesPerS)
     }
 
+    /// The figure as a table names it.
+    pub fn label(self) -> String {
+        match self {
+            FigureKind::OpsPerS => "IOPS".into(),
+            FigureKind::BytesPerS => "bandwidth".into(),
+            FigureKind::LatencyMean => "mean latency".into(),
+            FigureKind::LatencyPercentile(p) => format!("p{p} latency"),
+        }
+    }
+
     /// The figure of a word: `iops`, `bandwidth` (`bw`), `mean`, `p99`, `p99.9`.
     ///
     /// # Errors

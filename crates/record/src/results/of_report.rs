@@ -1,15 +1,16 @@
 //! Results of a report.
 
-use candor_plan::{Job, Plan, Work};
+use candor_plan::blocks::{Arrival, Pace};
+use candor_plan::{Job, Phase, Plan, Work};
 
 use super::{
-    DeviceInterval, DeviceResults, Interval, JobResults, LatencyResults, Load, OpResults,
-    PhaseResults, Results,
+    DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, Interval, JobResults,
+    LatencyResults, Load, OpResults, PhaseResults, Results, conditions,
 };
 use crate::fmt::ratio;
 use crate::{
-    DiskCounters, HostRecord, Measurement, OpSample, OpStats, PhaseJudgement, PhaseRecord, Report,
-    Sample, Snapshot,
+    DiskCounters, Finding, HostRecord, HostSample, Measurement, OpSample, OpStats, PhaseJudgement,
+    PhaseRecord, Report, Sample, Snapshot, Value,
 };
 
 impl From<&Report> for Results {
@@ -22,40 +23,39 @@ impl From<&Report> for Results {
             command: report.command.clone(),
             verdict: Some(report.judgement.verdict),
             headline: report.judgement.headline.clone(),
-            conditions: super::conditions::of(report),
+            conditions: conditions::of(report),
             phases: report.judged().map(judged).collect(),
         }
     }
 }
 
 fn phase(plan: &Plan, record: &PhaseRecord, judged: &PhaseJudgement) -> PhaseResults {
-    let jobs = plan.phases.get(record.phase).map_or(&[][..], |phase| &phase.jobs);
+    let planned = plan.phases.get(record.phase);
     let start = record.measurements.iter().filter_map(|measured| measured.start_unix_ms).min();
     PhaseResults {
         name: record.name.clone(),
         repeat: record.repeat,
         start_unix_ms: start,
+        disturbances: disturbances(record, judged),
         verdict: Some(judged.verdict),
         headline: judged.headline.clone(),
-        jobs: record
-            .measurements
-            .iter()
-            .map(|measured| {
-                let planned = jobs.iter().find(|job| job.name == measured.job);
-                job(plan, planned, measured)
-            })
-            .collect(),
+        jobs: record.measurements.iter().map(|measured| job(plan, planned, measured)).collect(),
         devices: record.hosts.iter().flat_map(devices).collect(),
     }
 }
 
-fn job(plan: &Plan, planned: Option<&Job>, measured: &Measurement) -> JobResults {
+fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults {
+    let mut jobs = phase.iter().flat_map(|phase| &phase.jobs);
+    let planned = jobs.find(|job| job.name == measured.job);
+    let features = &measured.engine.features;
+    let of_plan = |phase| conditions::of_job(plan, phase, &measured.job, features);
     let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
     let path = |name: &String| Some(plan.target(name)?.path.display().to_string());
     JobResults {
         job: measured.job.clone(),
-        load: planned.map(load).unwrap_or_default(),
+        load: planned.map(Load::from).unwrap_or_default(),
+        conditions: phase.map(of_plan).unwrap_or_default(),
         targets: targets.filter_map(path).collect(),
         elapsed_ns: measured.elapsed_ns,
         operations: measured
@@ -67,21 +67,65 @@ fn job(plan: &Plan, planned: Option<&Job>, measured: &Measurement) -> JobResults
     }
 }
 
-fn load(job: &Job) -> Load {
-    let workers = Some(job.workers);
-    match &job.work {
-        Work::Blocks(blocks) => Load {
-            access: Some(blocks.access_word()),
-            block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
-            depth: Some(blocks.depth),
-            workers,
-        },
-        Work::Entries(entries) => {
-            let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
-            Load { access: Some(steps.join(",")), workers, ..Load::default() }
+impl From<&Job> for Load {
+    fn from(job: &Job) -> Load {
+        let workers = Some(job.workers);
+        match &job.work {
+            Work::Blocks(blocks) => Load {
+                access: Some(blocks.access_word()),
+                block_bytes: blocks.size.iter().map(|(_, size)| size.max().0).max(),
+                depth: Some(blocks.depth),
+                workers,
+                is_paced: blocks.pace.is_rated() || blocks.pace.think.is_some(),
+                held_ops_per_s: even(&blocks.pace).and_then(|pace| Some(pace.ops?.0 as f64)),
+                held_bytes_per_s: even(&blocks.pace).and_then(|pace| Some(pace.bytes?.0 as f64)),
+            },
+            Work::Entries(entries) => {
+                let steps: Vec<_> = entries.steps.iter().map(|step| step.name()).collect();
+                Load { access: Some(steps.join(",")), workers, ..Load::default() }
+            }
+            _ => Load { workers, ..Load::default() },
         }
-        _ => Load { workers, ..Load::default() },
     }
+}
+
+/// The pace, where its gaps are even.
+fn even(pace: &Pace) -> Option<&Pace> {
+    Some(pace).filter(|pace| pace.arrival == Arrival::Fixed)
+}
+
+/// Shares of the CPUs, of the workers' time and of the device's traffic that were not ours.
+fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbance> {
+    let host = record.host();
+    let moment = HostSample::between(&host.host, &host.before, &host.after);
+    let workers = || record.measurements.iter().flat_map(|measured| &measured.per_worker);
+    let own_ns: u64 = workers().map(|worker| worker.cpu_user_ns + worker.cpu_system_ns).sum();
+    let own = ratio(own_ns as f64, moment.length_ns as f64 * moment.cpus_busy.len() as f64);
+    let waited: Option<u64> = workers().map(|worker| worker.run_wait_ns).sum();
+    let worked: u64 = workers().map(|worker| worker.elapsed_ns).sum();
+    let could_not = judged.not_evaluated.iter().any(|rule| rule.rule == OTHER_USERS);
+    let traffic = judged.finding(OTHER_USERS).map_or(0.0, foreign_share);
+    let shares = [
+        (DisturbanceKind::CpuOfOthers, moment.cpu_busy.map(|busy| (busy - own).max(0.0))),
+        (DisturbanceKind::WaitedForCpu, waited.map(|ns| ratio(ns as f64, worked as f64))),
+        (DisturbanceKind::TrafficOfOthers, (!could_not).then_some(traffic)),
+    ];
+    let known = shares.into_iter();
+    known.filter_map(|(kind, share)| Some(Disturbance { kind, share: share? })).collect()
+}
+
+/// The rule that finds traffic of others.
+const OTHER_USERS: &str = "F10";
+
+fn foreign_share(finding: &Finding) -> f64 {
+    let value = |quantity: &str| {
+        let found = finding.evidence.iter().find(|evidence| evidence.quantity == quantity);
+        found.map_or(0.0, |evidence| match evidence.value {
+            Value::Number(number) => number,
+            Value::Text(_) => 0.0,
+        })
+    };
+    ratio(value("bytes of others"), value("bytes of all"))
 }
 
 fn operation(stats: &OpStats, samples: &[Sample]) -> OpResults {
@@ -145,12 +189,13 @@ fn device_interval(device: &str, origin_ns: u64, pair: &[&Snapshot]) -> Option<D
     let (before, after) = (pair[0], pair[1]);
     let did: DiskCounters = before.device_delta(after, device)?;
     let length_ns = after.at_ns - before.at_ns;
-    let per_s = |count: f64| ratio(count * 1e9, length_ns as f64);
+    let per_s = |count: f64| Some(ratio(count * 1e9, length_ns as f64));
     // The kernel adds up whole milliseconds: a sum of none says nothing.
     let wait = |count: u64, ms: u64| (count > 0 && ms > 0).then(|| ms as f64 * 1e6 / count as f64);
     Some(DeviceInterval {
         start_ns: before.at_ns.saturating_sub(origin_ns),
         length_ns,
+        requests_per_s: None,
         reads_per_s: per_s(did.reads as f64),
         writes_per_s: per_s(did.writes as f64),
         bytes_read_per_s: per_s(did.bytes_read() as f64),
@@ -198,8 +243,8 @@ mod tests {
         let [device] = &devices(&host)[..] else { panic!("one device") };
         let [first, idle] = &device.intervals[..] else { panic!("two intervals") };
         assert_eq!((first.start_ns, idle.start_ns), (0, second));
-        assert_eq!((first.reads_per_s, first.bytes_read_per_s), (100.0, 409_600.0));
+        assert_eq!((first.reads_per_s, first.bytes_read_per_s), (Some(100.0), Some(409_600.0)));
         assert_eq!((first.read_wait_ns_mean, first.utilisation), (Some(500_000.0), Some(0.5)));
-        assert_eq!((idle.reads_per_s, idle.read_wait_ns_mean), (0.0, None));
+        assert_eq!((idle.reads_per_s, idle.read_wait_ns_mean), (Some(0.0), None));
     }
 }

@@ -328,7 +328,7 @@ mod tests {
         let length_ns = 1_000_000_000;
         let operations = operations.iter().map(op).collect();
         let sample = Sample { at_ns: second * length_ns, length_ns, operations };
-        vec![JobSample { job: "job".into(), sample }]
+        vec![JobSample { job: "job".into(), sample, ..JobSample::default() }]
     }
 
     fn host() -> HostSample {

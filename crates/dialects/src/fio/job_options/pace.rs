@@ -34,6 +34,11 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// A rate is set above which the job does not go.
+    pub fn is_set(&self) -> bool {
+        self.bytes.iter().chain(self.iops.iter()).any(|(_, rate)| *rate > 0)
+    }
+
     /// A rate is set below which the job fails.
     pub fn has_floor(&self) -> bool {
         self.bytes_min.iter().chain(self.iops_min.iter()).any(|(_, rate)| *rate > 0)

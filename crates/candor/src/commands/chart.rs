@@ -1,0 +1,209 @@
+//! `candor chart RUN…`: a picture of results.
+
+use std::path::{Path, PathBuf};
+
+use candor_chart::{Chart, Look, Theme};
+use candor_record::Report;
+use candor_record::results::Results;
+use candor_show::charts::{self, Kind, Run};
+use clap::{Arg, ArgAction, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::{commands, exit, output, parse, screen, stored};
+
+const ABOUT: &str = "Draw results as a picture: over time, percentiles, against load, bars";
+
+const LONG_ABOUT: &str = "\
+Draw results as a picture, SVG or PNG.
+
+A run is a report of candor (FILE.json, or the directory of a run), or results of another tool: \
+JSON and logs of fio, CSV and JSON of elbencho, JSON of iostat and sadf. Several runs lie over each \
+other, or stand side by side. Without --kind the picture is the one that says most of them: against \
+load where it differs, over time where there are intervals, bars where there are several runs.
+
+Numbers that cannot be believed are drawn, and the picture says so.";
+
+/// The picture that was asked for.
+struct Asked {
+    out: Option<PathBuf>,
+    kind: Option<Kind>,
+    title: Option<String>,
+    look: Look,
+}
+
+impl Default for Asked {
+    fn default() -> Asked {
+        Asked { out: None, kind: None, title: None, look: Look::default() }
+    }
+}
+
+/// Pixels of a PNG for each pixel of the picture: texts are sharp on any screen.
+#[cfg(feature = "png")]
+const PNG_SCALE: f32 = 2.0;
+
+const KIND: Flag<Asked> = Flag {
+    long: "kind",
+    takes: Takes::One("KIND"),
+    help: "timeline, latency-over-time, percentiles, histogram, depth (or workers, or size), \
+           heatmap or bars [default: what says most]",
+    fields: &[],
+    set: |asked, text| put_some(&mut asked.kind, parse::one_of(text, &Kind::WORDS)),
+};
+
+const TITLE: Flag<Asked> = Flag {
+    long: "title",
+    takes: Takes::One("TEXT"),
+    help: "The title, in place of one made of the runs",
+    fields: &[],
+    set: |asked, text| put_some(&mut asked.title, Ok(text.to_owned())),
+};
+
+const WIDTH: Flag<Asked> = Flag {
+    long: "width",
+    takes: Takes::One("PIXELS"),
+    help: "Width of the picture, 320 to 4000; a PNG has twice as many pixels [default: 960]",
+    fields: &[],
+    set: |asked, text| put(&mut asked.look.width, width(text)),
+};
+
+const DARK: Flag<Asked> = Flag {
+    long: "dark",
+    takes: Takes::Nothing,
+    help: "Light on dark",
+    fields: &[],
+    set: |asked, _| put(&mut asked.look.theme, Ok(Theme::Dark)),
+};
+
+const GROUPS: &[Group<Asked>] = &[Group { title: "Picture", flags: &[KIND, TITLE, WIDTH, DARK] }];
+
+fn width(text: &str) -> Result<f64, String> {
+    let width = text.parse().ok().filter(|width| (320..=4000).contains(width));
+    let width: u32 = width.ok_or_else(|| format!("`{text}` is no width from 320 to 4000"))?;
+    Ok(f64::from(width))
+}
+
+/// The command line.
+pub fn command() -> Command {
+    let runs = Arg::new("RUN")
+        .required(true)
+        .action(ArgAction::Append)
+        .help("Reports, directories of runs, or results of fio, elbencho, iostat or sadf");
+    let out = Arg::new("out").short('o').long("out").value_name("FILE").required(true).help(
+        "Write the picture to FILE, whose ending says which kind: .svg or .png; - is SVG on \
+               stdout",
+    );
+    Command::new("chart")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .arg(runs)
+        .arg(out)
+        .args(flag::args(GROUPS))
+        .args(flag::args(output::OF_SCREENS))
+        .after_help(exit::HELP)
+}
+
+/// Draws, and gives the exit code.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut asked = Asked::default();
+    if let Err(code) = commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut asked) {
+        return code;
+    }
+    asked.out = matches.get_one::<String>("out").map(PathBuf::from);
+    let out = asked.out.clone().unwrap_or_default();
+    let format = match Format::of(&out) {
+        Ok(format) => format,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let files: Vec<&String> = matches.get_many("RUN").into_iter().flatten().collect();
+    let drawn = chart(&files, &asked).and_then(|chart| write(&chart, format, &out, &asked.look));
+    commands::exit_code(drawn)
+}
+
+/// Format of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Png,
+}
+
+impl Format {
+    fn of(out: &Path) -> Result<Format, String> {
+        let ending = out.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            _ if out == Path::new("-") => Ok(Format::Svg),
+            "svg" => Ok(Format::Svg),
+            "png" => Ok(Format::Png),
+            _ => Err(format!(
+                "{} says no kind of picture: let it end in .svg or .png",
+                out.display()
+            )),
+        }
+    }
+}
+
+/// The picture of the runs in these files.
+fn chart(files: &[&String], asked: &Asked) -> Result<Chart, String> {
+    let read: Vec<(Results, Option<Report>)> = files
+        .iter()
+        .map(|file| stored::results_with_report(file))
+        .collect::<Result<_, String>>()?;
+    let names = names(files, &read);
+    let runs: Vec<Run<'_>> = read
+        .iter()
+        .zip(&names)
+        .map(|((results, report), name)| Run { name, results, report: report.as_ref() })
+        .collect();
+    let kind = asked.kind.unwrap_or_else(|| Kind::fitting(&runs));
+    let chart = charts::chart(kind, &runs)?;
+    Ok(match &asked.title {
+        Some(title) => Chart { title: title.clone(), ..chart },
+        None => chart,
+    })
+}
+
+/// Names that tell the runs from each other: their own, those of their files where these are
+/// alike, their paths where those are too.
+fn names(files: &[&String], read: &[(Results, Option<Report>)]) -> Vec<String> {
+    let of_file = |file: &&String| {
+        let stem = Path::new(file.as_str()).file_stem().unwrap_or_default();
+        stem.to_string_lossy().into_owned()
+    };
+    let own: Vec<String> = read.iter().map(|(results, _)| results.name.clone()).collect();
+    let stems: Vec<String> = files.iter().map(of_file).collect();
+    let are_distinct = |names: &[String]| {
+        let mut sorted: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+        sorted.sort();
+        sorted.dedup();
+        sorted.len() == names.len()
+    };
+    match () {
+        () if are_distinct(&own) => own,
+        () if are_distinct(&stems) => stems,
+        () => files.iter().map(|file| (*file).clone()).collect(),
+    }
+}
+
+fn write(chart: &Chart, format: Format, out: &Path, look: &Look) -> Result<(), String> {
+    if out == Path::new("-") {
+        return screen::data(&chart.svg(look));
+    }
+    let bytes = match format {
+        Format::Svg => chart.svg(look).into_bytes(),
+        Format::Png => pixels(chart, look)?,
+    };
+    std::fs::write(out, bytes)
+        .map_err(|error| format!("{} cannot be written: {error}", out.display()))
+}
+
+#[cfg(feature = "png")]
+fn pixels(chart: &Chart, look: &Look) -> Result<Vec<u8>, String> {
+    candor_chart::png::render(chart, look, PNG_SCALE)
+}
+
+#[cfg(not(feature = "png"))]
+fn pixels(_: &Chart, _: &Look) -> Result<Vec<u8>, String> {
+    Err("this candor was built without PNG, its feature `png`; write .svg".into())
+}

@@ -1,0 +1,263 @@
+//! Values to positions: an axis laid along a range of pixels.
+
+use candor_record::Unit;
+use candor_record::fmt::axis::{AxisUnit, short};
+
+use crate::model::{Axis, Scale};
+use crate::ticks;
+
+/// Values beyond this have no place: no quantity of a benchmark comes near it.
+const GREATEST: f64 = 1e30;
+
+/// An axis at its place.
+#[derive(Clone, Debug)]
+pub struct Placed {
+    scale: Scale,
+    /// Least and greatest value.
+    pub low: f64,
+    pub high: f64,
+    /// Pixels of the least and of the greatest value.
+    pub from: f64,
+    pub to: f64,
+    /// Unit of the ticks.
+    pub unit: AxisUnit,
+    /// Values with ticks, and their texts.
+    pub ticks: Vec<(f64, String)>,
+}
+
+/// How an axis takes the ends of its values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    /// As they are: the axis ends with the data.
+    Tight,
+    /// Rounded outwards to the next tick.
+    Round,
+}
+
+impl Placed {
+    /// Lays an axis that has to hold these values along a range of pixels, with so many ticks.
+    pub fn new(
+        axis: &Axis,
+        values: impl Iterator<Item = f64>,
+        (from, to): (f64, f64),
+        ticks_max: usize,
+        ends: Ends,
+    ) -> Placed {
+        let has_place = |value: &f64| has_place(&axis.scale, *value);
+        let (mut low, mut high) = (f64::MAX, f64::MIN);
+        for value in values.filter(has_place) {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if low > high {
+            (low, high) = if axis.scale == Scale::Log { (1.0, 10.0) } else { (0.0, 1.0) };
+        }
+        let unit = AxisUnit { size: 1.0, name: String::new(), suffix: "" };
+        let scale = axis.scale.clone();
+        let mut placed = Placed { scale, low, high, from, to, unit, ticks: Vec::new() };
+        placed.finish(axis, ticks_max.max(2), ends);
+        placed
+    }
+
+    fn finish(&mut self, axis: &Axis, ticks_max: usize, ends: Ends) {
+        match &axis.scale {
+            Scale::Linear | Scale::Elapsed => {
+                (self.low, self.high) = (self.low.min(0.0), self.high.max(0.0));
+                if self.low == self.high {
+                    self.high = 1.0;
+                }
+                self.evenly(axis, ticks_max, ends);
+            }
+            Scale::Spread => {
+                if self.low == self.high {
+                    let pad = (self.low.abs() * 0.1).max(0.5);
+                    (self.low, self.high) = (self.low - pad, self.high + pad);
+                }
+                self.evenly(axis, ticks_max, ends);
+            }
+            Scale::Log => self.by_logarithms(axis, ticks_max, ends),
+            Scale::Nines => {
+                (self.low, self.high) = (0.0, self.high.max(90.0));
+                self.ticks = ticks::nines(self.high);
+                self.unit.name = "%".into();
+            }
+            Scale::Date => {
+                if self.high - self.low < 3600.0 {
+                    (self.low, self.high) = (self.low - 1800.0, self.high + 1800.0);
+                }
+                self.ticks = ticks::dates(self.low, self.high, ticks_max);
+            }
+            Scale::Category(names) => {
+                (self.low, self.high) = (-0.5, names.len().max(1) as f64 - 0.5);
+                self.ticks = (0u32..).map(f64::from).zip(names.iter().cloned()).collect();
+            }
+        }
+        if !axis.ticks.is_empty() {
+            let (low, high) = (self.low, self.high);
+            let within = axis.ticks.iter().filter(|(at, _)| *at >= low && *at <= high);
+            self.ticks = within.cloned().collect();
+        }
+    }
+
+    fn evenly(&mut self, axis: &Axis, ticks_max: usize, ends: Ends) {
+        let greatest = self.low.abs().max(self.high.abs());
+        let is_elapsed = axis.scale == Scale::Elapsed;
+        self.unit = match is_elapsed {
+            true => AxisUnit::of_elapsed(greatest),
+            false => AxisUnit::of(axis.unit, greatest),
+        };
+        let length = (self.high - self.low) / self.unit.size / ticks_max as f64;
+        let is_sixty = is_elapsed && matches!(self.unit.name.as_str(), "s" | "min");
+        let step = ticks::clock_step(length, is_sixty) * self.unit.size;
+        if ends == Ends::Round {
+            self.low = (self.low / step + 1e-6).floor() * step;
+            self.high = (self.high / step - 1e-6).ceil() * step;
+        }
+        let tick = |at: f64| (at, self.unit.tick(at, step));
+        self.ticks = ticks::multiples(self.low, self.high, step).into_iter().map(tick).collect();
+    }
+
+    fn by_logarithms(&mut self, axis: &Axis, ticks_max: usize, ends: Ends) {
+        if ends == Ends::Tight {
+            let pad = (self.high / self.low).powf(0.04).max(1.05);
+            (self.low, self.high) = (self.low / pad, self.high * pad);
+        } else {
+            let power = |value: f64| 10f64.powf(value.log10().floor());
+            let down = |value: f64| {
+                let of = |factor: &f64| factor * power(value);
+                [5.0, 2.0, 1.0].iter().map(of).find(|at| *at <= value * (1.0 + 1e-9))
+            };
+            let up = |value: f64| {
+                let of = |factor: &f64| factor * power(value);
+                [1.0, 2.0, 5.0, 10.0].iter().map(of).find(|at| *at >= value * (1.0 - 1e-9))
+            };
+            self.low = down(self.low).unwrap_or(self.low);
+            self.high = up(self.high).unwrap_or(self.high);
+        }
+        if self.high / self.low < 1.2 {
+            (self.low, self.high) = (self.low / 2.0, self.high * 2.0);
+        }
+        self.unit = AxisUnit::of(axis.unit, self.high);
+        let ticks = match axis.unit {
+            Unit::Bytes => ticks::binary(self.low, self.high, ticks_max),
+            _ => ticks::logarithmic(self.low, self.high, ticks_max),
+        };
+        self.ticks = ticks.into_iter().map(|at| (at, short(at, axis.unit))).collect();
+    }
+
+    /// The same axis along another range of pixels.
+    pub fn at(self, from: f64, to: f64) -> Placed {
+        Placed { from, to, ..self }
+    }
+
+    /// The pixel of a value; none where the axis has no place for it.
+    pub fn place(&self, value: f64) -> Option<f64> {
+        let of = |value| transformed(&self.scale, value);
+        let (at, low, high) = (of(value), of(self.low), of(self.high));
+        let share = (at - low) / (high - low);
+        // A rounding error beyond an end is the end; anything further has no place.
+        let is_within = share.is_finite() && (-1e-6..=1.0 + 1e-6).contains(&share);
+        is_within.then(|| self.from + share.clamp(0.0, 1.0) * (self.to - self.from))
+    }
+
+    /// The pixel of the axis from which bars and areas grow.
+    pub fn base(&self) -> f64 {
+        self.place(0.0).unwrap_or(self.from)
+    }
+
+    /// The word for the scale in the data.
+    pub fn word(scale: &Scale) -> &'static str {
+        match scale {
+            Scale::Linear => "linear",
+            Scale::Spread => "spread",
+            Scale::Log => "log",
+            Scale::Nines => "nines",
+            Scale::Elapsed => "elapsed",
+            Scale::Date => "date",
+            Scale::Category(_) => "category",
+        }
+    }
+}
+
+/// Whether a value can lie on a scale.
+fn has_place(scale: &Scale, value: f64) -> bool {
+    match scale {
+        Scale::Log => (1e-30..=GREATEST).contains(&value),
+        Scale::Nines => (0.0..100.0).contains(&value),
+        // Three thousand years from now.
+        Scale::Date => value.abs() <= 1e11,
+        _ => value.abs() <= GREATEST,
+    }
+}
+
+/// The value as the scale counts it.
+fn transformed(scale: &Scale, value: f64) -> f64 {
+    match scale {
+        Scale::Log => value.log10(),
+        Scale::Nines => -(1.0 - value / 100.0).log10(),
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn placed(axis: &Axis, values: &[f64], ends: Ends) -> Placed {
+        Placed::new(axis, values.iter().copied(), (100.0, 500.0), 5, ends)
+    }
+
+    fn texts(placed: &Placed) -> Vec<&str> {
+        placed.ticks.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    #[test]
+    fn linear_axes_begin_at_zero_and_end_round() {
+        let rate = placed(&Axis::linear("", Unit::BytesPerS), &[312e6, 488e6], Ends::Round);
+        assert_eq!(texts(&rate), ["0", "100", "200", "300", "400", "500"]);
+        assert_eq!((rate.place(0.0), rate.place(500e6)), (Some(100.0), Some(500.0)));
+        assert_eq!(rate.place(600e6), None);
+        let spread = Axis::new("", Unit::Celsius, Scale::Spread);
+        assert_eq!(texts(&placed(&spread, &[40.0, 49.0], Ends::Round))[0], "40");
+    }
+
+    #[test]
+    fn nines_are_as_far_apart_as_each_other() {
+        let axis = placed(&Axis::nines(), &[0.0, 99.99], Ends::Tight);
+        assert_eq!(texts(&axis), ["0", "50", "90", "99", "99.9", "99.99"]);
+        let at = |p| axis.place(p).unwrap();
+        assert!(((at(99.0) - at(90.0)) - (at(99.9) - at(99.0))).abs() < 1e-6);
+        assert_eq!(axis.place(100.0), None);
+    }
+
+    #[test]
+    fn logarithmic_ticks_bring_their_units() {
+        let axis = placed(&Axis::log("", Unit::Ns), &[62e3, 31e6], Ends::Round);
+        assert_eq!(texts(&axis), ["100 µs", "1 ms", "10 ms"]);
+        assert_eq!(axis.place(0.0), None);
+        let sizes = placed(&Axis::log("", Unit::Bytes), &[4096.0, 1048576.0], Ends::Tight);
+        assert_eq!(texts(&sizes), ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]);
+    }
+
+    proptest! {
+        #[test]
+        fn every_value_has_a_place_within(values in prop::collection::vec(prop::num::f64::ANY, 0..9)) {
+            for scale in [Scale::Linear, Scale::Spread, Scale::Log, Scale::Nines, Scale::Elapsed,
+                Scale::Date, Scale::Category(vec!["a".into(), "b".into()])] {
+                for ends in [Ends::Tight, Ends::Round] {
+                    let axis = Axis::new("", Unit::Ns, scale.clone());
+                    let placed = placed(&axis, &values, ends);
+                    for value in values.iter().filter(|value| has_place(&scale, **value)) {
+                        let at = placed.place(*value);
+                        let is_named = matches!(scale, Scale::Category(_));
+                        prop_assert!(is_named || at.is_some(), "{value} on {scale:?}");
+                        prop_assert!(at.is_none_or(|at| (100.0..=500.0).contains(&at)));
+                    }
+                    prop_assert!(placed.ticks.len() < 40, "{:?}", placed.ticks);
+                }
+            }
+        }
+    }
+}

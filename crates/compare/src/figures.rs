@@ -1,0 +1,140 @@
+//! The figures that both runs have, each with its change.
+
+use candor_plan::work::Figure;
+use candor_record::comparison::{FigureChange, Outcome};
+use candor_record::results::{DisturbanceKind, FigureKind, Interval, JobResults, OpResults};
+
+use crate::estimate::{self, Side};
+use crate::pairing::{Pair, Repeated};
+use crate::thresholds::{CONFIDENCE, PERCENTILES, RATE_KEPT, STARVED};
+
+/// The changes of all figures of all pairs, those that were asked for among them. What is called a
+/// change among them is one with the confidence of the comparison, all taken together.
+pub fn changes(pairs: &[Pair<'_>], asked: &[FigureKind]) -> Vec<FigureChange> {
+    let mut all: Vec<FigureChange> = pairs.iter().flat_map(|pair| of_pair(pair, asked)).collect();
+    let known: Vec<f64> = all.iter().filter_map(|of| of.p_value).collect();
+    let corrected = estimate::corrected(&known);
+    let tested = all.iter_mut().filter(|of| of.p_value.is_some());
+    for (figure, corrected) in tested.zip(corrected) {
+        figure.p_value_corrected = Some(corrected);
+        figure.outcome = outcome(figure, corrected);
+    }
+    all
+}
+
+fn outcome(figure: &FigureChange, corrected: f64) -> Outcome {
+    let limit = 1.0 - CONFIDENCE;
+    let is_better = (figure.change > 0.0) == figure.kind.is_better_higher();
+    match figure.p_value {
+        _ if corrected < limit && is_better => Outcome::Better,
+        _ if corrected < limit => Outcome::Worse,
+        Some(alone) if alone < limit => Outcome::Suspected,
+        _ => Outcome::NotShown,
+    }
+}
+
+fn of_pair(pair: &Pair<'_>, asked: &[FigureKind]) -> Vec<FigureChange> {
+    let sides = pair.measured();
+    let phases = [&pair.baseline, &pair.run];
+    let is_doubted =
+        |phase: &&Repeated<'_>| phase.verdict().is_some_and(|(verdict, _)| !verdict.is_believed());
+    let unbelieved = phases.iter().any(is_doubted);
+    let starved = phases.map(|phase| {
+        phase.disturbance(DisturbanceKind::WaitedForCpu).is_some_and(|share| share >= STARVED)
+    });
+    let figure = |operation: &str, kind: FigureKind| {
+        let [baseline, run] = [0, 1].map(|at| side(&sides[at], operation, kind, starved[at]));
+        let (baseline, run) = (baseline?, run?);
+        let change = estimate::change(kind, &baseline, &run)?;
+        Some(FigureChange {
+            phase: pair.baseline.name.to_owned(),
+            job: pair.jobs[0].to_owned(),
+            operation: operation.to_owned(),
+            kind,
+            baseline: baseline.mean(),
+            run: run.mean(),
+            change: change.share,
+            interval: change.interval,
+            p_value: change.p_value,
+            p_value_corrected: None,
+            basis: change.basis,
+            outcome: Outcome::Unknown,
+            unbelieved,
+        })
+    };
+    let kinds = |operation: &str| kinds(&sides, operation, asked);
+    let operations = pair.operations().into_iter();
+    let all = operations.flat_map(|op| kinds(op).into_iter().map(move |kind| (op, kind)));
+    all.filter_map(|(operation, kind)| figure(operation, kind)).collect()
+}
+
+/// The figures to compare. A rate in bytes that is one in operations times a size says nothing of
+/// its own, and would count as a further test.
+fn kinds(sides: &[Vec<&JobResults>; 2], operation: &str, asked: &[FigureKind]) -> Vec<FigureKind> {
+    let all = || sides.iter().flatten().filter_map(|job| job.operation(operation));
+    let size = |op: &OpResults| Some(op.bytes_per_s? / op.ops_per_s?).filter(|size| *size > 0.0);
+    let sizes: Vec<f64> = all().filter_map(size).collect();
+    let is_fixed = sizes.iter().all(|size| (size / sizes[0] - 1.0).abs() < 1e-3);
+    let of_memory = all().any(|op| op.figure == Figure::Memory);
+    let rates = match (of_memory, is_fixed) {
+        // Pieces of memory are the tool's choice, their bytes are not.
+        (true, _) => &[FigureKind::BytesPerS][..],
+        (_, true) => &[FigureKind::OpsPerS],
+        _ => &[FigureKind::OpsPerS, FigureKind::BytesPerS],
+    };
+    let percentiles = PERCENTILES.map(FigureKind::LatencyPercentile);
+    let usual = rates.iter().copied().chain([FigureKind::LatencyMean]).chain(percentiles);
+    let usual: Vec<FigureKind> = usual.collect();
+    let more = asked.iter().filter(|kind| !usual.contains(kind));
+    let more = more.filter(|kind| matches!(kind, FigureKind::LatencyPercentile(_))).copied();
+    let more: Vec<FigureKind> = more.collect();
+    usual.into_iter().chain(more).collect()
+}
+
+/// A figure on one side; none where a repeat lacks it.
+fn side(jobs: &[&JobResults], operation: &str, kind: FigureKind, is_starved: bool) -> Option<Side> {
+    let operations = || jobs.iter().filter_map(|job| job.operation(operation));
+    let values: Option<Vec<f64>> = operations().map(|op| op.figure_value(kind)).collect();
+    let values = values.filter(|values| !values.is_empty())?;
+    let is_rate = kind.is_better_higher();
+    Some(Side {
+        values,
+        intervals: operations().map(|op| intervals(op, kind)).collect(),
+        is_held: is_rate && jobs.iter().all(|job| kept_its_rate(job)),
+        is_idle: !is_rate && jobs.iter().any(|job| is_idle(job)),
+        is_starved,
+    })
+}
+
+/// Values of a figure in the intervals of a run, in order.
+fn intervals(op: &OpResults, kind: FigureKind) -> Vec<f64> {
+    let value = |interval: &Interval| match kind {
+        FigureKind::OpsPerS => interval.ops_per_s,
+        FigureKind::BytesPerS => interval.bytes_per_s,
+        FigureKind::LatencyMean => interval.latency_ns_mean,
+        FigureKind::LatencyPercentile(50.0) => interval.latency_ns_p50.map(|ns| ns as f64),
+        FigureKind::LatencyPercentile(99.0) => interval.latency_ns_p99.map(|ns| ns as f64),
+        FigureKind::LatencyPercentile(_) => None,
+    };
+    // The last interval may be a rest of one, whose rate says little.
+    let longest = op.intervals.iter().map(|of| of.length_ns).max().unwrap_or_default();
+    let whole = op.intervals.iter().filter(|of| of.length_ns >= longest / 2);
+    whole.filter_map(value).collect()
+}
+
+/// The job did as much as its even rate let it.
+fn kept_its_rate(job: &JobResults) -> bool {
+    let mut work = job.work();
+    let (Some(only), None) = (work.next(), work.next()) else { return false };
+    let held =
+        [(job.load.held_ops_per_s, only.ops_per_s), (job.load.held_bytes_per_s, only.bytes_per_s)];
+    held.into_iter().any(|of| {
+        matches!(of, (Some(asked), Some(reached)) if (reached / asked - 1.0).abs() <= 1.0 - RATE_KEPT)
+    })
+}
+
+/// The job did less than it could.
+fn is_idle(job: &JobResults) -> bool {
+    let is_held = job.load.held_ops_per_s.is_some() || job.load.held_bytes_per_s.is_some();
+    job.load.is_paced && (!is_held || kept_its_rate(job) || job.work().count() > 1)
+}

@@ -1,0 +1,103 @@
+//! Results of several runs in, a comparison out.
+//!
+//! [`compare`] sets each run beside the first: phases, jobs and operations are paired
+//! (`pairing`), conditions that differ are looked for (`conditions`), and each figure gets the
+//! interval of its change (`estimate`, `figures`). Nothing here renders; the sentences of the
+//! result are made here (`words`), so that text and JSON have the same. The method and what it
+//! assumes stand in the crate's `README.md`.
+
+mod check;
+mod conditions;
+mod estimate;
+mod figures;
+mod pairing;
+mod student;
+mod thresholds;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use candor_record::comparison::{COMPARISON_VERSION, ComparedRun, Comparison, RunChange};
+use candor_record::results::Results;
+
+pub use check::FailIf;
+
+/// Questions to a comparison.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Conditions that the comparison is about, by their names or by an area: they are meant to
+    /// differ.
+    pub across: Vec<String>,
+    /// Conditions under which it fails.
+    pub fail_if: Vec<FailIf>,
+    /// Version of candor that compares.
+    pub candor_version: String,
+}
+
+/// Sets runs, each with the path that it was read from, beside the first of them.
+///
+/// # Errors
+/// A sentence where `across` names no condition of any run.
+pub fn compare(runs: &[(String, Results)], options: &Options) -> Result<Comparison, String> {
+    let results: Vec<&Results> = runs.iter().map(|(_, results)| results).collect();
+    if let Some(sentence) = conditions::unknown(&options.across, &results) {
+        return Err(sentence);
+    }
+    let labels: Vec<String> = (0..runs.len()).map(words::label).collect();
+    let Some((first, others)) = results.split_first() else {
+        return Err("there is no run to compare".into());
+    };
+    let change = |(run, label): (&&Results, &String)| {
+        let of = [(labels[0].as_str(), *first), (label.as_str(), *run)];
+        beside(of, options)
+    };
+    let changes: Vec<RunChange> = others.iter().zip(&labels[1..]).map(change).collect();
+    let checks = changes
+        .iter()
+        .flat_map(|change| options.fail_if.iter().map(|fail_if| fail_if.check(&labels[0], change)));
+    let compared = runs.iter().zip(&labels).map(|((source, results), label)| ComparedRun {
+        label: label.clone(),
+        source: source.clone(),
+        name: results.name.clone(),
+        tool: results.tool.clone(),
+        started: results.started.clone(),
+        verdict: results.verdict,
+        headline: results.headline.clone(),
+    });
+    let headlines: Vec<&str> = changes.iter().map(|change| change.headline.as_str()).collect();
+    Ok(Comparison {
+        comparison_version: COMPARISON_VERSION,
+        candor_version: options.candor_version.clone(),
+        headline: headlines.join(" "),
+        confidence: thresholds::CONFIDENCE,
+        checks: checks.collect(),
+        runs: compared.collect(),
+        changes,
+    })
+}
+
+/// A run, with its label, beside the baseline.
+fn beside(of: [(&str, &Results); 2], options: &Options) -> RunChange {
+    let [baseline, run] = of;
+    let (pairs, unmatched) = pairing::pairs(baseline, run);
+    let differences = conditions::differences(baseline.1, run.1, &pairs, &options.across);
+    let asked: Vec<_> = options.fail_if.iter().map(|fail_if| fail_if.kind).collect();
+    let mut doubts = Vec::new();
+    for doubt in pairs.iter().flat_map(|pair| conditions::doubts([baseline.0, run.0], pair)) {
+        // Jobs of a phase share its verdict.
+        if !doubts.contains(&doubt) {
+            doubts.push(doubt);
+        }
+    }
+    let change = RunChange {
+        run: run.0.to_owned(),
+        headline: String::new(),
+        fairness: conditions::fairness(&differences),
+        differences,
+        doubts,
+        unmatched,
+        figures: figures::changes(&pairs, &asked),
+    };
+    RunChange { headline: words::headline(baseline.0, &change), ..change }
+}

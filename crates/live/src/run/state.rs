@@ -1,0 +1,243 @@
+//! What the events of a run told so far.
+
+use candor_record::{
+    Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
+    RunProgress, WorkerSample,
+};
+
+use crate::marks::Timeline;
+
+/// Values kept of each worker: there may be thousands of them.
+pub const WORKER_VALUES: usize = 7;
+
+/// A run so far.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// How far it is.
+    pub progress: RunProgress,
+    /// Preparation that goes on.
+    pub preparing: Option<Preparing>,
+    /// A phase runs, and it is in its ramp.
+    pub in_ramp: bool,
+    /// Ceilings of the path of the phase.
+    pub ceilings: Vec<Ceiling>,
+    /// Rates of all jobs in the last interval.
+    pub rates: Rates,
+    /// These rates and latencies over time.
+    pub timelines: Timelines,
+    /// The operations of all jobs.
+    pub ops: Vec<OpRow>,
+    /// The workers of all jobs.
+    pub workers: Vec<WorkerRow>,
+    /// The devices below the targets.
+    pub devices: Vec<DeviceRow>,
+    /// Busy share of all CPUs.
+    pub cpu_busy: Option<f64>,
+    /// Findings, each with its phase.
+    pub found: Vec<(String, Finding)>,
+    /// Warnings and notes.
+    pub told: Vec<String>,
+    /// Rates of the phases that are over, each with its name.
+    pub results: Vec<(String, Rates)>,
+    /// The run is over.
+    pub over: bool,
+}
+
+/// Work before and between phases.
+#[derive(Clone, Debug)]
+pub struct Preparing {
+    /// Kind.
+    pub step: PrepareStep,
+    /// Object.
+    pub what: String,
+    /// Bytes done, and all of them.
+    pub bytes: (u64, u64),
+}
+
+/// Figures over time, one value for each interval.
+#[derive(Clone, Debug, Default)]
+pub struct Timelines {
+    /// Operations per second.
+    pub ops_per_s: Timeline,
+    /// Bytes per second.
+    pub bytes_per_s: Timeline,
+    /// Median latency in ns, the highest of all operations.
+    pub p50: Timeline,
+    /// 99th percentile in ns, the highest of all operations.
+    pub p99: Timeline,
+    /// Busy share of all CPUs.
+    pub cpu: Timeline,
+}
+
+/// One kind of operation of a job, in the last interval.
+#[derive(Clone, Debug, Default)]
+pub struct OpRow {
+    /// Name of the job.
+    pub job: String,
+    /// Length of the interval.
+    pub length_ns: u64,
+    /// Counts and percentiles.
+    pub op: OpSample,
+}
+
+impl OpRow {
+    /// True for the work itself: no flushes, and no items that consist of operations.
+    pub fn is_work(&self) -> bool {
+        self.op.figure.is_work()
+    }
+}
+
+/// A worker, in the last interval.
+#[derive(Clone, Debug, Default)]
+pub struct WorkerRow {
+    /// Name of the job.
+    pub job: String,
+    /// Number within the job.
+    pub rank: u32,
+    /// Operations per second.
+    pub ops_per_s: f64,
+    /// Bytes per second.
+    pub bytes_per_s: f64,
+    /// Its operations per second over time.
+    pub timeline: Timeline,
+    /// It has done all of its work.
+    pub is_done: bool,
+}
+
+/// A device, in the last interval.
+#[derive(Clone, Debug, Default)]
+pub struct DeviceRow {
+    /// Name, behind that of its host where it has one.
+    pub device: String,
+    /// Rates.
+    pub rates: DeviceRates,
+    /// Requests in flight at the end of the interval.
+    pub in_flight: u64,
+    /// Share of time with a request in flight.
+    pub utilisation: f64,
+    /// Its bytes per second over time.
+    pub timeline: Timeline,
+}
+
+impl State {
+    /// Takes an event that came at that time.
+    pub fn on(&mut self, event: &Event, now_ns: u64) {
+        self.progress.on(event, now_ns);
+        if !matches!(event, Event::Warned { .. } | Event::Noted { .. } | Event::Found { .. }) {
+            self.preparing = None;
+        }
+        match event {
+            Event::Preparing { step, what, bytes_done, bytes_total, .. } => {
+                let bytes = (*bytes_done, *bytes_total);
+                self.preparing = Some(Preparing { step: *step, what: what.clone(), bytes });
+            }
+            Event::PhaseStarted { ceilings, .. } => self.begin(ceilings),
+            Event::Sampled { in_ramp, samples, host, .. } => {
+                self.in_ramp = *in_ramp;
+                self.sampled(samples);
+                self.host_sampled(host);
+            }
+            Event::WorkerDone { job, rank, .. } => self.worker(job, *rank).is_done = true,
+            Event::PhaseDone { record } => {
+                let rates = Rates::of_results(&record.measurements);
+                self.results.push((record.name.clone(), rates));
+            }
+            Event::Found { phase, finding } => self.found.push((phase.clone(), finding.clone())),
+            Event::Warned { sentence } => self.told.push(sentence.clone()),
+            Event::Noted { note } => {
+                self.told.push(format!("{}: {}; {}", note.asked, note.did, note.why));
+            }
+            Event::RunDone { .. } => self.over = true,
+            Event::RunStarted { .. } | Event::PhaseJudged { .. } | Event::Interim { .. } => {}
+        }
+    }
+
+    /// Rows of the phase before say nothing of the next one; timelines go on, behind a gap.
+    fn begin(&mut self, ceilings: &[Ceiling]) {
+        let Timelines { ops_per_s, bytes_per_s, p50, p99, cpu } = &mut self.timelines;
+        for timeline in [ops_per_s, bytes_per_s, p50, p99, cpu] {
+            timeline.push(None);
+        }
+        self.ceilings = ceilings.to_vec();
+        self.rates = Rates::default();
+        self.ops.clear();
+        self.workers.clear();
+        self.in_ramp = false;
+    }
+
+    fn sampled(&mut self, samples: &[JobSample]) {
+        for JobSample { job, sample, workers } in samples {
+            for op in &sample.operations {
+                let row = OpRow { job: job.clone(), length_ns: sample.length_ns, op: op.clone() };
+                let same = |known: &&mut OpRow| known.job == *job && known.op.name == op.name;
+                match self.ops.iter_mut().find(same) {
+                    Some(known) => *known = row,
+                    None => self.ops.push(row),
+                }
+            }
+            for (rank, did) in (0u32..).zip(workers) {
+                self.worker(job, rank).take(*did, sample.length_ns);
+            }
+        }
+        // A job that has ended is in no sample any more, and does nothing.
+        let is_sampled = |row: &OpRow| samples.iter().any(|of| of.job == row.job);
+        for row in self.ops.iter_mut().filter(|row| !is_sampled(row)) {
+            let OpSample { name, figure, .. } = std::mem::take(&mut row.op);
+            row.op = OpSample { name, figure, ..OpSample::default() };
+        }
+        self.rates = Rates::of_samples(samples.iter().map(|of| &of.sample));
+        let highest = |of: fn(&OpSample) -> Option<u64>| {
+            let work = self.ops.iter().filter(|row| row.is_work());
+            work.filter_map(|row| of(&row.op)).max().map(|ns| ns as f64)
+        };
+        let (p50, p99) = (highest(|op| op.latency_ns_p50), highest(|op| op.latency_ns_p99));
+        self.timelines.ops_per_s.push(self.rates.ops_per_s());
+        self.timelines.bytes_per_s.push(Some(self.rates.bytes_per_s));
+        self.timelines.p50.push(p50);
+        self.timelines.p99.push(p99);
+    }
+
+    fn host_sampled(&mut self, host: &HostSample) {
+        self.cpu_busy = host.cpu_busy;
+        self.timelines.cpu.push(host.cpu_busy);
+        for sample in &host.devices {
+            let known = self.devices.iter().position(|row| row.device == sample.device);
+            let at = known.unwrap_or_else(|| {
+                let device = sample.device.clone();
+                self.devices.push(DeviceRow { device, ..DeviceRow::default() });
+                self.devices.len() - 1
+            });
+            let row = &mut self.devices[at];
+            row.rates = sample.rates(host.length_ns);
+            (row.in_flight, row.utilisation) = (sample.in_flight, sample.utilisation);
+            row.timeline.push(Some(row.rates.bytes_per_s));
+        }
+    }
+
+    /// The row of a worker; it is made where there is none.
+    fn worker(&mut self, job: &str, rank: u32) -> &mut WorkerRow {
+        let same = |row: &WorkerRow| row.rank == rank && row.job == job;
+        // Rows of a job stand together in the order of ranks as a rule, so few are looked at.
+        let first = self.workers.iter().position(|row| row.job == job).unwrap_or(0);
+        let likely = first + rank as usize;
+        let known = match self.workers.get(likely).is_some_and(same) {
+            true => Some(likely),
+            false => self.workers.iter().position(same),
+        };
+        let at = known.unwrap_or_else(|| {
+            let timeline = Timeline::of(WORKER_VALUES);
+            let (job, none) = (job.to_owned(), WorkerRow::default());
+            self.workers.push(WorkerRow { job, rank, timeline, ..none });
+            self.workers.len() - 1
+        });
+        &mut self.workers[at]
+    }
+}
+
+impl WorkerRow {
+    fn take(&mut self, did: WorkerSample, length_ns: u64) {
+        self.ops_per_s = did.ops_per_s(length_ns);
+        self.bytes_per_s = did.bytes_per_s(length_ns);
+        self.timeline.push(Some(self.ops_per_s));
+    }
+}

@@ -1,0 +1,235 @@
+//! The events of a stored report, made again from its samples and snapshots.
+
+use crate::{
+    Event, HostRecord, HostSample, JobSample, Measurement, PhaseJudgement, PhaseRecord, Report,
+    Sample,
+};
+
+/// Time between two phases whose place in time is not known.
+const GAP_NS: u64 = 1_000_000_000;
+
+/// The events of a report with their times in ns since its first phase began, in order. Counts of
+/// single workers within an interval are not stored and absent, as are ramps and preparation.
+pub fn replay(report: &Report) -> Vec<(u64, Event)> {
+    let started = Event::RunStarted {
+        name: report.plan.name.clone(),
+        phases: report.results().count(),
+        expected_ns: None,
+    };
+    let notes = report.notes.iter().map(|note| Event::Noted { note: note.clone() });
+    let mut events: Vec<(u64, Event)> =
+        std::iter::once(started).chain(notes).map(|event| (0, event)).collect();
+    let (mut at_ns, mut last): (u64, Option<&PhaseRecord>) = (0, None);
+    for (index, record) in report.phases.iter().enumerate() {
+        at_ns += last.map_or(0, |last| between_ns(last, record));
+        last = Some(record);
+        events.extend(phase(record, report.judgement.of(index), at_ns));
+    }
+    let end_ns = at_ns + last.map_or(0, length_ns);
+    let verdict = report.judgement.verdict;
+    events.push((end_ns, Event::RunDone { verdict, interrupted: report.interrupted }));
+    expect_all(&mut events, end_ns);
+    events
+}
+
+/// Gives the run its whole time.
+fn expect_all(events: &mut [(u64, Event)], end_ns: u64) {
+    if let Some((_, Event::RunStarted { expected_ns, .. })) = events.first_mut() {
+        *expected_ns = Some(end_ns);
+    }
+}
+
+/// Time from the start of a phase to that of the next one.
+fn between_ns(before: &PhaseRecord, after: &PhaseRecord) -> u64 {
+    let [from, to] = [before, after].map(|record| record.host().before.at_ns);
+    let length_ns = length_ns(before);
+    to.checked_sub(from).filter(|ns| *ns >= length_ns).unwrap_or(length_ns + GAP_NS)
+}
+
+/// Length of a phase, without what it waited for.
+fn length_ns(record: &PhaseRecord) -> u64 {
+    record.measurements.iter().map(|measured| measured.elapsed_ns).max().unwrap_or(0)
+}
+
+fn phase(
+    record: &PhaseRecord,
+    judged: Option<&PhaseJudgement>,
+    begin_ns: u64,
+) -> Vec<(u64, Event)> {
+    let (phase, length_ns) = (record.name.clone(), length_ns(record));
+    let started = Event::PhaseStarted {
+        phase: phase.clone(),
+        index: record.phase,
+        search_step: record.search_step,
+        expected_ns: Some(length_ns),
+        ceilings: judged.map(|judged| judged.ceilings.clone()).unwrap_or_default(),
+    };
+    let mut events = vec![(begin_ns, started)];
+    let hosts = host_samples(record.host());
+    let intervals = intervals(&record.measurements);
+    let last = intervals.len().saturating_sub(1);
+    for (at, samples) in intervals.into_iter().enumerate() {
+        let at_ns = samples.iter().map(|of| of.sample.at_ns).max().unwrap_or(0);
+        // The last interval ends with the phase, whose counters are those after it.
+        let host = if at == last { hosts.last() } else { hosts.get(at) };
+        let host = host.cloned().unwrap_or_default();
+        let sampled = Event::Sampled { phase: phase.clone(), in_ramp: false, samples, host };
+        events.push((begin_ns + at_ns, sampled));
+    }
+    for measured in &record.measurements {
+        events.extend(measured.per_worker.iter().map(|worker| {
+            let (phase, job) = (phase.clone(), measured.job.clone());
+            (begin_ns + worker.elapsed_ns, Event::WorkerDone { phase, job, rank: worker.rank })
+        }));
+    }
+    events.sort_by_key(|(at_ns, _)| *at_ns);
+    let end_ns = begin_ns + length_ns;
+    let found = judged.iter().flat_map(|judged| &judged.findings);
+    events.extend(
+        found.map(|finding| {
+            (end_ns, Event::Found { phase: phase.clone(), finding: finding.clone() })
+        }),
+    );
+    events.push((end_ns, Event::PhaseDone { record: Box::new(record.clone()) }));
+    // A worker's end may lie behind that of the phase, by the time of a final flush.
+    let latest = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(end_ns);
+    events.iter_mut().rev().take_while(|(_, event)| is_of_end(event)).for_each(|(at_ns, _)| {
+        *at_ns = latest;
+    });
+    events
+}
+
+fn is_of_end(event: &Event) -> bool {
+    matches!(event, Event::Found { .. } | Event::PhaseDone { .. })
+}
+
+/// Samples of all jobs that were taken together. A job that ended within an interval was sampled at
+/// its end, somewhat before the others.
+fn intervals(measurements: &[Measurement]) -> Vec<Vec<JobSample>> {
+    let mut all: Vec<(&str, &Sample)> = measurements
+        .iter()
+        .flat_map(|measured| measured.samples.iter().map(|of| (measured.job.as_str(), of)))
+        .collect();
+    all.sort_by_key(|(_, sample)| sample.at_ns);
+    let mut intervals: Vec<Vec<JobSample>> = Vec::new();
+    for (job, sample) in all {
+        let fits = |interval: &&mut Vec<JobSample>| {
+            let first = &interval[0].sample;
+            let near = sample.at_ns - first.at_ns <= first.length_ns.min(sample.length_ns) / 2;
+            near && interval.iter().all(|of| of.job != job)
+        };
+        let of = JobSample { job: job.into(), sample: sample.clone(), workers: Vec::new() };
+        match intervals.last_mut().filter(fits) {
+            Some(interval) => interval.push(of),
+            None => intervals.push(vec![of]),
+        }
+    }
+    intervals
+}
+
+/// Work of the host between each two of its snapshots.
+fn host_samples(host: &HostRecord) -> Vec<HostSample> {
+    let HostRecord { before, during, after, .. } = host;
+    let ends = during.iter().chain([after]);
+    let begins = std::iter::once(before).chain(during);
+    let both = begins.zip(ends).filter(|(begin, end)| begin.at_ns < end.at_ns);
+    both.map(|(begin, end)| HostSample::between(&host.host, begin, end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::work::BlocksOp;
+
+    use super::*;
+    use crate::{DiskCounters, Judgement, OpSample, Snapshot, Verdict, WorkerStats};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn sample(at_ns: u64, ops: u64) -> Sample {
+        let read = OpSample { ops, ..OpSample::of(BlocksOp::Read.operation()) };
+        Sample { at_ns, length_ns: SECOND, operations: vec![read] }
+    }
+
+    fn measurement(job: &str, samples: Vec<Sample>) -> Measurement {
+        let elapsed_ns = samples.last().map_or(0, |sample| sample.at_ns);
+        let per_worker = vec![WorkerStats { elapsed_ns, ..WorkerStats::default() }];
+        Measurement { job: job.into(), elapsed_ns, samples, per_worker, ..Default::default() }
+    }
+
+    fn snapshot(at_ns: u64, reads: u64) -> Snapshot {
+        let disk = DiskCounters { reads, ..DiskCounters::default() };
+        Snapshot { at_ns, devices: vec![("sda".into(), disk)], ..Snapshot::default() }
+    }
+
+    fn record(name: &str, at_ns: u64) -> PhaseRecord {
+        let all = (1..=3).map(|s| sample(s * SECOND, 10)).collect();
+        let short = vec![sample(SECOND, 1), sample(2 * SECOND - SECOND / 10, 1)];
+        let host = HostRecord {
+            before: snapshot(at_ns, 100),
+            during: vec![snapshot(at_ns + SECOND, 110), snapshot(at_ns + 2 * SECOND, 130)],
+            after: snapshot(at_ns + 3 * SECOND, 160),
+            ..HostRecord::default()
+        };
+        PhaseRecord {
+            name: name.into(),
+            measurements: vec![measurement("long", all), measurement("short", short)],
+            hosts: vec![host],
+            ..PhaseRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_stored_report_makes_its_events_again() {
+        let judged = PhaseJudgement::default();
+        let report = Report {
+            phases: vec![record("a", 50 * SECOND), record("b", 60 * SECOND)],
+            judgement: Judgement { phases: vec![Some(judged), None], ..Judgement::default() },
+            ..Report::default()
+        };
+        let told = |(at_ns, event): &(u64, Event)| {
+            let at = *at_ns as f64 / 1e9;
+            match event {
+                Event::RunStarted { phases, expected_ns, .. } => {
+                    format!("{at}: run of {phases}, {expected_ns:?}")
+                }
+                Event::PhaseStarted { phase, .. } => format!("{at}: {phase}"),
+                Event::Sampled { samples, host, .. } => {
+                    let jobs: Vec<&str> = samples.iter().map(|of| of.job.as_str()).collect();
+                    format!("{at}: {jobs:?}, {} reads", host.devices[0].reads)
+                }
+                Event::WorkerDone { job, rank, .. } => format!("{at}: {job} {rank} ended"),
+                Event::PhaseDone { record } => format!("{at}: {} ended", record.name),
+                Event::RunDone { verdict: Verdict::Believable, .. } => format!("{at}: over"),
+                other => format!("{other:?}"),
+            }
+        };
+        let told: Vec<String> = replay(&report).iter().map(told).collect();
+        let expected = [
+            "0: run of 2, Some(13000000000)",
+            "0: a",
+            r#"1: ["long", "short"], 10 reads"#,
+            "1.9: short 0 ended",
+            r#"2: ["short", "long"], 20 reads"#,
+            r#"3: ["long"], 30 reads"#,
+            "3: long 0 ended",
+            "3: a ended",
+            "10: b",
+        ];
+        assert_eq!(told[..9], expected, "{told:#?}");
+        assert_eq!(told.last().map(String::as_str), Some("13: over"));
+    }
+
+    #[test]
+    fn a_report_without_phases_and_one_without_snapshots_have_events_too() {
+        assert_eq!(replay(&Report::default()).len(), 2);
+        let bare = |name| PhaseRecord { hosts: Vec::new(), ..record(name, 0) };
+        let report = Report { phases: vec![bare("a"), bare("b")], ..Report::default() };
+        let events = replay(&report);
+        let times: Vec<u64> = events.iter().map(|(at_ns, _)| *at_ns).collect();
+        assert!(times.is_sorted(), "{times:?}");
+        let second = events
+            .iter()
+            .find(|(_, event)| matches!(event, Event::PhaseStarted { phase, .. } if phase == "b"));
+        assert_eq!(second.map(|(at_ns, _)| *at_ns), Some(3 * SECOND + GAP_NS));
+    }
+}

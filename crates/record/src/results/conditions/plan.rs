@@ -1,0 +1,186 @@
+//! Conditions of the work: the keys of the plan, each with its value.
+
+use candor_plan::{Phase, Plan};
+use serde_json::Value;
+
+use super::{Area, Condition};
+
+/// Keys of a phase or a job under which results answer the same question: names, lengths (a rate is
+/// a rate), and what is recorded beside it. A key stands for all below it.
+const ALIKE_OF_JOBS: [&str; 14] = [
+    "name",
+    "targets",
+    "stop",
+    "job.stop",
+    "job.name",
+    "ramp",
+    "ramp_amount",
+    "delay",
+    "job.delay",
+    "interval",
+    "repeats",
+    "on_failure",
+    "operations_log",
+    "measure",
+];
+
+/// The same of a target: where its files are is told by the facts of the storage.
+const ALIKE_OF_TARGETS: [&str; 10] = [
+    "name",
+    "path",
+    "kind",
+    "first_file",
+    "file_name",
+    "layout",
+    "create",
+    "keep",
+    "remove",
+    "overwrite",
+];
+
+/// Conditions of the targets of a plan, and the seed of its random choices.
+pub fn of_targets(plan: &Plan) -> Vec<Condition> {
+    let Value::Object(keys) = tree(plan) else { return Vec::new() };
+    let mut all = Vec::new();
+    let one = plan.targets.len() == 1;
+    let targets = keys.get("target").and_then(Value::as_array);
+    for (target, known) in targets.into_iter().flatten().zip(&plan.targets) {
+        let of = if one { "target".into() } else { format!("target {}", known.name) };
+        let mut found = Vec::new();
+        flatten(target, "", &mut found);
+        all.extend(found.into_iter().map(|(key, value)| Condition {
+            area: Area::Plan,
+            matters: !is_alike(&key, &ALIKE_OF_TARGETS),
+            name: format!("{key} of {of}"),
+            value,
+        }));
+    }
+    let seed = ("seed".to_owned(), plan.seed.to_string());
+    all.push(Condition { area: Area::Plan, name: seed.0, value: seed.1, matters: false });
+    all
+}
+
+/// Conditions of a job, with those of its phase.
+pub fn of_job(plan: &Plan, phase: &Phase, job: &str, features: &[String]) -> Vec<Condition> {
+    let at = plan.phases.iter().position(|of| std::ptr::eq(of, phase)).unwrap_or_default();
+    let tree = tree(plan);
+    let mut keys = Vec::new();
+    let Some(Value::Object(of_phase)) = tree.get("phase").and_then(|phases| phases.get(at)) else {
+        return Vec::new();
+    };
+    for (key, value) in of_phase.iter().filter(|(key, _)| *key != "job") {
+        flatten(value, key, &mut keys);
+    }
+    let jobs = of_phase.get("job").and_then(Value::as_array).into_iter().flatten();
+    let mut named = jobs.filter(|of| of.get("name").and_then(Value::as_str) == Some(job));
+    for (key, value) in named.next().and_then(Value::as_object).into_iter().flatten() {
+        match key.as_str() {
+            // One kind of work per job: its name says nothing that its keys do not.
+            "work" => value.as_object().into_iter().flatten().for_each(|(kind, work)| {
+                keys.push(("work".into(), kind.clone()));
+                flatten(work, "", &mut keys);
+            }),
+            // Phases have keys of the same names.
+            "name" | "stop" | "delay" => flatten(value, &format!("job.{key}"), &mut keys),
+            _ => flatten(value, key, &mut keys),
+        }
+    }
+    keys.push(("features of the engine".into(), features.join(", ")));
+    let condition = |(key, value): (String, String)| Condition {
+        area: Area::Plan,
+        matters: !is_alike(&key, &ALIKE_OF_JOBS),
+        name: key,
+        value: if value.is_empty() { "none".into() } else { value },
+    };
+    keys.into_iter().map(condition).collect()
+}
+
+fn tree(plan: &Plan) -> Value {
+    serde_json::from_str(&candor_plan::text::to_json(plan)).unwrap_or_default()
+}
+
+fn is_alike(key: &str, alike: &[&str]) -> bool {
+    let below = |of: &&str| key.strip_prefix(*of).is_some_and(|rest| rest.starts_with('.'));
+    alike.iter().any(|of| key == *of || below(of))
+}
+
+/// Every value below a node by its path, tables within lists by their numbers.
+fn flatten(node: &Value, path: &str, into: &mut Vec<(String, String)>) {
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match node {
+        Value::Object(table) => {
+            table.iter().for_each(|(key, value)| flatten(value, &below(key), into));
+        }
+        Value::Array(list) if list.iter().any(Value::is_object) => {
+            for (nth, value) in list.iter().enumerate() {
+                flatten(value, &format!("{path}[{nth}]"), into);
+            }
+        }
+        Value::Array(list) => {
+            let values: Vec<String> = list.iter().map(text).collect();
+            into.push((path.to_owned(), values.join(", ")));
+        }
+        value => into.push((path.to_owned(), text(value))),
+    }
+}
+
+fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Null => "none".into(),
+        value => value.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::{Job, Target, Work};
+
+    use super::*;
+
+    fn plan(depth: u32, name: &str) -> Plan {
+        let mut job = Job { name: name.into(), ..Job::default() };
+        if let Work::Blocks(blocks) = &mut job.work {
+            blocks.depth = depth;
+        }
+        let target = Target { name: name.into(), ..Target::default() };
+        let phase = Phase { jobs: vec![job], ..Phase::default() };
+        Plan { targets: vec![target], phases: vec![phase], ..Plan::default() }
+    }
+
+    fn differing(one: &[Condition], other: &[Condition]) -> Vec<(String, bool)> {
+        let differs = |of: &&Condition| {
+            other.iter().any(|other| other.name == of.name && other.value != of.value)
+        };
+        one.iter().filter(differs).map(|of| (of.name.clone(), of.matters)).collect()
+    }
+
+    #[test]
+    fn the_depth_matters_and_the_name_does_not() {
+        let (one, other) = (plan(4, "a"), plan(8, "b"));
+        let of = |plan: &Plan, job: &str| of_job(plan, &plan.phases[0], job, &[]);
+        let found = differing(&of(&one, "a"), &of(&other, "b"));
+        assert_eq!(found, [("job.name".to_owned(), false), ("depth".to_owned(), true)]);
+        let depth = of(&one, "a").into_iter().find(|of| of.name == "depth").unwrap();
+        assert_eq!((depth.value.as_str(), depth.area), ("4", Area::Plan));
+        let found = differing(&of_targets(&one), &of_targets(&other));
+        assert_eq!(found, [("name of target".to_owned(), false)]);
+    }
+
+    #[test]
+    fn keys_that_are_alike_exist() {
+        // A key that was renamed would matter from then on.
+        let mut plan = plan(1, "a");
+        plan.phases[0].jobs[0].stop = Some(plan.phases[0].stop.clone());
+        let names: Vec<String> = of_job(&plan, &plan.phases[0], "a", &[])
+            .into_iter()
+            .map(|condition| condition.name)
+            .collect();
+        let optional = ["ramp_amount", "operations_log"];
+        for key in ALIKE_OF_JOBS.iter().filter(|key| !optional.contains(key)) {
+            assert!(names.iter().any(|name| is_alike(name, &[key])), "{key} of {names:?}");
+        }
+    }
+}

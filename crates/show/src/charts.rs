@@ -1,0 +1,102 @@
+//! Results as pictures: what `candor chart`, the HTML report and the history draw.
+//!
+//! | module | picture |
+//! | --- | --- |
+//! | [`timeline`] | rates, latencies, caches and devices over time |
+//! | [`distribution`] | percentile curves and histograms of latency |
+//! | [`load`] | rates and latency against depth, workers or size, as lines and as a heat map |
+//! | [`bars`] | figures of several results beside each other |
+//! | `frame` | titles, corners and cautions, alike for all |
+//! | `curve` | operations of all runs, named by what tells them apart |
+
+pub mod bars;
+mod curve;
+pub mod distribution;
+mod frame;
+pub mod load;
+pub mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use candor_chart::Chart;
+use candor_record::Report;
+use candor_record::results::Results;
+
+/// Series that one picture has, at most: there are as many colours.
+const SERIES_MAX: usize = 8;
+
+/// One run of a picture.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// Name that tells it from the other runs of the picture.
+    pub name: &'a str,
+    /// Results.
+    pub results: &'a Results,
+    /// The report they are from, for ceilings, findings, knees and caches; absent for the results
+    /// of other tools.
+    pub report: Option<&'a Report>,
+}
+
+/// Kind of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Rates, latencies, caches and devices over time.
+    Timeline,
+    /// Latencies over time alone, on a logarithmic axis.
+    LatencyOverTime,
+    /// Percentile curves of latency.
+    Percentiles,
+    /// Shares of operations by latency.
+    Histogram,
+    /// Rates and latency against depth, workers or size.
+    Depth,
+    /// Rates by two of depth, workers, size and access.
+    Heatmap,
+    /// Figures beside each other.
+    Bars,
+}
+
+impl Kind {
+    /// All kinds, each with its word.
+    pub const WORDS: [(&'static str, Kind); 7] = [
+        ("timeline", Kind::Timeline),
+        ("latency-over-time", Kind::LatencyOverTime),
+        ("percentiles", Kind::Percentiles),
+        ("histogram", Kind::Histogram),
+        ("depth", Kind::Depth),
+        ("heatmap", Kind::Heatmap),
+        ("bars", Kind::Bars),
+    ];
+
+    /// The kind that says most of these runs: load where it differs, time where it was sampled,
+    /// bars where there are several runs.
+    pub fn fitting(runs: &[Run<'_>]) -> Kind {
+        let tries = match runs {
+            [_] => &[Kind::Depth, Kind::Heatmap, Kind::Timeline, Kind::Percentiles][..],
+            _ => &[Kind::Depth, Kind::Heatmap],
+        };
+        let is_told = |kind: &&Kind| match kind {
+            // Two values of a load are two bars, not a curve.
+            Kind::Depth => load::has_curve(runs),
+            kind => chart(**kind, runs).is_ok(),
+        };
+        tries.iter().find(is_told).copied().unwrap_or(Kind::Bars)
+    }
+}
+
+/// The picture of that kind of these runs.
+///
+/// # Errors
+/// A sentence: the runs do not have what the picture shows.
+pub fn chart(kind: Kind, runs: &[Run<'_>]) -> Result<Chart, String> {
+    match kind {
+        Kind::Timeline => timeline::timeline(runs),
+        Kind::LatencyOverTime => timeline::latency(runs),
+        Kind::Percentiles => distribution::percentiles(runs),
+        Kind::Histogram => distribution::histogram(runs),
+        Kind::Depth => load::lines(runs),
+        Kind::Heatmap => load::heatmap(runs),
+        Kind::Bars => bars::bars(runs),
+    }
+}

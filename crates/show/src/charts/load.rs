@@ -1,0 +1,301 @@
+//! Rates and latency against depth, workers or size, as lines and as a heat map.
+
+use candor_chart::{Axis, Cell, Chart, Mark, MarkKind, Panel, Scale, Series, Shape, ValueKey};
+use candor_record::results::{FigureKind, Load};
+use candor_record::{Spread, Unit, fmt};
+
+use super::curve::{self, Curve};
+use super::{Run, SERIES_MAX, frame};
+
+/// Latencies further apart than this need a logarithmic axis.
+const LINEAR_MAX: f64 = 20.0;
+
+/// A part of the load that a picture can have as an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Block,
+    Depth,
+    Workers,
+}
+
+const KEYS: [Key; 3] = [Key::Depth, Key::Workers, Key::Block];
+
+impl Key {
+    fn value(self, load: &Load) -> Option<u64> {
+        match self {
+            Key::Block => load.block_bytes,
+            Key::Depth => load.depth.map(u64::from),
+            Key::Workers => load.workers.map(u64::from),
+        }
+    }
+
+    fn text(self, value: u64) -> String {
+        match self {
+            Key::Block => fmt::column::size(value),
+            Key::Depth | Key::Workers => value.to_string(),
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Key::Block => "Block size",
+            Key::Depth => "Operations in flight of each worker",
+            Key::Workers => "Workers",
+        }
+    }
+
+    /// The value with its name, where a name of a series needs it.
+    fn phrase(self, value: u64) -> String {
+        match self {
+            Key::Block => self.text(value),
+            Key::Depth => format!("depth {value}"),
+            Key::Workers => fmt::plural(value as f64, "worker", "workers"),
+        }
+    }
+
+    /// The figure that more of it is to raise.
+    fn rate(self) -> FigureKind {
+        if self == Key::Block { FigureKind::BytesPerS } else { FigureKind::OpsPerS }
+    }
+}
+
+/// Results by the values of one key; those alike in it are repeats.
+struct Family<'a> {
+    name: String,
+    values: Vec<(u64, Vec<Curve<'a>>)>,
+}
+
+/// Distinct values of a key, ascending.
+fn values(curves: &[Curve<'_>], key: Key) -> Vec<u64> {
+    let mut values: Vec<u64> =
+        curves.iter().filter_map(|curve| key.value(&curve.job.load)).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Keys of which the curves have several values, that with the most first.
+fn varying(curves: &[Curve<'_>]) -> Vec<Key> {
+    let mut keys: Vec<Key> =
+        KEYS.into_iter().filter(|key| values(curves, *key).len() > 1).collect();
+    keys.sort_by_key(|key| std::cmp::Reverse(values(curves, *key).len()));
+    keys
+}
+
+/// Whether lines against load say something: three values of a key, in few series.
+pub fn has_curve(runs: &[Run<'_>]) -> bool {
+    let curves = curve::all(runs);
+    let Some(key) = varying(&curves).first().copied() else { return false };
+    values(&curves, key).len() > 2 && families(&curves, runs, key).len() <= SERIES_MAX
+}
+
+/// Series of curves that differ in the key only.
+fn families<'a>(curves: &[Curve<'a>], runs: &[Run<'_>], key: Key) -> Vec<Family<'a>> {
+    let others: Vec<Key> = varying(curves).into_iter().filter(|other| *other != key).collect();
+    let differ = |text: &dyn Fn(&Curve<'_>) -> String| {
+        curves.iter().any(|curve| text(curve) != text(&curves[0]))
+    };
+    let access = |curve: &Curve<'_>| curve.job.load.access.clone().unwrap_or_default();
+    let op = |curve: &Curve<'_>| curve.op.operation.clone();
+    let run = |curve: &Curve<'_>| runs[curve.run].name.to_owned();
+    // Several files of a tool are often the steps of one sweep.
+    let is_one_each =
+        (0..runs.len()).all(|nth| values(&of_run(curves, nth), key).len() < 2) && runs.len() > 1;
+    let (by_run, by_access, by_op) = (differ(&run) && !is_one_each, differ(&access), differ(&op));
+    let mut families: Vec<Family<'a>> = Vec::new();
+    for curve in curves {
+        let Some(value) = key.value(&curve.job.load) else { continue };
+        let mut name: Vec<String> = Vec::new();
+        name.extend(by_run.then(|| run(curve)));
+        name.extend(by_access.then(|| access(curve)));
+        name.extend((by_op && !name.contains(&op(curve))).then(|| op(curve)));
+        let of_key = |other: &Key| Some(other.phrase(other.value(&curve.job.load)?));
+        name.extend(others.iter().filter_map(of_key));
+        let name = if name.is_empty() { op(curve) } else { name.join(", ") };
+        let at = families.iter().position(|family| family.name == name).unwrap_or_else(|| {
+            families.push(Family { name, values: Vec::new() });
+            families.len() - 1
+        });
+        match families[at].values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, curves)) => curves.push(*curve),
+            None => families[at].values.push((value, vec![*curve])),
+        }
+    }
+    families.iter_mut().for_each(|family| family.values.sort_by_key(|(value, _)| *value));
+    families
+}
+
+fn of_run<'a>(curves: &[Curve<'a>], run: usize) -> Vec<Curve<'a>> {
+    curves.iter().filter(|curve| curve.run == run).copied().collect()
+}
+
+/// A figure of repeats: the mean, and the least and the greatest where there are several.
+fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f64)>)> {
+    let all: Option<Vec<f64>> = curves.iter().map(|curve| curve.op.figure_value(kind)).collect();
+    let all = all?;
+    match (Spread::of(&all), &all[..]) {
+        (Some(spread), _) => Some((spread.mean, Some((spread.min, spread.max)))),
+        (None, [one]) => Some((*one, None)),
+        (None, _) => None,
+    }
+}
+
+/// Rate and latency against the part of the load of which there are most values.
+///
+/// # Errors
+/// A sentence: all have the same load.
+pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
+    let curves = curve::all(runs);
+    let Some(key) = varying(&curves).first().copied() else {
+        return Err("there is no picture against load: all results have the same depth, number \
+                    of workers and block size"
+            .into());
+    };
+    let families = families(&curves, runs, key);
+    let series = |kind: FigureKind, suffix: &str, is_second: bool| {
+        let of = |(slot, family): (usize, &Family<'_>)| {
+            let all = family.values.iter();
+            let figures: Vec<_> = all
+                .filter_map(|(value, curves)| Some((*value as f64, figure(curves, kind)?)))
+                .collect();
+            let points: Vec<_> = figures.iter().map(|(at, (mean, _))| (*at, *mean)).collect();
+            let spans = figures.iter().filter_map(|(at, (_, ends))| Some((*at, ends.as_ref()?)));
+            let spans: Vec<_> = spans.map(|(at, (low, high))| (at, *low, *high)).collect();
+            let shape = if is_second { Shape::Dotted(points) } else { Shape::Line(points) };
+            let line = Series::new(format!("{}{suffix}", family.name), slot, shape);
+            let whiskers = Series::new(String::new(), slot, Shape::Whiskers(spans));
+            [line, whiskers]
+        };
+        let all = families.iter().enumerate().take(SERIES_MAX).flat_map(of);
+        all.filter(|series| !is_empty(&series.shape)).collect::<Vec<Series>>()
+    };
+    let rate = key.rate();
+    let label = if rate == FigureKind::BytesPerS { "Throughput" } else { "IOPS" };
+    let mut panels = vec![Panel::new(Axis::linear(label, rate.unit()), series(rate, "", false))];
+    let p99 = FigureKind::LatencyPercentile(99.0);
+    let mut latency = series(FigureKind::LatencyMean, " mean", false);
+    latency.extend(series(p99, " p99", true));
+    if !latency.is_empty() {
+        panels.push(Panel::new(latency_axis(&latency), latency));
+    }
+    let all = values(&curves, key);
+    let ticks = all.iter().map(|value| (*value as f64, key.text(*value))).collect();
+    let unit = if key == Key::Block { Unit::Bytes } else { Unit::Count };
+    let x = Axis::new(key.label(), unit, Scale::Log).with_ticks(ticks);
+    let marks = knees(runs, key);
+    let what = match key {
+        Key::Block => "performance by block size",
+        Key::Depth => "performance by depth",
+        Key::Workers => "performance by workers",
+    };
+    Ok(frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs))
+}
+
+fn is_empty(shape: &Shape) -> bool {
+    match shape {
+        Shape::Whiskers(spans) => spans.is_empty(),
+        Shape::Line(points) | Shape::Dotted(points) => points.is_empty(),
+        _ => false,
+    }
+}
+
+fn latency_axis(series: &[Series]) -> Axis {
+    let points = series.iter().flat_map(|of| match &of.shape {
+        Shape::Line(points) | Shape::Dotted(points) => points.clone(),
+        _ => Vec::new(),
+    });
+    let (mut low, mut high) = (f64::MAX, 0f64);
+    for (_, ns) in points {
+        (low, high) = (low.min(ns), high.max(ns));
+    }
+    match high > low * LINEAR_MAX {
+        true => Axis::log("Latency", Unit::Ns),
+        false => Axis::linear("Latency", Unit::Ns),
+    }
+}
+
+/// The knees that the judgement of a run shows, at their values of the key.
+fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for report in runs.iter().filter_map(|run| run.report) {
+        let Some(sweep) = &report.judgement.sweep else { continue };
+        let named = sweep.knees.iter().filter_map(|knee| knee.value.as_ref());
+        for text in named {
+            // A row has the same value in the same words, and the plan has it as a number.
+            let row = sweep.rows.iter().find(|row| row.values.last() == Some(text));
+            let job = row.and_then(|row| report.plan.phases.get(row.phase)?.jobs.first());
+            let load = job.map(Load::from);
+            let Some(at) = load.and_then(|load| key.value(&load)) else { continue };
+            let label = format!("knee at {}", key.phrase(at));
+            if !marks.iter().any(|mark| mark.label == label) {
+                marks.push(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee });
+            }
+        }
+    }
+    marks
+}
+
+/// Rate and latency by two parts of the load.
+///
+/// # Errors
+/// A sentence: the results do not have several values of two of them.
+pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
+    let curves = curve::all(runs);
+    let keys = varying(&curves);
+    let [x, y, ..] = keys[..] else {
+        return Err("a heat map takes results with several values of two of depth, workers and \
+                    block size"
+            .into());
+    };
+    let (columns, rows) = (values(&curves, x), values(&curves, y));
+    let cells = |kind: FigureKind| -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for (column, x_value) in (0u32..).map(f64::from).zip(&columns) {
+            for (row, y_value) in (0u32..).map(f64::from).zip(&rows) {
+                let is_here = |curve: &&Curve<'_>| {
+                    let load = &curve.job.load;
+                    x.value(load) == Some(*x_value) && y.value(load) == Some(*y_value)
+                };
+                let here: Vec<_> = curves.iter().filter(is_here).copied().collect();
+                let Some((value, _)) = figure(&here, kind) else { continue };
+                let around = |at: f64| (at - 0.5, at + 0.5);
+                cells.push(Cell { x: around(column), y: around(row), value });
+            }
+        }
+        cells
+    };
+    let rate = if x == Key::Block || y == Key::Block { Key::Block.rate() } else { x.rate() };
+    let figures = [rate, FigureKind::LatencyPercentile(99.0)];
+    let figures = figures.into_iter().map(|kind| match cells(kind) {
+        none if none.is_empty() => (FigureKind::LatencyMean, cells(FigureKind::LatencyMean)),
+        cells => (kind, cells),
+    });
+    let names = |key: Key, values: &[u64]| -> Vec<String> {
+        values.iter().map(|value| key.text(*value)).collect()
+    };
+    let panel = |(kind, cells): (FigureKind, Vec<Cell>)| {
+        let label = match kind {
+            FigureKind::OpsPerS => "IOPS",
+            FigureKind::BytesPerS => "Throughput",
+            FigureKind::LatencyMean => "Latency, mean",
+            FigureKind::LatencyPercentile(_) => "Latency, p99",
+        };
+        let key =
+            ValueKey { label: label.into(), unit: kind.unit(), is_log: kind.unit() == Unit::Ns };
+        let series = Series::new(String::new(), 0, Shape::Cells(cells, key));
+        Panel::new(Axis::categories(y.label(), names(y, &rows)), vec![series])
+    };
+    let is_known = |(_, cells): &(FigureKind, Vec<Cell>)| !cells.is_empty();
+    let panels: Vec<Panel> = figures.filter(is_known).map(panel).collect();
+    let x = Axis::categories(x.label(), names(x, &columns));
+    let what = format!("performance by {} and {}", word(keys[0]), word(keys[1]));
+    Ok(frame::framed(Chart { x, panels, ..Chart::default() }, &what, runs))
+}
+
+fn word(key: Key) -> &'static str {
+    match key {
+        Key::Block => "block size",
+        Key::Depth => "depth",
+        Key::Workers => "workers",
+    }
+}
