@@ -1,4 +1,4 @@
-//! `--metrics`: a real Prometheus scrapes it, real parsers read it, and the numbers are the report's.
+//! `--metrics`: a real Prometheus scrapes it, real parsers read it, numbers are the report's.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

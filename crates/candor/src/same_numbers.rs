@@ -6,10 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use candor_chart::{Panel, Shape};
 use candor_metrics::{Format, RunMetrics};
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
+use candor_record::results::Results;
 use candor_record::{Event, OpStats, PhaseRecord, Report};
+use candor_show::charts::{self, Run};
 use candor_show::csv::{self, Table};
 use candor_show::{Style, json, report};
 
@@ -243,4 +246,47 @@ fn forms_for_people_have_them_in_their_words() {
         }
     }
     assert!(found > 80, "{found}");
+}
+
+/// Values of the bars of a picture, with the index of each one's row.
+fn bars(panel: &Panel) -> Vec<(usize, f64)> {
+    let bars = panel.series.iter().flat_map(|series| match &series.shape {
+        Shape::Bars(bars) => bars.clone(),
+        _ => Vec::new(),
+    });
+    bars.map(|bar| (bar.row, bar.value)).collect()
+}
+
+#[test]
+fn pictures_have_the_numbers_of_the_record() {
+    let mut compared = 0;
+    for (name, report) in recorded() {
+        let results = Results::from(&report);
+        let run = Run { name: "run", results: &results, report: Some(&report) };
+        let chart = charts::bars::bars(&[run]).expect("a picture");
+        let phases = report.judged().map(|(phase, _)| phase);
+        let work: Vec<&OpStats> = phases
+            .flat_map(operations)
+            .map(|(_, stats)| stats)
+            .filter(|stats| stats.figure.is_work())
+            .collect();
+        let expected = |of: &dyn Fn(&OpStats) -> Option<f64>| -> Vec<(usize, f64)> {
+            let rows = work.iter().enumerate();
+            rows.filter_map(|(row, stats)| Some((row, of(stats)?))).collect()
+        };
+        for panel in &chart.panels {
+            let expected = match panel.y.label.as_str() {
+                "IOPS" => expected(&|stats| Some(stats.ops_per_s)),
+                "Throughput" => expected(&|stats| Some(stats.bytes_per_s)),
+                "Latency, mean" => expected(&|stats| Some(stats.latency.as_ref()?.mean_ns)),
+                "Latency, p99" => {
+                    expected(&|stats| Some(stats.latency.as_ref()?.percentile_ns(99.0)? as f64))
+                }
+                other => panic!("no figure is called {other}"),
+            };
+            assert_eq!(bars(panel), expected, "{} of {name}", panel.y.label);
+            compared += expected.len();
+        }
+    }
+    assert!(compared > 150, "{compared}");
 }

@@ -36,7 +36,8 @@ impl ResultSeries {
             latency: gauge(
                 "candor_result_latency",
                 s,
-                "Percentiles of all latencies of a phase that ended; 0 is the least, 100 the greatest",
+                "Percentiles of all latencies of a phase that ended; 0 is the least, 100 the \
+                 greatest",
             ),
             latency_mean: gauge(
                 "candor_result_latency_mean",
