@@ -34,6 +34,7 @@ mod iostat;
 mod limits;
 mod lists;
 mod live;
+mod metrics;
 mod plans;
 mod safety;
 mod scale;

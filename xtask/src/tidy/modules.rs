@@ -40,6 +40,7 @@ const ORDERS: &[(&str, &str)] = &[
          blocks memory pattern file_name tree listing target entries threads program work model nearest \
          problem rank check shell text",
     ),
+    ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data known layout sources engines ready"),
     (
         "engine",
