@@ -246,7 +246,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_has_a_place_within(values in prop::collection::vec(prop::num::f64::ANY, 0..9)) {
+        fn every_value_has_a_place_within(
+            values in prop::collection::vec(prop::num::f64::ANY, 0..9),
+        ) {
             for scale in [Scale::Linear, Scale::Spread, Scale::Log, Scale::Nines, Scale::Elapsed,
                 Scale::Date, Scale::Category(vec!["a".into(), "b".into()])] {
                 for ends in [Ends::Tight, Ends::Round] {

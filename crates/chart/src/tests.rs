@@ -187,7 +187,8 @@ proptest! {
         prop_assert!(!data.contains("NaN"));
         (0..chart.panels.len()).for_each(|at| {
             let table = chart.table(at, 10);
-            assert!(table.rows.len() <= 10 && table.rows.iter().all(|row| row.len() == table.head.len()));
+            assert!(table.rows.len() <= 10);
+            assert!(table.rows.iter().all(|row| row.len() == table.head.len()));
         });
     }
 }

@@ -161,7 +161,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ticks_lie_within_and_are_few(low in 1e-3f64..1e12, factor in 1.01f64..1e9, max in 2usize..12) {
+        fn ticks_lie_within_and_are_few(
+            low in 1e-3f64..1e12,
+            factor in 1.01f64..1e9,
+            max in 2usize..12,
+        ) {
             let high = low * factor;
             for ticks in [logarithmic(low, high, max), binary(low, high, max)] {
                 prop_assert!(ticks.len() <= max * 3);
