@@ -238,6 +238,7 @@ mod tests {
             block_bytes: Some(4096),
             depth: Some(32),
             workers: Some(4),
+            ..Load::default()
         };
         assert_eq!(load.to_string(), "randread 4 KiB, depth 32, 4 workers");
         assert_eq!(Load { workers: Some(1), ..Load::default() }.to_string(), "");
