@@ -186,7 +186,9 @@ fn played_again(report: &str) {
     assert!(terminal.shown().contains("results so far"), "{}", terminal.shown());
     terminal.press("q");
     assert_eq!(terminal.end(), Some(0));
-    assert!(terminal.shown().contains("random read"), "{}", terminal.shown());
+    let text = String::from_utf8_lossy(&terminal.bytes).into_owned();
+    let (_, printed) = text.rsplit_once("\x1b[?1049l").expect("the screen was left");
+    assert!(printed.contains("random read"), "the report follows: {printed}");
     let nowhere = candor(&words);
     assert_eq!(nowhere.code, Some(1));
     assert!(nowhere.err.contains("--live draws on a terminal of 80 columns"), "{}", nowhere.err);
