@@ -67,7 +67,7 @@ impl Shown {
 impl Drop for Shown {
     fn drop(&mut self) {
         self.session = None;
-        self.warnings.iter().for_each(|sentence| screen::tell(&format!("candor: {sentence}\n")));
+        self.warnings.drain(..).for_each(screen::tell_later);
     }
 }
 

@@ -1,6 +1,7 @@
 //! The terminal: what goes to stdout, what to stderr, how wide, in colour or not.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 use candor_plan::{Problem, Source};
 use candor_show::{Style, problems, progress};
@@ -67,7 +68,7 @@ pub fn data(text: &str) -> Result<(), String> {
 
 /// Writes data to stdout; false if nobody reads it any more.
 pub fn stream(text: &str) -> Result<bool, String> {
-    candor_live::settle();
+    catch_up();
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
     match written {
@@ -88,15 +89,31 @@ pub fn is_read_by_a_person() -> bool {
     io::stderr().is_terminal()
 }
 
+/// Sentences that wait until something is printed.
+static LATER: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Tells a sentence before whatever is printed next: a terminal that takes nothing holds up what is
+/// printed, and nothing before it.
+pub fn tell_later(sentence: String) {
+    LATER.lock().unwrap_or_else(PoisonError::into_inner).push(sentence);
+}
+
+/// Takes a screen off a terminal that took nothing when it ended, and tells what was to be told.
+fn catch_up() {
+    candor_live::settle();
+    let later = std::mem::take(&mut *LATER.lock().unwrap_or_else(PoisonError::into_inner));
+    later.iter().for_each(|sentence| tell(&format!("candor: {sentence}\n")));
+}
+
 /// Tells an error in a sentence.
 pub fn error(sentence: &str) {
-    candor_live::settle();
+    catch_up();
     tell(&format!("{}error: {sentence}\n", fresh_line()));
 }
 
 /// Tells on a line what ended a run before its time.
 pub fn cut_short(sentence: &str) {
-    candor_live::settle();
+    catch_up();
     tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
 }
 
@@ -107,6 +124,7 @@ fn fresh_line() -> &'static str {
 
 /// Tells what is wrong with a plan.
 pub fn problems(found: &[Problem], source: &Source, color: Color) {
+    catch_up();
     let text = problems::text(found, source, color.on(io::stderr().is_terminal()));
     tell(&format!("{}{text}", fresh_line()));
 }
