@@ -186,16 +186,17 @@ fn the_numbers_of_a_picture_are_those_of_the_report() {
 fn ceilings_verdict_and_caution_come_from_the_report() {
     let mut phases = sample::series();
     phases.truncate(1);
-    let mut report = sample::report("every number is the storage's own.", phases);
+    let report = sample::report("every number is the storage's own.", phases);
     let results = Results::from(&report);
     let whole = Run { name: "series", results: &results, report: Some(&report) };
     let drawn = chart(Kind::Bars, &[whole]).expect("bars");
     assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("Believable", &None));
     assert_eq!(drawn.source, "candor 0.1.0 · 2026-01-02T03:04:05Z");
-    report.judgement.verdict = Verdict::MeasuresElse;
-    report.judgement.headline = "Measures something else (the page cache).".into();
-    let results = Results::from(&report);
-    let cached = Run { name: "cached", results: &results, report: Some(&report) };
+    let mut doubtful = report.clone();
+    doubtful.judgement.verdict = Verdict::MeasuresElse;
+    doubtful.judgement.headline = "Measures something else (the page cache).".into();
+    let other = Results::from(&doubtful);
+    let cached = Run { name: "cached", results: &other, report: Some(&doubtful) };
     let drawn = chart(Kind::Bars, &[whole, cached]).expect("bars");
     assert_eq!(drawn.verdict, "Measures something else: 1 of 2 runs");
     let caution = drawn.caution.expect("a caution");
