@@ -192,11 +192,11 @@ fn ceilings_verdict_and_caution_come_from_the_report() {
     let drawn = chart(Kind::Bars, &[whole]).expect("bars");
     assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("Believable", &None));
     assert_eq!(drawn.source, "candor 0.1.0 · 2026-01-02T03:04:05Z");
-    let mut other = report.clone();
-    other.judgement.verdict = Verdict::MeasuresElse;
-    other.judgement.headline = "Measures something else (the page cache).".into();
-    let others = Results::from(&other);
-    let cached = Run { name: "cached", results: &others, report: Some(&other) };
+    let mut doubtful = report.clone();
+    doubtful.judgement.verdict = Verdict::MeasuresElse;
+    doubtful.judgement.headline = "Measures something else (the page cache).".into();
+    let other = Results::from(&doubtful);
+    let cached = Run { name: "cached", results: &other, report: Some(&doubtful) };
     let drawn = chart(Kind::Bars, &[whole, cached]).expect("bars");
     assert_eq!(drawn.verdict, "Measures something else: 1 of 2 runs");
     let caution = drawn.caution.expect("a caution");
