@@ -1,5 +1,5 @@
-//! `candor show REPORT`: a stored report as the run printed it, or as its screen showed it; results of
-//! another tool as a table.
+//! `candor show REPORT`: a stored report as the run printed it, or as its screen showed it; results
+//! of another tool as a table.
 
 use candor_show::{json, results};
 use clap::{ArgMatches, Command};
