@@ -56,8 +56,7 @@ impl<'a> Pair<'a> {
         [self.baseline.job(self.jobs[0]), self.run.job(self.jobs[1])]
     }
 
-    /// Operations that each repeat of both sides did, by name; those that consist of others are left
-    /// out.
+    /// Operations that each repeat of both sides did, by name, without those that consist of others.
     pub fn operations(&self) -> Vec<&'a str> {
         let [mine, theirs] = self.measured();
         let counts = |op: &&'a OpResults| !matches!(op.figure, Figure::Item | Figure::ReadBack);
