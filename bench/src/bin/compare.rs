@@ -2,9 +2,10 @@
 //! table on stdout.
 //!
 //! Pairs of the same work, at full speed and held at a rate, as single runs and as repeats, and
-//! pairs of which the second is held 3 % lower. Then, as root, runs that differ in depth, size, cache,
-//! scheduler and filesystem, on a loop device over a file in the directory. Reports that are there
-//! already are not made again, so that it can be interrupted, and counted again by a newer candor.
+//! pairs of which the second is held 3 % lower. Then, as root, runs that differ in depth, size,
+//! cache, scheduler and filesystem, on a loop device over a file in the directory. Reports that are
+//! there already are not made again, so that it can be interrupted, and counted again by a newer
+//! candor.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -44,7 +44,7 @@ impl FailIf {
         let below = &text[at..=at] == "<";
         if (percent > 0.0) == below && percent != 0.0 {
             return Err(format!(
-                "`{text}` fails where nothing changes: `<` takes a negative bound, `>` a positive one"
+                "`{text}` fails where nothing changes: `<` takes a negative bound, `>` a positive"
             ));
         }
         Ok(FailIf { of, kind, below, bound: percent / 100.0 })

@@ -56,7 +56,7 @@ impl<'a> Pair<'a> {
         [self.baseline.job(self.jobs[0]), self.run.job(self.jobs[1])]
     }
 
-    /// Operations that each repeat of both sides did, by name, without those that consist of others.
+    /// Operations that each repeat of both sides did, by name, without those made up of others.
     pub fn operations(&self) -> Vec<&'a str> {
         let [mine, theirs] = self.measured();
         let counts = |op: &&'a OpResults| !matches!(op.figure, Figure::Item | Figure::ReadBack);

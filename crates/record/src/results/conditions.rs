@@ -54,7 +54,7 @@ pub enum Area {
 /// Conditions of a whole report: its targets, the tool, host and storage. Those of the work stand
 /// with each job.
 pub(super) fn of(report: &Report) -> Vec<Condition> {
-    let host = report.phases.last().map(|phase| phase.host());
+    let host = report.phases.last().map(crate::PhaseRecord::host);
     let name = Some(host.map_or("", |host| &host.host).to_owned()).filter(|name| !name.is_empty());
     let mut all = plan::of_targets(&report.plan);
     let version = Some(report.candor_version.clone());
