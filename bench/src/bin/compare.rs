@@ -1,10 +1,11 @@
-//! What `candor compare` claims of runs whose truth is known: `compare CANDOR DIRECTORY PAIRS`. A
+//! Claims of `candor compare` on runs whose truth is known: `compare CANDOR DIRECTORY PAIRS`. A
 //! table on stdout.
 //!
-//! Pairs of the same work, at full speed and held at a rate, as single runs and as repeats, and pairs
-//! of which the second is held 3 % lower. Then, as root, runs that differ in depth, size, cache,
-//! scheduler and filesystem, on a loop device over a file in the directory. Reports that are there
-//! already are not made again, so that it can be interrupted, and counted again by a newer candor.
+//! Pairs of the same work, at full speed and held at a rate, as single runs and as repeats, and
+//! pairs of which the second is held 3 % lower. Then, as root, runs that differ in depth, size,
+//! cache, scheduler and filesystem, on a loop device over a file in the directory. Reports that are
+//! there already are not made again, so that it can be interrupted, and counted again by a newer
+//! candor.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -211,7 +212,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What a program printed; it has to succeed.
+/// Text that a program prints; it has to succeed.
 fn output(program: &str, words: &[&str]) -> String {
     let output = Command::new(program).args(words).stdin(Stdio::null()).output();
     let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));

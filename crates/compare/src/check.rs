@@ -14,7 +14,7 @@ pub struct FailIf {
     of: Option<String>,
     /// The figure.
     pub kind: FigureKind,
-    /// It fails below the bound; else above.
+    /// The check fails below the bound; else above.
     below: bool,
     /// The bound as a share of the baseline.
     bound: f64,
@@ -26,7 +26,7 @@ impl FailIf {
     /// # Errors
     /// A sentence with the form of a condition.
     pub fn parse(text: &str) -> Result<FailIf, String> {
-        let form = "a condition is FIGURE < PERCENT% or FIGURE > PERCENT%, such as `iops < -5%`, or \
+        let form = "a condition is FIGURE < PERCENT% or FIGURE > PERCENT%, such as `iops < -5%` or \
                     `PHASE/JOB: p99 > 10%`";
         let at = text.find(['<', '>']).ok_or_else(|| format!("`{text}` has no < or >: {form}"))?;
         let (figure, bound) = (&text[..at], text[at + 1..].trim());
@@ -44,13 +44,13 @@ impl FailIf {
         let below = &text[at..=at] == "<";
         if (percent > 0.0) == below && percent != 0.0 {
             return Err(format!(
-                "`{text}` fails where nothing changes: a bound below is negative, one above positive"
+                "`{text}` fails where nothing changes: `<` takes a negative bound, `>` a positive"
             ));
         }
         Ok(FailIf { of, kind, below, bound: percent / 100.0 })
     }
 
-    /// It is about that figure.
+    /// The condition is about that figure.
     fn concerns(&self, figure: &FigureChange) -> bool {
         let whole = format!("{}/{}", figure.phase, figure.job);
         let named = self.of.as_ref().is_none_or(|of| *of == figure.phase || *of == whole);
@@ -67,7 +67,7 @@ impl FailIf {
         if self.below { change < self.bound } else { change > self.bound }
     }
 
-    /// What comes of it for a run.
+    /// Checks a run.
     pub fn check(&self, baseline: &str, change: &RunChange) -> Check {
         let mut concerned: Vec<&FigureChange> =
             change.figures.iter().filter(|figure| self.concerns(figure)).collect();

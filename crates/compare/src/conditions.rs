@@ -227,7 +227,7 @@ fn disturbances_of(pair: &Pair<'_>) -> Vec<Difference> {
     kinds.filter_map(difference).collect()
 }
 
-/// What the differences make of a comparison.
+/// Fairness of a comparison with these differences.
 pub fn fairness(differences: &[Difference]) -> Fairness {
     let unfair = differences.iter().filter(|of| of.matters && !of.intended);
     let of = |difference: &Difference| match difference.area {

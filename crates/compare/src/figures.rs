@@ -129,7 +129,9 @@ fn kept_its_rate(job: &JobResults) -> bool {
     let held =
         [(job.load.held_ops_per_s, only.ops_per_s), (job.load.held_bytes_per_s, only.bytes_per_s)];
     held.into_iter().any(|of| {
-        matches!(of, (Some(asked), Some(reached)) if (reached / asked - 1.0).abs() <= 1.0 - RATE_KEPT)
+        let (Some(asked), Some(reached)) = of else { return false };
+        let off: f64 = reached / asked - 1.0;
+        off.abs() <= 1.0 - RATE_KEPT
     })
 }
 

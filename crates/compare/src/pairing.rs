@@ -56,8 +56,7 @@ impl<'a> Pair<'a> {
         [self.baseline.job(self.jobs[0]), self.run.job(self.jobs[1])]
     }
 
-    /// Operations that each repeat of both sides did, by name; those that consist of others are left
-    /// out.
+    /// Operations that each repeat of both sides did, by name, without those made up of others.
     pub fn operations(&self) -> Vec<&'a str> {
         let [mine, theirs] = self.measured();
         let counts = |op: &&'a OpResults| !matches!(op.figure, Figure::Item | Figure::ReadBack);
@@ -87,7 +86,7 @@ pub fn phases(results: &Results) -> Vec<Repeated<'_>> {
 fn repeated<'a>(nth: usize, all: &[&'a PhaseResults]) -> Repeated<'a> {
     // A number of the storage and one of the page cache have no mean.
     let class = |phase: &&PhaseResults| phase.verdict.map(|of| of.max(Verdict::WithRemarks));
-    let best = all.iter().map(|phase| class(phase)).min().flatten();
+    let best = all.iter().map(&class).min().flatten();
     let kept: Vec<_> = all.iter().copied().filter(|phase| class(phase) == best).collect();
     let left_out = all.len() - kept.len();
     Repeated { name: &all[0].name, nth, kept, left_out }

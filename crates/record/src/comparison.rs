@@ -96,7 +96,7 @@ pub struct Difference {
     pub run: Option<String>,
     /// Results under another value answer another question.
     pub matters: bool,
-    /// It is what the comparison is about, as whoever compares said.
+    /// The comparison is about it, as whoever compares said.
     pub intended: bool,
 }
 
@@ -185,11 +185,11 @@ pub enum Basis {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// It changed, to the better.
+    /// A change to the better.
     Better,
-    /// It changed, to the worse.
+    /// A change to the worse.
     Worse,
-    /// It may have changed: by itself it would count, among so many figures it does not.
+    /// Perhaps a change: by itself it would count, among so many figures it does not.
     Suspected,
     /// No change was shown; the interval says how large one could be.
     #[default]
@@ -212,7 +212,7 @@ pub struct Check {
     pub condition: String,
     /// Label of the run that was looked at.
     pub run: String,
-    /// What came of it.
+    /// Result.
     pub result: CheckResult,
     /// The reason, in a sentence.
     pub sentence: String,
