@@ -79,15 +79,19 @@ fn row(run: &ListedRun, room: usize, results_max: usize) -> Vec<Cell> {
             format!("{}{more}", end(first, target_columns.saturating_sub(more.len()).max(1)))
         }
     };
-    vec![
+    let mut cells: Vec<Cell> = vec![
         run.run.to_string().into(),
         minute(&run.started).into(),
         cut(name, name_columns).into(),
         target.into(),
         figures(run, results_max).into(),
         verdict(run),
-        run.tags.join(" ").into(),
-    ]
+    ];
+    // The column is there only where some run has a tag.
+    if !run.tags.is_empty() {
+        cells.push(run.tags.join(" ").into());
+    }
+    cells
 }
 
 /// The last columns of a path, which tell paths apart.

@@ -71,6 +71,8 @@ fn runs_are_a_table() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    let untagged = RunList { in_all: 1, matching: 1, runs: vec![run(1)], ..RunList::default() };
+    assert_eq!(list(&untagged, &Style::default()).lines().count(), 2);
     let none = RunList { in_all: 9, ..RunList::default() };
     assert_eq!(list(&none, &Style::default()), "No run of the history matches.\n");
     let empty = list(&RunList::default(), &Style::default());
