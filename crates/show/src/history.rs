@@ -15,12 +15,12 @@ use crate::style::{Style, Tone};
 
 pub use picture::chart;
 
-/// Results of a run that are shown by themselves.
-const RESULTS_MAX: usize = 2;
-/// Columns that a name may take.
-const NAME_COLUMNS: usize = 26;
-/// Columns that a target may take.
-const TARGET_COLUMNS: usize = 18;
+/// Columns of a list that name and target leave to the others: number, start, one result, verdict.
+const OTHER_COLUMNS: usize = 60;
+/// Columns that name and target have at least, together.
+const NAMES_MIN: usize = 16;
+/// Columns of a page from which on a run has room for two results.
+const WIDE: usize = 120;
 /// Conditions that are named beside a change.
 const DIFFERENCES_MAX: usize = 4;
 /// Columns of a sparkline.
@@ -37,7 +37,8 @@ pub fn list(list: &RunList, style: &Style) -> String {
         });
         return page.finish();
     }
-    let has_tags = list.runs.iter().any(|run| !run.tags.is_empty());
+    let tags = list.runs.iter().map(|run| run.tags.join(" ").chars().count()).max().unwrap_or(0);
+    let has_tags = tags > 0;
     let mut columns =
         ["run", "started (UTC)", "name", "target", "result", "verdict"].map(left).to_vec();
     columns[0].1 = Align::Right;
@@ -45,7 +46,11 @@ pub fn list(list: &RunList, style: &Style) -> String {
         columns.push(left("tags"));
     }
     let mut table = Table::new(&columns);
-    list.runs.iter().for_each(|run| table.row(row(run)));
+    let is_wide = style.columns() >= WIDE;
+    let others = OTHER_COLUMNS + tags + if is_wide { 20 } else { 2 };
+    let room = style.columns().saturating_sub(others).max(NAMES_MIN);
+    let results_max = if is_wide { 2 } else { 1 };
+    list.runs.iter().for_each(|run| table.row(row(run, room, results_max)));
     for line in table.lines(style) {
         page.line(&line);
     }
@@ -62,25 +67,30 @@ fn left(name: &'static str) -> (&'static str, Align) {
     (name, Align::Left)
 }
 
-fn row(run: &ListedRun) -> Vec<Cell> {
+fn row(run: &ListedRun, room: usize, results_max: usize) -> Vec<Cell> {
+    let (name_columns, target_columns) = (room.div_ceil(2), room / 2);
     let name = if run.name.is_empty() { &run.command } else { &run.name };
     let target = match &run.targets[..] {
         [] => String::new(),
-        [one] => end(one, TARGET_COLUMNS),
+        [one] => end(one, target_columns),
         [first, others @ ..] => {
             let more = format!(" +{}", others.len());
-            format!("{}{more}", end(first, TARGET_COLUMNS - more.len()))
+            format!("{}{more}", end(first, target_columns.saturating_sub(more.len()).max(1)))
         }
     };
-    vec![
+    let mut cells: Vec<Cell> = vec![
         run.run.to_string().into(),
         minute(&run.started).into(),
-        cut(name, NAME_COLUMNS).into(),
+        cut(name, name_columns).into(),
         target.into(),
-        figures(run).into(),
+        figures(run, results_max).into(),
         verdict(run),
-        run.tags.join(" ").into(),
-    ]
+    ];
+    // The column is there only where some run has a tag.
+    if !run.tags.is_empty() {
+        cells.push(run.tags.join(" ").into());
+    }
+    cells
 }
 
 /// The last columns of a path, which tell paths apart.
@@ -100,8 +110,8 @@ fn minute(started: &str) -> String {
     started.chars().take(16).map(|c| if c == 'T' { ' ' } else { c }).collect()
 }
 
-fn figures(run: &ListedRun) -> String {
-    if run.results.len() > RESULTS_MAX {
+fn figures(run: &ListedRun, results_max: usize) -> String {
+    if run.results.len() > results_max {
         return counted(run.results.len() as u64, "result");
     }
     let text = |of: &candor_record::trend::ListedResult| {

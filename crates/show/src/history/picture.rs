@@ -7,6 +7,8 @@ use candor_record::trend::{Trend, TrendPoint, Trends};
 
 use super::{day, work};
 
+/// Runs up to which each has a dot; beyond, dots hide the line and make the picture large.
+const DOTS_MAX: usize = 300;
 /// Panels of a picture: more of them could not be read.
 const PANELS_MAX: usize = 6;
 
@@ -61,10 +63,11 @@ fn panel(slot: usize, trend: &Trend) -> Panel {
         .level
         .zip(counting.last())
         .map(|(value, _)| Level { value, label: format!("now {}", trend.figure.text(value)) });
-    let mut series = vec![
-        Series::new(work(&trend.series), slot, Shape::Line(counting.clone())),
-        Series::new("", slot, Shape::Dots(counting)),
-    ];
+    let name = work(&trend.series);
+    let mut series = vec![Series::new(name, slot, Shape::Line(counting.clone()))];
+    if counting.len() <= DOTS_MAX {
+        series.push(Series::new("", slot, Shape::Dots(counting)));
+    }
     let left_out = of(false);
     if !left_out.is_empty() {
         series.push(Series::new(

@@ -58,11 +58,30 @@ fn runs_are_a_table() {
         },
     ];
     let all = RunList { history_version: 1, in_all: 9, matching: 8, runs };
-    insta::assert_snapshot!(list(&all, &Style { color: false, width: 80 }));
+    let text = list(&all, &Style { color: false, width: 80 });
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.starts_with("  run  started (UTC) "), "{text}");
+    for part in [
+        "12345  2026-11-16 17:45  random ",
+        "  read 146k IOPS  with remarks  base\n",
+        " +1  3 results       not judged\n",
+        "  candor ",
+        "  cut short\n",
+        "The newest 3 of 8 runs: --last N shows more.",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let untagged = RunList { in_all: 1, matching: 1, runs: vec![run(1)], ..RunList::default() };
+    assert_eq!(list(&untagged, &Style::default()).lines().count(), 2);
     let none = RunList { in_all: 9, ..RunList::default() };
     assert_eq!(list(&none, &Style::default()), "No run of the history matches.\n");
     let empty = list(&RunList::default(), &Style::default());
     assert!(empty.starts_with("No run is in the history yet"), "{empty}");
+}
+
+/// The text without its line breaks.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn trend() -> Trend {
@@ -112,7 +131,21 @@ fn a_trend_names_what_changed() {
         ..trend()
     };
     let all = Trends { history_version: 1, trends: vec![trend(), quiet], single: 3 };
-    insta::assert_snapshot!(trends(&all, &Style { color: false, width: 80 }));
+    let text = trends(&all, &Style { color: false, width: 140 });
+    for part in [
+        "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, job job, candor)\n",
+        "  ████████████▁▁▁·▁▁▁▁\n",
+        "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); now 785 IOPS; noise from run to run 0.2 %.",
+        "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
+        "12 runs before and 7 runs after.",
+        "Other than in run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",
+        "  1 run left out: cut short, or not to be believed.\n",
+        "p99: read, ",
+        "Too few runs to tell a change from noise: 8 that count are needed.",
+        "3 kinds of work ran once only.",
+    ] {
+        assert!(words(&text).contains(&words(part)), "{part}\n{text}");
+    }
     let none = trends(&Trends::default(), &Style::default());
     assert!(none.starts_with("No work of these runs ran twice"), "{none}");
 }
