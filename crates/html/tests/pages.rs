@@ -1,4 +1,4 @@
-//! What stands on pages, in which order, without a browser.
+//! Contents of pages and their order, without a browser.
 
 #[path = "browser/reports.rs"]
 mod reports;

@@ -65,7 +65,7 @@ pub fn half_an_hour() -> Report {
     report
 }
 
-/// What a picture consists of.
+/// Shades of a picture.
 #[allow(dead_code, reason = "pages.rs has no use of it")]
 pub struct Shades {
     /// Values that any channel of any pixel has.
