@@ -61,7 +61,7 @@ const CSV: Flag<Output> = Flag {
 const HTML: Flag<Output> = Flag {
     long: "html",
     takes: Takes::One("FILE"),
-    help: "Write the report as a page for the browser to FILE, with pictures and everything it needs",
+    help: "Write the report as a page for the browser to FILE, pictures and data included",
     fields: &[],
     set: |output, text| put_some(&mut output.html, html_file(text)),
 };

@@ -13,7 +13,7 @@ const SCRIPT: &str = include_str!("report.js");
 pub struct Frame {
     /// Title of the window.
     pub title: String,
-    /// What stands above all sections: the answer.
+    /// The answer, above all sections.
     pub head: Markup,
     /// A sentence at the end: who made it, from what.
     pub colophon: String,

@@ -11,7 +11,7 @@ use crate::markup::Markup;
 pub struct Picture {
     /// The drawing.
     pub svg: Markup,
-    /// Its width in pixels.
+    /// Width of the drawing in pixels.
     pub width: usize,
     /// The name of each part, and what is to be said of it.
     pub words: Vec<(String, String)>,

@@ -248,7 +248,8 @@ fn keyboards_and_readers_find_their_way(browser: &Browser) {
     assert_eq!(of(dead), 0);
     // Headings go down one step at a time.
     let steps = browser.run(
-        "const levels = [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]));
+        "const heads = [...document.querySelectorAll('h1,h2,h3,h4')];
+         const levels = heads.map(h => Number(h.tagName[1]));
          return levels.filter((level, n) => n > 0 && level > levels[n - 1] + 1).length",
     );
     assert_eq!(steps, 0);

@@ -22,6 +22,7 @@ pub fn page(report: &Report) -> String {
 }
 
 /// A run of 30 minutes by 64 workers with a sample each second, as one that was recorded would be.
+#[allow(dead_code, reason = "pages.rs has no use of it")]
 pub fn half_an_hour() -> Report {
     const SECONDS: u64 = 1800;
     let mut report = recorded("past-the-knee");
@@ -64,7 +65,8 @@ pub fn half_an_hour() -> Report {
     report
 }
 
-/// What a picture consists of.
+/// Shades of a picture.
+#[allow(dead_code, reason = "pages.rs has no use of it")]
 pub struct Shades {
     /// Values that any channel of any pixel has.
     pub count: usize,
@@ -73,6 +75,7 @@ pub struct Shades {
 }
 
 /// The shades of a PNG, by the bytes of its lines: enough to tell a page from an empty one.
+#[allow(dead_code, reason = "pages.rs has no use of it")]
 pub fn shades(png: &[u8]) -> Shades {
     let mut packed = Vec::new();
     let mut rest = &png[8..];

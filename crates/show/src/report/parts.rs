@@ -48,7 +48,7 @@ pub struct ResultRow {
     pub name: String,
     /// A number for each of the heads.
     pub numbers: Vec<Cell>,
-    /// What stands beside the first row of a phase.
+    /// Facts beside the first row of a phase.
     pub about: Option<ResultNotes>,
 }
 
@@ -132,7 +132,7 @@ pub fn findings(report: &Report) -> Vec<Folded<'_>> {
     super::findings::folded(report)
 }
 
-/// What ran otherwise than it was asked.
+/// Requests that ran otherwise than asked.
 pub fn notes(report: &Report) -> Option<Table> {
     let heads = ["Asked", "Done", "Why", "Where"].map(|name| (name, Align::Left));
     let mut table = Table::new(&heads);

@@ -10,8 +10,8 @@ use crate::style::Style;
 use crate::words;
 
 /// Meaning of the columns.
-pub(in super::super) const INTERVAL: &str = "± is half the 95 % interval of the mean (Student's t), for repeats that are independent; \
-     least and most are those of the rate.";
+pub(in super::super) const INTERVAL: &str = "± is half the 95 % interval of the mean (Student's \
+     t), for repeats that are independent; least and most are those of the rate.";
 
 /// The means with their spread in so many lines at most.
 pub(super) fn brief(style: &Style, repeats: &[Repeats], lines_max: usize) -> Vec<String> {
