@@ -66,7 +66,7 @@ pub fn bar(share: f64, marks: &[f64], columns: usize) -> String {
     let share = share.clamp(0.0, 1.0);
     let eighths = (share * columns as f64 * 8.0).round() as usize;
     let mut text: Vec<char> = vec!['█'; eighths / 8];
-    text.extend((eighths % 8 > 0).then(|| EIGHTHS[eighths % 8 - 1]));
+    text.extend((!eighths.is_multiple_of(8)).then(|| EIGHTHS[eighths % 8 - 1]));
     text.resize(columns, '·');
     for mark in marks.iter().filter(|mark| (0.0..=1.0).contains(*mark)) {
         let at = (mark * columns as f64).ceil() as usize;
