@@ -72,7 +72,7 @@ fn sign(series: &Series, sheet: &mut Sheet<'_>, (x, y): (f64, f64)) {
         Shape::Cells(..) => {}
         shape => {
             if !matches!(shape, Shape::Dots(_)) {
-                let path = format!("M{:.1} {y:.1}h{SIGN}", x);
+                let path = format!("M{x:.1} {y:.1}h{SIGN}");
                 let dashes = if matches!(shape, Shape::Dotted(_)) { "2 3" } else { "none" };
                 sheet.svg.put(
                     "path",
