@@ -31,8 +31,8 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv comparison cached history problems progress requests rules watch \
-         report facts",
+        "style describe layout words json csv comparison cached history problems progress requests \
+         rules watch report facts",
     ),
     (
         "plan",
