@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::files::RunId;
+/// Number of a run in the history.
+pub type RunId = u64;
 
 /// Reason for which the history cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -13,7 +14,7 @@ pub enum Error {
     /// A file or directory.
     #[error("{} cannot be {verb}: {why}", path.display())]
     File {
-        /// Its path.
+        /// Path of it.
         path: PathBuf,
         /// Past participle of the action that failed.
         verb: &'static str,
@@ -23,7 +24,7 @@ pub enum Error {
     /// The index holds bytes that are none of its own.
     #[error("the index {} is damaged: {why}", path.display())]
     Damaged {
-        /// Its path.
+        /// Path of it.
         path: PathBuf,
         /// Reason of SQLite.
         why: String,
@@ -31,13 +32,13 @@ pub enum Error {
     /// The index is of a later version.
     #[error("the index {} was made by a newer candor; use that one", path.display())]
     Newer {
-        /// Its path.
+        /// Path of it.
         path: PathBuf,
     },
     /// The index cannot be used now.
     #[error("the index {} cannot be used: {why}", path.display())]
     Index {
-        /// Its path.
+        /// Path of it.
         path: PathBuf,
         /// Reason of SQLite.
         why: rusqlite::Error,

@@ -12,9 +12,7 @@ use candor_record::REPORT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-
-/// Number of a run in the history.
-pub type RunId = u64;
+use crate::error::RunId;
 
 /// Documents of one directory.
 const IN_DIRECTORY: RunId = 1000;

@@ -11,7 +11,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
 
 use crate::Error;
 use crate::entry::{Entry, Figures, Row};
-use crate::files::{Note, RunId};
+use crate::error::RunId;
+use crate::files::Note;
 
 /// Version of the tables, and of the names of kinds of work in them. An index of an earlier one is
 /// made again.

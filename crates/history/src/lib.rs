@@ -32,12 +32,13 @@ use std::path::{Path, PathBuf};
 
 use candor_record::Report;
 use candor_record::results::Results;
+use candor_record::trend::Trends;
 
 use self::entry::Read;
 use self::files::Files;
 
-pub use error::Error;
-pub use files::{Kind, Note, RunId};
+pub use error::{Error, RunId};
+pub use files::{Kind, Note};
 pub use index::Index;
 pub use moment::moment;
 pub use place::{Place, VARIABLE, place};
@@ -69,7 +70,7 @@ pub struct Kept {
 /// Outcome of an import.
 #[derive(Debug)]
 pub enum Imported {
-    /// It is a run of the history now.
+    /// The document is a run of the history now.
     As(Kept),
     /// The history has the same document already.
     Known(RunId),
@@ -243,6 +244,14 @@ impl History {
             index.insert(&entries)?;
         }
         Ok(())
+    }
+
+    /// One trend per kind of work that ran more than once, the one with the most runs first.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn trends(&self, index: &Index, filter: &Filter, work: &Work) -> Result<Trends, Error> {
+        self.files.trends(index, filter, work)
     }
 
     /// The document of a run.

@@ -9,7 +9,7 @@ use rusqlite::types::Value;
 
 use crate::Error;
 use crate::entry::{Figures, started};
-use crate::files::RunId;
+use crate::error::RunId;
 use crate::index::{self, Index};
 
 /// Runs that a command is about: those that have all of this.

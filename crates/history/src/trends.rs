@@ -7,9 +7,10 @@ use candor_record::trend::{
 
 use crate::change::{levels, median};
 use crate::entry::Read;
-use crate::files::RunId;
+use crate::error::RunId;
+use crate::files::Files;
 use crate::query::points;
-use crate::{Error, Filter, History, Index};
+use crate::{Error, Filter, Index};
 
 /// Kinds of work that a trend is about, besides what their runs are.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,12 +34,17 @@ impl Work {
     }
 }
 
-impl History {
+impl Files {
     /// One trend per kind of work that ran more than once, the one with the most runs first.
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn trends(&self, index: &Index, filter: &Filter, work: &Work) -> Result<Trends, Error> {
+    pub(crate) fn trends(
+        &self,
+        index: &Index,
+        filter: &Filter,
+        work: &Work,
+    ) -> Result<Trends, Error> {
         let mut all = Trends { history_version: HISTORY_VERSION, ..Trends::default() };
         let mut series = index.series()?;
         series.retain(|(_, series)| work.holds(series));
@@ -97,7 +103,7 @@ impl History {
     /// Conditions that differ between two runs, as far as their documents can be read.
     fn differences(&self, before: RunId, after: RunId) -> Vec<Difference> {
         let conditions = |run| {
-            let (kind, text) = self.files.read(run).ok()?;
+            let (kind, text) = self.read(run).ok()?;
             Some(Read::document(kind, &text).ok()?.results.conditions)
         };
         let both = conditions(before).zip(conditions(after));

@@ -140,7 +140,7 @@ pub struct TrendPoint {
 pub struct TrendChange {
     /// The first run after the change.
     pub run: u64,
-    /// Its start, RFC 3339 in UTC.
+    /// Start of that run, RFC 3339 in UTC.
     pub started: String,
     /// The last run before it.
     pub run_before: u64,
