@@ -12,13 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{Scratch, candor, skip};
-
-/// Where `cargo xtask setup` puts Python programs: below the target folder.
-fn python_folder() -> PathBuf {
-    let target = std::env::current_exe().expect("the test's own path");
-    target.ancestors().nth(3).expect("target/PROFILE/deps").join("tools/python/bin")
-}
+use crate::support::{Scratch, candor, python_folder, skip};
 
 /// The program's path, if it is here and starts; says so if not.
 fn find(program: &str, from: &str) -> Option<PathBuf> {

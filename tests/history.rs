@@ -157,3 +157,8 @@ fn a_full_disk_is_a_warning_and_no_more() {
     assert_eq!(candor(&dir, &short(&file)).code, Some(0));
     assert_eq!(listed(&dir, &[]).len(), 2);
 }
+
+#[test]
+fn tests_stay_out_of_the_history_of_the_user() {
+    assert_eq!(std::env::var("CANDOR_HISTORY").as_deref(), Ok("off"), "see .cargo/config.toml");
+}

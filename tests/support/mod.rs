@@ -21,8 +21,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
 pub use program::{
-    NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, run, spawn,
-    spawn_as_nobody,
+    NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, python_folder, run,
+    spawn, spawn_as_nobody,
 };
 pub use report::{Report, counted, histogram};
 pub use scratch::{Scratch, fingerprint, random_file};

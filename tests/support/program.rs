@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -188,4 +189,10 @@ pub fn measured(scratch: &Scratch, words: &[&str]) -> (Ran, Report) {
     let ran = candor(&[words, &["--json", &json, "--verbose"]].concat());
     let report = Report::read(&json).unwrap_or_else(|| panic!("no report:\n{}", ran.err));
     (ran, report)
+}
+
+/// Where `cargo xtask setup` puts Python programs: below the target folder.
+pub fn python_folder() -> PathBuf {
+    let target = std::env::current_exe().expect("the test's own path");
+    target.ancestors().nth(3).expect("target/PROFILE/deps").join("tools/python/bin")
 }

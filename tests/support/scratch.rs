@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::hash::Hasher;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -87,10 +87,20 @@ pub fn text(path: &Path) -> String {
 
 /// Makes a file of incompressible bytes, on disk when this returns.
 pub fn random_file(path: &str, bytes: u64) {
-    let mut noise = File::open("/dev/urandom").expect("the kernel's noise").take(bytes);
+    // The kernel makes noise more slowly than a disk takes it, so a piece of it comes again, with
+    // its place in front.
+    let mut noise = vec![0; 1 << 20];
+    let mut kernel = File::open("/dev/urandom").expect("the kernel's noise");
+    kernel.read_exact(&mut noise).expect("the kernel's noise");
     let mut file =
         File::options().write(true).create(true).truncate(true).open(path).expect("a file");
-    std::io::copy(&mut noise, &mut file).expect("a file can be written");
+    let mut left = bytes;
+    while left > 0 {
+        noise[..8].copy_from_slice(&left.to_le_bytes());
+        let length = left.min(noise.len() as u64);
+        file.write_all(&noise[..length as usize]).expect("a file can be written");
+        left -= length;
+    }
     file.sync_all().expect("a file can be flushed");
 }
 

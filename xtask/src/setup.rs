@@ -15,7 +15,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("jq", "jq", "recipes that read JSON"),
     ("zsh", "zsh", "its completions"),
     ("fish", "fish", "its completions"),
-    ("python3", "python3-venv", "programs that read fio's results"),
+    ("python3", "python3-venv", "programs that read results"),
     ("chromium", "chromium", "pages that candor writes"),
     ("chromedriver", "chromium-driver", "pages that candor writes"),
     ("qemu-system-x86_64", "qemu-system-x86", "the lab's machine"),
@@ -28,11 +28,15 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("lvm", "lvm2", "volumes in the lab"),
     ("make-bcache", "bcache-tools", "tiered devices in the lab"),
     ("blktrace", "blktrace", "a second opinion on single requests"),
+    ("promtool", "prometheus", "a real reader of metrics"),
 ];
 
-/// Programs of the Python package index that read fio's results: (program, package).
-const PYTHON_NEEDS: &[(&str, &str)] =
-    &[("fio-plot", "fio-plot==1.1.21"), ("hwbench", "hwbench==0.8.0")];
+/// Programs and libraries of the Python package index that read results: (name, package).
+const PYTHON_NEEDS: &[(&str, &str)] = &[
+    ("fio-plot", "fio-plot==1.1.21"),
+    ("hwbench", "hwbench==0.8.0"),
+    ("prometheus_client", "prometheus-client==0.26.0"),
+];
 
 /// Where programs are, beside `PATH`: a user's may lack the administrator's folders.
 const ADMIN_FOLDERS: &str = "/usr/local/sbin:/usr/sbin:/sbin";
@@ -53,7 +57,7 @@ pub fn tools(root: &Path) -> PathBuf {
 fn python(root: &Path) -> bool {
     let environment = tools(root).join("python");
     let missing = || {
-        let gone = |(program, _): &&(&str, &str)| !environment.join("bin").join(program).is_file();
+        let gone = |(name, _): &&(&str, &str)| !has_python(&environment, name);
         PYTHON_NEEDS.iter().filter(gone).collect::<Vec<_>>()
     };
     if missing().is_empty() {
@@ -67,10 +71,17 @@ fn python(root: &Path) -> bool {
             let _ = run(Command::new(environment.join("bin/pip")).args(words));
         }
     }
-    for (program, package) in missing() {
-        eprintln!("missing: {program} (Python package {package}), which reads fio's results");
+    for (name, package) in missing() {
+        eprintln!("missing: {name} (Python package {package}), which reads results");
     }
     missing().is_empty()
+}
+
+/// Whether an environment has a program or a library of that name.
+fn has_python(environment: &Path, name: &str) -> bool {
+    let versions = std::fs::read_dir(environment.join("lib")).into_iter().flatten().flatten();
+    let mut libraries = versions.map(|version| version.path().join("site-packages").join(name));
+    environment.join("bin").join(name).is_file() || libraries.any(|library| library.is_dir())
 }
 
 fn run(command: &mut Command) -> bool {

@@ -293,6 +293,19 @@ impl Output {
         if code == exit::RAN { exit::UNBELIEVED } else { code }
     }
 
+    /// An error for options that only a report of candor can follow.
+    pub fn refuse_what_needs_a_report(&self, file: &str) -> Result<(), String> {
+        let given = [
+            ("--csv", self.csv.is_some()),
+            ("--percentiles", !self.percentiles.is_empty()),
+            ("--require", self.require.is_some()),
+        ];
+        match given.iter().find(|(_, given)| *given) {
+            Some((flag, _)) => Err(format!("{flag} needs a report of candor, and {file}")),
+            None => Ok(()),
+        }
+    }
+
     /// Shows a result that is no report: as JSON where `--json` wants it, and as text unless that
     /// was stdout.
     pub fn show<E: std::fmt::Display>(

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use candor_chart::{Panel, Shape};
 use candor_metrics::{Format, RunMetrics};
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
+use candor_record::results::Results;
 use candor_record::{Event, OpStats, PhaseRecord, Report};
-use candor_show::{Style, csv, json, report};
+use candor_show::charts::{self, Run};
+use candor_show::csv::{self, Table};
+use candor_show::{Style, json, report};
 
 /// Figures of an operation, as the record has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,12 +109,10 @@ fn of_json(report: &Report) -> Numbers {
 }
 
 /// The rows of a table, each by the names of its columns.
-fn rows(report: &Report, table: csv::Table) -> Vec<BTreeMap<String, String>> {
+fn rows(report: &Report, table: Table) -> Vec<BTreeMap<String, String>> {
     let text = csv::table(report, table).expect("written");
-    let mut lines = text.lines().map(|line| line.split(',').map(str::to_owned));
-    let names: Vec<String> = lines.next().expect("names").collect();
-    // No recorded report has a comma in a name.
-    lines.map(|cells| names.iter().cloned().zip(cells).collect()).collect()
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(|row| row.expect("a row")).collect()
 }
 
 /// The index of the phase of a row.
@@ -123,7 +125,7 @@ fn phase_of(report: &Report, row: &BTreeMap<String, String>) -> usize {
 
 fn of_csv(report: &Report) -> Numbers {
     let mut numbers = Numbers::new();
-    let results = rows(report, csv::Table::Overview).into_iter();
+    let results = rows(report, Table::Overview).into_iter();
     for row in results.filter(|row| row["row"] == "result" && row["ops"] != "0") {
         let quoted = EVERYWHERE.into_iter().filter_map(|p| {
             let cell = &row[&format!("latency_ns_p{p}")];
@@ -145,7 +147,7 @@ fn of_csv(report: &Report) -> Numbers {
 /// Percentiles by phase, job and operation.
 fn percentiles_of_csv(report: &Report) -> BTreeMap<(usize, String, String), Vec<(f64, u64)>> {
     let mut all = BTreeMap::<_, Vec<(f64, u64)>>::new();
-    let rows = rows(report, csv::Table::Percentiles).into_iter();
+    let rows = rows(report, Table::Percentiles).into_iter();
     for row in rows.filter(|row| row["kind"] == "all" && row["target"].is_empty()) {
         let percentile: f64 = row["percentile"].parse().expect("a number");
         if EVERYWHERE.contains(&percentile) {
@@ -170,10 +172,8 @@ fn of_endpoint(phase: &PhaseRecord) -> BTreeMap<(String, String), Figures> {
     };
     let figures = operations(phase).map(|(job, stats)| {
         let of = |name| value(name, job, &stats.name, "").expect("a series");
-        let quantiles = [(50.0, "0.5"), (90.0, "0.9"), (95.0, "0.95"), (99.0, "0.99")];
-        let quantiles = quantiles.into_iter().chain([(99.9, "0.999")]);
-        let quoted = quantiles.filter_map(|(p, quantile)| {
-            let more = format!(r#",quantile="{quantile}""#);
+        let quoted = EVERYWHERE.into_iter().filter_map(|p| {
+            let more = format!(r#",percentile="{p}""#);
             let seconds = value("candor_result_latency_seconds", job, &stats.name, &more)?;
             Some((p, (seconds * 1e9).round() as u64))
         });
@@ -246,4 +246,47 @@ fn forms_for_people_have_them_in_their_words() {
         }
     }
     assert!(found > 80, "{found}");
+}
+
+/// Values of the bars of a picture, with the index of each one's row.
+fn bars(panel: &Panel) -> Vec<(usize, f64)> {
+    let bars = panel.series.iter().flat_map(|series| match &series.shape {
+        Shape::Bars(bars) => bars.clone(),
+        _ => Vec::new(),
+    });
+    bars.map(|bar| (bar.row, bar.value)).collect()
+}
+
+#[test]
+fn pictures_have_the_numbers_of_the_record() {
+    let mut compared = 0;
+    for (name, report) in recorded() {
+        let results = Results::from(&report);
+        let run = Run { name: "run", results: &results, report: Some(&report) };
+        let chart = charts::bars::bars(&[run]).expect("a picture");
+        let phases = report.judged().map(|(phase, _)| phase);
+        let work: Vec<&OpStats> = phases
+            .flat_map(operations)
+            .map(|(_, stats)| stats)
+            .filter(|stats| stats.figure.is_work())
+            .collect();
+        let expected = |of: &dyn Fn(&OpStats) -> Option<f64>| -> Vec<(usize, f64)> {
+            let rows = work.iter().enumerate();
+            rows.filter_map(|(row, stats)| Some((row, of(stats)?))).collect()
+        };
+        for panel in &chart.panels {
+            let expected = match panel.y.label.as_str() {
+                "IOPS" => expected(&|stats| Some(stats.ops_per_s)),
+                "Throughput" => expected(&|stats| Some(stats.bytes_per_s)),
+                "Latency, mean" => expected(&|stats| Some(stats.latency.as_ref()?.mean_ns)),
+                "Latency, p99" => {
+                    expected(&|stats| Some(stats.latency.as_ref()?.percentile_ns(99.0)? as f64))
+                }
+                other => panic!("no figure is called {other}"),
+            };
+            assert_eq!(bars(panel), expected, "{} of {name}", panel.y.label);
+            compared += expected.len();
+        }
+    }
+    assert!(compared > 150, "{compared}");
 }

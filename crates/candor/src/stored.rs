@@ -13,10 +13,10 @@ use crate::{history, run_dir};
 
 /// The argument that names one.
 pub fn arg() -> Arg {
-    Arg::new("REPORT")
-        .required(true)
-        .help("A report as --json writes it, or the directory of a run, or history:NUMBER; - reads it from \
-               stdin")
+    Arg::new("REPORT").required(true).help(
+        "A report as --json writes it, the directory of a run, or history:NUMBER; - reads it \
+             from stdin",
+    )
 }
 
 /// Reads the report at a path by one of the two ways in which reports are read.
@@ -44,7 +44,7 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
         // A run of the history may be another tool's.
         Err(why) => return Ok((history::results(file).unwrap_or(Err(why))?, None)),
     };
-    if is_report(file, &text) {
+    if is_report(&text) || Path::new(file).is_dir() {
         let report =
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok((Results::from(&report), Some(report)));
@@ -61,9 +61,16 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
     Ok((results?, None))
 }
 
-/// True for a report of candor, or what should be one.
-pub fn is_report(file: &str, text: &str) -> bool {
-    text.contains("\"report_version\"") || Path::new(file).is_dir()
+/// True for the text of a report, whatever its version.
+pub fn is_report(text: &str) -> bool {
+    text.contains("\"report_version\"")
+}
+
+/// True for a file that is no report. What comes by stdin, or cannot be read, is taken for one.
+pub fn is_of_another_tool(file: &str) -> bool {
+    let is_file = file != "-" && !Path::new(file).is_dir();
+    let in_history = || history::results(file).is_some_and(|results| results.is_ok());
+    is_file && text(file, REPORT_BYTES_MAX).map_or_else(|_| in_history(), |text| !is_report(&text))
 }
 
 /// The text at a path, of a run's report where that is a directory, of a run of the

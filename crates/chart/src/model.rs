@@ -1,4 +1,4 @@
-//! What a picture shows.
+//! The contents of a picture.
 
 use candor_record::Unit;
 

@@ -54,3 +54,36 @@ fn sans_serif(fonts: &Database) -> Option<String> {
     let usual = USUAL.iter().find(|usual| names.iter().any(|name| name == *usual));
     usual.map(|name| (*name).to_owned()).or_else(|| names.first().map(|name| (*name).clone()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::timeline;
+
+    #[test]
+    fn pixels_show_what_the_chart_has_or_a_sentence_says_what_lacks() {
+        let png = match render(&timeline(), &Look::default(), 2.0) {
+            Ok(png) => png,
+            Err(sentence) => {
+                assert!(sentence.contains("no font"), "{sentence}");
+                return;
+            }
+        };
+        let pixels = Pixmap::decode_png(&png).expect("a PNG");
+        assert_eq!(pixels.width(), 1920);
+        let count = |wanted: (u8, u8, u8)| {
+            let rgb = pixels.pixels().iter().map(|at| (at.red(), at.green(), at.blue()));
+            rgb.filter(|at| *at == wanted).count()
+        };
+        // Background, the two series, and texts.
+        assert!(count((255, 255, 255)) > 1_000_000);
+        assert!(count((0x00, 0x72, 0xb2)) > 500 && count((0xd5, 0x5e, 0x00)) > 500);
+        assert!(count((0x1f, 0x23, 0x28)) > 500);
+    }
+
+    #[test]
+    fn too_large_a_picture_is_refused() {
+        let refused = render(&timeline(), &Look::default(), 1000.0).expect_err("too large");
+        assert!(refused.contains("too large") || refused.contains("no font"), "{refused}");
+    }
+}

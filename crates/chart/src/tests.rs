@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use crate::*;
 
-fn timeline() -> Chart {
+pub fn timeline() -> Chart {
     let rate = |of: f64| {
         let point =
             |nth: u32| (f64::from(nth) * 1e9 + 0.5e9, of * (1.0 + f64::from(nth % 3) / 10.0));
@@ -187,7 +187,8 @@ proptest! {
         prop_assert!(!data.contains("NaN"));
         (0..chart.panels.len()).for_each(|at| {
             let table = chart.table(at, 10);
-            assert!(table.rows.len() <= 10 && table.rows.iter().all(|row| row.len() == table.head.len()));
+            assert!(table.rows.len() <= 10);
+            assert!(table.rows.iter().all(|row| row.len() == table.head.len()));
         });
     }
 }

@@ -12,8 +12,10 @@ pub fn nice_step(length: f64) -> f64 {
 
 /// Steps of clocks: within a minute and an hour they go by 60, within a day by 24.
 pub fn clock_step(length: f64, is_sixty: bool) -> f64 {
-    const OF_SIXTY: [f64; 10] = [1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0];
-    match OF_SIXTY.iter().find(|step| **step >= length).filter(|_| is_sixty && length > 0.5) {
+    // Parts of a second are halves, fifths and tenths.
+    const OF_SIXTY: [f64; 13] =
+        [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 180.0];
+    match OF_SIXTY.iter().find(|step| **step >= length).filter(|_| is_sixty && length > 0.05) {
         Some(step) => *step,
         None => nice_step(length),
     }
@@ -159,7 +161,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ticks_lie_within_and_are_few(low in 1e-3f64..1e12, factor in 1.01f64..1e9, max in 2usize..12) {
+        fn ticks_lie_within_and_are_few(
+            low in 1e-3f64..1e12,
+            factor in 1.01f64..1e9,
+            max in 2usize..12,
+        ) {
             let high = low * factor;
             for ticks in [logarithmic(low, high, max), binary(low, high, max)] {
                 prop_assert!(ticks.len() <= max * 3);

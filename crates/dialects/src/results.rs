@@ -1,6 +1,6 @@
 //! Results of other tools, in the form that pictures, comparisons and the history read.
 //!
-//! [`read`] tells a file by its content: JSON of fio, elbencho, iostat and sysstat, CSV of elbencho,
+//! [`read`] tells a file by its content: JSON of fio, elbencho, iostat and sar, CSV of elbencho,
 //! logs of fio. A figure that its tool does not report stays absent, and what a reader should know
 //! of the reading is a condition of the results.
 

@@ -1,5 +1,6 @@
-//! fio's job files, mutated, and odd words of dd and elbencho: whatever stands in them, reading and
-//! lowering end in sentences or in a plan that is checked, never in a panic.
+//! fio's job files, mutated, odd words of dd and elbencho, and mutated results of other tools:
+//! whatever stands in them, reading and lowering end in sentences, in a plan that is checked or in
+//! results, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor-dialects --release --test fuzz -- --nocapture` looks
 //! for an hour of CPU time per test; without the variable it is two seconds. `FUZZ_SEED` begins
@@ -20,6 +21,7 @@ use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
 use candor_dialects::kit::Environment;
+use candor_dialects::results;
 use candor_plan::{List, ListError, Listing};
 
 /// Time that no input may exceed. A job file can name a million files, at some 10 µs each.
@@ -431,6 +433,61 @@ fn odd_words_of_elbencho_end_in_a_plan_or_in_sentences() {
                     sentences(&errors);
                     false
                 }
+            }
+        };
+        (shown, Box::new(digest))
+    });
+}
+
+/// Files of results that the tools wrote, each with its name.
+fn results_of_tools() -> Vec<(String, Vec<u8>)> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/results");
+    let entries = std::fs::read_dir(folder).expect("the results").flatten();
+    let mut all: Vec<_> = entries
+        .map(|e| (e.file_name().display().to_string(), std::fs::read(e.path()).expect("results")))
+        .collect();
+    all.sort();
+    all
+}
+
+/// A file with a few things done to its bytes: numbers become odd ones, pieces go or come twice.
+fn mutated_results(dice: &mut Dice, file: &[u8]) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    for _ in 0..dice.below(5) {
+        let at = dice.below(bytes.len() + 1);
+        let is_digit = |byte: &u8| byte.is_ascii_digit();
+        let begin = at + bytes[at..].iter().position(is_digit).unwrap_or(0);
+        let end = begin + bytes[begin..].iter().take_while(|byte| is_digit(byte)).count();
+        match dice.below(6) {
+            0 => bytes.truncate(at),
+            1 if at < bytes.len() => bytes[at] ^= 1 << dice.below(8),
+            2 => drop(bytes.drain(at..bytes.len().min(at + dice.below(300)))),
+            3 => bytes.extend_from_within(at..),
+            _ => bytes.splice(begin..end, dice.of(ODD).bytes()).for_each(drop),
+        }
+    }
+    bytes
+}
+
+#[test]
+fn mutated_results_of_tools_end_in_figures_or_in_a_sentence() {
+    let files = results_of_tools();
+    look("results", |dice| {
+        let (name, file) = &files[dice.below(files.len())];
+        let (name, bytes) = (name.clone(), mutated_results(dice, file));
+        let shown = format!("{name}: {}", bytes.escape_ascii());
+        let digest = move || match results::read(&name, &bytes) {
+            Ok(results) => {
+                assert!(!results.phases.is_empty());
+                let intervals = results.phases.iter().flat_map(|phase| &phase.jobs);
+                let mut intervals =
+                    intervals.flat_map(|job| &job.operations).map(|op| &op.intervals);
+                assert!(intervals.all(|all| all.is_sorted_by_key(|of| of.start_ns)));
+                true
+            }
+            Err(sentence) => {
+                assert!(sentence.contains(&name), "no place: {sentence}");
+                false
             }
         };
         (shown, Box::new(digest))

@@ -91,9 +91,14 @@ impl Files {
         self.folder(run).join(format!("{run}.note.json"))
     }
 
+    /// True where something was kept once.
+    pub fn are_there(&self) -> bool {
+        self.reports().is_dir()
+    }
+
     /// Makes the directories; true where they were not there.
     pub fn prepare(&self) -> Result<bool, Error> {
-        let is_new = !self.reports().is_dir();
+        let is_new = !self.are_there();
         for dir in [self.reports(), self.dir.join("unindexed")] {
             make_directory(&dir).map_err(Error::file(&dir, "made"))?;
         }

@@ -103,6 +103,19 @@ impl Index {
         }
     }
 
+    /// An index of no run, which no file holds.
+    pub(crate) fn empty(dir: &Path) -> Result<Index, Error> {
+        let path = path(dir);
+        let made = Connection::open_in_memory().and_then(|connection| {
+            connection.execute_batch(TABLES)?;
+            Ok(connection)
+        });
+        match made {
+            Ok(connection) => Ok(Index { connection, path }),
+            Err(why) => Err(Error::index(&path, why)),
+        }
+    }
+
     fn set_up(&self) -> rusqlite::Result<u32> {
         self.connection.busy_timeout(BUSY)?;
         self.connection.pragma_update(None, "foreign_keys", true)?;

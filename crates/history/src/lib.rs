@@ -201,8 +201,9 @@ impl History {
     fn index(&self, tell: &mut dyn FnMut(&str)) -> Result<Index, Error> {
         let mut index = match Index::open(&self.dir)? {
             Some(index) => index,
+            // Whoever only looks leaves nothing behind.
+            None if !self.files.are_there() => Index::empty(&self.dir)?,
             None => {
-                self.files.prepare()?;
                 let all = self.files.all();
                 Index::make(&self.dir, |index| self.enter(index, &all, tell))?
             }

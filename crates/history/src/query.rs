@@ -1,5 +1,7 @@
 //! Questions to the index: runs by filters, and the figures of one kind of work.
 
+use std::collections::HashMap;
+
 use candor_record::Verdict;
 use candor_record::results::FigureKind;
 use candor_record::trend::{HISTORY_VERSION, ListedResult, ListedRun, RunList, Series, TrendPoint};
@@ -69,7 +71,8 @@ impl Filter {
         if let Some(tool) = &self.tool {
             let with = |end: &str| Value::from(format!("{tool}{end}"));
             add(
-                "(r.tool = ? OR substr(r.tool, 1, length(?)) = ? OR substr(r.tool, 1, length(?)) = ?)",
+                "(r.tool = ? OR substr(r.tool, 1, length(?)) = ? \
+                 OR substr(r.tool, 1, length(?)) = ?)",
                 vec![with(""), with(" "), with(" "), with("-"), with("-")],
             );
         }
@@ -223,27 +226,35 @@ impl Index {
         all().map_err(|why| self.error(why))
     }
 
-    /// Figures of one kind of work in all runs that match, oldest first.
-    pub(crate) fn measured(&self, series: i64, filter: &Filter) -> Result<Vec<Measured>, Error> {
+    /// Figures of these kinds of work in all runs that match, oldest first.
+    pub(crate) fn measured(
+        &self,
+        series: &[i64],
+        filter: &Filter,
+    ) -> Result<HashMap<i64, Vec<Measured>>, Error> {
         let all = || {
             let (condition, values) = filter.sql();
+            let series: Vec<String> = series.iter().map(i64::to_string).collect();
             let mut query = self.connection.prepare(&format!(
-                "SELECT f.run, r.start_unix_ms, r.is_whole, f.verdict, {} \
-                 FROM results f JOIN runs r ON r.id = f.run \
-                 WHERE f.series = {series} AND {condition} \
-                 ORDER BY r.start_unix_ms, r.id, f.repeat",
-                index::FIGURES
+                "SELECT f.run, r.start_unix_ms, r.is_whole, f.verdict, {}, f.series \
+                 FROM runs r JOIN results f ON f.run = r.id \
+                 WHERE {condition} AND f.series IN ({}) \
+                 ORDER BY r.start_unix_ms, r.id, f.place",
+                index::FIGURES,
+                series.join(",")
             ))?;
-            let rows = query.query_map(rusqlite::params_from_iter(&values), |row| {
-                Ok(Measured {
+            let mut rows = query.query(rusqlite::params_from_iter(&values))?;
+            let mut measured: HashMap<i64, Vec<Measured>> = HashMap::new();
+            while let Some(row) = rows.next()? {
+                measured.entry(row.get(8)?).or_default().push(Measured {
                     run: row.get(0)?,
                     start_unix_ms: row.get(1)?,
                     is_whole: row.get(2)?,
                     verdict: index::verdict(row.get(3)?),
                     figures: index::figures(row, 4)?,
-                })
-            })?;
-            rows.collect::<rusqlite::Result<Vec<Measured>>>()
+                });
+            }
+            Ok(measured)
         };
         all().map_err(|why| self.error(why))
     }

@@ -70,6 +70,7 @@ fn all(history: &History) -> (Vec<String>, Vec<RunId>) {
 fn runs_are_listed_by_filters() {
     let (_top, history) = history();
     assert_eq!(all(&history).1, [0; 0]);
+    assert!(!history.dir().exists(), "a look leaves nothing behind");
     for (minute, path) in ["/data", "/data/x", "/database", "/"].into_iter().enumerate() {
         import(&history, &results(path, minute as i64, 5.0));
     }
@@ -321,4 +322,65 @@ fn a_parquet_table_has_the_same_rows() {
     let of = |run, figure: &str, value| (run, figure.to_owned(), value);
     assert_eq!(rows[..2], [of(1, "iops", 10.5), of(1, "bandwidth", 43008.0)]);
     assert_eq!(rows[2..], [of(2, "iops", 7.0), of(2, "bandwidth", 28672.0)]);
+}
+
+/// A few thousand runs; `CANDOR_BENCH=DIR cargo test -p candor-history many_runs -- --nocapture`
+/// makes a history of a hundred thousand in DIR, for `CANDOR_HISTORY=DIR candor history`.
+#[test]
+fn many_runs_answer_in_time() {
+    let bench = std::env::var_os("CANDOR_BENCH");
+    let runs: u64 = if bench.is_some() { 100_000 } else { 3_000 };
+    let top = tempfile::tempdir().expect("a directory");
+    let dir = bench.map_or(top.path().into(), PathBuf::from);
+    let history = History::at(dir);
+    history.files.prepare().expect("room");
+    let entries = |part: std::ops::Range<u64>| -> Vec<_> {
+        let entry = |run: u64| {
+            // Half of the runs are of one kind of work, the others of fifty.
+            let path =
+                if run.is_multiple_of(2) { "/data".into() } else { format!("/{}", run % 50) };
+            let level = if run < runs * 9 / 10 { 1000.0 } else { 900.0 };
+            let noise = (run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / f64::from(1 << 24);
+            let minute = i64::try_from(run).expect("small") * 5;
+            let mut results = results(&path, minute, level * (0.98 + 0.04 * noise));
+            let job = &mut results.phases[0].jobs[0];
+            let mut write = job.operations[0].clone();
+            write.operation = "write".into();
+            job.operations.push(write);
+            let entry = Read::results(results).entry(&run.to_string(), &Note::default());
+            (run + 1, entry, Note::default())
+        };
+        part.map(entry).collect()
+    };
+    let fill = |index: &mut Index| {
+        let batches = (0..runs).step_by(BATCH);
+        batches
+            .into_iter()
+            .try_for_each(|first| index.insert(&entries(first..first + BATCH as u64)))
+    };
+    Index::make(history.dir(), fill).expect("room");
+    let timed = |what: &str, limit_s: f64, act: &dyn Fn()| {
+        let began = std::time::Instant::now();
+        act();
+        let took_s = began.elapsed().as_secs_f64();
+        println!("{what}: {took_s:.3} s");
+        assert!(took_s < limit_s, "{what}: {took_s} s");
+    };
+    timed("list", 0.3, &|| assert_eq!(list_newest(&history, &Filter::default()), runs));
+    let data = Filter { target: Some("/data".into()), ..Filter::default() };
+    timed("list of a target", 0.3, &|| assert_eq!(list_newest(&history, &data), runs / 2));
+    let read = Work { operation: Some("read".into()), ..Work::default() };
+    timed("trend of a target", 1.0, &|| {
+        let act = |index: &mut Index| history.trends(index, &data, &read);
+        let trends = history.with_index(&mut |_| {}, act).expect("trends");
+        let changes: Vec<RunId> = trends.trends[0].changes.iter().map(|of| of.run).collect();
+        assert_eq!(changes, [runs * 9 / 10 + 1]);
+    });
+}
+
+/// Number of the runs that match, of which twenty are read.
+fn list_newest(history: &History, filter: &Filter) -> u64 {
+    let list = history.with_index(&mut |_| {}, |index| index.list(filter, 20)).expect("a list");
+    assert_eq!(list.runs.len(), 20);
+    list.matching
 }

@@ -40,14 +40,17 @@ impl History {
     /// The index cannot be read.
     pub fn trends(&self, index: &Index, filter: &Filter, work: &Work) -> Result<Trends, Error> {
         let mut all = Trends { history_version: HISTORY_VERSION, ..Trends::default() };
-        let series = index.series()?.into_iter().filter(|(_, series)| work.holds(series));
+        let mut series = index.series()?;
+        series.retain(|(_, series)| work.holds(series));
+        let ids: Vec<i64> = series.iter().map(|(id, _)| *id).collect();
+        let measured = index.measured(&ids, filter)?;
         for (id, series) in series {
-            let measured = index.measured(id, filter)?;
+            let Some(measured) = measured.get(&id) else { continue };
             let kinds = match filter.figure {
                 Some(figure) => vec![figure],
                 None => series.usual_figures().to_vec(),
             };
-            let found = kinds.into_iter().map(|kind| (kind, points(&measured, kind)));
+            let found = kinds.into_iter().map(|kind| (kind, points(measured, kind)));
             let Some((figure, points)) = found.into_iter().find(|(_, points)| !points.is_empty())
             else {
                 continue;

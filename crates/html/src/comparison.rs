@@ -92,7 +92,8 @@ fn unlike(comparison: &Comparison) -> Markup {
             body.element("h3", &[], &format!("Doubts about {} and {}", baseline.label, change.run));
             parts::list(&mut body, &doubts);
         }
-        if let Some(table) = shown::unlike(&baseline.label, change, VALUE_LETTERS) {
+        if let Some(table) = shown::unlike(&baseline.label, change, (VALUE_LETTERS, VALUE_LETTERS))
+        {
             let heading = format!("{} and {}", baseline.label, change.run);
             body.element("h3", &[], &heading);
             parts::table(&mut body, &heading, &table);

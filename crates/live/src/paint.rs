@@ -23,7 +23,7 @@ impl Painter {
         self.shown = Buffer::empty(Rect::ZERO);
     }
 
-    /// What to write so that the terminal shows `next`; nothing where it does already.
+    /// Bytes to write so that the terminal shows `next`; none where it does already.
     pub fn paint(&mut self, next: Buffer) -> Vec<u8> {
         let mut text = String::new();
         if self.shown.area != next.area {

@@ -1,4 +1,4 @@
-//! The screen of a run: what its events told, and how the user wants to see it.
+//! The screen of a run: the state that its events told, and how the user wants to see it.
 
 mod draw;
 mod state;

@@ -214,6 +214,8 @@ impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
     fn stop(&mut self) -> io::Result<()> {
         self.terminal.leave();
         kill_current_process_group(Signal::TSTP)?;
+        // Another thread may take the signal, a moment later than this one goes on.
+        terminal::nap(&self.shared.wake, FRAME);
         while !self.terminal.is_ours() && !self.shared.over.load(SeqCst) {
             terminal::nap(&self.shared.wake, FRAME);
         }

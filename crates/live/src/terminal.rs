@@ -31,7 +31,7 @@ pub struct Terminal {
     found: Termios,
     /// A screen is on it.
     taken: AtomicBool,
-    /// It was given back, and took nothing, so that it still shows the screen.
+    /// True where it took nothing when it was given back, so that it still shows the screen.
     owed: AtomicBool,
 }
 
@@ -92,7 +92,7 @@ impl Terminal {
     }
 
     /// Takes it for a screen: keys come one by one and are not echoed. Ctrl-C interrupts as ever;
-    /// the other keys that end or stop a process become keys, so that none leaves the screen behind.
+    /// the other keys that end or stop a process become keys, lest one leave the screen behind.
     pub fn enter(&self) -> io::Result<()> {
         let mut taken = self.found.clone();
         taken.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);

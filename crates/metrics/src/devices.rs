@@ -1,4 +1,4 @@
-//! What devices did, whoever used them: the same names during runs and in `candor watch`.
+//! Requests of devices, whoever made them: the same names during runs and in `candor watch`.
 
 use prometheus_client::registry::Registry;
 

@@ -18,7 +18,8 @@ pub type Count = Counter;
 /// A sum of times or of other fractions.
 pub type Sum = Counter<f64, AtomicU64>;
 
-/// Series of one metric. A run may have any number of phases and jobs: those beyond share one series.
+/// Series of one metric, at most. A run may have any number of phases and jobs: those beyond share
+/// one series.
 const SERIES_MAX: usize = 1000;
 /// Bytes of a label's value; a name may be as long as its user likes.
 const VALUE_BYTES_MAX: usize = 200;

@@ -255,6 +255,32 @@ impl From<&Latency> for LatencyResults {
     }
 }
 
+impl DeviceResults {
+    /// Means over the time of all intervals; of waits, which weigh requests, there are none.
+    pub fn mean(&self) -> DeviceInterval {
+        let mean = |figure: fn(&DeviceInterval) -> Option<f64>| {
+            let known =
+                || self.intervals.iter().filter_map(|of| Some((figure(of)?, of.length_ns as f64)));
+            let length: f64 = known().map(|(_, length)| length).sum();
+            let sum: f64 = known().map(|(value, length)| value * length).sum();
+            (length > 0.0).then(|| sum / length)
+        };
+        DeviceInterval {
+            start_ns: self.intervals.first().map_or(0, |of| of.start_ns),
+            length_ns: self.intervals.iter().fold(0, |sum, of| sum.saturating_add(of.length_ns)),
+            requests_per_s: mean(|of| of.requests_per_s),
+            reads_per_s: mean(|of| of.reads_per_s),
+            writes_per_s: mean(|of| of.writes_per_s),
+            bytes_read_per_s: mean(|of| of.bytes_read_per_s),
+            bytes_written_per_s: mean(|of| of.bytes_written_per_s),
+            read_wait_ns_mean: None,
+            write_wait_ns_mean: None,
+            queue_mean: mean(|of| of.queue_mean),
+            utilisation: mean(|of| of.utilisation),
+        }
+    }
+}
+
 impl PhaseResults {
     /// The share of a disturbance, where it was looked for.
     pub fn disturbance(&self, kind: DisturbanceKind) -> Option<f64> {

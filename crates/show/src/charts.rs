@@ -81,6 +81,8 @@ impl Kind {
         let is_told = |kind: &&Kind| match kind {
             // Two values of a load are two bars, not a curve.
             Kind::Depth => load::has_curve(runs),
+            Kind::Heatmap => load::has_grid(runs),
+            Kind::Timeline => timeline::has_intervals(runs),
             kind => chart(**kind, runs).is_ok(),
         };
         tries.iter().find(is_told).copied().unwrap_or(Kind::Bars)

@@ -13,8 +13,10 @@ use crate::style::Tone;
 
 /// Differences that change no question, and are named on one line.
 const MINOR_MAX: usize = 8;
-/// Columns of a value that differs; longer ones are cut.
-const VALUE_COLUMNS: usize = 24;
+/// Columns of the name of a condition that differs; longer ones are cut.
+const NAME_COLUMNS: usize = 24;
+/// Words beside a condition that is meant to differ.
+const INTENDED: &str = "as intended";
 
 /// The page.
 pub fn text(comparison: &Comparison, style: &Style) -> String {
@@ -90,7 +92,9 @@ pub fn by_job(change: &RunChange) -> Vec<Vec<&FigureChange>> {
 
 /// The conditions that differ, those that matter in a table.
 fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
-    if let Some(table) = unlike(label, change, VALUE_COLUMNS) {
+    // Three gaps of two columns.
+    let room = (page.style.columns() - NAME_COLUMNS - INTENDED.len() - 6) / 2;
+    if let Some(table) = unlike(label, change, (NAME_COLUMNS, room)) {
         page.heading(&format!("Not alike in {label} and {}", change.run));
         table.lines(page.style).iter().for_each(|line| page.line(line));
     }
@@ -100,15 +104,18 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     }
 }
 
-/// The conditions that differ and matter, with values of so many columns at most.
-pub fn unlike(label: &str, change: &RunChange, columns: usize) -> Option<Table> {
+/// The conditions that differ and matter, with names and values of so many columns at most.
+pub fn unlike(
+    label: &str,
+    change: &RunChange,
+    (name_columns, value_columns): (usize, usize),
+) -> Option<Table> {
     let names = ["condition", label, &change.run, ""].map(|name| (name, Align::Left));
     let mut table = Table::new(&names);
     for of in change.differences.iter().filter(|difference| difference.matters) {
-        let value = |value: &Option<String>| cut(value.as_deref().unwrap_or("not set"), columns);
-        let intended = if of.intended { "as intended" } else { "" };
-        let (mine, theirs) = distinct(value(&of.baseline), value(&of.run), of);
-        let name = cut(&of.name, columns);
+        let intended = if of.intended { INTENDED } else { "" };
+        let (mine, theirs) = distinct(of, value_columns);
+        let name = cut(&of.name, name_columns);
         table.row(vec![name.into(), mine.into(), theirs.into(), intended.into()]);
     }
     (!table.rows.is_empty()).then_some(table)
@@ -124,18 +131,20 @@ pub fn also_different(change: &RunChange) -> Option<String> {
     (!names.is_empty()).then(|| format!("{named}{more}; these change no question."))
 }
 
-/// Values that were cut to the same text are shown by their ends, where they differ.
-fn distinct(mine: String, theirs: String, of: &Difference) -> (String, String) {
-    let (Some(one), Some(other)) = (&of.baseline, &of.run) else { return (mine, theirs) };
+/// The values in so many columns each. Lists that would be cut to the same text are shown by what
+/// only one of them has.
+fn distinct(of: &Difference, room: usize) -> (String, String) {
+    let whole = |value: &Option<String>| value.clone().unwrap_or("not set".into());
+    let (one, other) = (whole(&of.baseline), whole(&of.run));
+    let (mine, theirs) = (cut(&one, room), cut(&other, room));
     if mine != theirs {
         return (mine, theirs);
     }
-    let words = |of: &str| -> Vec<String> { of.split(',').map(|w| w.trim().to_owned()).collect() };
-    let (one, other) = (words(one), words(other));
-    let only = |these: &[String], those: &[String]| {
+    let only = |of: &str, without: &str| {
+        let known: Vec<&str> = without.split(',').map(str::trim).collect();
         let own: Vec<&str> =
-            these.iter().filter(|word| !those.contains(word)).map(String::as_str).collect();
-        cut(&format!("… {}", own.join(",")), VALUE_COLUMNS)
+            of.split(',').map(str::trim).filter(|word| !known.contains(word)).collect();
+        cut(&format!("… {}", own.join(",")), room)
     };
     (only(&one, &other), only(&other, &one))
 }

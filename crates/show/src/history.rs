@@ -6,7 +6,6 @@ mod tests;
 
 use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
-use candor_record::results::{FigureKind, Results};
 use candor_record::trend::{
     Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
 };
@@ -123,38 +122,6 @@ fn verdict(run: &ListedRun) -> Cell {
     }
 }
 
-/// Results of another tool.
-pub fn results(results: &Results, style: &Style) -> String {
-    let mut page = Page::new(style);
-    page.line(&style.paint(Tone::Strong, &format!("{}: {}", results.tool, results.name)));
-    let judged = if results.headline.is_empty() { "Nobody judged it." } else { &results.headline };
-    page.aside("", judged);
-    page.blank();
-    let right = ["IOPS", "throughput", "mean", "p50", "p99"].map(|name| (name, Align::Right));
-    let mut table =
-        Table::new(&[&["phase", "job", "operation"].map(left)[..], &right[..]].concat());
-    for phase in &results.phases {
-        for job in &phase.jobs {
-            for op in &job.operations {
-                let value = |kind: FigureKind| {
-                    op.figure_value(kind).map_or("-".to_owned(), |value| kind.text(value))
-                };
-                let kinds = [
-                    FigureKind::OpsPerS,
-                    FigureKind::BytesPerS,
-                    FigureKind::LatencyMean,
-                    FigureKind::LatencyPercentile(50.0),
-                    FigureKind::LatencyPercentile(99.0),
-                ];
-                let names = [&phase.name, &job.job, &op.operation].map(|name| cut(name, 20));
-                table.row(names.into_iter().chain(kinds.map(value)).map(Cell::from).collect());
-            }
-        }
-    }
-    table.lines(style).iter().for_each(|line| page.line(line));
-    page.finish()
-}
-
 /// Trends, each with a line of its values and its changes in sentences.
 pub fn trends(trends: &Trends, style: &Style) -> String {
     let mut page = Page::new(style);
@@ -257,7 +224,7 @@ fn sentence(trend: &Trend, change: &TrendChange) -> String {
     format!("{changed} Other than in run {before}: {}{more}.", named.join("; "))
 }
 
-/// A character per run, or per some of them, as high as the value; those that do not count are dots.
+/// A character per run, or per some of them, as high as the value; runs that do not count are dots.
 fn sparkline(points: &[TrendPoint]) -> String {
     const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let values = || points.iter().filter(|point| point.counts()).map(|point| point.value);

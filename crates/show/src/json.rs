@@ -12,6 +12,7 @@ mod tests;
 
 use candor_record::comparison::Comparison;
 use candor_record::requests::AlignmentReport;
+use candor_record::results::Results;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
 /// The report as JSON, one line break at its end.
@@ -32,6 +33,11 @@ pub fn rules(rules: &[&Explanation]) -> Result<String, serde_json::Error> {
 /// The result of `candor align` as JSON, one line break at the end.
 pub fn alignment(report: &AlignmentReport) -> Result<String, serde_json::Error> {
     Ok(pretty::print(&serde_json::to_string(report)?))
+}
+
+/// Results of another tool as JSON, one line break at the end.
+pub fn results(results: &Results) -> Result<String, serde_json::Error> {
+    Ok(pretty::print(&serde_json::to_string(results)?))
 }
 
 /// A look of `candor watch` as JSON on one line, with its break.

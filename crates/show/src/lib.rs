@@ -11,6 +11,7 @@
 //! | [`problems`] | what is wrong with a plan | messages that underline the offending words |
 //! | [`progress`] | `Event`s | one line that tells how far a run is |
 //! | [`requests`] | `Trace` | what `candor align` prints |
+//! | [`results`] | `Results` | what `candor show` prints of another tool's results |
 //! | [`cached`] | `Cached` | what `candor cache` prints |
 //! | [`rules`] | `Explanation`s | what `candor explain` prints, and the page of all rules |
 //! | [`history`] | runs and trends | what `candor history` prints, and pictures of trends |
@@ -32,6 +33,7 @@ pub mod problems;
 pub mod progress;
 pub mod report;
 pub mod requests;
+pub mod results;
 pub mod rules;
 mod style;
 pub mod watch;

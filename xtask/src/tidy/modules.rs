@@ -31,9 +31,8 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv charts comparison cached history problems progress requests \
-         rules watch \
-         report facts",
+        "style describe layout words json csv charts comparison cached history problems progress \
+         requests rules results watch report facts",
     ),
     (
         "plan",
@@ -41,6 +40,7 @@ const ORDERS: &[(&str, &str)] = &[
          blocks memory pattern file_name tree listing target entries threads program work model nearest \
          problem rank check shell text",
     ),
+    ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data known layout sources engines ready"),
     (
         "engine",

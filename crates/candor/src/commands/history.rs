@@ -121,7 +121,7 @@ fn list(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let name = matches.get_one::<String>(REPORT).map(String::as_str).unwrap_or_default();
     // Whatever is wrong with the run is told where it is shown.
-    let is_report = stored::results(name).is_err() || stored::text(name, REPORT_BYTES_MAX).is_ok();
+    let is_report = stored::text(name, REPORT_BYTES_MAX).is_ok() || stored::results(name).is_err();
     if is_report {
         let shown = (&[] as &[Group<()>], &mut ());
         return commands::stored(matches, line, shown, candor_record::read, |_, _, ()| Ok(()));
@@ -132,8 +132,8 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(code) => return code,
     };
     let shown = stored::results(name).and_then(|results| {
-        output.show(candor_show::json::history(&results), |style| {
-            candor_show::history::results(&results, style)
+        output.show(candor_show::json::results(&results), |style| {
+            candor_show::results::text(&results, style)
         })
     });
     commands::exit_code(shown)

@@ -1,5 +1,7 @@
-//! `candor show REPORT`: a stored report as the run printed it, or as its screen showed it.
+//! `candor show REPORT`: a stored report as the run printed it, or as its screen showed it; results of
+//! another tool as a table.
 
+use candor_show::{json, results};
 use clap::{ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
@@ -11,7 +13,11 @@ const ABOUT: &str = "Show a stored report, as the run that made it printed it";
 const LONG_ABOUT: &str = "\
 Show a stored report, as the run that made it printed it.
 
-The judgement is the one that was made then. candor judge makes it again, by the rules of today.";
+The judgement is the one that was made then. candor judge makes it again, by the rules of today.
+
+Results of fio (JSON, logs), elbencho (CSV, JSON), iostat (-o JSON) and sar (sadf -j -- -d) are \
+shown as a table, with --json FILE in the form that all tools' results come down to. Nobody judged \
+them.";
 
 /// Options of the screen.
 struct Draft {
@@ -58,6 +64,10 @@ pub fn command() -> Command {
 /// Prints the report, and gives the exit code.
 pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     let mut draft = Draft { live: false, speed: 1.0 };
+    let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
+    if stored::is_of_another_tool(file) {
+        return foreign(file, matches, line, &mut draft);
+    }
     commands::stored(
         matches,
         line,
@@ -67,4 +77,21 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
             if draft.live { live::replay(report, output, draft.speed) } else { Ok(()) }
         },
     )
+}
+
+/// Prints results of another tool, and gives the exit code.
+fn foreign(file: &str, matches: &ArgMatches, mut line: CommandLine, draft: &mut Draft) -> u8 {
+    let output = match commands::flags(output::OF_REPORTS, GROUPS, matches, &mut line, draft) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    let shown = stored::results(file).and_then(|found| {
+        let theirs = format!("{file} has results of {}", found.tool);
+        if draft.live || draft.speed != 1.0 {
+            return Err(format!("--live needs a report of candor, and {theirs}"));
+        }
+        output.refuse_what_needs_a_report(&theirs)?;
+        output.show(json::results(&found), |style| results::text(&found, style))
+    });
+    commands::exit_code(shown)
 }

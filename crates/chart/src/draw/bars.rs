@@ -29,7 +29,11 @@ pub fn draw(chart: &Chart, sheet: &mut Sheet<'_>, top: f64) -> f64 {
 
 fn label(bar: &Bar, panel: &Panel) -> String {
     let value = short(bar.value, panel.y.unit);
-    if bar.note.is_empty() { value } else { format!("{value} {}", bar.note) }
+    match bar.note.as_str() {
+        "" => value,
+        interval if interval.starts_with('±') => format!("{value} {interval}"),
+        note => format!("{value}, {note}"),
+    }
 }
 
 fn bars(series: &Series) -> &[Bar] {

@@ -35,13 +35,13 @@ pub fn top(chart: &Chart, sheet: &mut Sheet<'_>) -> f64 {
 /// A sentence that says why the numbers cannot be believed; gives the pixel below it.
 fn caution(sentence: &str, sheet: &mut Sheet<'_>, y: f64) -> f64 {
     let (left, right) = (sheet.left(), sheet.right());
-    let lines = wrap(sentence, TEXT * 1.08, right - left - 26.0, 4);
+    let lines = wrap(sentence, TEXT, right - left - 26.0, 4);
     let bottom = y + lines.len() as f64 * LINE + 12.0;
     sheet.rect((left, y), (right, bottom), "caution-back", sheet.paint.caution_back);
     sheet.rect((left, y), (left + 4.0, bottom), "caution", sheet.paint.caution);
     for (line, nth) in lines.iter().zip(0u32..) {
         let at = (left + 14.0, y + 6.0 + LINE * f64::from(nth) + 12.0);
-        sheet.text(&Text { text: line, at, is_bold: nth == 0, ..Text::default() });
+        sheet.text(&Text { text: line, at, ..Text::default() });
     }
     bottom + 10.0
 }

@@ -16,16 +16,24 @@ const SIGN: f64 = 22.0;
 pub fn header(chart: &Chart, index: usize, axis: &Placed, sheet: &mut Sheet<'_>, top: f64) -> f64 {
     let panel = &chart.panels[index];
     let (left, right) = (sheet.left(), sheet.right());
-    let title = cut(&unit::title(&panel.y, &axis.unit), TEXT * 1.1, right - left);
+    let key = panel.series.iter().find_map(cells::key);
+    let title = match key {
+        Some((key, _)) => key.label.clone(),
+        None => unit::title(&panel.y, &axis.unit),
+    };
+    let title = cut(&title, TEXT * 1.1, right - left);
     let baseline = top + 12.0;
     sheet.text(&Text { text: &title, at: (left, baseline), is_bold: true, ..Text::default() });
     let mut at = (left + width(&title, TEXT * 1.1) + 22.0, baseline);
-    if let Some((key, range)) = panel.series.iter().find_map(cells::key) {
-        at = value_key(key, range, sheet, at);
+    if let Some((key, range)) = key {
+        let rows = format!("by {}", unit::title(&panel.y, &axis.unit).to_lowercase());
+        let x = left + width(&title, TEXT * 1.1) + 6.0;
+        sheet.text(&Text { text: &rows, at: (x, baseline), class: "faint", ..Text::default() });
+        at = value_key(key, range, sheet, (x + width(&rows, TEXT) + 22.0, baseline));
     } else if index == 0 || entries(panel) != entries(&chart.panels[index - 1]) {
         at = legend(panel, sheet, at);
     }
-    at.1 + 10.0
+    at.1 + 14.0
 }
 
 /// Names and places in the palette of a panel's series.
@@ -93,15 +101,13 @@ fn value_key(
 ) -> (f64, f64) {
     let (left, right) = (short(low, key.unit), short(high, key.unit));
     let parts: f64 = 32.0;
-    let room = width(&key.label, TEXT) + width(&left, TEXT) + width(&right, TEXT) + 116.0;
+    let room = width(&left, TEXT) + width(&right, TEXT) + 108.0;
     let (mut x, y) = match x + room > sheet.right() {
         true => (sheet.left(), y + LINE),
         false => (sheet.right() - room + 6.0, y),
     };
-    for (text, class) in [(&key.label, "faint"), (&left, "ink")] {
-        sheet.text(&Text { text, at: (x, y), class, ..Text::default() });
-        x += width(text, TEXT) + 8.0;
-    }
+    sheet.text(&Text { text: &left, at: (x, y), ..Text::default() });
+    x += width(&left, TEXT) + 8.0;
     for part in 0..parts as u32 {
         let (colour, _) = heat((f64::from(part) + 0.5) / parts);
         let from = x + 80.0 / parts * f64::from(part);

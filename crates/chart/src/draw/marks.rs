@@ -53,7 +53,7 @@ fn edges(mark: &Mark, x: &Placed) -> Option<(f64, f64)> {
 /// Every second range is shaded.
 pub fn shades(chart: &Chart, x: &Placed, plot: Plot, sheet: &mut Sheet<'_>) {
     let ranges = chart.marks.iter().filter_map(|mark| edges(mark, x));
-    for (from, to) in ranges.step_by(2) {
+    for (from, to) in ranges.skip(1).step_by(2) {
         sheet.rect((from, plot.top), (to, plot.bottom), "shade", sheet.paint.shade);
     }
 }

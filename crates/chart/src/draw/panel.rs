@@ -1,7 +1,7 @@
 //! One panel: grid, ticks, series, levels.
 
 use crate::letters::{cut, width};
-use crate::model::{Chart, Level, Panel, Scale};
+use crate::model::{Chart, Level, Panel, Scale, Weight};
 use crate::scale::{Ends, Placed};
 use crate::svg::n;
 use crate::unit;
@@ -47,7 +47,6 @@ pub fn draw(
         grid(x, y, plot, sheet);
     }
     y_ticks(y, plot, sheet);
-    watermark(chart, plot, sheet);
     marks::lines(chart, x, plot, sheet);
     for (nth, series) in panel.series.iter().enumerate() {
         let name = format!("{index}.{nth}");
@@ -57,6 +56,10 @@ pub fn draw(
             false => shapes::draw(panel, nth, (x, y), plot, sheet),
         }
         sheet.svg.close();
+    }
+    // What only explains is believable; over all else it lies on top, as cells fill the plot.
+    if panel.weight == Weight::Full {
+        watermark(chart, plot, sheet);
     }
     sheet.line((plot.left, plot.bottom), (plot.right, plot.bottom), "axis", "");
     levels(panel, y, plot, sheet);

@@ -197,8 +197,8 @@ pub fn marker(slot: usize, (x, y): (f64, f64), sheet: &mut Sheet<'_>) {
         2 => format!("M{}l4 7h-8Z", at(0.0, -4.2)),
         3 => format!("M{}l4 4l-4 4l-4 -4Z", at(0.0, -4.0)),
         4 => format!("M{}l4 -7h-8Z", at(0.0, 4.2)),
-        5 => format!("M{}h8v2.6h-8Z", at(-4.0, -1.3)),
-        6 => format!("M{}h2.6v8h-2.6Z", at(-1.3, -4.0)),
+        5 => format!("M{}h3v3h3v3h-3v3h-3v-3h-3v-3h3Z", at(-1.5, -4.5)),
+        6 => format!("M{}h3v9h-3Z", at(-1.5, -4.5)),
         _ => format!("M{}l2 2l-2 2l2 2l-2 2l-2 -2l-2 2l-2 -2l2 -2l-2 -2l2 -2l2 2Z", at(2.0, -4.0)),
     };
     let attributes: [(&str, &str); 5] = [

@@ -164,6 +164,8 @@ struct Entry {
     job: Job,
     /// Absent where the document does not have them.
     options: Option<JobOptions>,
+    /// Clones of its section have entries of their own.
+    is_clone: bool,
 }
 
 fn entries(jobs: Vec<Job>, of_servers: Vec<Job>, globals: &Globals) -> Vec<Entry> {
@@ -183,7 +185,7 @@ fn entries(jobs: Vec<Job>, of_servers: Vec<Job>, globals: &Globals) -> Vec<Entry
         // Clones are numbered as `candor fio` numbers them, so that both are found by one name.
         let name = if clones > 1 { format!("{}.{before}", own.0) } else { own.0.clone() };
         let options = job.options.as_ref().map(|own| options(&globals, own));
-        entries.push(Entry { name: names.take(&name), job, options });
+        entries.push(Entry { name: names.take(&name), job, options, is_clone: clones > 1 });
     }
     entries
 }
@@ -224,26 +226,25 @@ impl Entry {
     fn results(&self) -> JobResults {
         JobResults {
             job: self.name.clone(),
-            load: self.options.as_ref().map(load).unwrap_or_default(),
+            load: self.options.as_ref().map(|own| self.load(own)).unwrap_or_default(),
             targets: self.options.as_ref().map(targets).unwrap_or_default(),
             elapsed_ns: self.job.elapsed_ns(),
             operations: self.job.operations(),
             ..JobResults::default()
         }
     }
-}
 
-fn load(options: &JobOptions) -> Load {
-    Load {
-        access: Some(access(options)),
-        block_bytes: block_bytes(options),
-        depth: u32::try_from(options.issue.depth).ok(),
-        workers: match options.statistics.group {
-            true => u32::try_from(options.runtime.clones).ok(),
-            false => Some(1),
-        },
-        is_paced: options.rate.is_set() || options.think.rests(),
-        ..Load::default()
+    fn load(&self, options: &JobOptions) -> Load {
+        // Flags such as group_reporting are not in the document: one entry for all clones is it.
+        let workers = if self.is_clone { 1 } else { options.runtime.clones };
+        Load {
+            access: Some(access(options)),
+            block_bytes: block_bytes(options),
+            depth: u32::try_from(options.issue.depth).ok(),
+            workers: u32::try_from(workers).ok(),
+            is_paced: options.rate.is_set() || options.think.rests(),
+            ..Load::default()
+        }
     }
 }
 

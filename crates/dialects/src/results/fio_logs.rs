@@ -1,8 +1,8 @@
 //! fio's logs: bandwidth, rates, latencies and histograms over time, the files of a job together.
 //!
-//! A line is `time, value, direction, bytes[, offset], priority[, issue time]`, the time in ms. Logs
-//! of windows (`log_avg_msec`) have 0 bytes, and a line stands for the window before it. Logs of
-//! single operations are added up to windows: their bytes and latencies are exact, while their
+//! A line is `time, value, direction, bytes[, offset], priority[, issue time]`, the time in ms.
+//! Logs of windows (`log_avg_msec`) have 0 bytes, and a line stands for the window before it. Logs
+//! of single operations are added up to windows: their bytes and latencies are exact, while their
 //! bandwidth is that of one operation.
 
 mod line;
@@ -16,7 +16,7 @@ use candor_record::results::{Interval, JobResults, OpResults, PhaseResults, Resu
 
 use super::{Names, begin, intervals, moment};
 use line::{Kind, Line};
-use series::Series;
+use series::{ByKind, Series};
 
 /// Times from here on count since 1970 (`log_unix_epoch`): no job runs for 30 years.
 const EPOCH_MS_MIN: u64 = 1_000_000_000_000;
@@ -67,7 +67,7 @@ pub(super) fn is_log(name: &str, first: &str) -> bool {
 /// A sentence with file and line: a name that tells no kind, a line that is no log's.
 pub fn read_logs(files: &[(String, Vec<u8>)]) -> Result<Results, String> {
     let Some((first, _)) = files.first() else { return Err("there is no log to read".into()) };
-    let mut jobs: BTreeMap<(usize, u8), Vec<(Kind, Vec<Line>)>> = BTreeMap::new();
+    let mut jobs: BTreeMap<(usize, u8), ByKind> = BTreeMap::new();
     for (name, bytes) in files {
         let Some(of) = Name::of(name) else {
             return Err(format!(

@@ -82,7 +82,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
         results.conditions.extend(times.remarks);
         let start_ms = [phase.start_unix_ms, times.start_unix_ms].into_iter().flatten().min();
         phase.start_unix_ms = start_ms;
-        phase.devices.extend(host.devices(&times.reports)?);
+        phase.devices.extend(host.devices(&times.reports).map_err(|why| format!("{name}: {why}"))?);
     }
     results.started = phase.start_unix_ms.and_then(moment);
     results.phases = vec![phase];
@@ -195,7 +195,7 @@ const DAY_S: u64 = 86_400;
 
 /// A moment of iostat in seconds: since 1970 where it has a date that can be read, since midnight
 /// where the date is in a form of the user's language.
-fn seconds(text: &str) -> Option<u64> {
+pub(super) fn seconds(text: &str) -> Option<u64> {
     if let Some(ms) = unix_ms(text) {
         return Some(ms / 1000);
     }

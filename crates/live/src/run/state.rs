@@ -1,4 +1,4 @@
-//! What the events of a run told so far.
+//! The state of a run, as far as its events told it.
 
 use candor_record::{
     Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
@@ -111,9 +111,9 @@ pub struct WorkerRow {
     pub ops_per_s: f64,
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Its operations per second over time.
+    /// Operations per second over time.
     pub timeline: Timeline,
-    /// It has done all of its work.
+    /// True once it has done all of its work.
     pub is_done: bool,
 }
 
@@ -128,7 +128,7 @@ pub struct DeviceRow {
     pub in_flight: u64,
     /// Share of time with a request in flight.
     pub utilisation: f64,
-    /// Its bytes per second over time.
+    /// Bytes per second over time.
     pub timeline: Timeline,
 }
 

@@ -36,7 +36,8 @@ impl ResultSeries {
             latency: gauge(
                 "candor_result_latency",
                 s,
-                "Quantiles of all latencies of a phase that ended; 0 is the least, 1 the greatest",
+                "Percentiles of all latencies of a phase that ended; 0 is the least, 100 the \
+                 greatest",
             ),
             latency_mean: gauge(
                 "candor_result_latency_mean",
@@ -81,26 +82,10 @@ impl ResultSeries {
         self.latency_mean.set(labels, Some(latency.mean_ns / 1e9));
         let ends = [(0.0, latency.min_ns), (100.0, latency.max_ns)];
         for (percentile, ns) in latency.percentiles.iter().chain(&ends) {
-            let quantile = quantile(*percentile);
+            let percentile = percentile.to_string();
             let [phase, job, operation] = *labels;
-            let labels = [phase, job, operation, ("quantile", quantile.as_str())];
+            let labels = [phase, job, operation, ("percentile", percentile.as_str())];
             self.latency.set(&labels, Some(seconds(*ns)));
         }
-    }
-}
-
-/// A percentile as a quantile: `0.999`, where a division by 100 gives `0.9990000000000001`.
-fn quantile(percentile: f64) -> String {
-    ((percentile * 1e9).round() / 1e11).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_read_as_people_write_them() {
-        let all = [0.0, 1.0, 50.0, 95.0, 99.9, 99.99, 99.9999, 100.0].map(quantile);
-        assert_eq!(all, ["0", "0.01", "0.5", "0.95", "0.999", "0.9999", "0.999999", "1"]);
     }
 }

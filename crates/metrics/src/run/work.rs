@@ -63,7 +63,7 @@ impl WorkSeries {
                 registry,
                 "candor_latency",
                 Some("seconds"),
-                "Quantiles of the latencies in the last interval, of a second or more; NaN where \
+                "Percentiles of the latencies in the last interval, of a second or more; NaN where \
                  there are none, and once the phase has ended",
             ),
             counted: HashMap::new(),
@@ -130,8 +130,8 @@ impl WorkSeries {
 
     fn set_latency(&self, phase: &str, job: &str, operation: &str, ns: [Option<u64>; 2]) {
         let of = labels(phase, job, operation);
-        for (quantile, ns) in ["0.5", "0.99"].into_iter().zip(ns) {
-            self.latency.set(&[of[0], of[1], of[2], ("quantile", quantile)], ns.map(seconds));
+        for (percentile, ns) in ["50", "99"].into_iter().zip(ns) {
+            self.latency.set(&[of[0], of[1], of[2], ("percentile", percentile)], ns.map(seconds));
         }
     }
 }

@@ -41,7 +41,7 @@ pub fn all<'a>(runs: &[Run<'a>]) -> Vec<Curve<'a>> {
 }
 
 impl Curve<'_> {
-    /// Its numbers cannot be believed.
+    /// Whether its numbers cannot be believed.
     pub fn is_doubtful(&self) -> bool {
         self.phase.verdict.is_some_and(|verdict| verdict > Verdict::WithRemarks)
     }

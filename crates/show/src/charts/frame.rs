@@ -25,6 +25,11 @@ pub fn framed(chart: Chart, what: &str, runs: &[Run<'_>]) -> Chart {
 
 fn title(what: &str, runs: &[Run<'_>]) -> String {
     match runs {
+        // A sweep is named by its keys.
+        [run] if run.name.contains(" by ") => {
+            let (what, _) = what.split_once(" by ").unwrap_or((what, ""));
+            format!("{}: {what}", run.name)
+        }
         [run] if !run.name.is_empty() => format!("{}: {what}", run.name),
         [] | [_] => fmt::capital(what),
         many => format!("{} runs: {what}", many.len()),
@@ -88,6 +93,7 @@ fn verdict(runs: &[Run<'_>]) -> String {
     let concerned = verdicts.iter().filter(|verdict| *verdict == worst).count();
     match runs.len() {
         1 => worst.label().to_owned(),
+        2 if concerned == 2 => format!("{}: both runs", worst.label()),
         all if concerned == all => format!("{}: all {all} runs", worst.label()),
         all => format!("{}: {concerned} of {all} runs", worst.label()),
     }

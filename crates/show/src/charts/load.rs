@@ -2,7 +2,7 @@
 
 use candor_chart::{Axis, Cell, Chart, Mark, MarkKind, Panel, Scale, Series, Shape, ValueKey};
 use candor_record::results::{FigureKind, Load};
-use candor_record::{Spread, Unit, fmt};
+use candor_record::{Spread, Sweep, SweepKey, Unit, fmt};
 
 use super::curve::{self, Curve};
 use super::{Run, SERIES_MAX, frame};
@@ -82,11 +82,43 @@ fn varying(curves: &[Curve<'_>]) -> Vec<Key> {
     keys
 }
 
+/// The key along which lines go: that along which the judgement of a run looks for knees, else that
+/// with the most values.
+fn along(curves: &[Curve<'_>], runs: &[Run<'_>]) -> Option<Key> {
+    let keys = varying(curves);
+    let report = runs.iter().find_map(|run| run.report);
+    let judged = report.and_then(|report| last_key(report.judgement.sweep.as_ref()?));
+    judged.filter(|key| keys.contains(key)).or_else(|| keys.first().copied())
+}
+
+/// The key whose values the knees of a sweep are.
+fn last_key(sweep: &Sweep) -> Option<Key> {
+    match sweep.keys.last()? {
+        SweepKey::Rw => None,
+        SweepKey::Bs => Some(Key::Block),
+        SweepKey::Depth => Some(Key::Depth),
+        SweepKey::Workers => Some(Key::Workers),
+    }
+}
+
 /// Whether lines against load say something: three values of a key, in few series.
 pub fn has_curve(runs: &[Run<'_>]) -> bool {
     let curves = curve::all(runs);
-    let Some(key) = varying(&curves).first().copied() else { return false };
+    let Some(key) = along(&curves, runs) else { return false };
     values(&curves, key).len() > 2 && families(&curves, runs, key).len() <= SERIES_MAX
+}
+
+/// Whether a heat map says something: results of one kind of work for all pairs of values.
+pub fn has_grid(runs: &[Run<'_>]) -> bool {
+    let curves = curve::all(runs);
+    let [x, y] = varying(&curves)[..] else { return false };
+    let mut pairs: Vec<_> =
+        curves.iter().map(|curve| (x.value(&curve.job.load), y.value(&curve.job.load))).collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let kind = |curve: &Curve<'_>| (curve.job.load.access.clone(), curve.op.operation.clone());
+    let is_one_kind = curves.iter().all(|curve| kind(curve) == kind(&curves[0]));
+    is_one_kind && pairs.len() == values(&curves, x).len() * values(&curves, y).len()
 }
 
 /// Series of curves that differ in the key only.
@@ -140,13 +172,13 @@ fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f
     }
 }
 
-/// Rate and latency against the part of the load of which there are most values.
+/// Rate and latency against a part of the load.
 ///
 /// # Errors
 /// A sentence: all have the same load.
 pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     let curves = curve::all(runs);
-    let Some(key) = varying(&curves).first().copied() else {
+    let Some(key) = along(&curves, runs) else {
         return Err("there is no picture against load: all results have the same depth, number \
                     of workers and block size"
             .into());
@@ -184,9 +216,9 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     let x = Axis::new(key.label(), unit, Scale::Log).with_ticks(ticks);
     let marks = knees(runs, key);
     let what = match key {
-        Key::Block => "performance by block size",
-        Key::Depth => "performance by depth",
-        Key::Workers => "performance by workers",
+        Key::Block => "throughput and latency by block size",
+        Key::Depth => "IOPS and latency by depth",
+        Key::Workers => "IOPS and latency by workers",
     };
     let chart = frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs);
     Ok(frame::first_of(chart, families.len()))
@@ -219,15 +251,21 @@ fn latency_axis(series: &[Series]) -> Axis {
 fn knees(runs: &[Run<'_>], key: Key) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for report in runs.iter().filter_map(|run| run.report) {
-        let Some(sweep) = &report.judgement.sweep else { continue };
-        let named = sweep.knees.iter().filter_map(|knee| knee.value.as_ref());
-        for text in named {
+        let sweep = report.judgement.sweep.as_ref();
+        let Some(sweep) = sweep.filter(|sweep| last_key(sweep) == Some(key)) else { continue };
+        let named = sweep.knees.iter().filter_map(|knee| Some((knee, knee.value.as_ref()?)));
+        for (knee, text) in named {
             // A row has the same value in the same words, and the plan has it as a number.
             let row = sweep.rows.iter().find(|row| row.values.last() == Some(text));
             let job = row.and_then(|row| report.plan.phases.get(row.phase)?.jobs.first());
             let load = job.map(Load::from);
             let Some(at) = load.and_then(|load| key.value(&load)) else { continue };
-            let label = format!("knee at {}", key.phrase(at));
+            // The sentence of one of several knees begins with the values that it is of.
+            let of = match knee.sentence.split_once(": ").filter(|_| sweep.keys.len() > 1) {
+                Some((of, _)) => format!(" ({of})"),
+                None => String::new(),
+            };
+            let label = format!("knee at {}{of}", key.phrase(at));
             if !marks.iter().any(|mark| mark.label == label) {
                 marks.push(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee });
             }
@@ -289,7 +327,7 @@ pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
     let is_known = |(_, cells): &(FigureKind, Vec<Cell>)| !cells.is_empty();
     let panels: Vec<Panel> = figures.filter(is_known).map(panel).collect();
     let x = Axis::categories(x.label(), names(x, &columns));
-    let what = format!("performance by {} and {}", word(keys[0]), word(keys[1]));
+    let what = format!("rate and latency by {} and {}", word(keys[0]), word(keys[1]));
     Ok(frame::framed(Chart { x, panels, ..Chart::default() }, &what, runs))
 }
 

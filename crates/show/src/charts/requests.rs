@@ -104,10 +104,13 @@ mod tests {
         let Shape::Bars(bars) = &chart.panels[0].series[0].shape else { panic!("no bars") };
         let all: f64 = bars.iter().map(|bar| bar.value).sum();
         assert!((all - 1.0).abs() < 1e-9 && !bars.is_empty(), "{bars:?}");
-        let trace = record.hosts[0].requests.as_mut().expect("a trace");
-        trace.requests.iter_mut().for_each(|of| of.starts_in_4k = vec![(0, of.count)]);
+        let begin = |record: &mut PhaseRecord, starts_in_4k: &[(u64, u64)]| {
+            let trace = record.hosts[0].requests.as_mut().expect("a trace");
+            trace.requests.iter_mut().for_each(|of| of.starts_in_4k = starts_in_4k.to_vec());
+        };
+        begin(&mut record, &[(0, 9)]);
         assert_eq!(starts(&record), None);
-        trace.requests.iter_mut().for_each(|of| of.starts_in_4k = vec![(0, 9), (512, 1)]);
+        begin(&mut record, &[(0, 9), (512, 1)]);
         let starts = starts(&record).expect("places");
         assert_eq!(starts.x, Axis::categories("", ["on 4 KiB", "512 B behind"].map(String::from)));
     }

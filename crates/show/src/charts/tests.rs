@@ -1,1 +1,204 @@
+//! Pictures of made-up and of recorded reports.
 
+use candor_chart::Shape;
+use candor_record::results::{
+    Interval, JobResults, LatencyResults, Load, OpResults, PhaseResults, Results,
+};
+use candor_record::{Knee, Report, SweepKey, SweepRow, Verdict};
+
+use super::*;
+use crate::sample;
+
+/// A report that was recorded for the rules.
+fn recorded(name: &str) -> Report {
+    let file = format!("{}/../judge/tests/recorded/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&file).expect(&file);
+    candor_record::read_unjudged(&text).expect(&file)
+}
+
+fn run<'a>(name: &'a str, results: &'a Results) -> Run<'a> {
+    Run { name, results, report: None }
+}
+
+/// A job of random reads with a rate, as another tool would report it.
+fn results(depth: u32, workers: u32, ops_per_s: f64) -> Results {
+    let latency = LatencyResults {
+        mean_ns: Some(f64::from(depth * workers) * 1e9 / ops_per_s),
+        percentiles: vec![(50.0, 90_000), (99.0, 400_000)],
+        ..LatencyResults::default()
+    };
+    let interval = |nth: u64| Interval {
+        start_ns: nth * 1_000_000_000,
+        length_ns: 1_000_000_000,
+        ops_per_s: Some(ops_per_s),
+        latency_ns_mean: Some(1e5),
+        ..Interval::default()
+    };
+    let op = OpResults {
+        operation: "read".into(),
+        ops_per_s: Some(ops_per_s),
+        bytes_per_s: Some(ops_per_s * 4096.0),
+        latency: Some(latency),
+        intervals: (0..5).map(interval).collect(),
+        ..OpResults::default()
+    };
+    let load = Load {
+        access: Some("randread".into()),
+        block_bytes: Some(4096),
+        depth: Some(depth),
+        workers: Some(workers),
+        ..Load::default()
+    };
+    let job = JobResults { job: "job".into(), load, operations: vec![op], ..JobResults::default() };
+    let name = format!("depth {depth}, {workers} workers");
+    let phase = PhaseResults { name, jobs: vec![job], ..PhaseResults::default() };
+    Results { tool: "fio-3.33".into(), phases: vec![phase], ..Results::default() }
+}
+
+fn together(all: &[(u32, u32, f64)]) -> Results {
+    let mut whole = Results { tool: "fio-3.33".into(), ..Results::default() };
+    for (depth, workers, rate) in all {
+        whole.phases.extend(results(*depth, *workers, *rate).phases);
+    }
+    whole
+}
+
+#[test]
+fn load_that_differs_is_drawn_against_load() {
+    let one = together(&[(1, 1, 9e3), (4, 1, 30e3), (16, 1, 80e3), (64, 1, 82e3)]);
+    let runs = [run("sweep", &one)];
+    assert_eq!(Kind::fitting(&runs), Kind::Depth);
+    let drawn = chart(Kind::Depth, &runs).expect("a sweep");
+    assert_eq!(drawn.title, "sweep: IOPS and latency by depth");
+    assert_eq!(drawn.subtitle, "randread · 4 KiB · 1 worker");
+    let Shape::Line(points) = &drawn.panels[0].series[0].shape else { panic!("a line") };
+    assert_eq!(points, &[(1.0, 9e3), (4.0, 30e3), (16.0, 80e3), (64.0, 82e3)]);
+    let names: Vec<_> = drawn.panels[1].series.iter().map(|of| of.name.as_str()).collect();
+    assert_eq!(names, ["read mean", "read p99"]);
+    assert_eq!(drawn.verdict, "Not judged");
+
+    let two = together(&[(1, 1, 9e3), (8, 1, 60e3), (1, 4, 35e3), (8, 4, 90e3)]);
+    let runs = [run("grid", &two)];
+    assert_eq!(Kind::fitting(&runs), Kind::Heatmap);
+    let drawn = chart(Kind::Heatmap, &runs).expect("a grid");
+    let Shape::Cells(cells, key) = &drawn.panels[0].series[0].shape else { panic!("cells") };
+    assert_eq!((cells.len(), key.label.as_str(), cells[3].value), (4, "IOPS", 90e3));
+}
+
+#[test]
+fn steps_in_files_of_their_own_are_one_sweep() {
+    let all = [(1, 9e3), (2, 17e3), (4, 30e3)].map(|(depth, rate)| results(depth, 1, rate));
+    let names = ["d1", "d2", "d4"];
+    let runs: Vec<Run<'_>> = names.iter().zip(&all).map(|(name, of)| run(name, of)).collect();
+    assert_eq!(Kind::fitting(&runs), Kind::Depth);
+    let drawn = chart(Kind::Depth, &runs).expect("a sweep");
+    assert_eq!(drawn.panels[0].series.len(), 1);
+    let alike = [run("d1", &all[0]), run("again", &all[0])];
+    assert_eq!(Kind::fitting(&alike), Kind::Bars);
+    let refused = chart(Kind::Depth, &alike).expect_err("one load");
+    assert!(refused.contains("the same depth"), "{refused}");
+}
+
+/// Knees are values of the sweep's last key, whichever key has more values.
+#[test]
+fn a_knee_stands_at_the_value_that_it_is_of() {
+    let mut report = Report::default();
+    let mut whole = Results::default();
+    for (workers, rates) in [(1, [9e3, 30e3, 31e3]), (2, [18e3, 40e3, 41e3])] {
+        for (depth, rate) in [4, 8, 16].into_iter().zip(rates) {
+            whole.phases.extend(results(depth, workers, rate).phases);
+            let blocks = candor_plan::blocks::Blocks { depth, ..Default::default() };
+            let job = candor_plan::Job { workers, work: blocks.into(), ..Default::default() };
+            let phase = report.plan.phases.len();
+            let jobs = vec![job];
+            report.plan.phases.push(candor_plan::Phase { jobs, ..Default::default() });
+            let values = vec![depth.to_string(), workers.to_string()];
+            let sweep = report.judgement.sweep.get_or_insert_default();
+            sweep.rows.push(SweepRow { phase, values, ..SweepRow::default() });
+        }
+    }
+    let sweep = report.judgement.sweep.get_or_insert_default();
+    sweep.keys = vec![SweepKey::Depth, SweepKey::Workers];
+    let sentence = "Depth 8: 1 worker did 30k.".into();
+    sweep.knees = vec![Knee { value: Some("1".into()), sentence }];
+    let run = Run { name: "grid", results: &whole, report: Some(&report) };
+    let drawn = chart(Kind::Depth, &[run]).expect("lines");
+    assert_eq!(drawn.x.label, "Workers");
+    let marks: Vec<_> = drawn.marks.iter().map(|of| (of.at, of.label.as_str())).collect();
+    assert_eq!(marks, [(1.0, "knee at 1 worker (Depth 8)")]);
+    let names: Vec<_> = drawn.panels[0].series.iter().map(|of| of.name.as_str()).collect();
+    assert_eq!(names, ["depth 4", "depth 8", "depth 16"]);
+}
+
+#[test]
+fn repeats_are_one_row_with_an_interval_and_doubtful_rows_say_so() {
+    let mut whole = together(&[(4, 1, 100e3), (4, 1, 110e3), (4, 1, 120e3)]);
+    for (phase, nth) in whole.phases.iter_mut().zip(0..) {
+        phase.repeat = nth;
+    }
+    whole.phases[2].verdict = Some(Verdict::MeasuresElse);
+    let drawn = chart(Kind::Bars, &[run("repeats", &whole)]).expect("bars");
+    let Shape::Bars(bars) = &drawn.panels[0].series[0].shape else { panic!("bars") };
+    assert_eq!((bars.len(), bars[0].value, bars[0].is_doubtful), (1, 110e3, true));
+    assert_eq!(bars[0].note, "± 23 %, not believable");
+}
+
+#[test]
+fn nothing_that_was_recorded_is_a_sentence() {
+    let empty = Results::default();
+    let runs = [run("", &empty)];
+    for (word, kind) in Kind::WORDS {
+        let refused = chart(kind, &runs).expect_err(word);
+        assert!(refused.ends_with(|c: char| c.is_alphabetic()), "{refused}");
+    }
+    assert_eq!(Kind::fitting(&runs), Kind::Bars);
+}
+
+/// Rates and percentiles of a picture are those of the report, whichever way they went.
+#[test]
+fn the_numbers_of_a_picture_are_those_of_the_report() {
+    for name in ["direct-read", "load-limited", "names-made", "lab-6.1-cap", "shared-file"] {
+        let mut report = recorded(name);
+        report.judgement.phases = report.phases.iter().map(|_| Some(Default::default())).collect();
+        let results = Results::from(&report);
+        let runs = [Run { name, results: &results, report: Some(&report) }];
+        let drawn = chart(Kind::Bars, &runs).expect(name);
+        let mut expected = Vec::new();
+        for measured in report.phases.iter().flat_map(|phase| &phase.measurements) {
+            let work = measured.work_operations().filter(|op| op.ops > 0);
+            expected.extend(work.filter_map(|op| Some(op.latency.as_ref()?.mean_ns)));
+        }
+        let means = drawn.panels.iter().find(|panel| panel.y.label == "Latency, mean");
+        let Shape::Bars(bars) = &means.expect(name).series[0].shape else { panic!("bars") };
+        let shown: Vec<f64> = bars.iter().map(|bar| bar.value).collect();
+        assert_eq!(shown, expected, "{name}");
+
+        let timeline = chart(Kind::Timeline, &runs).expect(name);
+        let iops = timeline.panels.iter().find(|panel| panel.y.label == "IOPS").expect(name);
+        let Shape::Line(points) = &iops.series[0].shape else { panic!("a line") };
+        let sample = &report.phases[0].measurements[0].samples[0];
+        let rate = sample.operations[0].ops as f64 * 1e9 / sample.length_ns as f64;
+        assert!((points[0].1 - rate).abs() <= rate * 1e-12, "{name}");
+    }
+}
+
+#[test]
+fn ceilings_verdict_and_caution_come_from_the_report() {
+    let mut phases = sample::series();
+    phases.truncate(1);
+    let report = sample::report("every number is the storage's own.", phases);
+    let results = Results::from(&report);
+    let whole = Run { name: "series", results: &results, report: Some(&report) };
+    let drawn = chart(Kind::Bars, &[whole]).expect("bars");
+    assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("Believable", &None));
+    assert_eq!(drawn.source, "candor 0.1.0 · 2026-01-02T03:04:05Z");
+    let mut other = report.clone();
+    other.judgement.verdict = Verdict::MeasuresElse;
+    other.judgement.headline = "Measures something else (the page cache).".into();
+    let others = Results::from(&other);
+    let cached = Run { name: "cached", results: &others, report: Some(&other) };
+    let drawn = chart(Kind::Bars, &[whole, cached]).expect("bars");
+    assert_eq!(drawn.verdict, "Measures something else: 1 of 2 runs");
+    let caution = drawn.caution.expect("a caution");
+    assert_eq!(caution, "cached: Measures something else (the page cache).");
+}

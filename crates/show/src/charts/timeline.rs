@@ -41,6 +41,16 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
     Ok(frame::first_of(chart, lines.slots.len()))
 }
 
+/// Whether a timeline says something: intervals of the work, or of devices where there is no work.
+pub fn has_intervals(runs: &[Run<'_>]) -> bool {
+    let curves = curve::all(runs);
+    let mut phases = runs.iter().flat_map(|run| &run.results.phases);
+    match curves.is_empty() {
+        true => phases.any(|phase| phase.devices.iter().any(|of| !of.intervals.is_empty())),
+        false => curves.iter().any(|curve| curve.op.intervals.len() > 1),
+    }
+}
+
 /// Latencies over time alone, on a logarithmic axis.
 ///
 /// # Errors
@@ -268,8 +278,9 @@ fn devices(run: &Run<'_>, offsets: &[f64]) -> Vec<Panel> {
             for (phase, offset) in run.results.phases.iter().zip(offsets) {
                 let same = phase.devices.iter().filter(|device| device.device == *name);
                 for at in same.flat_map(|device| &device.intervals) {
-                    let middle = offset + at.start_ns as f64 + at.length_ns as f64 / 2.0;
-                    points.push((middle, value(at).unwrap_or(f64::NAN)));
+                    let value = value(at).unwrap_or(f64::NAN);
+                    let start = offset + at.start_ns as f64;
+                    points.extend([(start, value), (start + at.length_ns as f64, value)]);
                 }
                 points.push((*offset, f64::NAN));
             }

@@ -43,7 +43,7 @@ fn figure(kind: FigureKind, values: [f64; 2], outcome: Outcome) -> FigureChange 
 
 fn difference(area: Area, name: &str, values: [Option<&str>; 2], matters: bool) -> Difference {
     let [baseline, run] = values.map(|value| value.map(str::to_owned));
-    Difference { area, name: name.into(), baseline, run, matters, intended: name == "scheduler" }
+    Difference { area, name: name.into(), baseline, run, matters, intended: name != "kernel" }
 }
 
 fn sample() -> Comparison {
@@ -56,6 +56,12 @@ fn sample() -> Comparison {
         differences: vec![
             difference(Area::Host, "kernel", [Some("6.12.1"), Some("6.18.44")], true),
             difference(Area::Storage, "scheduler", [Some("none"), Some("mq-deadline")], true),
+            difference(
+                Area::Host,
+                "time of workers waiting for a CPU in random read 4 KiB",
+                [Some("loop device (734 MB) over ext4"), Some("vda (virtio, disk, 275 GB)")],
+                true,
+            ),
             difference(Area::Storage, "link", [None, Some("PCIe 8.0 GT/s x4")], true),
             difference(
                 Area::Storage,

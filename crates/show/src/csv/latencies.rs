@@ -41,7 +41,8 @@ pub fn percentile_columns<'a>() -> Vec<Column<Percentile<'a>>> {
         "operation" "Name of the operation; `read_back` for reads that verify" = row.of.operation;
         "target" "Path of the target, where targets were counted apart; empty for all together"
             = row.of.target;
-        "kind" "Part of the latency: `all`, `submission`, `completion`, or `from_intended` (start, under a rate)"
+        "kind" "Part of the latency: `all`, `submission`, `completion`, or `from_intended`: from \
+            the start that a rate intended"
             = row.of.kind;
         "percentile" "Percentile, from 0 (the least) to 100 (the greatest)" = row.percentile;
         "latency_ns" "Value" = row.latency_ns;

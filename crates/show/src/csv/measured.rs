@@ -1,4 +1,4 @@
-//! What jobs did: results, their parts by target, and samples.
+//! Work of jobs: results, their parts by target, and samples.
 
 use candor_record::results::Interval;
 use candor_record::{
@@ -54,7 +54,8 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "repeat" "Number of its repeat, from 1" = of.repeat;
         "job" "Name of the job" = of.job;
         "operation" "Name of the operation, such as `read` or `fsync`" = of.operation;
-        "start_s" "Start of the interval since the start of the phase, its ramp left out" = of.start_s;
+        "start_s" "Start of the interval since the start of the phase, its ramp left out"
+            = of.start_s;
         "length_s" "Length of the phase or of the interval" = of.length_s;
         "ops" "Operations that completed" = of.ops;
         "bytes" "Bytes that they moved" = of.bytes;
@@ -64,7 +65,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "latency_ns_mean" "Mean latency" = of.mean();
         "latency_ns_min" "Least latency" = of.latency.map(|latency| latency.min_ns);
         "latency_ns_p50" "Median latency" = of.percentile(50.0).or(of.interval.latency_ns_p50);
-        "latency_ns_p90" "90th percentile, where ten samples lie beyond it, as with those that follow"
+        "latency_ns_p90" "90th percentile; this and those that follow where ten samples lie beyond"
             = of.percentile(90.0);
         "latency_ns_p95" "95th percentile" = of.percentile(95.0);
         "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.interval.latency_ns_p99);
@@ -98,14 +99,16 @@ pub fn sample_columns<'a>() -> Vec<Column<Row<'a>>> {
         "repeat" "Number of its repeat, from 1" = of.repeat;
         "job" "Name of the job" = of.job;
         "operation" "Name of the operation; reads that read back count as `read`" = of.operation;
-        "start_s" "Start of the interval since the start of the phase, its ramp left out" = of.start_s;
+        "start_s" "Start of the interval since the start of the phase, its ramp left out"
+            = of.start_s;
         "length_s" "Length of the interval" = of.length_s;
         "ops" "Operations that completed" = of.ops;
         "bytes" "Bytes that they moved" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;
         "bytes_per_s" "Bytes per second" = of.bytes_per_s;
         "latency_ns_mean" "Mean latency" = of.interval.latency_ns_mean;
-        "latency_ns_p50" "Median latency, in intervals of a second or more" = of.interval.latency_ns_p50;
+        "latency_ns_p50" "Median latency, in intervals of a second or more"
+            = of.interval.latency_ns_p50;
         "latency_ns_p99" "99th percentile of latency, where ten samples lie beyond it"
             = of.interval.latency_ns_p99;
         "verdict" "Verdict on the phase" = of.verdict.label();

@@ -45,7 +45,8 @@ pub fn columns<'a>() -> Vec<Column<Row<'a>>> {
         "size_bytes_mean" "Mean size" = row.requests.size_mean_bytes();
         "splits" "Times that I/O was cut in two before it became requests" = row.requests.splits;
         "merged" "Times that I/O was joined to a request that waited" = row.requests.merged;
-        "length_off_4k" "Requests whose length is no multiple of 4 KiB" = row.requests.length_off_4k;
+        "length_off_4k" "Requests whose length is no multiple of 4 KiB"
+            = row.requests.length_off_4k;
         "off_physical_sector" "Requests that start off a physical sector"
             = row.requests.off_physical_sector;
         "off_optimal" "Requests that start off a multiple of the device's best size"
@@ -55,7 +56,8 @@ pub fn columns<'a>() -> Vec<Column<Row<'a>>> {
             = row.requests.sequential;
         "latency_ns_mean" "Mean time from the making of a request to its end"
             = row.requests.latency_ns_mean();
-        "latency_ns_p50" "Its median, from steps of four to each power of two" = row.percentile(0.5);
+        "latency_ns_p50" "Its median, from steps of four to each power of two"
+            = row.percentile(0.5);
         "latency_ns_p99" "Its 99th percentile, from the same steps" = row.percentile(0.99);
     }
 }

@@ -18,9 +18,11 @@ pub fn repeat_columns<'a>() -> Vec<Column<Repeated<'a>>> {
         "phase" "Name of the phase" = row.phase.name.as_str();
         "job" "Name of the job" = row.of.job.as_str();
         "operation" "Name of the operation" = row.of.operation.as_str();
-        "figure" "One of `ops_per_s`, `bytes_per_s`, `latency_ns_mean`, `latency_ns_p50`, `latency_ns_p99`"
+        "figure" "One of `ops_per_s`, `bytes_per_s`, `latency_ns_mean`, `latency_ns_p50`, \
+            `latency_ns_p99`"
             = row.figure;
-        "repeats" "Repeats in the mean; those that did not end well are left out" = row.spread.count;
+        "repeats" "Repeats in the mean; those that did not end well are left out"
+            = row.spread.count;
         "mean" "Mean of the repeats, in the unit that ends the figure's name" = row.spread.mean;
         "stddev" "Standard deviation of a single repeat" = row.spread.stddev;
         "min" "Least" = row.spread.min;

@@ -37,7 +37,8 @@ fn a_row_for_each_result_and_each_interval_of_it() {
     assert_eq!(
         lines[3],
         format!(
-            "sample,{name},1,job,write,2.0,1.0,496,520093696,496.0,520093696.0,,2000.0,,1900,,,,,,Believable,"
+            "sample,{name},1,job,write,2.0,1.0,496,520093696,496.0,520093696.0,,\
+             2000.0,,1900,,,,,,Believable,"
         )
     );
     assert!(lines[4].ends_with(",7,7340032,7.0,7340032.0,,,,,,,,,,Believable,"), "{}", lines[4]);

@@ -461,10 +461,10 @@ fn nothing_ran() {
 
 #[test]
 fn files_beside_the_report() {
-    assert_snapshot!(written(Some("runs/1"), Some("out.json")), @r#"
+    assert_snapshot!(written(Some("runs/1"), Some("out.json"), None), @r#"
     The run is kept in runs/1 (report.txt, report.json, plan.toml).
     Repeat it with: candor run runs/1/plan.toml
     The report for machines is in out.json.
     "#);
-    assert_eq!(written(None, None), "");
+    assert_eq!(written(None, None, None), "");
 }

@@ -110,7 +110,7 @@ pub fn import(matches: &ArgMatches) -> u8 {
 
 fn import_file(file: &str) -> Result<String, String> {
     let text = stored::text(file, REPORT_BYTES_MAX)?;
-    let (kind, text) = match stored::is_report(file, &text) {
+    let (kind, text) = match stored::is_report(&text) {
         true => (Kind::Report, text),
         false => {
             let results = stored::results(file)?;

@@ -7,7 +7,7 @@ use super::{MIB, Phases, Side, access, operations};
 use crate::elbencho::output::COLUMNS;
 use crate::results::{begin, moment, remark, unix_ms};
 
-/// A first line of such a file: the names of the columns, or as many fields with a phase among them.
+/// A first line of such a file: the names of the columns, or many fields that begin with a moment.
 pub fn is_csv(line: &str) -> bool {
     let fields: Vec<&str> = line.split(',').collect();
     fields.len() >= LEAST && (fields[0] == COLUMNS[0] || unix_ms(fields[0]).is_some())

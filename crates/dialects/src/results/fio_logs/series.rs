@@ -14,8 +14,11 @@ const SHORT_WINDOW_MS: f64 = 100.0;
 const SHORT_MS: u64 = 3000;
 
 /// Lines of one direction of a job, by kind.
+pub type ByKind = Vec<(Kind, Vec<Line>)>;
+
+/// The same on a grid of windows.
 pub struct Series {
-    kinds: Vec<(Kind, Vec<Line>)>,
+    kinds: ByKind,
     /// Lines are single operations.
     single: bool,
     /// Length of a window.
@@ -24,7 +27,7 @@ pub struct Series {
 
 impl Series {
     /// Of lines by kind; there is one at least.
-    pub fn of(kinds: Vec<(Kind, Vec<Line>)>) -> Series {
+    pub fn of(kinds: ByKind) -> Series {
         let single = kinds.iter().flat_map(|(_, lines)| lines).any(|line| line.bytes > 0);
         let last_ms = kinds.iter().flat_map(|(_, lines)| lines).map(|line| line.at_ms).max();
         let first_ms = kinds.iter().flat_map(|(_, lines)| lines).map(|line| line.at_ms).min();
@@ -78,7 +81,7 @@ impl Series {
             }
         };
         put(self.lines(Kind::Bandwidth), &|line, of| {
-            of.bytes_per_s = Some(line.value as f64 * 1024.0)
+            of.bytes_per_s = Some(line.value as f64 * 1024.0);
         });
         put(self.lines(Kind::Iops), &|line, of| of.ops_per_s = Some(line.value as f64));
         put(self.latencies(), &|line, of| of.latency_ns_mean = Some(line.value as f64));
@@ -90,8 +93,8 @@ impl Series {
             let quantile = |share| Some(line.histogram.as_ref()?.quantile(share)?.0);
             (of.latency_ns_p50, of.latency_ns_p99) = (quantile(0.5), quantile(0.99));
         });
-        let last_of_before = |nth: u64| nth - 1;
-        let intervals = self.placed(windows, last_of_before);
+        // A line is of the window that its time ends.
+        let intervals = self.placed(windows, |nth| nth - 1);
         OpResults { intervals, ..OpResults::default() }
     }
 
