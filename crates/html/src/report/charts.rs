@@ -74,7 +74,7 @@ impl<'a> Pictures<'a> {
     /// The results in parts of so many curves that one picture shows them.
     fn parts(&self) -> Vec<Results> {
         let curves = |phase: &PhaseResults| {
-            let work = phase.jobs.iter().flat_map(|job| job.work());
+            let work = phase.jobs.iter().flat_map(candor_record::results::JobResults::work);
             work.filter(|op| op.latency.is_some()).count()
         };
         let mut parts: Vec<(usize, Vec<PhaseResults>)> = Vec::new();

@@ -29,7 +29,7 @@ pub fn half_an_hour() -> Report {
     for phase in &mut report.phases {
         for measured in &mut phase.measurements {
             let workers = measured.per_worker.clone();
-            measured.per_worker = workers.iter().cycle().take(64).cloned().collect();
+            measured.per_worker = workers.iter().cycle().take(64).copied().collect();
             measured.workers = 64;
             let shapes = measured.samples.clone();
             let at = |nth: u64| {
