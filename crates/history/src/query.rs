@@ -176,7 +176,8 @@ impl Index {
             let of: (i64, String) = (row.get(0)?, row.get(1)?);
             Ok((of, index::verdict(row.get(2)?), row.get(3)?, index::figures(row, 4)?))
         })?;
-        let mut works: Vec<((i64, String), bool, Vec<(Option<Verdict>, Figures)>)> = Vec::new();
+        type Repeats = Vec<(Option<Verdict>, Figures)>;
+        let mut works: Vec<((i64, String), bool, Repeats)> = Vec::new();
         for row in rows {
             let (of, verdict, is_work, figures) = row?;
             match works.iter_mut().find(|(known, ..)| known.0 == of.0) {

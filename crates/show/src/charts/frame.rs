@@ -47,7 +47,7 @@ fn subtitle(runs: &[Run<'_>]) -> String {
     let load = |of: fn(&Load) -> Option<String>| common(&|curve| of(&curve.job.load));
     let parts = [
         load(|load| load.access.clone()),
-        load(|load| load.block_bytes.map(|bytes| fmt::column::size(bytes))),
+        load(|load| load.block_bytes.map(fmt::column::size)),
         load(|load| load.depth.map(|depth| format!("depth {depth}"))),
         load(|load| load.workers.map(|n| fmt::plural(f64::from(n), "worker", "workers"))),
         common(&|curve| Some(curve.job.targets.join(", ")).filter(|text| !text.is_empty())),

@@ -233,7 +233,8 @@ fn ceilings(runs: &[Run<'_>], rate: fn(&candor_record::Ceiling) -> Option<f64>) 
 
 /// Pages of the targets in the cache, and dirty pages of the host.
 fn cache(report: &Report, offsets: &[f64]) -> Option<Panel> {
-    let values: [(&str, fn(&Snapshot) -> Option<u64>); 3] = [
+    type Bytes = fn(&Snapshot) -> Option<u64>;
+    let values: [(&str, Bytes); 3] = [
         ("targets in the page cache", |at| Some(at.cache?.resident_bytes)),
         ("dirty pages of the host", |at| Some(at.vmstat?.dirty_bytes)),
         ("pages being written", |at| Some(at.vmstat?.writeback_bytes)),

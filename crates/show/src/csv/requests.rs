@@ -1,7 +1,7 @@
 //! Single requests of devices, as they were traced.
 
 use candor_record::Report;
-use candor_record::requests::{Requests, latency_percentile};
+use candor_record::requests::{LatencyStep, Requests, latency_percentile};
 
 use super::table::{Column, columns};
 
@@ -25,7 +25,7 @@ pub struct Step<'a> {
 
 impl Row<'_> {
     fn percentile(&self, share: f64) -> Option<u64> {
-        latency_percentile(&self.requests.latency_ns, share).map(|step| step.middle_ns())
+        latency_percentile(&self.requests.latency_ns, share).map(LatencyStep::middle_ns)
     }
 }
 
