@@ -48,7 +48,7 @@ fn run(scratch: &Scratch, seconds: u32) -> (Running, String) {
     (running, at)
 }
 
-/// Where it says that its metrics are.
+/// Address of the metrics, from the line that says it.
 fn address(running: &mut Running) -> String {
     running.wait_for("/metrics\n");
     let err = running.err_so_far();
@@ -262,7 +262,7 @@ fn every_panel_of_the_dashboard_has_data_of_a_real_prometheus() {
     watching.signal(Signal::INT);
     assert_eq!(watching.wait().code, Some(0));
     let report = Report::read(&scratch.outside("report.json")).expect("a report");
-    let has_devices = report.list("/phases/0/hosts/0/before/devices").len() > 0;
+    let has_devices = !report.list("/phases/0/hosts/0/before/devices").is_empty();
     let queries = queries();
     assert!(queries.len() > 25, "{}", queries.len());
     let mut lacking = queries.iter().filter(|(_, query)| {

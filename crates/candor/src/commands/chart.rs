@@ -24,17 +24,12 @@ load where it differs, over time where there are intervals, bars where there are
 Numbers that cannot be believed are drawn, and the picture says so.";
 
 /// The picture that was asked for.
+#[derive(Default)]
 struct Asked {
     out: Option<PathBuf>,
     kind: Option<Kind>,
     title: Option<String>,
     look: Look,
-}
-
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked { out: None, kind: None, title: None, look: Look::default() }
-    }
 }
 
 /// Pixels of a PNG for each pixel of the picture: texts are sharp on any screen.
