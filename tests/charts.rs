@@ -54,7 +54,7 @@ fn a_png_has_pixels_or_a_sentence_says_what_lacks() {
 #[test]
 fn what_cannot_be_drawn_is_a_sentence() {
     let scratch = Scratch::new();
-    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-plus.json");
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-status.json");
     let out = scratch.path("x.svg");
     for (words, code, word) in [
         (&["chart", results, "-o", "x.gif"][..], 2, ".svg or .png"),

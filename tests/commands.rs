@@ -151,7 +151,7 @@ fn results_of_other_tools_are_shown_and_not_judged() {
     let cut = scratch.file("cut.json", "{\n\"fio version\": \"fio-3.33\",\n");
     let whole = file("fio.txt");
     let faults = [
-        (&["show", &cut][..], "cut.json:2:"),
+        (&["show", &cut][..], "cut.json:3:"),
         (&["show", &whole, "--csv", "-"], "--csv needs a report of candor"),
     ];
     for (words, told) in faults {

@@ -88,7 +88,7 @@ fn results_of_other_tools_are_imported_once_and_drop_in_commands_leave_nothing()
     assert_eq!(listed(&dir, &["--tool", "fio"]), [1]);
     let shown = candor(&dir, &["history", "show", "1"]);
     assert!(
-        shown.out.contains("Nobody judged it.") && shown.out.contains("write"),
+        shown.out.contains("Nobody judged them") && shown.out.contains("write"),
         "{}",
         shown.out
     );

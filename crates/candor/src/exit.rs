@@ -35,8 +35,6 @@ Exit codes:
   4    it ran, and no depth met the plan's latency goal
   5    data that was read is not what was written
   6    it ran, and the verdict is worse than --require takes
-  7    a comparison found a change beyond --fail-if
-  8    a comparison cannot tell whether there is a change beyond --fail-if
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.

@@ -76,9 +76,10 @@ fn html_file(text: &str) -> Result<PathBuf, String> {
 
 const CSV_OF: Flag<Output> = Flag {
     long: "csv-of",
-    takes: Takes::One(csv::TABLES),
-    help: "The table that --csv writes, as docs/csv.md describes them [default: results, targets \
-           and samples in one, as overview]",
+    takes: Takes::One("TABLE"),
+    help: "The table that --csv writes, as docs/csv.md describes them: overview (results, targets \
+           and samples in one), samples, percentiles, histograms, devices, requests, \
+           request_histograms, repeats or sweep [default: overview]",
     fields: &[],
     set: |output, text| {
         let words = Table::ALL.map(|table| (table.name(), table));
@@ -337,5 +338,17 @@ fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
         None => screen::data(text),
         Some(file) => std::fs::write(file, text)
             .map_err(|error| format!("{} cannot be written: {error}", file.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_names_each_table_of_csv() {
+        for table in Table::ALL {
+            assert!(CSV_OF.help.contains(table.name()), "{}", table.name());
+        }
     }
 }

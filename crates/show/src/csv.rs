@@ -35,10 +35,6 @@ pub enum Table {
     Sweep,
 }
 
-/// The names of all tables, as an option takes them.
-pub const TABLES: &str = "overview|samples|percentiles|histograms|devices|requests|\
-                          request_histograms|repeats|sweep";
-
 impl Table {
     /// All tables.
     pub const ALL: [Table; 9] = [
@@ -55,7 +51,17 @@ impl Table {
 
     /// The name.
     pub fn name(self) -> &'static str {
-        TABLES.split('|').nth(self as usize).unwrap_or_default()
+        match self {
+            Table::Overview => "overview",
+            Table::Samples => "samples",
+            Table::Percentiles => "percentiles",
+            Table::Histograms => "histograms",
+            Table::Devices => "devices",
+            Table::Requests => "requests",
+            Table::RequestHistograms => "request_histograms",
+            Table::Repeats => "repeats",
+            Table::Sweep => "sweep",
+        }
     }
 }
 

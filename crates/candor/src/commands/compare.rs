@@ -50,6 +50,14 @@ const GROUPS: &[Group<candor_compare::Options>] = &[Group {
     ],
 }];
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    it compared; whether a change is real stands in the result
+  1    a run could not be read
+  2    the command line makes no sense
+  7    a change beyond --fail-if was shown
+  8    nobody can tell whether there is a change beyond --fail-if";
+
 /// The command line.
 pub fn command() -> Command {
     let run = Arg::new("RUN").required(true).action(ArgAction::Append).num_args(2..);
@@ -61,7 +69,7 @@ pub fn command() -> Command {
         .arg(run.help(help))
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_COMPARISONS))
-        .after_help(exit::HELP)
+        .after_help(EXIT_CODES)
 }
 
 /// Compares, and gives the exit code.

@@ -41,7 +41,10 @@ fn by_value(
     let traced: Vec<(String, Counts)> = trace
         .main()
         .map(|of| {
-            (format!("{} {}", of.device, of.direction.name()), counts(of.own().unwrap_or(of)))
+            // Not every method tells sizes and places of our own requests apart.
+            let own = of.own().map(&counts).filter(|counts| !counts.is_empty());
+            let name = format!("{} {}", of.device, of.direction.name());
+            (name, own.unwrap_or_else(|| counts(of)))
         })
         .filter(|(_, counts)| !counts.is_empty())
         .take(SERIES_MAX)
