@@ -96,9 +96,12 @@ fn is_blank(url: &str) -> bool {
 fn first_plot(browser: &Browser) -> [f64; 4] {
     let place = browser.run(
         "const svg = document.querySelector('.wide svg[data-x]');
-         svg.scrollIntoView({ block: 'center', behavior: 'instant' });
          const [x, y, w, h] = svg.querySelector('[data-panel]').dataset.plot.split(' ').map(Number);
-         const box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
+         // A tall picture has its first plot above a window that shows its middle.
+         const at = svg.getBoundingClientRect(), scale = at.width / svg.viewBox.baseVal.width;
+         const top = scrollY + at.top + (y + h / 2) * scale - innerHeight / 2;
+         scrollTo({ top, behavior: 'instant' });
+         const box = svg.getBoundingClientRect();
          return [box.left + x * scale, box.top + y * scale, w * scale, h * scale];",
     );
     let number = |at: usize| place[at].as_f64().expect("a number");
