@@ -3,8 +3,12 @@
 
 #[path = "browser/driver.rs"]
 mod driver;
+#[path = "browser/long.rs"]
+mod long;
 #[path = "browser/reports.rs"]
 mod reports;
+#[path = "browser/shades.rs"]
+mod shades;
 
 use std::path::{Path, PathBuf};
 
@@ -139,7 +143,7 @@ fn values_are_read_by_mouse_and_by_keys(browser: &Browser) {
 }
 
 fn pictures_zoom_hide_series_and_change_their_axes(browser: &Browser) {
-    let page = Page::of(&reports::half_an_hour());
+    let page = Page::of(&long::half_an_hour());
     opened(browser, &page.path());
     let ticks = "return [...document.querySelectorAll('.wide svg[data-x] .ticks text')]
                    .map(text => text.textContent)";
@@ -226,14 +230,14 @@ fn hostile_names_are_words(browser: &Browser) {
 fn it_is_seen_on_a_desk_on_a_phone_in_the_dark_and_on_paper(browser: &Browser) {
     let page = Page::of(&reports::recorded("past-the-knee"));
     opened(browser, &page.path());
-    let desk = reports::shades(&browser.screenshot());
+    let desk = shades::shades(&browser.screenshot());
     let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
     browser.command("Emulation.setEmulatedMedia", &dark);
-    let night = reports::shades(&browser.screenshot());
+    let night = shades::shades(&browser.screenshot());
     browser.command("Emulation.setEmulatedMedia", &json!({ "features": [] }));
     let phone = json!({ "width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": true });
     browser.command("Emulation.setDeviceMetricsOverride", &phone);
-    let hand = reports::shades(&browser.screenshot());
+    let hand = shades::shades(&browser.screenshot());
     for (name, seen) in [("desk", &desk), ("dark", &night), ("phone", &hand)] {
         assert!(seen.count > 30, "{name}: {} shades", seen.count);
     }
@@ -282,12 +286,12 @@ fn without_its_script_the_page_is_whole(browser: &Browser) {
     browser.open(&page.path());
     let paper = browser.print();
     assert!(paper.starts_with(b"%PDF") && paper.len() > 30_000, "{}", paper.len());
-    let shades = reports::shades(&browser.screenshot());
+    let shades = shades::shades(&browser.screenshot());
     assert!(shades.count > 30, "{}", shades.count);
 }
 
 fn half_an_hour_of_sixty_four_workers_stays_small(browser: &Browser) {
-    let page = Page::of(&reports::half_an_hour());
+    let page = Page::of(&long::half_an_hour());
     opened(browser, &page.path());
     assert!(
         browser.run("document.querySelectorAll('*').length").as_u64().expect("a number") < 9000
@@ -302,6 +306,6 @@ fn half_an_hour_of_sixty_four_workers_stays_small(browser: &Browser) {
 
 #[test]
 fn half_an_hour_of_samples_makes_a_small_page() {
-    let text = reports::page(&reports::half_an_hour());
+    let text = reports::page(&long::half_an_hour());
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
 }
