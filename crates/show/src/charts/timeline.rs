@@ -36,8 +36,7 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
         panels.extend(run.report.and_then(|report| cache(report, &lines.offsets[0])));
         panels.extend(devices(run, &lines.offsets[0]));
     }
-    let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
-    let chart = finished(panels, marks, "performance over time", runs)?;
+    let chart = finished(panels, marks(runs, &lines), "performance over time", runs)?;
     Ok(frame::first_of(chart, lines.slots.len()))
 }
 
@@ -57,9 +56,8 @@ pub fn has_intervals(runs: &[Run<'_>]) -> bool {
 /// A sentence: no run has latencies of its intervals.
 pub fn latency(runs: &[Run<'_>]) -> Result<Chart, String> {
     let lines = Lines::of(runs);
-    let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
     let panels = lines.latency().into_iter().collect();
-    let chart = finished(panels, marks, "latency over time", runs)?;
+    let chart = finished(panels, marks(runs, &lines), "latency over time", runs)?;
     Ok(frame::first_of(chart, lines.slots.len()))
 }
 
@@ -76,17 +74,24 @@ fn finished(
     }
 }
 
+/// Marks along the time of a single run; several runs have no phases in common.
+pub fn marks(runs: &[Run<'_>], lines: &Lines<'_>) -> Vec<Mark> {
+    if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() }
+}
+
 /// Curves with the times of their phases.
-struct Lines<'a> {
+pub struct Lines<'a> {
     curves: Vec<Curve<'a>>,
     names: Vec<String>,
-    slots: Vec<String>,
+    /// Each name once, in the order of first use.
+    pub slots: Vec<String>,
     /// Start of each phase of each run since the start of its first, in ns.
     offsets: Vec<Vec<f64>>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(runs: &[Run<'a>]) -> Lines<'a> {
+    /// Of all operations that are work.
+    pub fn of(runs: &[Run<'a>]) -> Lines<'a> {
         let curves = curve::all(runs);
         let mut names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
         let mut slots = curve::slots(&names);
@@ -102,16 +107,31 @@ impl<'a> Lines<'a> {
         Lines { curves, names, slots, offsets }
     }
 
+    /// The intervals of a name, phase by phase, each with the start of its phase in ns.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = (f64, &'a [Interval])> {
+        let all = self.curves.iter().zip(&self.names).filter(move |(_, of)| *of == name);
+        all.map(|(curve, _)| (self.offsets[curve.run][curve.at], &curve.op.intervals[..]))
+    }
+
+    /// End of the last interval in ns.
+    pub fn end_ns(&self) -> f64 {
+        let ends =
+            self.slots.iter().flat_map(|name| self.named(name)).filter_map(|(offset, all)| {
+                let last = all.last()?;
+                Some(offset + last.start_ns as f64 + last.length_ns as f64)
+            });
+        ends.fold(0.0, f64::max)
+    }
+
     /// One series for each name, with a gap between two phases; none where nothing is known.
     fn series(&self, value: impl Fn(&Interval) -> Option<f64>) -> Vec<Series> {
         let of_name = |(slot, name): (usize, &String)| {
             let mut points = Vec::new();
-            for (curve, _) in self.curves.iter().zip(&self.names).filter(|(_, of)| *of == name) {
-                let offset = self.offsets[curve.run][curve.at];
+            for (offset, intervals) in self.named(name) {
                 let of = |interval: &Interval| {
                     (middle(offset, interval), value(interval).unwrap_or(f64::NAN))
                 };
-                points.extend(curve.op.intervals.iter().map(of));
+                points.extend(intervals.iter().map(of));
                 points.push((offset, f64::NAN));
             }
             points.pop();
@@ -144,14 +164,13 @@ impl<'a> Lines<'a> {
 
     fn band(&self, name: &str) -> Vec<(f64, f64, f64)> {
         let mut spans = Vec::new();
-        for (curve, _) in self.curves.iter().zip(&self.names).filter(|(_, of)| *of == name) {
-            let offset = self.offsets[curve.run][curve.at];
+        for (offset, intervals) in self.named(name) {
             let of = |interval: &Interval| {
                 let (low, high) = interval.latency_ns_p50.zip(interval.latency_ns_p99).unzip();
                 let ns = |of: Option<u64>| of.map_or(f64::NAN, |ns| ns as f64);
                 (middle(offset, interval), ns(low), ns(high))
             };
-            spans.extend(curve.op.intervals.iter().map(of));
+            spans.extend(intervals.iter().map(of));
             spans.push((offset, f64::NAN, f64::NAN));
         }
         if spans.iter().any(|(_, low, _)| low.is_finite()) { spans } else { Vec::new() }

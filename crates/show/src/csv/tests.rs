@@ -16,6 +16,7 @@ fn a_row_for_each_result_and_each_interval_of_it() {
         bytes: ops << 20,
         latency_sum_ns: ops * 2000,
         latency_ns_p50: Some(1900),
+        latency_counts: LatencyCounts::default(),
         latency_ns_p99: None,
     };
     let second = 1_000_000_000;
