@@ -46,7 +46,8 @@ pub use event::{Event, JobSample, PrepareStep, WorkerSample};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{
-    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, Verdict,
+    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, TimeRange,
+    Verdict,
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;

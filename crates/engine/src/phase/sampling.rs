@@ -197,8 +197,11 @@ mod tests {
         let mut next = sampling.take(|| totals(3000), 2 * second, 0, 50).unwrap();
         sampling.add_percentiles(&mut next, |_| latencies(2000));
         assert!(next.operations[0].latency_ns_p50.is_some_and(|ns| ns > 900_000));
+        let counts: Vec<_> = next.operations[0].latency_counts.filled().collect();
+        assert_eq!(counts, [(917_504, 1_048_576, 2000)], "those of this interval alone");
         let mut short = sampling.take(|| totals(3100), 2 * second + second / 10, 0, 50).unwrap();
         sampling.add_percentiles(&mut short, |_| latencies(2100));
         assert_eq!(short.operations[0].latency_ns_p50, None);
+        assert!(short.operations[0].latency_counts.is_empty());
     }
 }

@@ -2,7 +2,9 @@
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Series, Shape, Weight};
 use candor_record::results::{DeviceInterval, Interval, PhaseResults};
-use candor_record::{PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, Unit};
+use candor_record::{
+    Finding, PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, TimeRange, Unit,
+};
 
 use super::curve::{self, Curve, Part};
 use super::{Run, SERIES_MAX, frame};
@@ -205,14 +207,18 @@ fn length(phase: &PhaseResults) -> f64 {
     jobs.chain(ends).max().unwrap_or(0) as f64
 }
 
-/// The phases of a run as ranges, with the rules whose findings weigh on them.
+/// The phases of a run as ranges, with the rules whose findings weigh on them, and the findings
+/// that have a moment, each at it.
 fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
     let judged: Vec<&PhaseJudgement> =
         run.report.map_or(Vec::new(), |report| report.judged().map(|(_, of)| of).collect());
-    let rules = |at: usize| {
+    let weighty = |at: usize| {
         let findings = judged.get(at).into_iter().flat_map(|of| &of.findings);
-        let weighty = findings.filter(|finding| finding.severity >= Severity::Remark);
-        weighty.map(|finding| finding.rule.as_str()).collect::<Vec<_>>().join(", ")
+        findings.filter(|finding| finding.severity >= Severity::Remark)
+    };
+    let rules = |at: usize| {
+        let without_moment = weighty(at).filter(|finding| finding.when.is_none());
+        without_moment.map(|finding| finding.rule.as_str()).collect::<Vec<_>>().join(", ")
     };
     let mark = |(at, phase): (usize, &PhaseResults)| {
         let repeat =
@@ -228,10 +234,28 @@ fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
     };
     let phases = &run.results.phases;
     // The title names the only phase already.
-    if phases.len() == 1 && rules(0).is_empty() {
-        return Vec::new();
+    let mut marks: Vec<Mark> = match phases.len() == 1 && rules(0).is_empty() {
+        true => Vec::new(),
+        false => phases.iter().enumerate().map(mark).collect(),
+    };
+    for (at, offset) in offsets.iter().enumerate() {
+        let with_moment = weighty(at).filter_map(|finding| Some((finding, finding.when?)));
+        marks.extend(with_moment.flat_map(|(finding, when)| moments_of(finding, when, *offset)));
     }
-    phases.iter().enumerate().map(mark).collect()
+    marks
+}
+
+/// A finding at its moment; where it has an end, that too.
+fn moments_of(finding: &Finding, when: TimeRange, offset: f64) -> Vec<Mark> {
+    let name = format!("{} {}", finding.rule, finding.title);
+    let mark = |ns: u64, label: String| Mark {
+        at: offset + ns as f64,
+        until: None,
+        label,
+        kind: MarkKind::Finding,
+    };
+    let end = when.until_ns.map(|ns| mark(ns, format!("{} ends", finding.rule)));
+    std::iter::once(mark(when.from_ns, name)).chain(end).collect()
 }
 
 /// The ceilings that lie nearest to the rates.
