@@ -8,10 +8,12 @@
 //! | [`load`] | rates and latency against depth, workers or size, as lines and as a heat map |
 //! | [`requests`] | sizes and places of the requests that the devices saw |
 //! | [`bars`] | figures of several results beside each other |
+//! | [`changes`] | changes of a comparison, with their intervals |
 //! | `frame` | titles, corners and cautions, alike for all |
 //! | `curve` | operations of all runs, named by what tells them apart |
 
 pub mod bars;
+pub mod changes;
 mod curve;
 pub mod distribution;
 mod frame;
