@@ -235,17 +235,50 @@ fn forms_for_people_have_them_in_their_words() {
         for (nth, (phase, _)) in report.judged().enumerate() {
             for (job, stats) in operations(phase) {
                 let figures = &numbers[&(nth, job.to_owned(), stats.name.clone())];
-                for number in texts(figures, stats.figure) {
-                    assert!(
-                        words.contains(&number.as_str()),
-                        "{number} of {job} in {name}:\n{text}"
-                    );
+                // The text has no p95.
+                let quoted = figures.percentiles.iter().filter(|(p, _)| *p != 95.0);
+                let times = quoted.filter(|_| stats.figure.is_work());
+                let times = times.map(|(_, ns)| column::time(*ns));
+                for number in texts(figures, stats.figure).into_iter().chain(times) {
+                    let parts: Vec<&str> = number.split_whitespace().collect();
+                    let is_here = words.windows(parts.len()).any(|part| part == parts);
+                    assert!(is_here, "{number} of {job} in {name}:\n{text}");
                     found += 1;
                 }
             }
         }
     }
     assert!(found > 80, "{found}");
+}
+
+/// The section of a page with that name.
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let (_, rest) = page.split_once(&format!("id=\"{id}\"")).expect(id);
+    rest.split("</section>").next().unwrap_or(rest)
+}
+
+#[test]
+fn a_page_has_them_in_the_cells_of_its_tables() {
+    let mut found = 0;
+    for (name, report) in recorded() {
+        let text = json::report(&report).expect("written");
+        let samples = csv::report(&report).expect("written");
+        let page = candor_html::report(&report, &text, &samples);
+        let results = section(&page, "results");
+        let numbers = of_record(&report);
+        for (nth, (phase, _)) in report.judged().enumerate() {
+            for (job, stats) in operations(phase).filter(|(_, stats)| stats.figure.is_work()) {
+                let figures = &numbers[&(nth, job.to_owned(), stats.name.clone())];
+                let times = figures.percentiles.iter().map(|(_, ns)| column::time(*ns));
+                for number in texts(figures, stats.figure).into_iter().chain(times) {
+                    let cell = format!(">{number}<");
+                    assert!(results.contains(&cell), "{number} of {job} on the page of {name}");
+                    found += 1;
+                }
+            }
+        }
+    }
+    assert!(found > 300, "{found}");
 }
 
 /// Values of the bars of a picture, with the index of each one's row.

@@ -1,11 +1,12 @@
 //! The sections of a comparison: what came of it, what makes it unfair, the figures.
 
 use candor_record::comparison::{Comparison, Fairness, Outcome, RunChange};
-use candor_show::{Tone, comparison as shown};
+use candor_show::{Tone, charts, comparison as shown};
 
 use crate::markup::Markup;
 use crate::page::{Frame, Section, page};
 use crate::parts;
+use crate::pictures::{Heading, figure};
 
 /// Letters of a value of a condition; nobody reads longer ones in a table.
 const VALUE_LETTERS: usize = 120;
@@ -61,6 +62,7 @@ fn tone(comparison: &Comparison) -> Tone {
 fn changes(comparison: &Comparison) -> Markup {
     let mut body = Markup::new();
     let Some(baseline) = comparison.runs.first() else { return body };
+    let mut pictures = 0;
     for change in &comparison.changes {
         let labels = [baseline.label.as_str(), change.run.as_str()];
         for figures in shown::by_job(change) {
@@ -69,6 +71,9 @@ fn changes(comparison: &Comparison) -> Markup {
             body.element("h3", &[], &heading);
             let table = shown::table(&figures, labels, comparison.confidence);
             parts::table(&mut body, &heading, &table);
+            let chart = charts::changes::changes(&figures, labels, comparison.confidence);
+            pictures += 1;
+            figure(&mut body, &format!("changes-{pictures}"), &chart, Heading::Section);
             for (names, text) in shown::reasons(&figures) {
                 body.element("p", &[("class", "dim")], &format!("{names}: {text}"));
             }

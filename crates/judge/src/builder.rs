@@ -2,7 +2,7 @@
 
 use candor_record::fmt;
 use candor_record::{
-    Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Setting, Severity,
+    Confidence, Evidence, Finding, Limit, MeasuredInstead, Quantity, Setting, Severity, TimeRange,
 };
 
 use crate::command::Command;
@@ -24,6 +24,7 @@ impl FindingBuilder {
             title: String::new(),
             severity,
             confidence: Confidence::Certain,
+            when: None,
             job: None,
             limits: None,
             measures: None,
@@ -45,6 +46,18 @@ impl FindingBuilder {
     /// The job it concerns.
     pub fn job(mut self, job: &str) -> FindingBuilder {
         self.0.job = Some(job.into());
+        self
+    }
+
+    /// The moment at which it came about, in seconds since the start of the phase.
+    pub fn at_s(mut self, at_s: f64) -> FindingBuilder {
+        self.0.when = Some(TimeRange { from_ns: (at_s * 1e9).round() as u64, until_ns: None });
+        self
+    }
+
+    /// The time during which it was so, in ns since the start of the phase.
+    pub fn during(mut self, from_ns: u64, until_ns: u64) -> FindingBuilder {
+        self.0.when = Some(TimeRange { from_ns, until_ns: Some(until_ns) });
         self
     }
 

@@ -17,6 +17,10 @@ pub struct Finding {
     pub severity: Severity,
     /// How sure it is.
     pub confidence: Confidence,
+    /// The moment or time within the phase at which it came about; absent where it is one of the
+    /// whole phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<TimeRange>,
     /// The job it concerns; absent for the phase as a whole.
     pub job: Option<String>,
     /// The limit of the result, where the finding names one.
@@ -37,6 +41,15 @@ pub struct Finding {
     /// The run as given with these changes, as a command line; absent where there is nothing to
     /// change, or no command can say it, or it would be refused.
     pub next: Option<String>,
+}
+
+/// A moment of a phase, or a time from one moment to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TimeRange {
+    /// Beginning in ns since the release of the barrier (after the ramp).
+    pub from_ns: u64,
+    /// End in ns since then; absent for a moment.
+    pub until_ns: Option<u64>,
 }
 
 /// One setting of a run, changed.

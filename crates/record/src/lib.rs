@@ -20,6 +20,7 @@ mod follow_up;
 pub mod histogram;
 mod host_sample;
 mod judgement;
+mod latency_counts;
 mod limit;
 mod log;
 mod measurement;
@@ -45,12 +46,14 @@ pub use event::{Event, JobSample, PrepareStep, WorkerSample};
 pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{
-    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, Verdict,
+    Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, TimeRange,
+    Verdict,
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
 pub use host_sample::{DeviceSample, HostSample};
 pub use judgement::*;
+pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};
 pub use log::*;
 pub use measurement::*;

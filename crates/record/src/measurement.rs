@@ -9,8 +9,8 @@ use candor_plan::work::{BlocksOp, Figure, Operation};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Log;
 use crate::by_name::Named;
+use crate::{LatencyCounts, Log};
 
 mod first_done;
 mod latency;
@@ -394,6 +394,9 @@ pub struct OpSample {
     pub latency_ns_p50: Option<u64>,
     /// Their 99th percentile, where ten of them lie beyond it.
     pub latency_ns_p99: Option<u64>,
+    /// Their latencies by buckets; empty as above.
+    #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
+    pub latency_counts: LatencyCounts,
 }
 
 impl Named for OpStats {

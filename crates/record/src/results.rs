@@ -6,17 +6,19 @@
 mod conditions;
 mod distribution;
 mod figure;
+mod latency_spans;
 mod of_report;
 
 use candor_plan::work::Figure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Latency, Verdict};
+use crate::{Latency, LatencyCounts, Verdict};
 
 pub use conditions::{Area, Condition};
 pub use distribution::Bin;
 pub use figure::{FigureKind, FigureValue};
+pub use latency_spans::{LatencySpan, latency_spans};
 
 /// Results of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -175,7 +177,7 @@ pub struct LatencyResults {
 }
 
 /// One interval of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Beginning in ns since the start of the phase, ramp left out.
     pub start_ns: u64,
@@ -191,6 +193,9 @@ pub struct Interval {
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile of latency in ns.
     pub latency_ns_p99: Option<u64>,
+    /// Latencies by buckets; empty where they were not counted.
+    #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
+    pub latency_counts: LatencyCounts,
 }
 
 /// Activity of one device during a phase.

@@ -136,6 +136,7 @@ mod tests {
             title: String::new(),
             severity,
             confidence: Confidence::Certain,
+            when: None,
             job: None,
             limits: None,
             measures,

@@ -4,16 +4,20 @@
 //! | --- | --- |
 //! | [`timeline`] | rates, latencies, caches and devices over time |
 //! | [`distribution`] | percentile curves and histograms of latency |
+//! | [`latency_heat`] | latencies over time, as a heat map |
 //! | [`load`] | rates and latency against depth, workers or size, as lines and as a heat map |
 //! | [`requests`] | sizes and places of the requests that the devices saw |
 //! | [`bars`] | figures of several results beside each other |
+//! | [`changes`] | changes of a comparison, with their intervals |
 //! | `frame` | titles, corners and cautions, alike for all |
 //! | `curve` | operations of all runs, named by what tells them apart |
 
 pub mod bars;
+pub mod changes;
 mod curve;
 pub mod distribution;
 mod frame;
+pub mod latency_heat;
 pub mod load;
 pub mod requests;
 pub mod timeline;
@@ -47,6 +51,8 @@ pub enum Kind {
     Timeline,
     /// Latencies over time alone, on a logarithmic axis.
     LatencyOverTime,
+    /// Shares of operations by latency, from one span of time to the next.
+    LatencyHeatmap,
     /// Percentile curves of latency.
     Percentiles,
     /// Shares of operations by latency.
@@ -61,9 +67,10 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, each with its word.
-    pub const WORDS: [(&'static str, Kind); 7] = [
+    pub const WORDS: [(&'static str, Kind); 8] = [
         ("timeline", Kind::Timeline),
         ("latency-over-time", Kind::LatencyOverTime),
+        ("latency-heatmap", Kind::LatencyHeatmap),
         ("percentiles", Kind::Percentiles),
         ("histogram", Kind::Histogram),
         ("depth", Kind::Depth),
@@ -97,6 +104,7 @@ pub fn chart(kind: Kind, runs: &[Run<'_>]) -> Result<Chart, String> {
     match kind {
         Kind::Timeline => timeline::timeline(runs),
         Kind::LatencyOverTime => timeline::latency(runs),
+        Kind::LatencyHeatmap => latency_heat::over_time(runs),
         Kind::Percentiles => distribution::percentiles(runs),
         Kind::Histogram => distribution::histogram(runs),
         Kind::Depth => load::lines(runs),

@@ -189,11 +189,12 @@ pub fn table(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) -> T
 }
 
 /// The figure, in the width of a table.
-fn short(figure: &FigureChange) -> String {
+pub(crate) fn short(figure: &FigureChange) -> String {
     figure.kind.label().replace(" latency", "")
 }
 
-fn outcome(figure: &FigureChange) -> Cell {
+/// The conclusion in a word, and its role.
+pub(crate) fn outcome(figure: &FigureChange) -> Cell {
     match figure.outcome {
         Outcome::Better => Cell::toned("better", Tone::Good),
         Outcome::Worse => Cell::toned("worse", Tone::Bad),

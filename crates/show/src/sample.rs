@@ -95,6 +95,7 @@ pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding
         title: "title of the rule".into(),
         severity,
         confidence: Confidence::Certain,
+        when: None,
         job: None,
         limits: None,
         measures: None,

@@ -39,8 +39,8 @@ const PNG_SCALE: f32 = 2.0;
 const KIND: Flag<Asked> = Flag {
     long: "kind",
     takes: Takes::One("KIND"),
-    help: "timeline, latency-over-time, percentiles, histogram, depth (or workers, or size), \
-           heatmap or bars [default: what says most]",
+    help: "timeline, latency-over-time, latency-heatmap, percentiles, histogram, depth (or \
+           workers, or size), heatmap or bars [default: what says most]",
     fields: &[],
     set: |asked, text| put_some(&mut asked.kind, parse::one_of(text, &Kind::WORDS)),
 };

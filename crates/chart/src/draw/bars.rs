@@ -48,7 +48,9 @@ fn panel(chart: &Chart, index: usize, left: f64, sheet: &mut Sheet<'_>, top: f64
     let all = || panel.series.iter().flat_map(bars);
     let labels = all().map(|bar| width(&label(bar, panel), TEXT)).fold(0.0, f64::max);
     let right = (sheet.right() - labels - 10.0).max(left + 40.0);
-    let values = all().flat_map(|bar| [bar.value, bar.interval.map_or(0.0, |(_, to)| to)]);
+    let ends = |bar: &Bar| bar.interval.unwrap_or_default();
+    // Of bars that grow from zero, only a lower end below zero needs room.
+    let values = all().flat_map(|bar| [bar.value, ends(bar).0.min(0.0), ends(bar).1]);
     let ticks_max = ((right - left) / 76.0) as usize;
     let axis = Placed::new(&panel.y, values, (left, right), ticks_max, Ends::Tight);
     let y = legend::header(chart, index, &axis, sheet, top);

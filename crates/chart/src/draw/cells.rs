@@ -1,12 +1,23 @@
 //! Heat maps: rectangles in the colour of their value, which they carry where there is room.
 
+use std::collections::BTreeMap;
+
 use crate::letters::width;
 use crate::look::heat;
 use crate::model::{Cell, Series, Shape, ValueKey};
 use crate::scale::Placed;
+use crate::svg::n;
 use candor_record::fmt::axis::short;
 
 use super::{Sheet, TEXT, Text};
+
+/// Cells that are elements of their own, at most: more of them, which are small, make few shapes.
+const CELLS_MAX: usize = 400;
+/// Colours of many cells.
+const LEVELS: f64 = 32.0;
+
+/// A value with two corners of its cell.
+type PlacedCell = (f64, ((f64, f64), (f64, f64)));
 
 /// Meaning and range of the colours of a series of cells.
 pub fn key(series: &Series) -> Option<(&ValueKey, (f64, f64))> {
@@ -40,12 +51,16 @@ pub fn draw(series: &Series, axes: (&Placed, &Placed), sheet: &mut Sheet<'_>) {
         Some((from, (x.place(cell.x.1)?, y.place(cell.y.1)?)))
     };
     let shown = cells.iter().filter(|cell| is_shown(key, cell.value));
-    let placed: Vec<_> = shown.filter_map(|cell| Some((cell.value, edges(cell)?))).collect();
+    let placed: Vec<PlacedCell> =
+        shown.filter_map(|cell| Some((cell.value, edges(cell)?))).collect();
     // Values are written into all cells or into none.
     let has_room = placed.iter().all(|(value, (from, to))| {
         let room = width(&short(*value, key.unit), TEXT) + 8.0;
         (to.0 - from.0).abs() >= room && (to.1 - from.1).abs() >= 18.0
     });
+    if !has_room && placed.len() > CELLS_MAX {
+        return by_level(&placed, &|value| share(key, range, value), sheet);
+    }
     for (value, (from, to)) in placed {
         let (colour, is_light) = heat(share(key, range, value));
         sheet.rect_with(from, to, &[("fill", &colour), ("shape-rendering", "crispEdges")]);
@@ -55,5 +70,23 @@ pub fn draw(series: &Series, axes: (&Placed, &Placed), sheet: &mut Sheet<'_>) {
             let text = short(value, key.unit);
             sheet.text(&Text { text: &text, at, class, anchor: "middle", ..Text::default() });
         }
+    }
+}
+
+/// Many cells: one path for each of the colours, so that a page with thousands of them stays small.
+fn by_level(placed: &[PlacedCell], share: &dyn Fn(f64) -> f64, sheet: &mut Sheet<'_>) {
+    let mut paths: BTreeMap<u32, String> = BTreeMap::new();
+    for (value, (from, to)) in placed {
+        let level = (share(*value).clamp(0.0, 1.0) * LEVELS).round();
+        let (left, right) = (n(from.0.min(to.0)), n(from.0.max(to.0)));
+        let (top, bottom) = (n(from.1.min(to.1)), n(from.1.max(to.1)));
+        let path = paths.entry(level as u32).or_default();
+        path.push_str(&format!("M{left} {top}H{right}V{bottom}H{left}z"));
+    }
+    for (level, path) in paths {
+        let (colour, _) = heat(f64::from(level) / LEVELS);
+        sheet
+            .svg
+            .put("path", &[("d", &path), ("fill", &colour), ("shape-rendering", "crispEdges")]);
     }
 }

@@ -133,10 +133,12 @@ fn logs_of_windows_are_one_job_with_all_its_intervals() {
     assert!((mean_us / 1285.93 - 1.0).abs() < 0.01, "clat avg=1285.93: {mean_us}");
     let p50_us = read.latency.as_ref().and_then(|l| l.percentile_ns(50.0)).expect("p50") / 1000;
     assert!(p50_us.abs_diff(229) < 29, "50.00th=[  229] in bins of an eighth: {p50_us}");
-    let last = read.intervals[7];
+    let last = &read.intervals[7];
     assert_eq!((last.ops_per_s, last.latency_ns_mean), (Some(102.0), Some(1_477_971.0)));
     assert!(last.length_ns.abs_diff(500_600_000) < 1_000_000, "{last:?}");
     assert!(last.latency_ns_p50.is_some() && last.latency_ns_p99 > last.latency_ns_p50);
+    let counted: u64 = last.latency_counts.filled().map(|(.., count)| count).sum();
+    assert!((40..60).contains(&counted), "half a second at 100 a second: {counted}");
     let alone = read_logs(&[("rd_iops.1.log".into(), bytes("rd_iops.1.log"))]).expect("a log");
     assert_eq!(op(&alone.phases[0].jobs[0], "write").bytes_per_s, None);
 }

@@ -1,7 +1,7 @@
 //! Interval samples of one job, as differences of its totals.
 
 use candor_plan::work::Operation;
-use candor_record::{Histogram, Latency, Sample, WorkerSample};
+use candor_record::{Histogram, Latency, LatencyCounts, Sample, WorkerSample};
 
 use crate::counters::Totals;
 use crate::phase::gather;
@@ -53,7 +53,7 @@ impl Sampling {
         self.workers.iter().zip(before).map(since).collect()
     }
 
-    /// Adds percentiles to a sample. `latencies` gives the distribution of an operation by the
+    /// Adds percentiles and counts of latencies to a sample. `latencies` gives the distribution of an operation by the
     /// index of its counters.
     pub fn add_percentiles(&mut self, sample: &mut Sample, latencies: impl Fn(usize) -> Histogram) {
         if sample.length_ns < PERCENTILES_FROM_NS {
@@ -64,6 +64,7 @@ impl Sampling {
             let until_now = latencies(*at);
             let within = until_now.since(last);
             *last = until_now;
+            op.latency_counts = LatencyCounts::from(&within);
             let latency = Latency::from_histogram(within);
             let percentile = |p| latency.as_ref().and_then(|latency| latency.percentile_ns(p));
             (op.latency_ns_p50, op.latency_ns_p99) = (percentile(50.0), percentile(99.0));
@@ -196,8 +197,11 @@ mod tests {
         let mut next = sampling.take(|| totals(3000), 2 * second, 0, 50).unwrap();
         sampling.add_percentiles(&mut next, |_| latencies(2000));
         assert!(next.operations[0].latency_ns_p50.is_some_and(|ns| ns > 900_000));
+        let counts: Vec<_> = next.operations[0].latency_counts.filled().collect();
+        assert_eq!(counts, [(917_504, 1_048_576, 2000)], "those of this interval alone");
         let mut short = sampling.take(|| totals(3100), 2 * second + second / 10, 0, 50).unwrap();
         sampling.add_percentiles(&mut short, |_| latencies(2100));
         assert_eq!(short.operations[0].latency_ns_p50, None);
+        assert!(short.operations[0].latency_counts.is_empty());
     }
 }

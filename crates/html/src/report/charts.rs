@@ -37,7 +37,8 @@ impl<'a> Pictures<'a> {
         body
     }
 
-    /// Percentile curves and histograms, as many phases in one picture as can be told apart.
+    /// Percentile curves and histograms, as many phases in one picture as can be told apart, and
+    /// latencies over time.
     pub fn latency(&self) -> Markup {
         let mut body = Markup::new();
         let parts = self.parts();
@@ -51,6 +52,7 @@ impl<'a> Pictures<'a> {
                 }),
             }
         }
+        self.add(&mut body, Kind::LatencyHeatmap, "latency-heatmap", Heading::Own);
         body
     }
 

@@ -1,8 +1,18 @@
 //! A long run, made of a recorded one.
 
-use candor_record::{Report, Sample};
+use candor_record::{Histogram, LatencyCounts, Report, Sample};
 
 use crate::reports::recorded;
+
+/// Latencies that spread over 16 buckets of an interval.
+fn latencies(ops: u64, nth: u64) -> LatencyCounts {
+    let mut all = Histogram::new();
+    for at in 0..ops.min(4000) {
+        let octaves = ((at * 7919 + nth * 104_729) % 4000) as f64 / 1000.0;
+        all.record((20_000.0 * octaves.exp2()) as u64);
+    }
+    LatencyCounts::from(&all)
+}
 
 /// A run of 30 minutes by 64 workers with a sample each second, as one that was recorded would be.
 pub fn half_an_hour() -> Report {
@@ -20,6 +30,7 @@ pub fn half_an_hour() -> Report {
                 sample.length_ns = 1_000_000_000;
                 for op in &mut sample.operations {
                     op.ops = op.ops * (900 + nth * 7919 % 200) / 1000;
+                    op.latency_counts = latencies(op.ops, nth);
                     op.latency_ns_p50 = Some(100_000 + nth * 104_729 % 40_000);
                     op.latency_ns_p99 = Some(400_000 + nth * 15_485_863 % 300_000);
                 }

@@ -82,6 +82,7 @@ fn finding() -> Finding {
         title: "Page cache answers".into(),
         severity: Severity::MeasuresElse,
         confidence: Confidence::Certain,
+        when: None,
         job: None,
         limits: None,
         measures: None,

@@ -82,6 +82,7 @@ fn found() -> Event {
         title: "page cache answered".into(),
         severity: Severity::MeasuresElse,
         confidence: Confidence::Certain,
+        when: None,
         job: None,
         limits: None,
         measures: None,

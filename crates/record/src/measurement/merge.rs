@@ -142,6 +142,7 @@ impl OpSample {
         self.ops += theirs.ops;
         self.bytes += theirs.bytes;
         self.latency_sum_ns += theirs.latency_sum_ns;
+        self.latency_counts.merge(&theirs.latency_counts);
     }
 }
 

@@ -162,6 +162,7 @@ impl Sample {
                 .filter(|mean| *mean > 0.0),
             latency_ns_p50: op.latency_ns_p50,
             latency_ns_p99: op.latency_ns_p99,
+            latency_counts: op.latency_counts.clone(),
         }
     }
 }

@@ -4,7 +4,7 @@ use candor_chart::Shape;
 use candor_record::results::{
     Interval, JobResults, LatencyResults, Load, OpResults, PhaseResults, Results,
 };
-use candor_record::{Knee, Report, SweepKey, SweepRow, Verdict};
+use candor_record::{Histogram, Knee, LatencyCounts, Report, SweepKey, SweepRow, Verdict};
 
 use super::*;
 use crate::sample;
@@ -61,6 +61,32 @@ fn together(all: &[(u32, u32, f64)]) -> Results {
         whole.phases.extend(results(*depth, *workers, *rate).phases);
     }
     whole
+}
+
+#[test]
+fn latencies_over_time_are_cells_of_shares_with_few_columns() {
+    let mut one = results(1, 1, 9e3);
+    let refused = chart(Kind::LatencyHeatmap, &[run("a", &one)]).expect_err("no counts");
+    assert!(refused.contains("latencies of intervals were not counted"), "{refused}");
+    let intervals = &mut one.phases[0].jobs[0].operations[0].intervals;
+    let shape = intervals[0].clone();
+    let at = |nth: u64| {
+        let mut latencies = Histogram::new();
+        (0..9).for_each(|_| latencies.record(100_000));
+        latencies.record(if nth == 500 { 80_000_000 } else { 200_000 });
+        let latency_counts = LatencyCounts::from(&latencies);
+        Interval { start_ns: nth * 1_000_000_000, latency_counts, ..shape.clone() }
+    };
+    *intervals = (0..1200).map(at).collect();
+    let drawn = chart(Kind::LatencyHeatmap, &[run("a", &one)]).expect("counted");
+    assert_eq!(drawn.title, "a: latency distribution over time");
+    let Shape::Cells(cells, key) = &drawn.panels[0].series[0].shape else { panic!("cells") };
+    assert_eq!((cells.len(), key.label.as_str()), (241, "Share of operations"));
+    let slow: Vec<_> = cells.iter().filter(|cell| cell.y.1 > 80e6).collect();
+    assert_eq!(slow.len(), 1);
+    // Ten intervals are one column: one latency of a hundred.
+    assert_eq!((slow[0].x, slow[0].value), ((500e9, 510e9), 0.01));
+    assert!(slow[0].y.0 <= 80e6);
 }
 
 #[test]

@@ -2,7 +2,9 @@
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Series, Shape, Weight};
 use candor_record::results::{DeviceInterval, Interval, PhaseResults};
-use candor_record::{PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, Unit};
+use candor_record::{
+    Finding, PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, TimeRange, Unit,
+};
 
 use super::curve::{self, Curve, Part};
 use super::{Run, SERIES_MAX, frame};
@@ -36,8 +38,7 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
         panels.extend(run.report.and_then(|report| cache(report, &lines.offsets[0])));
         panels.extend(devices(run, &lines.offsets[0]));
     }
-    let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
-    let chart = finished(panels, marks, "performance over time", runs)?;
+    let chart = finished(panels, marks(runs, &lines), "performance over time", runs)?;
     Ok(frame::first_of(chart, lines.slots.len()))
 }
 
@@ -57,9 +58,8 @@ pub fn has_intervals(runs: &[Run<'_>]) -> bool {
 /// A sentence: no run has latencies of its intervals.
 pub fn latency(runs: &[Run<'_>]) -> Result<Chart, String> {
     let lines = Lines::of(runs);
-    let marks = if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() };
     let panels = lines.latency().into_iter().collect();
-    let chart = finished(panels, marks, "latency over time", runs)?;
+    let chart = finished(panels, marks(runs, &lines), "latency over time", runs)?;
     Ok(frame::first_of(chart, lines.slots.len()))
 }
 
@@ -76,17 +76,24 @@ fn finished(
     }
 }
 
+/// Marks along the time of a single run; several runs have no phases in common.
+pub fn marks(runs: &[Run<'_>], lines: &Lines<'_>) -> Vec<Mark> {
+    if let [run] = runs { phases(run, &lines.offsets[0]) } else { Vec::new() }
+}
+
 /// Curves with the times of their phases.
-struct Lines<'a> {
+pub struct Lines<'a> {
     curves: Vec<Curve<'a>>,
     names: Vec<String>,
-    slots: Vec<String>,
+    /// Each name once, in the order of first use.
+    pub slots: Vec<String>,
     /// Start of each phase of each run since the start of its first, in ns.
     offsets: Vec<Vec<f64>>,
 }
 
 impl<'a> Lines<'a> {
-    fn of(runs: &[Run<'a>]) -> Lines<'a> {
+    /// Of all operations that are work.
+    pub fn of(runs: &[Run<'a>]) -> Lines<'a> {
         let curves = curve::all(runs);
         let mut names = curve::names(&curves, runs, &[Part::Run, Part::Job, Part::Op]);
         let mut slots = curve::slots(&names);
@@ -102,16 +109,31 @@ impl<'a> Lines<'a> {
         Lines { curves, names, slots, offsets }
     }
 
+    /// The intervals of a name, phase by phase, each with the start of its phase in ns.
+    pub fn named(&self, name: &str) -> impl Iterator<Item = (f64, &'a [Interval])> {
+        let all = self.curves.iter().zip(&self.names).filter(move |(_, of)| *of == name);
+        all.map(|(curve, _)| (self.offsets[curve.run][curve.at], &curve.op.intervals[..]))
+    }
+
+    /// End of the last interval in ns.
+    pub fn end_ns(&self) -> f64 {
+        let ends =
+            self.slots.iter().flat_map(|name| self.named(name)).filter_map(|(offset, all)| {
+                let last = all.last()?;
+                Some(offset + last.start_ns as f64 + last.length_ns as f64)
+            });
+        ends.fold(0.0, f64::max)
+    }
+
     /// One series for each name, with a gap between two phases; none where nothing is known.
     fn series(&self, value: impl Fn(&Interval) -> Option<f64>) -> Vec<Series> {
         let of_name = |(slot, name): (usize, &String)| {
             let mut points = Vec::new();
-            for (curve, _) in self.curves.iter().zip(&self.names).filter(|(_, of)| *of == name) {
-                let offset = self.offsets[curve.run][curve.at];
+            for (offset, intervals) in self.named(name) {
                 let of = |interval: &Interval| {
                     (middle(offset, interval), value(interval).unwrap_or(f64::NAN))
                 };
-                points.extend(curve.op.intervals.iter().map(of));
+                points.extend(intervals.iter().map(of));
                 points.push((offset, f64::NAN));
             }
             points.pop();
@@ -144,14 +166,13 @@ impl<'a> Lines<'a> {
 
     fn band(&self, name: &str) -> Vec<(f64, f64, f64)> {
         let mut spans = Vec::new();
-        for (curve, _) in self.curves.iter().zip(&self.names).filter(|(_, of)| *of == name) {
-            let offset = self.offsets[curve.run][curve.at];
+        for (offset, intervals) in self.named(name) {
             let of = |interval: &Interval| {
                 let (low, high) = interval.latency_ns_p50.zip(interval.latency_ns_p99).unzip();
                 let ns = |of: Option<u64>| of.map_or(f64::NAN, |ns| ns as f64);
                 (middle(offset, interval), ns(low), ns(high))
             };
-            spans.extend(curve.op.intervals.iter().map(of));
+            spans.extend(intervals.iter().map(of));
             spans.push((offset, f64::NAN, f64::NAN));
         }
         if spans.iter().any(|(_, low, _)| low.is_finite()) { spans } else { Vec::new() }
@@ -186,14 +207,18 @@ fn length(phase: &PhaseResults) -> f64 {
     jobs.chain(ends).max().unwrap_or(0) as f64
 }
 
-/// The phases of a run as ranges, with the rules whose findings weigh on them.
+/// The phases of a run as ranges, with the rules whose findings weigh on them, and the findings
+/// that have a moment, each at it.
 fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
     let judged: Vec<&PhaseJudgement> =
         run.report.map_or(Vec::new(), |report| report.judged().map(|(_, of)| of).collect());
-    let rules = |at: usize| {
+    let weighty = |at: usize| {
         let findings = judged.get(at).into_iter().flat_map(|of| &of.findings);
-        let weighty = findings.filter(|finding| finding.severity >= Severity::Remark);
-        weighty.map(|finding| finding.rule.as_str()).collect::<Vec<_>>().join(", ")
+        findings.filter(|finding| finding.severity >= Severity::Remark)
+    };
+    let rules = |at: usize| {
+        let without_moment = weighty(at).filter(|finding| finding.when.is_none());
+        without_moment.map(|finding| finding.rule.as_str()).collect::<Vec<_>>().join(", ")
     };
     let mark = |(at, phase): (usize, &PhaseResults)| {
         let repeat =
@@ -209,10 +234,28 @@ fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
     };
     let phases = &run.results.phases;
     // The title names the only phase already.
-    if phases.len() == 1 && rules(0).is_empty() {
-        return Vec::new();
+    let mut marks: Vec<Mark> = match phases.len() == 1 && rules(0).is_empty() {
+        true => Vec::new(),
+        false => phases.iter().enumerate().map(mark).collect(),
+    };
+    for (at, offset) in offsets.iter().enumerate() {
+        let with_moment = weighty(at).filter_map(|finding| Some((finding, finding.when?)));
+        marks.extend(with_moment.flat_map(|(finding, when)| moments_of(finding, when, *offset)));
     }
-    phases.iter().enumerate().map(mark).collect()
+    marks
+}
+
+/// A finding at its moment; where it has an end, that too.
+fn moments_of(finding: &Finding, when: TimeRange, offset: f64) -> Vec<Mark> {
+    let name = format!("{} {}", finding.rule, finding.title);
+    let mark = |ns: u64, label: String| Mark {
+        at: offset + ns as f64,
+        until: None,
+        label,
+        kind: MarkKind::Finding,
+    };
+    let end = when.until_ns.map(|ns| mark(ns, format!("{} ends", finding.rule)));
+    std::iter::once(mark(when.from_ns, name)).chain(end).collect()
 }
 
 /// The ceilings that lie nearest to the rates.

@@ -1,6 +1,5 @@
 //! Work of jobs: results, their parts by target, and samples.
 
-use candor_record::results::Interval;
 use candor_record::{
     Latency, Measurement, OpSample, OpStats, PhaseRecord, Report, Sample, TargetOp, TargetStats,
     Verdict,
@@ -29,15 +28,19 @@ pub struct Row<'a> {
     failed: Option<u64>,
     /// Latencies, but for samples.
     latency: Option<&'a Latency>,
-    /// Latencies of a sample.
-    interval: Interval,
+    /// Mean latency of a sample.
+    sample_ns_mean: Option<f64>,
+    /// Median latency of a sample.
+    sample_ns_p50: Option<u64>,
+    /// 99th percentile of latency of a sample.
+    sample_ns_p99: Option<u64>,
     verdict: Verdict,
     target: &'a str,
 }
 
 impl Row<'_> {
     fn mean(&self) -> Option<f64> {
-        self.latency.map(|latency| latency.mean_ns).or(self.interval.latency_ns_mean)
+        self.latency.map(|latency| latency.mean_ns).or(self.sample_ns_mean)
     }
 
     fn percentile(&self, percentile: f64) -> Option<u64> {
@@ -64,11 +67,11 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "failed" "Operations that failed; of results only" = of.failed;
         "latency_ns_mean" "Mean latency" = of.mean();
         "latency_ns_min" "Least latency" = of.latency.map(|latency| latency.min_ns);
-        "latency_ns_p50" "Median latency" = of.percentile(50.0).or(of.interval.latency_ns_p50);
+        "latency_ns_p50" "Median latency" = of.percentile(50.0).or(of.sample_ns_p50);
         "latency_ns_p90" "90th percentile; this and those that follow where ten samples lie beyond"
             = of.percentile(90.0);
         "latency_ns_p95" "95th percentile" = of.percentile(95.0);
-        "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.interval.latency_ns_p99);
+        "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.sample_ns_p99);
         "latency_ns_p99.9" "99.9th percentile" = of.percentile(99.9);
         "latency_ns_max" "Greatest latency" = of.latency.map(|latency| latency.max_ns);
         "verdict" "Verdict on the phase" = of.verdict.label();
@@ -106,11 +109,11 @@ pub fn sample_columns<'a>() -> Vec<Column<Row<'a>>> {
         "bytes" "Bytes that they moved" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;
         "bytes_per_s" "Bytes per second" = of.bytes_per_s;
-        "latency_ns_mean" "Mean latency" = of.interval.latency_ns_mean;
+        "latency_ns_mean" "Mean latency" = of.sample_ns_mean;
         "latency_ns_p50" "Median latency, in intervals of a second or more"
-            = of.interval.latency_ns_p50;
+            = of.sample_ns_p50;
         "latency_ns_p99" "99th percentile of latency, where ten samples lie beyond it"
-            = of.interval.latency_ns_p99;
+            = of.sample_ns_p99;
         "verdict" "Verdict on the phase" = of.verdict.label();
     }
 }
@@ -210,7 +213,9 @@ fn sample<'a>(sample: &Sample, op: &'a OpSample, of_job: Row<'a>) -> Row<'a> {
         bytes: op.bytes,
         ops_per_s: interval.ops_per_s,
         bytes_per_s: interval.bytes_per_s,
-        interval,
+        sample_ns_mean: interval.latency_ns_mean,
+        sample_ns_p50: interval.latency_ns_p50,
+        sample_ns_p99: interval.latency_ns_p99,
         ..of_job
     }
 }

@@ -1,5 +1,5 @@
 use candor_plan::work::Figure;
-use candor_record::{OpSample, Sample};
+use candor_record::{LatencyCounts, OpSample, Sample};
 
 use super::*;
 use crate::sample;
@@ -17,6 +17,7 @@ fn a_row_for_each_result_and_each_interval_of_it() {
         latency_sum_ns: ops * 2000,
         latency_ns_p50: Some(1900),
         latency_ns_p99: None,
+        latency_counts: LatencyCounts::default(),
     };
     let second = 1_000_000_000;
     let at = |nth: u64, ops| Sample {

@@ -110,6 +110,7 @@ fn finding() -> Finding {
         title: "writes stayed in memory".into(),
         severity: Severity::MeasuresElse,
         confidence: Confidence::Certain,
+        when: None,
         job: Some("mix".into()),
         limits: None,
         measures: Some(MeasuredInstead::PageCache),

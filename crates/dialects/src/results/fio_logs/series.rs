@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_record::results::{Interval, LatencyResults, OpResults};
-use candor_record::{Histogram, Latency};
+use candor_record::{Histogram, Latency, LatencyCounts};
 
 use super::line::{Kind, Line};
 
@@ -92,6 +92,8 @@ impl Series {
         put(bins, &|line, of| {
             let quantile = |share| Some(line.histogram.as_ref()?.quantile(share)?.0);
             (of.latency_ns_p50, of.latency_ns_p99) = (quantile(0.5), quantile(0.99));
+            of.latency_counts =
+                line.histogram.as_deref().map(LatencyCounts::from).unwrap_or_default();
         });
         // A line is of the window that its time ends.
         let intervals = self.placed(windows, |nth| nth - 1);
@@ -129,6 +131,7 @@ impl Series {
                 latency_ns_mean: histogram.mean_ns(),
                 latency_ns_p50: quantile(0.5),
                 latency_ns_p99: quantile(0.99),
+                latency_counts: LatencyCounts::from(&histogram),
                 ..Interval::default()
             };
             (nth, interval)

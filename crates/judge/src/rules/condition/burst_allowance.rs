@@ -61,6 +61,7 @@ fn finding(ran: &Ran, step: &Step, at_s: f64) -> Finding {
     );
     FindingBuilder::new("F3", Severity::Remark, sentence)
         .job(&ran.job.name)
+        .at_s(at_s)
         .confidence(Confidence::Likely)
         .limits(Limit::BurstLimiter { ops_per_s: step.after })
         .evidence("rate before", Quantity::ops_per_s(step.before), "candor")
@@ -91,6 +92,8 @@ mod tests {
             "After 40 s the rate fell from 3000 IOPS to a flat 300 IOPS: an allowance for bursts \
              ran out."
         );
+        let when = case.found(&RULE)[0].when;
+        assert_eq!(when.map(|of| (of.from_ns, of.until_ns)), Some((40_000_000_000, None)));
         assert_eq!(case.judge().limit().as_deref(), Some("a limiter at 300 IOPS"));
     }
 

@@ -9,7 +9,7 @@ use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::condition::burst_allowance;
 use crate::rules::condition::write_rate_unsettled;
-use crate::series::{self, Step};
+use crate::series::{self, Second, Step};
 use crate::stage::Stage;
 use crate::thresholds::{CLIFF, CLIFF_S, LEVEL_S};
 
@@ -39,23 +39,25 @@ fn of(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let seconds = series::seconds(ran.measured, |op| op == Direction::Write);
     let rates: Vec<f64> = seconds.iter().map(|second| second.bytes_per_s).collect();
     let step = series::step_down(&rates, LEVEL_S.value as usize, CLIFF_S.value as usize)?;
-    let bytes = seconds.get(step.at.checked_sub(1)?)?.bytes_so_far;
+    let last = seconds.get(step.at.checked_sub(1)?)?;
     let cliff =
         step.after < CLIFF.value * step.before && !burst_allowance::is_of_credits(observed, &step);
-    cliff.then(|| finding(ran, &step, bytes))
+    cliff.then(|| finding(ran, &step, last))
 }
 
-fn finding(ran: &Ran, step: &Step, bytes: f64) -> Finding {
+/// `last` is the second before the fall.
+fn finding(ran: &Ran, step: &Step, last: &Second) -> Finding {
     let sentence = format!(
         "{} for the first {} written, {} after: report both.",
         fmt::rate_decimal(step.before),
-        fmt::size(bytes),
+        fmt::size(last.bytes_so_far),
         fmt::rate_decimal(step.after)
     );
     FindingBuilder::new("F2", Severity::Remark, sentence)
         .job(&ran.job.name)
+        .at_s(last.at_s)
         .confidence(Confidence::Likely)
-        .evidence("written before the fall", Quantity::bytes(bytes), "candor")
+        .evidence("written before the fall", Quantity::bytes(last.bytes_so_far), "candor")
         .evidence("rate before", Quantity::bytes_per_s(step.before), "candor")
         .evidence("rate after", Quantity::bytes_per_s(step.after), "candor")
         .advice("Write one and a half times the capacity first, or call it a burst.", None)
@@ -82,6 +84,7 @@ mod tests {
             found[0].sentence,
             "4.7 GB/s for the first 43.8 GiB written, 1.62 GB/s after: report both."
         );
+        assert_eq!(found[0].when.map(|of| (of.from_ns, of.until_ns)), Some((10_000_000_000, None)));
         let judgement = cliff().judge();
         assert!(judgement.finding("G2").is_none(), "the spread is folded into it");
     }

@@ -75,6 +75,7 @@ fn finding(measured: &Measurement, [first, last]: [Progress; 2], rate: Rate) -> 
     );
     FindingBuilder::new("G7", Severity::Remark, sentence)
         .job(&measured.job)
+        .during(first.at_ns, last.at_ns)
         .confidence(Confidence::Certain)
         .evidence("first worker done", time(&first), "candor")
         .evidence("last worker done", time(&last), "candor")
@@ -114,6 +115,8 @@ mod tests {
              900 MB/s (858 MiB/s)."
         );
         assert_eq!(found[0].severity, Severity::Remark);
+        let when = found[0].when.map(|of| (of.from_ns, of.until_ns));
+        assert_eq!(when, Some((12_000_000_000, Some(14_000_000_000))));
     }
 
     #[test]
