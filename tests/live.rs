@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Action, Termios, Winsize, tcflow, tcgetattr, tcsetwinsize};
 
-use crate::support::{Scratch, candor};
+use crate::support::{Report, Scratch, candor};
 
 /// Nothing here takes so long; what does hangs.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -30,7 +30,19 @@ struct OnTerminal {
 
 impl OnTerminal {
     fn start(words: &[&str], term: &str, size: (u16, u16)) -> OnTerminal {
-        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a pseudo-terminal");
+        let program = [&[env!("CARGO_BIN_EXE_candor")], words].concat();
+        OnTerminal::start_program(&program, term, size)
+    }
+
+    /// A shell that reads lines and has job control.
+    fn start_shell() -> OnTerminal {
+        let shell = ["bash", "--norc", "--noprofile", "--noediting", "-i"];
+        OnTerminal::start_program(&shell, "xterm", (80, 24))
+    }
+
+    fn start_program(program: &[&str], term: &str, size: (u16, u16)) -> OnTerminal {
+        let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
+            .expect("a pseudo-terminal");
         grantpt(&master).and_then(|()| unlockpt(&master)).expect("its other end");
         fcntl_setfl(&master, OFlags::NONBLOCK).expect("reads that do not wait");
         let name = ptsname(&master, Vec::new()).expect("its name");
@@ -48,7 +60,7 @@ impl OnTerminal {
             child: {
                 resize(&master, size);
                 let mut command = Command::new("setsid");
-                command.arg("--ctty").arg(env!("CARGO_BIN_EXE_candor")).args(words);
+                command.arg("--ctty").args(program);
                 command.env("TERM", term).env_remove("NO_COLOR");
                 command.stdin(stdio()).stdout(stdio()).stderr(stdio());
                 command.spawn().expect("setsid, of util-linux, starts")
@@ -86,6 +98,16 @@ impl OnTerminal {
         }
     }
 
+    /// Waits until the terminal shows something no longer.
+    fn until_not(&mut self, what: &str) {
+        let begun = Instant::now();
+        while self.shown().contains(what) {
+            self.read();
+            assert!(begun.elapsed() < LIMIT, "always shows {what}:\n{}", self.shown());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn press(&self, keys: &str) {
         rustix::io::write(&self.master, keys.as_bytes()).expect("keys are pressed");
     }
@@ -111,6 +133,12 @@ impl OnTerminal {
             assert!(begun.elapsed() < LIMIT, "it does not end:\n{}", self.shown());
             std::thread::sleep(Duration::from_millis(10));
         };
+        self.is_as_found();
+        ended.code()
+    }
+
+    /// The terminal must be as it was found.
+    fn is_as_found(&mut self) {
         self.read();
         let screen = self.parser.screen();
         assert!(!screen.alternate_screen(), "the screen was not left:\n{}", self.shown());
@@ -120,7 +148,14 @@ impl OnTerminal {
             (of.local_modes, of.input_modes, of.output_modes, format!("{:?}", of.special_codes))
         };
         assert_eq!(modes(&now), modes(&self.found), "settings of the terminal");
-        ended.code()
+    }
+
+    /// The process of candor below a shell.
+    fn candor(&self) -> Pid {
+        let pid = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let child = children.expect("children").trim().parse().ok().and_then(Pid::from_raw);
+        child.expect("one child, which is candor")
     }
 
     fn had_a_screen(&self) -> bool {
@@ -167,6 +202,9 @@ fn a_run_is_watched_resized_and_leaves_the_terminal_as_it_was() {
     assert!(terminal.parser.screen().alternate_screen(), "{}", terminal.shown());
     assert!(terminal.parser.screen().hide_cursor());
     assert!(terminal.shown().contains("q end (partial result)"), "{}", terminal.shown());
+    terminal.resize((10, 3));
+    terminal.until("a screen n");
+    assert!(terminal.shown().lines().count() == 2, "{}", terminal.shown());
     terminal.resize((120, 40));
     terminal.press("3");
     terminal.until("workers · ");
@@ -223,6 +261,68 @@ fn keys_and_signals_end_a_run_with_a_partial_result_and_a_second_one_at_once() {
 }
 
 #[test]
+fn a_stopped_run_leaves_the_terminal_to_the_shell_and_takes_it_again() {
+    let scratch = Scratch::new();
+    let file = scratch.random_file("file", 4 << 20);
+    let mut shell = OnTerminal::start_shell();
+    let is_on_screen = |shell: &mut OnTerminal| {
+        shell.until("IOPS");
+        assert!(shell.parser.screen().alternate_screen(), "{}", shell.shown());
+        assert!(!shell.shown().contains("Stopped"), "drawn anew: {}", shell.shown());
+    };
+    let words = run_of(&file, "60").join(" ");
+    shell.press(&format!("{} {words}\n", env!("CARGO_BIN_EXE_candor")));
+    is_on_screen(&mut shell);
+    shell.press("\x1a");
+    shell.until("Stopped");
+    shell.is_as_found();
+    shell.press("clear; fg\n");
+    is_on_screen(&mut shell);
+    // The same signal from elsewhere.
+    kill_process(shell.candor(), Signal::TSTP).expect("candor still runs");
+    shell.until("Stopped");
+    shell.is_as_found();
+    shell.press("clear; fg\n");
+    is_on_screen(&mut shell);
+    // Nothing can be done before this one; the screen is whole again behind it.
+    kill_process(shell.candor(), Signal::STOP).expect("candor still runs");
+    shell.until("Stopped");
+    shell.press("fg\n");
+    shell.until_not("Stopped");
+    is_on_screen(&mut shell);
+    shell.press("q");
+    shell.until("Cut short");
+    shell.press("exit $?\n");
+    assert_eq!(shell.end(), Some(130));
+}
+
+#[test]
+fn a_run_whose_terminal_is_closed_ends_with_its_report() {
+    let scratch = Scratch::new();
+    let file = scratch.random_file("file", 4 << 20);
+    let report = scratch.outside("report.json");
+    let words = [&run_of(&file, "60")[..], &["--json", &report]].concat();
+    let mut terminal = OnTerminal::start(&words, "xterm", (80, 24));
+    terminal.until("IOPS");
+    let nowhere = || File::open("/dev/null").expect("it is there").into();
+    (terminal.master, terminal.slave) = (nowhere(), nowhere());
+    // The shell of a terminal that is closed sends its jobs the signal that the kernel has sent.
+    terminal.signal(Signal::HUP);
+    let begun = Instant::now();
+    let ended = loop {
+        if let Some(ended) = terminal.child.try_wait().expect("candor can be waited for") {
+            break ended;
+        }
+        assert!(begun.elapsed() < LIMIT, "it goes on without its terminal");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    // Its text has nowhere to go.
+    assert_eq!(ended.code(), Some(1));
+    let report = Report::read(&report).expect("the report so far");
+    assert_eq!(report.at("/interrupted"), true);
+}
+
+#[test]
 fn a_terminal_that_takes_nothing_holds_no_run_up() {
     let scratch = Scratch::new();
     let file = scratch.random_file("file", 4 << 20);
@@ -232,10 +332,13 @@ fn a_terminal_that_takes_nothing_holds_no_run_up() {
     terminal.until("IOPS");
     tcflow(&terminal.slave, Action::OOff).expect("output stops");
     let begun = Instant::now();
-    while !std::fs::read_to_string(&report).is_ok_and(|text| !text.is_empty()) {
+    while !std::fs::read_to_string(&report).is_ok_and(|text| text.ends_with("}\n")) {
         assert!(begun.elapsed() < LIMIT, "the run waits for its terminal");
         std::thread::sleep(Duration::from_millis(20));
     }
+    let done = Report::read(&report).expect("a report");
+    let ops = done.number("/phases/0/measurements/0/operations/read/ops");
+    assert!(ops >= 0.9 * 3.0 * 2000.0, "the run is slowed: {ops} operations in 3 s at 2000/s");
     tcflow(&terminal.slave, Action::OOn).expect("output goes on");
     assert_eq!(terminal.end(), Some(0));
 }
@@ -274,7 +377,9 @@ fn devices_are_watched_on_a_screen() {
     terminal.press("q");
     assert_eq!(terminal.end(), Some(0));
     assert!(terminal.had_a_screen());
-    assert!(terminal.shown().contains(", the last 0."), "the last look: {}", terminal.shown());
+    let text = String::from_utf8_lossy(&terminal.bytes).into_owned();
+    let (_, last) = text.rsplit_once("\x1b[?1049l").expect("the screen was left");
+    assert!(last.contains(", the last 0."), "the last look: {last}");
     let mut ended =
         OnTerminal::start(&["watch", "--count", "1", "--interval", "0.1"], "xterm", (80, 24));
     assert_eq!(ended.end(), Some(0));

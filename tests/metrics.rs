@@ -185,6 +185,50 @@ fn parsers_read_it_and_totals_are_those_of_the_report() {
     assert_eq!(findings, report.findings().len(), "{}", report.told());
 }
 
+#[test]
+fn runs_in_words_of_another_tool_have_metrics_a_page_and_a_report_by_variables() {
+    let scratch = Scratch::new();
+    let (json, html) = (scratch.outside("report.json"), scratch.outside("report.html"));
+    let with = |words: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+        command.args(words).current_dir(scratch.dir()).env("CANDOR_VERDICT", "off");
+        command.env("CANDOR_JSON", &json).env("CANDOR_HTML", &html);
+        command.env("CANDOR_METRICS", "0").env("CANDOR_METRICS_WAIT", "30");
+        Running::start(&mut command, Stdio::null())
+    };
+    for (words, operations) in [
+        ("fio --name=a --size=1m --bs=4k --rw=randread --output-format=json", &["read"][..]),
+        ("elbencho -w -r -t 2 -s 1m -b 4k data", &["write", "read"]),
+    ] {
+        let mut running = with(&words.split(' ').collect::<Vec<_>>());
+        let at = address(&mut running);
+        let mut last = String::new();
+        while let Some(text) = get(&at, "/metrics", "text/plain") {
+            last = text;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let ran = running.wait();
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 1, "the address alone: {}", ran.err);
+        let report = Report::read(&json).expect("a report");
+        let totals = totals(&report);
+        let done: Vec<&str> = totals.keys().map(|(_, _, operation)| operation.as_str()).collect();
+        assert!(operations.iter().all(|operation| done.contains(operation)), "{done:?}");
+        for ((phase, job, operation), (ops, _)) in totals {
+            let of = format!("phase=\"{phase}\",job=\"{job}\",operation=\"{operation}\"");
+            assert!(last.contains(&format!("candor_operations_total{{{of}}} {ops}\n")), "{last}");
+        }
+        let page = std::fs::read_to_string(&html).expect("a page");
+        assert!(page.starts_with("<!doctype html>"), "{}", &page[..100]);
+        [&json, &html].into_iter().for_each(|file| std::fs::remove_file(file).expect("removed"));
+    }
+    let mut wrong = Command::new(env!("CARGO_BIN_EXE_candor"));
+    wrong.args(["fio", "--name=a", "--ioengine=null", "--size=4k"]).env("CANDOR_METRICS", "here");
+    let ran = Running::start(&mut wrong, Stdio::null()).wait();
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.starts_with("fio: CANDOR_METRICS: `here` is no address"), "{}", ran.err);
+}
+
 /// A free port of this host. Another program may take it before it is used, which nobody does here.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

@@ -72,7 +72,7 @@ impl Drop for Shown {
 }
 
 /// Puts a screen on the terminal, where there is one with the room. A second interrupt, which ends
-/// the process at once, gives the terminal back too.
+/// the process at once, gives the terminal back too, and so does Ctrl-Z until the process goes on.
 pub fn start<S: Screen + 'static>(
     screen: S,
     output: &Output,
@@ -81,6 +81,7 @@ pub fn start<S: Screen + 'static>(
 ) -> Option<Session<S>> {
     screen::room()?;
     candor_run::before_exit(candor_live::restore);
+    candor_run::around_stop(candor_live::suspend, candor_live::resume);
     Session::start(screen, output.color.on(true), speed, act).ok()
 }
 

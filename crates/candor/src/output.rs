@@ -1,5 +1,6 @@
 //! Where results go: options that all commands share.
 
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -217,15 +218,61 @@ pub const OF_COMPARISONS: &[Group<Output>] =
 /// Options of a command that shows something again and again.
 pub const OF_SCREENS: &[Group<Output>] = &[Group { title: "Output", flags: &[NO_LIVE, COLOR] }];
 
+/// Options of a command whose words are another tool's, which variables give: `CANDOR_HTML=FILE` is
+/// `--html FILE`.
+const OF_FOREIGN: &[Flag<Output>] = &[JSON, HTML, METRICS, METRICS_WAIT];
+
+/// The variable of an option.
+fn variable(long: &str) -> String {
+    format!("CANDOR_{}", long.to_uppercase().replace('-', "_"))
+}
+
 impl Output {
+    /// Where a command whose words are another tool's is to put candor's own results, as variables
+    /// say; empty ones say nothing. The error is a sentence.
+    pub fn of_environment(value: impl Fn(&str) -> Option<OsString>) -> Result<Output, String> {
+        let mut output = Output::default();
+        for flag in OF_FOREIGN {
+            let name = variable(flag.long);
+            let Some(value) = value(&name).filter(|value| !value.is_empty()) else { continue };
+            let text = value.to_str().ok_or_else(|| format!("{name} is no text in UTF-8"))?;
+            (flag.set)(&mut output, text).map_err(|why| format!("{name}: {why}"))?;
+        }
+        if is_stdout(&output.json) {
+            return Err("CANDOR_JSON takes a FILE; stdout has the results of the tool".to_owned());
+        }
+        if let Some((long, file)) = output.unwritable() {
+            let (name, file) = (variable(long), file.display());
+            return Err(format!("{name}={file} is not a file that can be made"));
+        }
+        if output.metrics_wait.is_some() && output.metrics.is_none() {
+            return Err("CANDOR_METRICS_WAIT is for CANDOR_METRICS; set that as well".to_owned());
+        }
+        // Nothing stands on stderr of a tool, but for a port that nobody else knows.
+        output.quiet = output.metrics.is_none_or(|address| address.port() != 0);
+        Ok(output)
+    }
+
+    /// True where files or metrics tell what the judgement says.
+    pub fn has_readers(&self) -> bool {
+        self.json.is_some() || self.html.is_some() || self.metrics.is_some()
+    }
+
+    /// Option and path of a file that cannot be made.
+    fn unwritable(&self) -> Option<(&'static str, &Path)> {
+        let files = [("json", &self.json), ("csv", &self.csv), ("html", &self.html)];
+        let files = files.into_iter().filter_map(|(long, file)| Some((long, as_file(file)?)));
+        let mut unwritable = files.filter(|(_, file)| {
+            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
+            parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir()
+        });
+        unwritable.next()
+    }
+
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
-        for (flag, file) in [("json", &self.json), ("csv", &self.csv), ("html", &self.html)] {
-            let Some(file) = as_file(file) else { continue };
-            let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
-            if parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir() {
-                return Err(format!("--{flag} {} is not a file that can be made", file.display()));
-            }
+        if let Some((long, file)) = self.unwritable() {
+            return Err(format!("--{long} {} is not a file that can be made", file.display()));
         }
         if is_stdout(&self.json) && is_stdout(&self.csv) {
             return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
@@ -250,15 +297,7 @@ impl Output {
         if let Some(dir) = &self.claimed {
             dir.keep(result, &json, &report::text(result, &Style::default()))?;
         }
-        write(&self.json, &json)?;
-        if self.csv.is_some() {
-            let table = csv::table(result, self.csv_of.unwrap_or_default());
-            write(&self.csv, &table.map_err(|error| error.to_string())?)?;
-        }
-        self.page(|| {
-            let csv = csv::report(result).map_err(|error| error.to_string())?;
-            Ok(candor_html::report(result, &json, &csv))
-        })?;
+        self.write_files(result, &json)?;
         if !is_stdout(&self.json) && !is_stdout(&self.csv) {
             let style = screen::style(self.color);
             screen::data(&match self.verbose {
@@ -273,6 +312,19 @@ impl Output {
             screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
+    }
+
+    /// Writes the files that were asked for; `json` is the report as such.
+    pub fn write_files(&self, result: &Report, json: &str) -> Result<(), String> {
+        write(&self.json, json)?;
+        if self.csv.is_some() {
+            let table = csv::table(result, self.csv_of.unwrap_or_default());
+            write(&self.csv, &table.map_err(|error| error.to_string())?)?;
+        }
+        self.page(|| {
+            let csv = csv::report(result).map_err(|error| error.to_string())?;
+            Ok(candor_html::report(result, json, &csv))
+        })
     }
 
     /// Writes the page for the browser where one was asked for.
@@ -344,6 +396,29 @@ fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn variables_are_options_of_foreign_commands() {
+        let of = |set: &'static [(&str, &str)]| {
+            let value = |name: &str| set.iter().find(|(known, _)| *known == name);
+            Output::of_environment(move |name| value(name).map(|(_, value)| value.into()))
+        };
+        let none = of(&[("CANDOR_HTML", "")]).expect("nothing is asked for");
+        assert!(none.quiet && !none.has_readers());
+        let some = of(&[("CANDOR_METRICS", "9500"), ("CANDOR_METRICS_WAIT", "5")]);
+        assert!(some.is_ok_and(|some| some.quiet && some.has_readers()));
+        assert!(of(&[("CANDOR_METRICS", "0")]).is_ok_and(|some| !some.quiet));
+        for (set, sentence) in [
+            (&[("CANDOR_METRICS", "x")][..], "CANDOR_METRICS: `x` is no address to listen on"),
+            (&[("CANDOR_JSON", "-")], "CANDOR_JSON takes a FILE"),
+            (&[("CANDOR_HTML", "-")], "CANDOR_HTML: a page takes a FILE"),
+            (&[("CANDOR_HTML", "/")], "CANDOR_HTML=/ is not a file that can be made"),
+            (&[("CANDOR_METRICS_WAIT", "5")], "CANDOR_METRICS_WAIT is for CANDOR_METRICS"),
+        ] {
+            let refused = of(set).expect_err(sentence);
+            assert!(refused.starts_with(sentence), "{refused}");
+        }
+    }
 
     #[test]
     fn help_names_each_table_of_csv() {

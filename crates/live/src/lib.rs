@@ -3,9 +3,9 @@
 //! A [`Screen`] takes what is told, draws itself into a buffer of characters and takes keys; it
 //! knows no terminal. A [`Session`] puts one on the terminal of the process, draws it a few times
 //! a second in a thread of its own, and gives the terminal back as it was after every end: at its
-//! own, after a panic, and by [`restore`] from a signal handler. Nothing waits for a terminal:
-//! events change the screen, and a frame that a slow terminal has not taken within a second makes
-//! a line of the screen.
+//! own, after a panic, and by [`restore`] and [`suspend`] from a signal handler. Nothing waits for
+//! a terminal: events change the screen, and a frame that a slow terminal has not taken within a
+//! second makes a line of the screen.
 //!
 //! | module | for |
 //! | --- | --- |
@@ -27,7 +27,7 @@ mod watch;
 
 pub use run::RunScreen;
 pub use session::{Action, Screen, Session};
-pub use terminal::{restore, settle};
+pub use terminal::{restore, resume, settle, suspend};
 pub use watch::WatchScreen;
 
 /// The characters of a screen, a line each.

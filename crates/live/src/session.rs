@@ -12,7 +12,6 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::process::{Signal, kill_current_process_group};
 
 use crate::keys::{self, Key};
 use crate::paint::Painter;
@@ -148,32 +147,47 @@ struct Artist<S, A> {
 
 impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
     fn run(mut self) {
-        let is_well = self.terminal.enter().and_then(|()| self.draw_on()).is_ok();
+        let is_well = loop {
+            let drawn = self.draw_on();
+            if drawn.is_ok() || !self.terminal.is_stopped() {
+                break drawn.is_ok();
+            }
+            while !self.shared.over.load(SeqCst) && !self.terminal.is_back() {
+                terminal::nap(&self.shared.wake, FRAME);
+            }
+            if !self.terminal.is_back() {
+                break true;
+            }
+        };
         self.terminal.leave();
         if !is_well {
             self.lines();
         }
     }
 
-    /// Draws until it is over.
+    /// Takes the terminal and draws until it is over.
+    ///
+    /// # Errors
+    /// The terminal took too long, is gone, or was given back by a panic or for a stop.
     fn draw_on(&mut self) -> io::Result<()> {
+        self.painter.forget();
+        self.terminal.enter()?;
         let mut drawn = (0, (0, 0));
         let mut at: Option<Instant> = None;
         while !self.shared.over.load(SeqCst) {
+            if !self.terminal.is_taken() || self.terminal.is_stopped() {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
             let now = (self.shared.changes.load(SeqCst), self.terminal.size());
             let since = at.map_or(IDLE_FRAME, |at| at.elapsed());
             let is_due = since >= IDLE_FRAME || now != drawn && since >= FRAME;
             if is_due && self.terminal.is_ours() {
-                if !self.terminal.is_taken() {
-                    // A panic has given it back.
-                    return Err(io::ErrorKind::Interrupted.into());
-                }
                 (drawn, at) = (now, Some(Instant::now()));
                 self.draw(now.1)?;
             }
             let pause = if is_due { FRAME } else { FRAME.saturating_sub(since).max(FRAME / 4) };
             for key in keys::of_bytes(&self.terminal.keys(&self.shared.wake, pause)?) {
-                self.key(key)?;
+                self.key(key);
             }
         }
         Ok(())
@@ -197,33 +211,12 @@ impl<S: Screen, A: FnMut(Action)> Artist<S, A> {
         self.terminal.write(&self.painter.paint(buffer), SLOW)
     }
 
-    fn key(&mut self, key: Key) -> io::Result<()> {
-        if key == Key::Char('\x1a') {
-            return self.stop();
-        }
+    fn key(&mut self, key: Key) {
         let action = self.shared.screen().key(key);
         self.shared.changes.fetch_add(1, SeqCst);
         if let Some(action) = action {
             (self.act)(action);
         }
-        Ok(())
-    }
-
-    /// Stops the process as Ctrl-Z does, and takes the terminal again when it goes on in the
-    /// foreground.
-    fn stop(&mut self) -> io::Result<()> {
-        self.terminal.leave();
-        kill_current_process_group(Signal::TSTP)?;
-        // Another thread may take the signal, a moment later than this one goes on.
-        terminal::nap(&self.shared.wake, FRAME);
-        while !self.terminal.is_ours() && !self.shared.over.load(SeqCst) {
-            terminal::nap(&self.shared.wake, FRAME);
-        }
-        if self.terminal.is_ours() {
-            self.painter.forget();
-            self.terminal.enter()?;
-        }
-        Ok(())
     }
 
     /// One line instead of the screen, as often as a slow terminal takes it.

@@ -4,10 +4,10 @@
 //! write waits for a slow terminal and nobody else's writes change.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -33,7 +33,16 @@ pub struct Terminal {
     taken: AtomicBool,
     /// True where it took nothing when it was given back, so that it still shows the screen.
     owed: AtomicBool,
+    /// One of [`NO_STOP`], [`STOPS`] and [`GOES_ON`].
+    stop: AtomicU8,
 }
+
+/// The process has not been stopped since a screen was put on the terminal.
+const NO_STOP: u8 = 0;
+/// The process is about to be stopped.
+const STOPS: u8 = 1;
+/// The process has been stopped and goes on: the terminal may show anything.
+const GOES_ON: u8 = 2;
 
 /// The terminal of this process; it has one.
 static TERMINAL: OnceLock<Terminal> = OnceLock::new();
@@ -43,6 +52,21 @@ static TERMINAL: OnceLock<Terminal> = OnceLock::new();
 pub fn restore() {
     if let Some(terminal) = TERMINAL.get() {
         terminal.leave();
+    }
+}
+
+/// Gives the terminal back while the process is stopped. May be called from a signal handler.
+pub fn suspend() {
+    if let Some(terminal) = TERMINAL.get() {
+        terminal.stop.store(STOPS, SeqCst);
+        terminal.leave();
+    }
+}
+
+/// The process goes on: a screen takes the terminal again. May be called from a signal handler.
+pub fn resume() {
+    if let Some(terminal) = TERMINAL.get() {
+        terminal.stop.store(GOES_ON, SeqCst);
     }
 }
 
@@ -76,7 +100,8 @@ impl Terminal {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let fd = rustix::fs::open(path, flags, Mode::empty())?;
         let found = termios::tcgetattr(&fd)?;
-        Ok(Terminal { fd, found, taken: AtomicBool::new(false), owed: AtomicBool::new(false) })
+        let [taken, owed] = [false, false].map(AtomicBool::new);
+        Ok(Terminal { fd, found, taken, owed, stop: AtomicU8::new(NO_STOP) })
     }
 
     /// True where this process is the one that the terminal listens to. Others must not touch it.
@@ -91,15 +116,14 @@ impl Terminal {
         size.map_or((0, 0), |size| (size.ws_col, size.ws_row))
     }
 
-    /// Takes it for a screen: keys come one by one and are not echoed. Ctrl-C interrupts as ever;
-    /// the other keys that end or stop a process become keys, lest one leave the screen behind.
+    /// Takes it for a screen: keys come one by one and are not echoed. Ctrl-C interrupts and Ctrl-Z
+    /// stops as ever; Ctrl-\ would leave the screen behind and becomes a key.
     pub fn enter(&self) -> io::Result<()> {
         let mut taken = self.found.clone();
         taken.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
         taken.input_modes.remove(InputModes::IXON);
-        for code in [SpecialCodeIndex::VQUIT, SpecialCodeIndex::VSUSP] {
-            taken.special_codes[code] = 0;
-        }
+        taken.special_codes[SpecialCodeIndex::VQUIT] = 0;
+        self.stop.store(NO_STOP, SeqCst);
         self.taken.store(true, SeqCst);
         let entered = termios::tcsetattr(&self.fd, OptionalActions::Now, &taken);
         let entered = entered.map_err(io::Error::from).and_then(|()| self.write(ENTER, LEAVE_WAIT));
@@ -114,9 +138,20 @@ impl Terminal {
         self.taken.load(SeqCst)
     }
 
-    /// Gives it back as it was found.
+    /// True from a stop of the process until the screen is on it again.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(SeqCst) != NO_STOP
+    }
+
+    /// True where the process has been stopped, goes on and has the terminal.
+    pub fn is_back(&self) -> bool {
+        self.stop.load(SeqCst) == GOES_ON && self.is_ours()
+    }
+
+    /// Gives it back as it was found, unless another process has it by now.
     pub fn leave(&self) {
-        if !self.taken.swap(false, SeqCst) {
+        let is_others = || termios::tcgetpgrp(&self.fd).is_ok_and(|of| of != process::getpgrp());
+        if !self.taken.swap(false, SeqCst) || is_others() {
             return;
         }
         self.owed.store(true, SeqCst);
@@ -145,7 +180,7 @@ impl Terminal {
     /// # Errors
     /// The terminal took longer than that, or is gone, or was given back meanwhile.
     pub fn write(&self, bytes: &[u8], within: Duration) -> io::Result<()> {
-        self.put(bytes, within, || self.is_taken())
+        self.put(bytes, within, || self.is_taken() && !self.is_stopped())
     }
 
     /// Writes all of it, whether or not a screen is on it.
@@ -173,7 +208,7 @@ impl Terminal {
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
                     let left = within.saturating_sub(begun.elapsed());
-                    if left.is_zero() || !wait(&[(&self.fd, PollFlags::OUT)], left) {
+                    if left.is_zero() || !wait([(self.fd.as_fd(), PollFlags::OUT)], left) {
                         return Err(io::ErrorKind::TimedOut.into());
                     }
                 }
@@ -192,10 +227,10 @@ impl Terminal {
         let mut bytes = [0; 256];
         let (fd, wake) = (self.fd.as_fd(), wake.as_fd());
         if !self.is_ours() {
-            wait(&[(&wake, PollFlags::IN)], within);
+            wait([(wake, PollFlags::IN)], within);
             return Ok(Vec::new());
         }
-        wait(&[(&fd, PollFlags::IN), (&wake, PollFlags::IN)], within);
+        wait([(fd, PollFlags::IN), (wake, PollFlags::IN)], within);
         match rustix::io::read(fd, &mut bytes) {
             Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(read) => Ok(bytes[..read].to_vec()),
@@ -207,7 +242,7 @@ impl Terminal {
 
 /// Waits until `wake` has something to read, but not longer than that.
 pub fn nap(wake: impl AsFd, within: Duration) {
-    wait(&[(&wake.as_fd(), PollFlags::IN)], within);
+    wait([(wake.as_fd(), PollFlags::IN)], within);
 }
 
 /// Has any panic give the terminal back before it is told.
@@ -219,9 +254,10 @@ fn give_back_on_panic(terminal: &'static Terminal) {
     }));
 }
 
-/// Waits until one of these can be used; false if none could within that time.
-fn wait<F: AsFd>(fds: &[(&F, PollFlags)], within: Duration) -> bool {
-    let mut fds: Vec<PollFd> = fds.iter().map(|(fd, flags)| PollFd::new(*fd, *flags)).collect();
+/// Waits until one of these can be used; false if none could within that time. Takes no memory, for
+/// a signal handler may be here.
+fn wait<const N: usize>(fds: [(BorrowedFd, PollFlags); N], within: Duration) -> bool {
+    let mut fds = fds.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags));
     let within = Timespec::try_from(within).ok();
     poll(&mut fds, within.as_ref()).is_ok_and(|ready| ready > 0)
 }

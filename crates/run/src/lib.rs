@@ -56,7 +56,9 @@ pub use local::{HostOptions, Local};
 pub use page_cache::cached;
 pub use run::{Options, Run, Step, Stopped};
 pub use runner::{Collected, Ready, Runner, Running, Space, Survey, Task};
-pub use signals::{before_exit, interrupt_exit_code, interrupts, interrupts_and_interims};
+pub use signals::{
+    around_stop, before_exit, interrupt_exit_code, interrupts, interrupts_and_interims,
+};
 pub use tracer::BlockTraceMode;
 
 /// Runs a whole plan on this host; `consumer` takes the events.

@@ -10,7 +10,7 @@ const HOMES: &[&str] =
 /// (file or folder, reason)
 const LISTED: &[(&str, &str)] = &[
     ("crates/copy/src/process.rs", "notes what a process inherits; installs handlers; closes"),
-    ("crates/run/src/signals.rs", "installs the handlers of SIGINT and SIGTERM"),
+    ("crates/run/src/signals.rs", "installs the handlers of interrupts and stops"),
     ("crates/run/src/owned_files.rs", "unlinks candor's files from within such a handler"),
     ("bench/src/lib.rs", "the bare loops' clock, buffers and CPU time"),
     ("bench/src/bin/", "bare loops are system calls and little else"),

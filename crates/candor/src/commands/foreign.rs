@@ -2,13 +2,14 @@
 //!
 //! [`run()`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
 //! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
-//! no consumer ([`verdict`]), complaints on stderr under the tool's name ([`complaints`]), and the
-//! exit code of the tool.
+//! no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on stderr
+//! under the tool's name ([`complaints`]), and the exit code of the tool.
 
 pub mod complaints;
 pub mod failures;
 pub mod host;
 pub mod monitor;
+mod own;
 pub mod progress;
 pub mod run;
 pub mod sink;

@@ -31,7 +31,7 @@ fn sampled(phase: &str, in_ramp: bool, ops: u64) -> Event {
         bytes: ops * 4096,
         latency_sum_ns: ops * 1_000_000,
         latency_ns_p50: Some(900_000),
-        latency_ns_p99: None,
+        ..OpSample::default()
     };
     let sample = Sample { at_ns: SECOND, length_ns: SECOND, operations: vec![read] };
     let device = DeviceSample {

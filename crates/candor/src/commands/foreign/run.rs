@@ -8,6 +8,7 @@ use candor_run::{BlockTraceMode, HostOptions, Options, RunError};
 
 use super::Complaints;
 use super::monitor::{Monitor, Requests};
+use super::own::OwnResults;
 use super::sink::Sink;
 use super::verdict::Verdict;
 use crate::screen;
@@ -70,14 +71,14 @@ pub fn run<F: Foreign>(
 ) -> u8 {
     let verdict = Verdict::chosen();
     let with_verdict = verdict == Verdict::Beside;
-    if verdict == Verdict::Off {
+    let (mut own, mut sink) = match opened(command) {
+        Ok(opened) => opened,
+        Err(sentence) => return refused(command, &sentence),
+    };
+    if verdict == Verdict::Off && !own.have_readers() {
         // Nobody would read what it saw.
         host.block_trace = BlockTraceMode::Off;
     }
-    let mut sink = match opened(command) {
-        Ok(sink) => sink,
-        Err(sentence) => return refused(command, &sentence),
-    };
     let control = candor_run::interrupts_and_interims();
     let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
     if let Err(sentence) = command.begin() {
@@ -85,6 +86,7 @@ pub fn run<F: Foreign>(
     }
     let mut undelivered = Ok(());
     let ran = candor_run::execute(plan, (&options, &host), &control, |event| {
+        own.take(event);
         let text = match event {
             Event::Interim { report } => command.interim(report),
             event => command.on(event),
@@ -107,18 +109,20 @@ pub fn run<F: Foreign>(
         return refused(command, &sentence);
     }
     // The results stand by now, and stay whatever else cannot be written.
-    let delivered = verdict.deliver(|| command.verdict(&report)).and(files);
+    let delivered = verdict.deliver(|| command.verdict(&report)).and(files).and(own.write(&report));
+    own.close(&control);
     match delivered.inspect_err(|sentence| screen::tell(&format!("{}: {sentence}\n", F::NAME))) {
         Ok(()) => command.exit_code(&report),
         Err(_) => F::WRONG,
     }
 }
 
-/// The sink, with the lines before the run in it.
-fn opened(command: &impl Foreign) -> Result<Sink, String> {
+/// Candor's own results, and the sink with the lines before the run in it.
+fn opened(command: &impl Foreign) -> Result<(OwnResults, Sink), String> {
+    let own = OwnResults::open()?;
     let mut sink = Sink::open(command.output_file())?;
     sink.put(&command.preamble())?;
-    Ok(sink)
+    Ok((own, sink))
 }
 
 fn refused<F: Foreign>(command: &F, sentence: &str) -> u8 {
