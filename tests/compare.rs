@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Scratch, alone, candor};
+use crate::support::{Ran, Scratch, alone, candor, comparison_violations};
 
 /// Repeats of a short run that needs no device, and whose numbers were made believable.
 fn report(scratch: &Scratch, name: &str, more: &[&str], rate: Option<f64>) -> String {
@@ -53,6 +53,7 @@ fn a_change_is_found_by_repeats_and_has_exit_codes() {
 
     let json = compare(&[&one, &one, "--json", "-"]);
     let json: Value = serde_json::from_str(&json.out).expect("JSON");
+    assert_eq!(comparison_violations(&json), [""; 0]);
     let change = &json["changes"][0];
     assert_eq!((&change["fairness"], &change["differences"]), (&json!("fair"), &json!([])));
     let outcomes = change["figures"].as_array().expect("figures");

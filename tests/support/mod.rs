@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `program.rs` | starts candor, waits with a limit, sends signals |
 //! | `report.rs` | reads the JSON report |
-//! | `schema.rs` | checks a report against its schema; the tests of `show` use it too |
+//! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
@@ -24,7 +24,7 @@ pub use program::{
     NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, python_folder, run,
     spawn, spawn_as_nobody,
 };
-pub use report::{Report, counted, histogram};
+pub use report::{Report, comparison_violations, counted, histogram};
 pub use scratch::{Scratch, fingerprint, random_file};
 
 static ALONE: Mutex<()> = Mutex::new(());

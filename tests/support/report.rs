@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+pub use self::schema::comparison_violations;
+
 /// Weights above an explanation: what makes a result less than believable.
 const HEAVY: [&str; 3] = ["remark", "not_verifiable", "measures_else"];
 

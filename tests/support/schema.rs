@@ -1,22 +1,33 @@
-//! The schema of the report, and a check of documents against it.
+//! The schemas of the report and of the comparison, and a check of documents against them.
 //!
-//! `schemars` derives the schema from the types of `plan` and `record`; descriptions are the doc
-//! comments of their fields. The schema is kept in `docs/`, and a test fails when the two differ.
+//! `schemars` derives them from the types of `plan` and `record`; descriptions are the doc comments
+//! of their fields. They are kept in `docs/`, and a test fails when types and schema differ.
 
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-/// The schema, as it stands in the documentation.
+/// The schema of the report, as it stands in the documentation.
 pub const SCHEMA: &str = include_str!("../../docs/report-schema.json");
+/// The schema of the comparison, as it stands in the documentation.
+pub const COMPARISON: &str = include_str!("../../docs/comparison-schema.json");
 
-/// Violations of the schema by a document; empty where it fits.
+/// Violations of the report's schema by a document; empty where it fits.
 ///
 /// Stricter than the schema in one point: keys that it does not name are violations as well.
 pub fn violations(document: &Value) -> Vec<String> {
-    static ROOT: LazyLock<Value> =
-        LazyLock::new(|| serde_json::from_str(SCHEMA).expect("the documented schema is JSON"));
+    static ROOT: LazyLock<Value> = LazyLock::new(|| parsed(SCHEMA));
     Checker { definitions: &ROOT["$defs"] }.check(&ROOT, document, "")
+}
+
+/// The same of the comparison's schema.
+pub fn comparison_violations(document: &Value) -> Vec<String> {
+    let root = parsed(COMPARISON);
+    Checker { definitions: &root["$defs"] }.check(&root, document, "")
+}
+
+fn parsed(schema: &str) -> Value {
+    serde_json::from_str(schema).expect("the documented schema is JSON")
 }
 
 struct Checker<'a> {

@@ -16,6 +16,7 @@ mod history;
 mod live;
 mod output;
 mod parse;
+mod picture;
 mod run_dir;
 #[cfg(test)]
 mod same_numbers;

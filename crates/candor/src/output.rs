@@ -363,10 +363,12 @@ impl Output {
     /// was stdout.
     pub fn show<E: std::fmt::Display>(
         &self,
-        json: Result<String, E>,
+        json: impl FnOnce() -> Result<String, E>,
         text: impl FnOnce(&Style) -> String,
     ) -> Result<(), String> {
-        write(&self.json, &json.map_err(|error| error.to_string())?)?;
+        if self.json.is_some() {
+            write(&self.json, &json().map_err(|error| error.to_string())?)?;
+        }
         match is_stdout(&self.json) {
             true => Ok(()),
             false => screen::data(&text(&screen::style(self.color))),

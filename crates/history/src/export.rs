@@ -1,5 +1,6 @@
 //! The history as a table: one row per figure of each operation, job, repeat, phase and run.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use candor_record::Verdict;
@@ -116,17 +117,18 @@ impl Index {
         let query = format!(
             "SELECT r.id, r.start_unix_ms, r.tool, r.name, \
              coalesce((SELECT group_concat(tag, ' ') FROM tags WHERE run = r.id), ''), \
-             r.verdict, r.is_whole, s.work, f.repeat, f.verdict, {} \
-             FROM runs r JOIN results f ON f.run = r.id JOIN series s ON s.id = f.series \
+             r.verdict, r.is_whole, f.series, f.repeat, f.verdict, {} \
+             FROM runs r JOIN results f ON f.run = r.id \
              WHERE {condition} ORDER BY r.start_unix_ms, r.id, f.place",
             index::FIGURES
         );
+        let series: HashMap<i64, Series> = self.series()?.into_iter().collect();
         let mut query = self.connection.prepare(&query).map_err(|why| self.error(why))?;
         let rows = query.query(rusqlite::params_from_iter(&values));
         let mut rows = rows.map_err(|why| self.error(why))?;
         let mut count = 0;
         while let Some(row) = rows.next().map_err(|why| self.error(why))? {
-            for row in of_result(row, filter.figure).map_err(|why| self.error(why))? {
+            for row in of_result(row, &series, filter.figure).map_err(|why| self.error(why))? {
                 take(row)?;
                 count += 1;
             }
@@ -138,10 +140,10 @@ impl Index {
 /// The rows of one operation.
 fn of_result(
     row: &rusqlite::Row,
+    series: &HashMap<i64, Series>,
     wanted: Option<FigureKind>,
-) -> rusqlite::Result<impl Iterator<Item = Row>> {
-    let work: String = row.get(7)?;
-    let series: Series = serde_json::from_str(&work).unwrap_or_default();
+) -> rusqlite::Result<impl Iterator<Item = Row> + use<>> {
+    let series = series.get(&row.get(7)?).cloned().unwrap_or_default();
     let (run, start_unix_ms, repeat) = (row.get(0)?, row.get(1)?, row.get(8)?);
     let (tool, name, tags): (String, String, String) = (row.get(2)?, row.get(3)?, row.get(4)?);
     let (verdict, is_whole) = (index::verdict(row.get(5)?), row.get(6)?);

@@ -13,12 +13,15 @@ use crate::Error;
 use crate::entry::{Entry, Figures, Row};
 use crate::error::RunId;
 use crate::files::Note;
+use crate::journal::Journal;
 
 /// Version of the tables, and of the names of kinds of work in them. An index of an earlier one is
 /// made again.
 const VERSION: u32 = 1;
 /// Time to wait for another candor that writes.
 const BUSY: Duration = Duration::from_secs(10);
+/// Pages of the index that are kept in memory, in KiB: all of them for a hundred thousand runs.
+const CACHE_KIB: i64 = 64 << 10;
 
 /// A run's rows go with it. Devices stand among the targets: both say where a run worked.
 const TABLES: &str = "
@@ -67,6 +70,10 @@ CREATE TABLE results (
 CREATE INDEX results_by_run ON results (run, place);
 ";
 
+/// Ends of the names of the files that are the index: itself, its log with the memory that goes with
+/// it, its journal.
+pub(crate) const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
+
 /// The index of a directory.
 #[derive(Debug)]
 pub struct Index {
@@ -82,6 +89,10 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
 impl Index {
     /// Opens the index of a directory; none where there is none.
     pub(crate) fn open(dir: &Path) -> Result<Option<Index>, Error> {
+        Index::open_by(dir, Journal::of(dir))
+    }
+
+    fn open_by(dir: &Path, journal: Journal) -> Result<Option<Index>, Error> {
         let path = path(dir);
         if !path.exists() {
             return Ok(None);
@@ -93,6 +104,10 @@ impl Index {
             path: path.clone(),
         };
         let version = index.set_up().map_err(|why| Error::index(&path, why))?;
+        // An index that was moved here may have its log still.
+        if journal == Journal::Rollback {
+            index.keep_by(journal).map_err(|why| Error::index(&path, why))?;
+        }
         match version {
             VERSION => Ok(Some(index)),
             // An empty file is what a crash of the host may leave.
@@ -120,9 +135,15 @@ impl Index {
     fn set_up(&self) -> rusqlite::Result<u32> {
         self.connection.busy_timeout(BUSY)?;
         self.connection.pragma_update(None, "foreign_keys", true)?;
+        // Negative is SQLite's sign for KiB in place of pages.
+        self.connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         // The documents are flushed, and the index can be made again.
         self.connection.pragma_update(None, "synchronous", "NORMAL")?;
         self.connection.pragma_query_value(None, "user_version", |row| row.get(0))
+    }
+
+    fn keep_by(&self, journal: Journal) -> rusqlite::Result<()> {
+        self.connection.pragma_update(None, "journal_mode", journal.word())
     }
 
     /// Makes an index with that content, and opens it. Nobody sees it before it is whole; where
@@ -136,7 +157,7 @@ impl Index {
         let part = dir.join(format!("history.db.{}-{number}.part", std::process::id()));
         let made = Index::fill(&part, fill);
         let placed = made.and_then(|()| place(&part, &path(dir)));
-        for end in ["", "-wal", "-shm"] {
+        for end in PARTS {
             let mut left = part.as_os_str().to_owned();
             left.push(end);
             // What is there after success is a second name of the index, or nothing.
@@ -156,7 +177,8 @@ impl Index {
         index.connection.pragma_update(None, "user_version", VERSION).map_err(of_part)?;
         fill(&mut index)?;
         // The last step: from here on the file is whole without its log.
-        index.connection.pragma_update(None, "journal_mode", "WAL").map_err(of_part)?;
+        let dir = part.parent().unwrap_or(part);
+        index.keep_by(Journal::of(dir)).map_err(of_part)?;
         index.connection.close().map_err(|(_, why)| of_part(why))
     }
 
@@ -358,6 +380,9 @@ fn percentiles(text: &str) -> Vec<(f64, u64)> {
 
 /// Columns of [`Figures`], as [`figures`] reads them.
 pub(crate) const FIGURES: &str = "f.ops_per_s, f.bytes_per_s, f.latency_mean_ns, f.percentiles";
+/// The same for whoever needs no percentile: most of a row is their text.
+pub(crate) const FIGURES_BUT_PERCENTILES: &str =
+    "f.ops_per_s, f.bytes_per_s, f.latency_mean_ns, ''";
 
 /// The figures of a row, whose first column is that one.
 pub(crate) fn figures(row: &rusqlite::Row, first: usize) -> rusqlite::Result<Figures> {
@@ -412,5 +437,36 @@ mod tests {
         assert!(matches!(Index::open(top.path()), Err(Error::Newer { .. })));
         set(0).expect("it can be set");
         assert!(Index::open(top.path()).expect_err("no version").is_damage());
+    }
+
+    #[test]
+    fn an_index_on_a_network_filesystem_has_no_log() {
+        let top = tempfile::tempdir().expect("a directory");
+        let dir = top.path();
+        let mode = |index: &Index| -> String {
+            let query = "PRAGMA journal_mode";
+            index.connection.query_row(query, [], |row| row.get(0)).expect("a word")
+        };
+        let local = Index::make(dir, |_| Ok(())).expect("room");
+        assert_eq!(mode(&local), "wal");
+        drop(local);
+        let open = || Index::open_by(dir, Journal::Rollback).expect("it is in order");
+        assert_eq!(open().map(|index| mode(&index)).as_deref(), Some("delete"));
+        // Several at once, none of which has memory that the others see.
+        let writers = 1..=4;
+        std::thread::scope(|threads| {
+            for writer in writers {
+                threads.spawn(move || {
+                    let mut index = open().expect("it is there");
+                    for run in 0..5 {
+                        let entry = (writer * 10 + run, Entry::default(), Note::default());
+                        index.insert(&[entry]).expect("it waits for the others");
+                    }
+                });
+            }
+        });
+        assert_eq!(open().expect("it is there").all().expect("runs").len(), 20);
+        let left = |end: &str| PathBuf::from(format!("{}{end}", path(dir).display())).exists();
+        assert_eq!(PARTS.map(left), [true, false, false, false]);
     }
 }

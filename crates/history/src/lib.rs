@@ -8,6 +8,7 @@
 //! | module | for |
 //! | --- | --- |
 //! | `place` | the directory, by the environment |
+//! | `journal` | how SQLite keeps changes apart, by the filesystem |
 //! | `moment` | times as people write them |
 //! | `files` | documents, notes beside them, numbers and marks |
 //! | `entry` | a document → rows of the index |
@@ -23,6 +24,7 @@ mod error;
 mod export;
 mod files;
 mod index;
+mod journal;
 mod moment;
 mod place;
 mod query;
@@ -152,7 +154,7 @@ impl History {
     fn set_aside(&self) -> Result<(), Error> {
         let path = index::path(&self.dir);
         let aside = self.aside();
-        for end in ["", "-wal", "-shm"] {
+        for end in index::PARTS {
             let named = |path: &Path| {
                 let mut name = path.as_os_str().to_owned();
                 name.push(end);

@@ -6,7 +6,7 @@
 mod pretty;
 #[cfg(test)]
 #[path = "../../../tests/support/schema.rs"]
-mod schema;
+pub(crate) mod schema;
 #[cfg(test)]
 mod tests;
 

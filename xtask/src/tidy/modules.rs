@@ -55,7 +55,7 @@ const ORDERS: &[(&str, &str)] = &[
          sweep",
     ),
     ("compare", "thresholds student estimate pairing conditions figures words check"),
-    ("history", "error place moment files entry index query change trends export"),
+    ("history", "error place journal moment files entry index query change trends export"),
     ("explore", "saturate small_files check"),
     ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),

@@ -91,6 +91,6 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(report) => report,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    let shown = output.show(json::alignment(&report), |style| requests::text(&report, style));
+    let shown = output.show(|| json::alignment(&report), |style| requests::text(&report, style));
     commands::exit_code(shown)
 }

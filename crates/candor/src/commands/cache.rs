@@ -61,7 +61,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(found) => found,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };
-    let shown = output.show(json::cached(&found), |style| cached::text(&found, style));
+    let shown = output.show(|| json::cached(&found), |style| cached::text(&found, style));
     match (found.interrupted, found.is_done()) {
         _ if shown.is_err() => commands::exit_code(shown),
         (true, _) => candor_run::interrupt_exit_code().unwrap_or(exit::TROUBLE),

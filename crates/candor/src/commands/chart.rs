@@ -9,6 +9,7 @@ use candor_show::charts::{self, Kind, Run};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::picture::{self, Format};
 use crate::{commands, exit, output, parse, screen, stored};
 
 const ABOUT: &str = "Draw results as a picture: over time, percentiles, against load, bars";
@@ -31,10 +32,6 @@ struct Asked {
     title: Option<String>,
     look: Look,
 }
-
-/// Pixels of a PNG for each pixel of the picture: texts are sharp on any screen.
-#[cfg(feature = "png")]
-const PNG_SCALE: f32 = 2.0;
 
 const KIND: Flag<Asked> = Flag {
     long: "kind",
@@ -113,30 +110,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         }
     };
     let files: Vec<&String> = matches.get_many("RUN").into_iter().flatten().collect();
-    let drawn = chart(&files, &asked).and_then(|chart| write(&chart, format, &out, &asked.look));
+    let drawn =
+        chart(&files, &asked).and_then(|chart| picture::write(&chart, format, &out, &asked.look));
     commands::exit_code(drawn)
-}
-
-/// Format of a picture.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
-    Svg,
-    Png,
-}
-
-impl Format {
-    fn of(out: &Path) -> Result<Format, String> {
-        let ending = out.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        match ending.to_ascii_lowercase().as_str() {
-            _ if out == Path::new("-") => Ok(Format::Svg),
-            "svg" => Ok(Format::Svg),
-            "png" => Ok(Format::Png),
-            _ => Err(format!(
-                "{} says no kind of picture: let it end in .svg or .png",
-                out.display()
-            )),
-        }
-    }
 }
 
 /// The picture of the runs in these files.
@@ -179,26 +155,4 @@ fn names(files: &[&String], read: &[(Results, Option<Report>)]) -> Vec<String> {
         () if are_distinct(&stems) => stems,
         () => files.iter().map(|file| (*file).clone()).collect(),
     }
-}
-
-fn write(chart: &Chart, format: Format, out: &Path, look: &Look) -> Result<(), String> {
-    if out == Path::new("-") {
-        return screen::data(&chart.svg(look));
-    }
-    let bytes = match format {
-        Format::Svg => chart.svg(look).into_bytes(),
-        Format::Png => pixels(chart, look)?,
-    };
-    std::fs::write(out, bytes)
-        .map_err(|error| format!("{} cannot be written: {error}", out.display()))
-}
-
-#[cfg(feature = "png")]
-fn pixels(chart: &Chart, look: &Look) -> Result<Vec<u8>, String> {
-    candor_chart::png::render(chart, look, PNG_SCALE)
-}
-
-#[cfg(not(feature = "png"))]
-fn pixels(_: &Chart, _: &Look) -> Result<Vec<u8>, String> {
-    Err("this candor was built without PNG, its feature `png`; write .svg".into())
 }

@@ -97,7 +97,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         }
     };
     let shown =
-        output.show(json::comparison(&compared), |style| comparison::text(&compared, style));
+        output.show(|| json::comparison(&compared), |style| comparison::text(&compared, style));
     let shown = shown.and_then(|()| output.page(|| Ok(candor_html::comparison(&compared))));
     match (commands::exit_code(shown), compared.checked()) {
         (exit::RAN, CheckResult::Failed) => exit::CHANGED,

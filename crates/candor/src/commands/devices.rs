@@ -50,5 +50,5 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     let facts = candor_run::list_devices(draft.all);
     let text = |style: &_| candor_show::facts::list(&facts, style);
-    commands::exit_code(output.show(candor_show::json::facts(&facts), text))
+    commands::exit_code(output.show(|| candor_show::json::facts(&facts), text))
 }

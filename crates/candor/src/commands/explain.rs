@@ -48,5 +48,5 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         true => rules::list(&all, style),
         false => rules::full(&meant, style),
     };
-    commands::exit_code(output.show(json::rules(&meant), text))
+    commands::exit_code(output.show(|| json::rules(&meant), text))
 }

@@ -110,9 +110,10 @@ fn list(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     let listed = with_index(|_, index| index.list(&filter, draft.last));
     let shown = listed.and_then(|list| {
-        output.show(candor_show::json::history(&list), |style| {
-            candor_show::history::list(&list, style)
-        })
+        output.show(
+            || candor_show::json::history(&list),
+            |style| candor_show::history::list(&list, style),
+        )
     });
     commands::exit_code(shown)
 }
@@ -132,9 +133,10 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(code) => return code,
     };
     let shown = stored::results(name).and_then(|results| {
-        output.show(candor_show::json::results(&results), |style| {
-            candor_show::results::text(&results, style)
-        })
+        output.show(
+            || candor_show::json::results(&results),
+            |style| candor_show::results::text(&results, style),
+        )
     });
     commands::exit_code(shown)
 }

@@ -85,7 +85,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     match facts(&paths, &draft) {
         Ok(facts) => commands::exit_code(
-            facts.and_then(|facts| output.show(json::facts(&facts), |style| text(&facts, style))),
+            facts
+                .and_then(|facts| output.show(|| json::facts(&facts), |style| text(&facts, style))),
         ),
         Err(error) => commands::fail(&error, &line.source, &output),
     }

@@ -91,7 +91,7 @@ fn foreign(file: &str, matches: &ArgMatches, mut line: CommandLine, draft: &mut 
             return Err(format!("--live needs a report of candor, and {theirs}"));
         }
         output.refuse_what_needs_a_report(&theirs)?;
-        output.show(json::results(&found), |style| results::text(&found, style))
+        output.show(|| json::results(&found), |style| results::text(&found, style))
     });
     commands::exit_code(shown)
 }

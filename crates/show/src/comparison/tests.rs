@@ -136,3 +136,14 @@ fn a_comparison_is_read_back_from_its_json() {
     assert!(json.starts_with("{\n  \"comparison_version\": 1,"), "{json}");
     assert_eq!(serde_json::from_str::<Comparison>(&json).expect("a comparison"), sample());
 }
+
+#[test]
+fn comparisons_fit_their_schema() {
+    for comparison in [sample(), Comparison::default()] {
+        let document = crate::json::comparison(&comparison).expect("JSON");
+        let document = serde_json::from_str(&document).expect("a document");
+        assert_eq!(crate::json::schema::comparison_violations(&document), [""; 0]);
+    }
+    let wrong = serde_json::json!({"comparison_version": "1", "further": 2});
+    assert!(crate::json::schema::comparison_violations(&wrong).len() > 3);
+}

@@ -1,5 +1,7 @@
 use candor_plan::work::Figure;
-use candor_record::{LatencyCounts, OpSample, Sample};
+use candor_record::{
+    LatencyCounts, OpSample, Repeats, Sample, Sweep, SweepKey, SweepRow, Verdict,
+};
 
 use super::*;
 use crate::sample;
@@ -96,7 +98,7 @@ fn every_table_has_rows_of_one_width_and_its_columns_are_described() {
         }
     }
     let empty: Vec<_> = Table::ALL.iter().zip(filled).filter(|(_, filled)| !filled).collect();
-    // No recorded report has repeats or a sweep.
+    // No recorded report has repeats or a sweep; tests of their own follow.
     assert_eq!(empty, [(&Table::Repeats, false), (&Table::Sweep, false)]);
 }
 
@@ -131,4 +133,60 @@ fn samples_alone_have_no_gaps() {
     let text = table(&sample::report("", phases), Table::Samples).expect("written");
     let rates = text.lines().skip(1).map(|line| line.split(',').nth(9).expect("a rate"));
     assert_eq!(rates.collect::<Vec<_>>(), ["500.0", "0.0", "250.0"], "{text}");
+}
+
+#[test]
+fn repeats_are_a_row_per_figure_with_the_spread_of_each() {
+    let mut phases = sample::series();
+    phases.truncate(1);
+    let mut report = sample::report("", phases);
+    let (mut again, judged) = (report.phases.clone(), report.judgement.phases.clone());
+    again[0].repeat = 1;
+    let stats = &mut again[0].measurements[0].operations[0];
+    stats.ops_per_s *= 3.0;
+    let first = stats.ops_per_s / 3.0;
+    report.phases.extend(again);
+    report.judgement.phases.extend(judged);
+    report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
+    let text = table(&report, Table::Repeats).expect("written");
+    let mut rows = csv::ReaderBuilder::new().from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = rows.records().map(|row| row.expect("a row")).collect();
+    let figures: Vec<&str> = rows.iter().map(|row| &row[3]).collect();
+    let all = ["ops_per_s", "bytes_per_s", "latency_ns_mean", "latency_ns_p50", "latency_ns_p99"];
+    assert_eq!(figures, all, "{text}");
+    assert!(rows.iter().all(|row| &row[0] == report.phases[0].name.as_str() && &row[4] == "2"));
+    let number = |column: usize| rows[0][column].parse::<f64>().expect("a number");
+    let near = |value: f64, wanted: f64| (value / wanted - 1.0).abs() < 1e-3;
+    // Two values x and 3x: mean 2x, deviation x√2, ends of the interval at ±12.7 x.
+    assert!(near(number(5), 2.0 * first) && near(number(6), first * 2f64.sqrt()), "{text}");
+    assert!(near(number(7), first) && near(number(8), 3.0 * first), "{text}");
+    assert!(near(number(9), 12.706 * first) && &rows[0][10] == "Believable", "{text}");
+}
+
+#[test]
+fn a_sweep_is_a_row_per_value_under_the_names_of_its_settings() {
+    let mut report = sample::report("", sample::series());
+    let row = |depth: u32, gain| SweepRow {
+        values: vec!["4 KiB".into(), depth.to_string()],
+        ops_per_s: f64::from(depth) * 100.0,
+        bytes_per_s: f64::from(depth) * 409_600.0,
+        latency_ns_mean: Some(1500.5),
+        gain,
+        ..SweepRow::default()
+    };
+    let large = SweepRow { verdict: Verdict::MeasuresElse, ..row(16, Some(1.9)) };
+    report.judgement.sweep = Some(Sweep {
+        keys: vec![SweepKey::Bs, SweepKey::Depth],
+        rows: vec![row(8, None), large],
+        knees: Vec::new(),
+    });
+    let text = table(&report, Table::Sweep).expect("written");
+    assert_eq!(
+        text.lines().collect::<Vec<_>>(),
+        [
+            "bs,depth,ops_per_s,bytes_per_s,latency_ns_mean,latency_ns_p99,gain,verdict",
+            "4 KiB,8,800.0,3276800.0,1500.5,,,Believable",
+            "4 KiB,16,1600.0,6553600.0,1500.5,,1.9,Measures something else",
+        ]
+    );
 }

@@ -37,8 +37,8 @@ pub fn chart(trends: &Trends) -> Chart {
         caution: None,
         description: shown.iter().map(described).collect::<Vec<_>>().join(" "),
         x: Axis::date(),
-        panels: shown.iter().enumerate().map(|(slot, trend)| panel(slot, trend)).collect(),
-        marks: shown.iter().flat_map(marks).collect(),
+        panels: shown.iter().map(panel).collect(),
+        marks: marks(shown),
     }
 }
 
@@ -47,7 +47,7 @@ fn moment(point: &TrendPoint) -> f64 {
     point.start_unix_ms as f64 / 1e3
 }
 
-fn panel(slot: usize, trend: &Trend) -> Panel {
+fn panel(trend: &Trend) -> Panel {
     let of = |counts: bool| -> Vec<(f64, f64)> {
         let points = trend.points.iter().filter(|point| point.counts() == counts);
         points.map(|point| (moment(point), point.value)).collect()
@@ -59,39 +59,52 @@ fn panel(slot: usize, trend: &Trend) -> Panel {
         FigureKind::LatencyPercentile(p) => format!("p{p} latency"),
     };
     let counting = of(true);
-    let level = trend
-        .level
-        .zip(counting.last())
-        .map(|(value, _)| Level { value, label: format!("now {}", trend.figure.text(value)) });
-    let name = work(&trend.series);
-    let mut series = vec![Series::new(name, slot, Shape::Line(counting.clone()))];
-    if counting.len() <= DOTS_MAX {
-        series.push(Series::new("", slot, Shape::Dots(counting)));
-    }
-    let left_out = of(false);
+    let level =
+        trend.level.zip(counting.last()).map(|(value, _)| Level { value, label: "now".into() });
+    // The line comes last, above the dots of runs that do not count.
+    let mut series = Vec::new();
+    let left_out = thinned(of(false));
     if !left_out.is_empty() {
-        series.push(Series::new(
-            "cut short or not to be believed",
-            slot + 1,
-            Shape::Dots(left_out),
-        ));
+        let name = "cut short or not to be believed";
+        series.push(Series::new(name, 1, Shape::Dots(left_out)));
+    }
+    series.push(Series::new(work(&trend.series), 0, Shape::Line(counting.clone())));
+    if counting.len() <= DOTS_MAX {
+        series.push(Series::new("", 0, Shape::Dots(counting)));
     }
     let mut panel = Panel::new(Axis::new(&label, trend.figure.unit(), Scale::Linear), series);
     panel.levels.extend(level);
     panel
 }
 
-fn marks(trend: &Trend) -> Vec<Mark> {
-    let mark = |change: &candor_record::trend::TrendChange| {
-        let point = trend.points.iter().find(|point| point.run == change.run)?;
-        Some(Mark {
-            at: moment(point),
-            until: None,
-            label: format!("run {}: {}", change.run, signed(change.change_share)),
-            kind: MarkKind::Finding,
-        })
+/// Dots of which many lie on each other: the least and the greatest of some neighbours each.
+fn thinned(dots: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    if dots.len() <= DOTS_MAX {
+        return dots;
+    }
+    let by_value = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+    let ends = |some: &[(f64, f64)]| {
+        [some.iter().min_by(by_value), some.iter().max_by(by_value)]
+            .into_iter()
+            .flatten()
+            .copied()
+            .collect::<Vec<_>>()
     };
-    trend.changes.iter().filter_map(mark).collect()
+    dots.chunks(dots.len().div_ceil(DOTS_MAX / 2)).flat_map(ends).collect()
+}
+
+/// A mark per change; operations of the same run that changed alike share one.
+fn marks(shown: &[Trend]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for (trend, change) in shown.iter().flat_map(|of| of.changes.iter().map(move |to| (of, to))) {
+        let point = trend.points.iter().find(|point| point.run == change.run);
+        let Some(at) = point.map(moment) else { continue };
+        let label = format!("run {}: {}", change.run, signed(change.change_share));
+        if !marks.iter().any(|mark| mark.label == label) {
+            marks.push(Mark { at, until: None, label, kind: MarkKind::Finding });
+        }
+    }
+    marks
 }
 
 fn signed(share: f64) -> String {

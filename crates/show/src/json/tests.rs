@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use candor_record::comparison::{COMPARISON_VERSION, Comparison};
 use candor_record::{REPORT_VERSION, Report};
-use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::schema::{SCHEMA, violations};
+use super::schema::{COMPARISON, SCHEMA, violations};
 use crate::sample;
 
 /// Keywords of JSON Schema that `schema::violations` checks.
@@ -39,15 +40,25 @@ fn json(report: &Report) -> Value {
     serde_json::from_str(&crate::json::report(report).unwrap()).unwrap()
 }
 
-/// The schema of what is written, from the types.
+/// The schema of the report as it is written, from its types.
 fn generated() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(plain_text);
-    let mut schema = settings.into_generator().into_root_schema_for::<Report>();
-    schema.insert("title".into(), "candor report".into());
     let about = format!(
         "Version {REPORT_VERSION}. Keys may be added within a version; docs/report.md says what \
          each means."
     );
+    schema_of::<Report>("candor report", about)
+}
+
+/// The same of the comparison.
+fn generated_comparison() -> Value {
+    let about = format!("Version {COMPARISON_VERSION}. Keys may be added within a version.");
+    schema_of::<Comparison>("candor comparison", about)
+}
+
+fn schema_of<T: JsonSchema>(title: &str, about: String) -> Value {
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(plain_text);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    schema.insert("title".into(), title.into());
     schema.insert("description".into(), about.into());
     schema.to_value()
 }
@@ -63,18 +74,24 @@ fn plain_text(schema: &mut Schema) {
 }
 
 #[test]
-fn the_documented_schema_is_that_of_the_types() {
-    let text = crate::json::pretty::print(&generated().to_string());
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/report-schema.json");
-    if std::env::var_os(BLESS).is_some() {
-        std::fs::write(path, &text).unwrap();
-        return;
+fn the_documented_schemas_are_those_of_the_types() {
+    let pages = [
+        ("report", generated(), SCHEMA, "REPORT_VERSION"),
+        ("comparison", generated_comparison(), COMPARISON, "COMPARISON_VERSION"),
+    ];
+    for (name, generated, documented, version) in pages {
+        let text = crate::json::pretty::print(&generated.to_string());
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        if std::env::var_os(BLESS).is_some() {
+            std::fs::write(format!("{docs}/{name}-schema.json"), &text).unwrap();
+            continue;
+        }
+        assert!(
+            text == documented,
+            "the {name} has changed: look whether {version} must be raised, then run \
+             `{BLESS}=1 cargo test -p candor-show` and describe the change in docs"
+        );
     }
-    assert!(
-        text == SCHEMA,
-        "the report has changed: look whether REPORT_VERSION must be raised, then run \
-         `{BLESS}=1 cargo test -p candor-show` and describe the change in docs/report.md"
-    );
 }
 
 #[test]
@@ -187,9 +204,10 @@ fn every_keyword_is_checked_or_a_remark() {
 /// A reader of the schema needs no source: each key says what it holds, units included.
 #[test]
 fn every_key_is_described() {
-    let schema = generated();
+    let (report, comparison) = (generated(), generated_comparison());
     let mut all = Vec::new();
-    parts(&schema, "", &mut all);
+    parts(&report, "", &mut all);
+    parts(&comparison, "", &mut all);
     // The word of an enumeration is described by the object around it, and is its only key.
     let own = all.iter().filter(|(_, part)| {
         let only = part["properties"].as_object().is_some_and(|keys| keys.len() == 1);

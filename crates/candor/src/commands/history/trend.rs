@@ -1,6 +1,6 @@
 //! `candor history trend`: one figure of the same work, run after run.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use candor_chart::Look;
 use candor_history::Work;
@@ -10,6 +10,7 @@ use clap::{ArgMatches, Command};
 use super::filter::{self, FILTER};
 use super::with_index;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::picture::{self, Format};
 use crate::{commands, output};
 
 const LONG_ABOUT: &str = "\
@@ -23,7 +24,7 @@ that were cut short or cannot be believed do not count.";
 #[derive(Default)]
 struct Draft {
     work: Work,
-    chart: Option<PathBuf>,
+    chart: Option<(PathBuf, Format)>,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
@@ -52,12 +53,12 @@ const GROUPS: &[Group<Draft>] = &[Group {
         },
         Flag {
             long: "chart",
-            takes: Takes::One("FILE.svg"),
-            help: "Draw the trends into FILE",
+            takes: Takes::One("FILE"),
+            help: "Draw the trends into FILE, which ends in .svg or .png",
             fields: &[],
-            set: |draft, text| match text.ends_with(".svg") {
-                true => put_some(&mut draft.chart, Ok(text.into())),
-                false => Err(format!("`{text}` does not end in .svg")),
+            set: |draft, text| {
+                let file = PathBuf::from(text);
+                put_some(&mut draft.chart, Format::of_file(&file).map(|format| (file, format)))
             },
         },
     ],
@@ -84,21 +85,20 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     };
     let found = with_index(|history, index| history.trends(index, &filter, &draft.work));
     let shown = found.and_then(|trends| {
-        if let Some(file) = &draft.chart {
-            draw(&trends, file)?;
+        if let Some((file, format)) = &draft.chart {
+            draw(&trends, file, *format)?;
         }
-        output.show(candor_show::json::history(&trends), |style| {
-            candor_show::history::trends(&trends, style)
-        })
+        output.show(
+            || candor_show::json::history(&trends),
+            |style| candor_show::history::trends(&trends, style),
+        )
     });
     commands::exit_code(shown)
 }
 
-fn draw(trends: &Trends, file: &PathBuf) -> Result<(), String> {
+fn draw(trends: &Trends, file: &Path, format: Format) -> Result<(), String> {
     if trends.trends.is_empty() {
         return Err(format!("{} is not written: no work ran twice", file.display()));
     }
-    let picture = candor_show::history::chart(trends).svg(&Look::default());
-    std::fs::write(file, picture)
-        .map_err(|error| format!("{} cannot be written: {error}", file.display()))
+    picture::write(&candor_show::history::chart(trends), format, file, &Look::default())
 }
