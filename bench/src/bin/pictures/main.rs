@@ -3,8 +3,10 @@
 //! Each shoot runs candor on files of its own in DIRECTORY, whose path the pictures show, and
 //! writes pictures into `docs/pictures`. Reports are kept in `target/pictures` and not made again,
 //! so that a new style can be drawn from old runs. Screens come from a pseudo-terminal, pages from
-//! Chromium. Root, for a loop device. At the end all pictures together are weighed.
+//! Chromium. Root, for a loop device and a control group of version 1. At the end all pictures
+//! together are weighed.
 
+mod limit;
 mod pixels;
 mod stack;
 mod terminal;
@@ -15,6 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use limit::Limit;
 use stack::Stack;
 use terminal::Recording;
 
@@ -29,7 +32,7 @@ const FILE: &str = "file";
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// What one run gives.
+/// Runs, and the pictures that they give.
 type Shoot = fn(&Studio) -> Outcome<()>;
 
 const SHOOTS: &[(&str, Shoot)] = &[
@@ -183,19 +186,27 @@ impl Studio {
         self.chart(&["disk.json", "loop.json", "--kind", "bars"], "compare.svg")
     }
 
-    /// Durable writes by and by, on a filesystem that is mounted with other options on some day.
+    /// The same work again and again, on a disk whose limit is lowered after some runs.
     fn trend(&self) -> Outcome<()> {
         if !self.work.join("history").exists() {
-            let stack = Stack::below(&self.dir)?;
-            let target = text(&stack.path().join("log"));
-            let words = ["run", "--target", &target, "--size", "64M", "--rw", "randwrite"];
-            let more = ["--bs", "4k", "--fdatasync-every", "1", "--seconds", "2", "--quiet"];
-            for run in 0..16 {
-                stack.remount(if run < 9 { "nobarrier" } else { "barrier" })?;
-                self.candor(&[&words[..], &more].concat())?;
+            let limit = Limit::below(&self.dir)?;
+            let target = self.target(FILE);
+            let words = ["run", "--target", &target, "--seconds", "3", "--keep", "--quiet"];
+            let candor = self.command(&[&words[..], &READS].concat());
+            for run in 0..18 {
+                limit.set(if run < 11 { 2000 } else { 1000 })?;
+                // The shell enters the group, and becomes candor.
+                let mut within = Command::new("sh");
+                within.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(limit.processes());
+                within.arg(candor.get_program()).args(candor.get_args()).current_dir(&self.work);
+                within.env("CANDOR_HISTORY", self.work.join("history"));
+                let ended = within.stdin(Stdio::null()).status()?;
+                if !ended.success() {
+                    return Err(format!("a run within a limit: {ended}").into());
+                }
             }
         }
-        let words = ["history", "trend", "--operation", "write", "--chart"];
+        let words = ["history", "trend", "--target", &text(&self.dir), "--chart"];
         self.candor(&[&words[..], &[&text(&self.out.join("trend.svg"))]].concat())
     }
 

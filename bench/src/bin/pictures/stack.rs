@@ -29,15 +29,9 @@ impl Stack {
         Ok(stack)
     }
 
-    /// Where it is mounted.
+    /// The directory of the mount.
     pub fn path(&self) -> &Path {
         &self.mount
-    }
-
-    /// Has these options of the mount from now on.
-    pub fn remount(&self, options: &str) -> Outcome<()> {
-        let options = format!("remount,{options}");
-        output("mount", &["-o", &options, &text(&self.mount)]).map(|_| ())
     }
 }
 
