@@ -10,6 +10,7 @@ mod layers;
 mod leftovers;
 mod length;
 mod modules;
+mod pictures;
 mod unsafes;
 
 use std::fmt;
@@ -39,12 +40,18 @@ struct Source {
     text: String,
     /// Of a Rust file: its code and its comments apart; empty otherwise.
     layers: Layers,
+    bytes: usize,
 }
 
 impl Source {
     fn new(path: &str, text: &str) -> Source {
         let layers = if path.ends_with(".rs") { Layers::of(text) } else { Layers::default() };
-        Source { path: path.to_owned(), text: text.to_owned(), layers }
+        Source { path: path.to_owned(), text: text.to_owned(), layers, bytes: text.len() }
+    }
+
+    /// One of the pictures of documents, whose contents no rule reads.
+    fn picture(path: &str, bytes: usize) -> Source {
+        Source { bytes, ..Source::new(path, "") }
     }
 
     fn is_rust(&self) -> bool {
@@ -72,6 +79,7 @@ const RULES: &[Rule] = &[
     doc_comments::check,
     docs::readmes,
     docs::titles,
+    pictures::check,
     unsafes::check,
 ];
 
@@ -93,7 +101,7 @@ pub fn command(root: &Path) -> bool {
     breaches.is_empty()
 }
 
-/// Reads everything that the rules look at: Rust, manifests, the lock file, documents.
+/// Reads everything that the rules look at: Rust, manifests, the lock file, documents, pictures.
 fn sources(root: &Path) -> Result<Vec<Source>, String> {
     let mut files = Vec::new();
     walk(root, &mut files).map_err(|e| format!("the repository cannot be read: {e}"))?;
@@ -101,9 +109,14 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
     files
         .iter()
         .map(|file| {
-            let text = fs::read_to_string(file).map_err(|e| format!("{}: {e}", file.display()))?;
+            let failed = |e: std::io::Error| format!("{}: {e}", file.display());
             let path = file.strip_prefix(root).unwrap_or(file);
-            Ok(Source::new(&path.to_string_lossy().replace('\\', "/"), &text))
+            let path = path.to_string_lossy().replace('\\', "/");
+            if path.starts_with(pictures::FOLDER) {
+                let bytes = fs::metadata(file).map_err(failed)?.len();
+                return Ok(Source::picture(&path, bytes as usize));
+            }
+            Ok(Source::new(&path, &fs::read_to_string(file).map_err(failed)?))
         })
         .collect()
 }
@@ -120,7 +133,11 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
             }
         } else if entry.file_type()?.is_file() {
             let kept = [".rs", ".md"].iter().any(|end| name.ends_with(end));
-            if kept || name == "Cargo.toml" || name == "Cargo.lock" {
+            if kept
+                || folder.ends_with(pictures::FOLDER)
+                || name == "Cargo.toml"
+                || name == "Cargo.lock"
+            {
                 files.push(path);
             }
         }

@@ -267,7 +267,10 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
                 if !remark.is_empty() {
                     body.within("tr", &[("class", "remark")], |cells| {
                         let remark = candor_record::fmt::capital(remark);
-                        cells.element("td", &[("colspan", &columns.to_string())], &remark);
+                        let all = columns.to_string();
+                        cells.within("td", &[("colspan", &all)], |cell| {
+                            cell.element("span", &[], &remark);
+                        });
                     });
                 }
             }
