@@ -31,7 +31,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::fio::options", "kind engine_names value own apply rows read"),
     (
         "show",
-        "style describe layout words json csv charts comparison cached history problems progress \
+        "style describe layout words json csv comparison charts cached history problems progress \
          requests rules results watch report facts",
     ),
     (

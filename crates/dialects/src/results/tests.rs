@@ -164,7 +164,7 @@ fn windows_without_a_line_are_rates_of_nothing() {
     let read = op(&results.phases[0].jobs[0], "read");
     let seen: Vec<_> = read.intervals.iter().map(|of| of.ops_per_s).collect();
     assert_eq!(seen, [50.0, 52.0, 48.0, 0.0, 50.0].map(Some));
-    let gap = read.intervals[3];
+    let gap = &read.intervals[3];
     assert!(gap.length_ns.abs_diff(4_000_000_000) < 10_000_000, "{gap:?}");
     assert!((read.ops_per_s.expect("a rate") - 25.0).abs() < 0.1);
     let epoch = "1795456001000, 5, 0, 0, 0\n1795456002000, 7, 0, 0, 0\n";

@@ -53,8 +53,8 @@ impl Sampling {
         self.workers.iter().zip(before).map(since).collect()
     }
 
-    /// Adds percentiles and counts of latencies to a sample. `latencies` gives the distribution of an operation by the
-    /// index of its counters.
+    /// Adds percentiles and counts of latencies to a sample. `latencies` gives the distribution of
+    /// an operation by the index of its counters.
     pub fn add_percentiles(&mut self, sample: &mut Sample, latencies: impl Fn(usize) -> Histogram) {
         if sample.length_ns < PERCENTILES_FROM_NS {
             return;

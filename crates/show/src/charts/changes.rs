@@ -53,21 +53,21 @@ mod tests {
             baseline: 100.0,
             run: 100.0 + 100.0 * change,
             change,
-            interval: Some(ChangeInterval { low: change - 0.01, high: change + 0.01 }),
+            interval: Some(ChangeInterval { low: change - 0.125, high: change + 0.125 }),
             p_value: None,
             p_value_corrected: None,
             basis: Basis::Rate,
             outcome,
             unbelieved: false,
         };
-        let (lost, same) = (figure(-0.2, Outcome::Worse), figure(0.002, Outcome::NotShown));
+        let (lost, same) = (figure(-0.25, Outcome::Worse), figure(0.002, Outcome::NotShown));
         let chart = changes(&[&lost, &same], ["A", "B"], 0.95);
         let Shape::Bars(bars) = &chart.panels[0].series[0].shape else { panic!("bars") };
         assert_eq!(
             (bars[0].value, bars[0].is_doubtful, bars[0].note.as_str()),
-            (-0.2, false, "worse")
+            (-0.25, false, "worse")
         );
         assert_eq!((bars[1].is_doubtful, bars[1].note.as_str()), (true, "not shown"));
-        assert_eq!(bars[0].interval, Some((-0.21, -0.19)));
+        assert_eq!(bars[0].interval, Some((-0.375, -0.125)));
     }
 }
