@@ -207,6 +207,10 @@ impl Screen for WatchScreen {
                 self.view = View::ALL[(self.view as usize + 1) % View::ALL.len()].0;
                 self.scroll.to_top();
             }
+            Key::Char(digit @ '1'..='3') => {
+                self.view = View::ALL[digit as usize - '1' as usize].0;
+                self.scroll.to_top();
+            }
             Key::Char('u') => self.units = self.units.other(),
             Key::Char('s') => self.sort = self.sort.next(),
             Key::Char('i') => self.idle = !self.idle,

@@ -170,6 +170,11 @@ impl Guard {
         self.files.contains(path)
     }
 
+    /// A path of those that are removed at the end: a tree, where there is one.
+    pub fn first_to_remove(&self) -> Option<&Path> {
+        self.trees.first_to_remove().or_else(|| self.files.first_to_remove())
+    }
+
     /// Removes the files that the run made, but for those to be kept, and tells what of trees could
     /// not be removed.
     pub fn remove_files(&mut self) -> Vec<Note> {

@@ -351,6 +351,16 @@ impl Runner for Local {
     }
 
     fn close(&mut self) -> Vec<Note> {
+        if let Some(first) = self.guard.first_to_remove() {
+            // Names of trees take their time.
+            self.channels.events.send(Event::Preparing {
+                phase: String::new(),
+                step: PrepareStep::CleanUp,
+                what: first.display().to_string(),
+                bytes_done: 0,
+                bytes_total: 0,
+            });
+        }
         let left = self.guard.remove_files();
         for note in &left {
             let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);

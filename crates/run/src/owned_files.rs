@@ -149,6 +149,11 @@ impl OwnedFiles {
         identity(path).is_some_and(|identity| self.made.contains(&of(identity)))
     }
 
+    /// A file that is removed at the end.
+    pub fn first_to_remove(&self) -> Option<&Path> {
+        self.to_remove.keys().next().map(PathBuf::as_path)
+    }
+
     /// Removes what is not kept.
     pub fn remove(&mut self) {
         let mut gone = HashSet::new();

@@ -371,6 +371,12 @@ impl OwnTrees {
         own.is_some_and(|own| own.identity.is_none_or(|known| identity(path) == Some(known)))
     }
 
+    /// A tree that is removed at the end.
+    pub fn first_to_remove(&self) -> Option<&Path> {
+        let mut removed = self.0.iter().filter(|(_, own)| own.named.is_some());
+        removed.next().map(|(path, _)| path.as_path())
+    }
+
     /// Removes what is not kept, and tells what could not be removed.
     pub fn remove(&mut self) -> Vec<Note> {
         let mut notes = Vec::new();

@@ -1,7 +1,7 @@
 //! The screen of a run, drawn.
 
 use candor_record::fmt::{self, column};
-use candor_record::{Ceiling, Severity, Verdict};
+use candor_record::{Ceiling, Finding, Severity, Verdict};
 use candor_show::progress;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
@@ -98,12 +98,16 @@ fn keys(screen: &RunScreen) -> Line<'static> {
 /// The lines of a view that is one list.
 fn lines(screen: &RunScreen, columns: usize) -> Vec<Line<'static>> {
     let state = screen.shown();
-    match screen.view {
+    let lines = match screen.view {
         View::Overview => Vec::new(),
         View::Jobs => jobs(screen, state).lines,
         View::Workers => workers(screen, state, columns).lines,
         View::Devices => devices(screen, state, columns).lines,
         View::Findings => findings(state, columns),
+    };
+    match lines.is_empty() {
+        true => vec![Line::styled("nothing yet: a phase's first interval is not over", dim())],
+        false => lines,
     }
 }
 
@@ -116,7 +120,9 @@ fn overview(screen: &RunScreen, state: &State, columns: usize) -> Vec<Section> {
     let figures = figures(screen.units, state, columns);
     let mut found = messages(state, columns);
     found.least = found.lines.len().min(2);
-    vec![figures, jobs, devices, found, results(screen.units, state)]
+    let mut results = results(screen.units, state);
+    results.least = results.lines.len().min(3);
+    vec![figures, jobs, devices, found, results]
 }
 
 /// Rates, latencies and CPUs over time, and the ceilings of the rates.
@@ -140,13 +146,16 @@ fn figures(units: Units, state: &State, columns: usize) -> Section {
         false => ["p50", "p99"],
     };
     let mut lines = Vec::new();
-    if let Some(ops_per_s) = state.rates.ops_per_s() {
+    let unknown = || "-".to_owned();
+    let ops_per_s = state.rates.ops_per_s();
+    // The line stays while a phase begins, lest all others move for a moment.
+    if ops_per_s.is_some() || !state.is_sampled() {
         let label = if state.rates.is_of_names() { "ops/s" } else { "IOPS" };
-        lines.push(row(label, count(ops_per_s), &timelines.ops_per_s, &count));
+        lines.push(row(label, ops_per_s.map_or_else(unknown, count), &timelines.ops_per_s, &count));
     }
-    let bytes_per_s = state.rates.bytes_per_s;
     let rate = |value: f64| units.rate(value);
-    lines.push(row("throughput", rate(bytes_per_s), &timelines.bytes_per_s, &rate));
+    let throughput = if state.is_sampled() { rate(state.rates.bytes_per_s) } else { unknown() };
+    lines.push(row("throughput", throughput, &timelines.bytes_per_s, &rate));
     lines.push(row(p50, highest(|row| row.op.latency_ns_p50), &timelines.p50, &ns));
     lines.push(row(p99, highest(|row| row.op.latency_ns_p99), &timelines.p99, &ns));
     if let Some(busy) = state.cpu_busy {
@@ -232,10 +241,7 @@ fn jobs(screen: &RunScreen, state: &State) -> Section {
     screen.sort.apply(&mut rows, |row| row.op.ops_per_s(row.length_ns));
     for OpRow { job, length_ns, op } in rows {
         let bytes_per_s = op.bytes_per_s(*length_ns);
-        let rate = match bytes_per_s > 0.0 {
-            true => screen.units.rate(bytes_per_s),
-            false => "-".to_owned(),
-        };
+        let rate = moved(screen.units, bytes_per_s);
         let [mean, p50, p99] =
             [op.latency_mean_ns(), op.latency_ns_p50, op.latency_ns_p99].map(time);
         let per_s = column::iops(op.ops_per_s(*length_ns));
@@ -247,6 +253,9 @@ fn jobs(screen: &RunScreen, state: &State) -> Section {
 /// The workers, several side by side.
 fn workers(screen: &RunScreen, state: &State, columns: usize) -> Section {
     let beside = (columns / WORKER_COLUMNS).max(1);
+    if state.workers.is_empty() {
+        return Section::default();
+    }
     let several = state.workers.windows(2).any(|two| two[0].job != two[1].job);
     let mut rows: Vec<_> = state.workers.iter().collect();
     if rows.iter().all(|row| row.timeline.greatest(usize::MAX).is_none()) {
@@ -309,16 +318,25 @@ fn devices(screen: &RunScreen, state: &State, columns: usize) -> Section {
     section
 }
 
-/// Findings and warnings in a line each, the latest first.
+/// Findings and warnings in a line each, the latest first; a rule that found several, in the
+/// phases of a series, has one line.
 fn messages(state: &State, columns: usize) -> Section {
     let count = state.found.len() + state.told.len();
     if count == 0 {
         return Section::default();
     }
     let mut section = Section::titled("findings".to_owned());
+    let mut rules: Vec<(&Finding, usize)> = Vec::new();
     for (_, finding) in state.found.iter().rev() {
-        let text = format!("{} {}: {}", finding.rule, finding.title, finding.sentence);
-        let text = candor_show::cut(&text, columns);
+        match rules.iter_mut().find(|(known, _)| known.rule == finding.rule) {
+            Some((_, times)) => *times += 1,
+            None => rules.push((finding, 1)),
+        }
+    }
+    for (finding, times) in rules {
+        let times = if times > 1 { format!(", {times} times") } else { String::new() };
+        let Finding { rule, title, sentence, .. } = finding;
+        let text = candor_show::cut(&format!("{rule} {title}{times}: {sentence}"), columns);
         section.lines.push(Line::styled(text, tone(finding.severity)));
     }
     for sentence in state.told.iter().rev() {
@@ -359,6 +377,11 @@ fn findings(state: &State, columns: usize) -> Vec<Line<'static>> {
     lines
 }
 
+/// A rate, or a dash for work that moves no bytes.
+fn moved(units: Units, bytes_per_s: f64) -> String {
+    if bytes_per_s > 0.0 { units.rate(bytes_per_s) } else { "-".to_owned() }
+}
+
 /// Rates of the phases that are over, the latest first.
 fn results(units: Units, state: &State) -> Section {
     if state.results.is_empty() {
@@ -367,7 +390,7 @@ fn results(units: Units, state: &State) -> Section {
     let mut section = Section::titled("results so far".to_owned());
     for PhaseResult { phase, rates, verdict } in state.results.iter().rev() {
         let ops = rates.ops_per_s().map_or_else(|| "-".to_owned(), column::iops);
-        let rate = units.rate(rates.bytes_per_s);
+        let rate = moved(units, rates.bytes_per_s);
         let phase = candor_show::cut(phase, 34);
         let verdict = verdict.map_or("", Verdict::label);
         section.add(format!("{phase:<34} {ops:>7} {rate:>11}  {verdict}"));

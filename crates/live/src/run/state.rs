@@ -167,6 +167,11 @@ impl State {
         }
     }
 
+    /// True once an interval of the phase is over, so that its rates are known.
+    pub fn is_sampled(&self) -> bool {
+        !self.ops.is_empty()
+    }
+
     /// Rows of the phase before say nothing of the next one; timelines go on, behind a gap.
     fn begin(&mut self, ceilings: &[Ceiling]) {
         let Timelines { ops_per_s, bytes_per_s, p50, p99, cpu } = &mut self.timelines;

@@ -178,6 +178,45 @@ fn jobs_devices_and_findings_have_views_of_their_own() {
 }
 
 #[test]
+fn a_phase_that_begins_has_no_figures_yet_and_moves_no_line() {
+    let mut screen = screen(4);
+    let line_of = |shown: &str, label: &str| {
+        shown.lines().position(|line| line.starts_with(label)).expect("the line")
+    };
+    let before = drawn(&screen, 17, 80, 24);
+    screen.on(&started("p", 2), 17 * SECOND);
+    let begun = drawn(&screen, 17, 80, 24);
+    for label in ["|IOPS ", "|throughput ", "|p50"] {
+        assert_eq!(line_of(&begun, label), line_of(&before, label), "{begun}");
+        let line = begun.lines().find(|line| line.starts_with(label)).expect("the line");
+        assert_eq!(line.split_whitespace().nth(1), Some("-"), "{begun}");
+    }
+    for key in ['2', '3'] {
+        screen.key(Key::Char(key));
+        let shown = drawn(&screen, 17, 80, 24);
+        assert!(shown.contains("nothing yet: a phase's first interval"), "{shown}");
+    }
+}
+
+#[test]
+fn a_series_leaves_room_for_results_beside_what_it_finds_again_and_again() {
+    let mut screen = screen(4);
+    let names = (0..20).map(|number| format!("depth {number}"));
+    for name in names {
+        let rule = if name.ends_with('7') { "B8" } else { "G1" };
+        let found = Finding { rule: rule.into(), ..finding() };
+        screen.on(&Event::Found { phase: name.clone(), finding: found }, 0);
+        let record = Box::new(PhaseRecord { name, ..PhaseRecord::default() });
+        screen.on(&Event::PhaseDone { record }, 0);
+    }
+    let shown = drawn(&screen, 17, 80, 27);
+    assert!(shown.contains("|G1 Page cache answers, 18 times: 98 %"), "{shown}");
+    assert!(shown.contains("|depth 19 ") && shown.contains("|depth 18 "), "{shown}");
+    screen.key(Key::Char('5'));
+    assert!(drawn(&screen, 17, 80, 24).contains("in depth 19"), "each has its phase there");
+}
+
+#[test]
 fn a_frozen_screen_stays_as_it_was_while_the_run_goes_on() {
     let mut screen = screen(4);
     screen.key(Key::Char(' '));

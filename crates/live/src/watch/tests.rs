@@ -101,6 +101,10 @@ fn details_are_those_of_the_text() {
     assert!(shown.contains("SATA link 600 MB/s, 75 % of it used"), "{shown}");
     screen.key(Key::PageDown);
     assert_ne!(drawn(&screen, 80, 12), shown);
+    screen.key(Key::Char('1'));
+    assert!(drawn(&screen, 80, 24).contains("|device "), "digits choose a view");
+    screen.key(Key::Char('3'));
+    assert_eq!(drawn(&screen, 80, 24), shown);
 }
 
 #[test]

@@ -84,6 +84,29 @@ fn bad_requests_and_slow_clients_end_and_nobody_waits_for_them() {
 }
 
 #[test]
+fn clients_that_never_read_and_long_headers_hold_nobody_up() {
+    let endpoint = open();
+    let begun = Instant::now();
+    let unread = |_| {
+        let mut stream = TcpStream::connect(endpoint.address()).expect("connected");
+        // Requests behind the first one have no answer: a connection is for one.
+        stream.write_all(get("/metrics").repeat(20).as_bytes()).expect("sent");
+        stream
+    };
+    let unread: Vec<TcpStream> = (0..3 * CONNECTIONS_MAX).map(unread).collect();
+    let long = format!("GET /metrics HTTP/1.1\r\nHost: here\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    let mut stream = TcpStream::connect(endpoint.address()).expect("connected");
+    // It may be cut off while it sends.
+    let _ = stream.write_all(long.as_bytes());
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    assert!(!answer.contains("200 OK"), "{answer}");
+    assert!(asked(&endpoint, &get("/metrics")).starts_with("HTTP/1.1 200"));
+    assert!(begun.elapsed() < CONNECTION_TIME_MAX, "{:?}", begun.elapsed());
+    drop(unread);
+}
+
+#[test]
 fn a_port_in_use_is_a_sentence_and_a_closed_endpoint_frees_it() {
     let endpoint = open();
     let at = endpoint.address();

@@ -66,8 +66,8 @@ impl ProgressSeries {
 
     /// A step of the preparation of a phase.
     pub fn preparing(&self, phase: &str, step: PrepareStep, done: u64, total: u64) {
-        // Follow-ups come after the phase.
-        if step != PrepareStep::FollowUp {
+        // These come after the phase.
+        if !matches!(step, PrepareStep::FollowUp | PrepareStep::CleanUp) {
             self.set(phase, "preparing");
         }
         let labels = [("phase", phase), ("step", step.name())];
