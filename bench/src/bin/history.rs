@@ -170,7 +170,8 @@ impl Bench<'_> {
         let path = self.dir.join("import.json");
         let seconds = FIRST_UNIX_MS / 1000 + round;
         let latency = json!({"min": 1000, "max": 90_000, "mean": 5000.0, "stddev": 7.0});
-        let read = json!({"total_ios": 9000, "iops": 900.0, "bw_bytes": 3_686_400, "runtime": 10_000,
+        let read = json!({"total_ios": 9000, "iops": 900.0, "bw_bytes": 3_686_400,
+            "runtime": 10_000,
             "io_bytes": 36_864_000, "lat_ns": latency});
         let job = json!({"jobname": "j", "job options": {"rw": "randread", "bs": "4k",
             "filename": "/data"}, "read": read});
@@ -230,7 +231,8 @@ fn results(run: u64, runs: u64) -> Value {
         "value": value, "matters": true})
     };
     let load = json!({"access": "randrw", "block_bytes": 4096, "depth": 32, "workers": 4});
-    let job = json!({"job": "job", "load": load, "targets": [path], "elapsed_ns": 60_000_000_000_u64,
+    let job = json!({"job": "job", "load": load, "targets": [path],
+        "elapsed_ns": 60_000_000_000_u64,
         "operations": [operation("read"), operation("write")]});
     let verdict = VERDICTS[(run % 8) as usize];
     let phase = json!({"name": "main", "repeat": 0, "start_unix_ms": start_unix_ms,

@@ -70,8 +70,8 @@ CREATE TABLE results (
 CREATE INDEX results_by_run ON results (run, place);
 ";
 
-/// Ends of the names of the files that are the index: itself, its log with the memory that goes with
-/// it, its journal.
+/// Ends of the names of the files that are the index: itself, its log with the memory that goes
+/// with it, its journal.
 pub(crate) const PARTS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The index of a directory.
