@@ -62,7 +62,7 @@ fn panel(slot: usize, trend: &Trend) -> Panel {
     let level = trend
         .level
         .zip(counting.last())
-        .map(|(value, _)| Level { value, label: format!("now {}", trend.figure.text(value)) });
+        .map(|(value, _)| Level { value, label: "now".into() });
     let name = work(&trend.series);
     let mut series = vec![Series::new(name, slot, Shape::Line(counting.clone()))];
     if counting.len() <= DOTS_MAX {
