@@ -59,10 +59,8 @@ fn panel(slot: usize, trend: &Trend) -> Panel {
         FigureKind::LatencyPercentile(p) => format!("p{p} latency"),
     };
     let counting = of(true);
-    let level = trend
-        .level
-        .zip(counting.last())
-        .map(|(value, _)| Level { value, label: "now".into() });
+    let level =
+        trend.level.zip(counting.last()).map(|(value, _)| Level { value, label: "now".into() });
     let name = work(&trend.series);
     let mut series = vec![Series::new(name, slot, Shape::Line(counting.clone()))];
     if counting.len() <= DOTS_MAX {
