@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+#[allow(unused_imports, reason = "the tests of the lab compare nothing")]
 pub use self::schema::comparison_violations;
 
 /// Weights above an explanation: what makes a result less than believable.
