@@ -1,7 +1,5 @@
 use candor_plan::work::Figure;
-use candor_record::{
-    LatencyCounts, OpSample, Repeats, Sample, Sweep, SweepKey, SweepRow, Verdict,
-};
+use candor_record::{LatencyCounts, OpSample, Repeats, Sample, Sweep, SweepKey, SweepRow, Verdict};
 
 use super::*;
 use crate::sample;
