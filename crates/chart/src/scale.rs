@@ -82,8 +82,9 @@ impl Placed {
                 self.unit.name = "%".into();
             }
             Scale::Date => {
-                if self.high - self.low < 3600.0 {
-                    (self.low, self.high) = (self.low - 1800.0, self.high + 1800.0);
+                // Ticks are whole minutes, of which some have to be seen.
+                if self.high - self.low < 240.0 {
+                    (self.low, self.high) = (self.low - 120.0, self.high + 120.0);
                 }
                 self.ticks = ticks::dates(self.low, self.high, ticks_max);
             }

@@ -17,6 +17,10 @@ use charts::Pictures;
 
 /// Base64 of the report and its samples that a page may carry; larger ones are left to the files.
 const DATA_BYTES_MAX: usize = 1 << 20;
+/// Limits that stand on the page; further ones are folded, so that numbers come into sight.
+const LIMITS_MAX: usize = 4;
+/// Key numbers of one result.
+const TILES_MAX: usize = 6;
 
 /// A report as a page; `json` is the report for machines, which the page carries.
 pub fn report(report: &Report, json: &str, csv: &str) -> String {
@@ -128,14 +132,24 @@ fn limits(head: &mut Markup, report: &Report) {
         }),
         several => head.within("div", &[("class", "limits")], |block| {
             block.element("p", &[], "Limited by");
-            block.within("dl", &[], |list| {
-                for (limit, names) in several {
-                    list.element("dt", &[], limit);
-                    list.element("dd", &[], &names.join("; "));
-                }
-            });
+            let (first, more) = several.split_at(several.len().min(LIMITS_MAX));
+            limit_list(block, first);
+            if !more.is_empty() {
+                let summary = format!("{} more limits", more.len());
+                parts::folded(block, &summary, |inside| limit_list(inside, more));
+            }
         }),
     }
+}
+
+/// Limits, each with the results that it held.
+fn limit_list(into: &mut Markup, limits: &[(String, Vec<String>)]) {
+    into.within("dl", &[], |list| {
+        for (limit, names) in limits {
+            list.element("dt", &[], limit);
+            list.element("dd", &[], &names.join("; "));
+        }
+    });
 }
 
 /// The name of a result; repeats have their number.
@@ -177,27 +191,37 @@ fn tiles(head: &mut Markup, report: &Report) {
     });
 }
 
-/// Rate, latency and expectation of a report with one row.
+/// Rate, latency and expectation of a report with one result; of several operations in it, the
+/// rate and latency of each.
 fn own_numbers(heads: &[String], rows: &[ResultRow]) -> Vec<(String, String)> {
-    let with_numbers = |row: &&ResultRow| row.numbers.iter().any(Cell::holds_value);
-    let (Some(row), 1) =
-        (rows.iter().find(with_numbers), rows.iter().filter(|row| row.about.is_some()).count())
-    else {
+    if rows.iter().filter(|row| row.about.is_some()).count() != 1 {
         return Vec::new();
-    };
-    let number = |head: &str| {
+    }
+    let number = |row: &ResultRow, head: &str| {
         let at = heads.iter().position(|name| name == head)?;
         row.numbers.get(at).filter(|cell| cell.holds_value()).map(|cell| cell.text.clone())
     };
-    let with_unit = |head: &str| number(head).map(|text| format!("{text} {head}"));
+    let with_unit =
+        |row: &ResultRow, head: &str| number(row, head).map(|text| format!("{text} {head}"));
+    let Some(row) = rows.first() else { return Vec::new() };
+    if !row.numbers.iter().any(Cell::holds_value) {
+        // A title, with a row for each operation below.
+        let of = |row: &ResultRow| {
+            let iops = with_unit(row, "IOPS")?;
+            let name = row.name.trim();
+            let p99 = number(row, "p99").map(|text| (format!("{name}, p99"), text));
+            Some(std::iter::once((name.to_owned(), iops)).chain(p99))
+        };
+        return rows.iter().filter_map(of).flatten().take(TILES_MAX).collect();
+    }
     let about = row.about.as_ref();
     let used = about.filter(|about| !about.used.is_empty());
     let used = used.map(|about| (format!("of {} at most", about.at_most), about.used.clone()));
     let tiles = [
-        ("operations", with_unit("IOPS")),
-        ("throughput", with_unit("MB/s")),
-        ("median latency", number("p50")),
-        ("p99 latency", number("p99")),
+        ("operations", with_unit(row, "IOPS")),
+        ("throughput", with_unit(row, "MB/s")),
+        ("median latency", number(row, "p50")),
+        ("p99 latency", number(row, "p99")),
     ];
     let named = |(name, value): (&str, Option<String>)| Some((name.to_owned(), value?));
     tiles.into_iter().filter_map(named).chain(used).collect()

@@ -167,10 +167,16 @@ impl Sample {
     }
 }
 
+/// A snapshot nearer to the last one begins no interval: counters of so little time are zeros and
+/// leaps.
+const APART_NS: u64 = 20_000_000;
+
 /// Activity of each device of a host, from one snapshot of a phase to the next.
 fn devices(host: &HostRecord) -> Vec<DeviceResults> {
+    let is_apart = |at: &&Snapshot| host.after.at_ns.saturating_sub(at.at_ns) >= APART_NS;
+    let during = host.during.iter().filter(is_apart);
     let moments: Vec<&Snapshot> =
-        std::iter::once(&host.before).chain(&host.during).chain([&host.after]).collect();
+        std::iter::once(&host.before).chain(during).chain([&host.after]).collect();
     let pairs = || moments.windows(2).filter(|pair| pair[1].at_ns > pair[0].at_ns);
     let intervals = |device: &str| {
         pairs().filter_map(|pair| device_interval(device, host.before.at_ns, pair)).collect()
@@ -235,12 +241,14 @@ mod tests {
             devices: vec![("sda".into(), did)],
             ..Snapshot::default()
         };
-        let host = HostRecord {
+        let mut host = HostRecord {
             before: moment(10, counters(0, 0, 0)),
             during: vec![moment(11, counters(100, 50, 500))],
             after: moment(13, counters(100, 50, 500)),
             ..HostRecord::default()
         };
+        // A last look at the end of the phase makes no interval of its own.
+        host.during.push(Snapshot { at_ns: 13 * second - 1_000_000, ..host.after.clone() });
         let [device] = &devices(&host)[..] else { panic!("one device") };
         let [first, idle] = &device.intervals[..] else { panic!("two intervals") };
         assert_eq!((first.start_ns, idle.start_ns), (0, second));
