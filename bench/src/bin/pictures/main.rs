@@ -147,7 +147,9 @@ impl Studio {
             "4k",
             "--direct",
         ];
-        let words = ["--target", &target, "--depth", "8", "--seconds", "30", "--keep"];
+        // The file may be of another shoot.
+        let words =
+            ["--target", &target, "--depth", "8", "--seconds", "30", "--keep", "--overwrite"];
         self.report("run.json", &[&words[..], &mixed].concat())?;
         self.chart(&["run.json", "--kind", "timeline"], "timeline.svg")?;
         self.chart(&["run.json", "--kind", "percentiles"], "percentiles.svg")

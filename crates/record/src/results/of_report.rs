@@ -173,7 +173,7 @@ const APART_NS: u64 = 20_000_000;
 
 /// Activity of each device of a host, from one snapshot of a phase to the next.
 fn devices(host: &HostRecord) -> Vec<DeviceResults> {
-    let is_apart = |at: &&Snapshot| host.after.at_ns.saturating_sub(at.at_ns) >= APART_NS;
+    let is_apart = |at: &&Snapshot| host.after.at_ns.abs_diff(at.at_ns) >= APART_NS;
     let during = host.during.iter().filter(is_apart);
     let moments: Vec<&Snapshot> =
         std::iter::once(&host.before).chain(during).chain([&host.after]).collect();
