@@ -350,6 +350,7 @@ impl Output {
     pub fn refuse_what_needs_a_report(&self, file: &str) -> Result<(), String> {
         let given = [
             ("--csv", self.csv.is_some()),
+            ("--html", self.html.is_some()),
             ("--percentiles", !self.percentiles.is_empty()),
             ("--require", self.require.is_some()),
         ];

@@ -2,7 +2,7 @@
 //! tools.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 use candor_record::results::Results;
@@ -87,6 +87,10 @@ pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
         _ => File::open(&path).and_then(|open| open.take(bytes_max + 1).read_to_string(&mut text)),
     };
     match read {
+        Err(error) if error.kind() == ErrorKind::InvalidData => Err(format!(
+            "{} is no text: reports and results that candor reads are JSON, CSV or logs",
+            path.display()
+        )),
         Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
         Ok(bytes) if bytes as u64 > bytes_max => {
             Err(format!("{} has more than {bytes_max} bytes", path.display()))

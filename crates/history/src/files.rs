@@ -90,13 +90,18 @@ impl Files {
     }
 
     /// True where something was kept once.
-    pub fn are_there(&self) -> bool {
-        self.reports().is_dir()
+    pub fn are_there(&self) -> Result<bool, Error> {
+        let reports = self.reports();
+        match reports.metadata() {
+            Ok(_) => Ok(true),
+            Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(why) => Err(Error::file(&reports, "read")(why)),
+        }
     }
 
     /// Makes the directories; true where they were not there.
     pub fn prepare(&self) -> Result<bool, Error> {
-        let is_new = !self.are_there();
+        let is_new = !self.are_there()?;
         for dir in [self.reports(), self.dir.join("unindexed")] {
             make_directory(&dir).map_err(Error::file(&dir, "made"))?;
         }
@@ -124,8 +129,14 @@ impl Files {
     fn write(&self, run: RunId, kind: Kind, text: &str, note: &Note) -> Result<(), Error> {
         let folder = self.folder(run);
         make_directory(&folder).map_err(Error::file(&folder, "made"))?;
-        if *note != Note::default() {
-            self.write_note(run, note)?;
+        // A process that was killed may have left one of its own under this number.
+        let left = self.note_path(run);
+        match *note == Note::default() {
+            true if left.exists() => {
+                fs::remove_file(&left).map_err(Error::file(&left, "removed"))?
+            }
+            true => {}
+            false => self.write_note(run, note)?,
         }
         let path = self.document(run, kind);
         let compressed = compressed(text).map_err(Error::file(&path, "compressed"))?;

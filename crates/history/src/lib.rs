@@ -101,17 +101,24 @@ impl History {
     }
 
     /// Keeps results that were made elsewhere: the document of a report, or another tool's results.
+    /// What had to be done with the index before is told in sentences.
     ///
     /// # Errors
-    /// The text is no such document, or it cannot be written.
-    pub fn import(&self, (kind, text): (Kind, &str), note: Note) -> Result<Imported, Error> {
+    /// The text is no such document, it cannot be written, or the index cannot tell whether it is
+    /// there already.
+    pub fn import(
+        &self,
+        (kind, text): (Kind, &str),
+        note: Note,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Imported, Error> {
         let read = Read::document(kind, text).map_err(Error::Document)?;
-        if let Some(index) = Index::open(&self.dir)?
-            && let Some(run) = index.with_digest(&entry::digest(text))?
-        {
-            return Ok(Imported::Known(run));
+        let digest = entry::digest(text);
+        // The index with every run: an import that was killed may have left some that it lacks.
+        match self.with_index(tell, |index| index.with_digest(&digest))? {
+            Some(run) => Ok(Imported::Known(run)),
+            None => self.keep_document(&read, (kind, text), note).map(Imported::As),
         }
-        self.keep_document(&read, (kind, text), note).map(Imported::As)
     }
 
     fn keep_document(
@@ -205,7 +212,7 @@ impl History {
         let mut index = match Index::open(&self.dir)? {
             Some(index) => index,
             // Whoever only looks leaves nothing behind.
-            None if !self.files.are_there() => Index::empty(&self.dir)?,
+            None if !self.files.are_there()? => Index::empty(&self.dir)?,
             None => {
                 let all = self.files.all();
                 Index::make(&self.dir, |index| self.enter(index, &all, tell))?

@@ -43,7 +43,7 @@ fn results(path: &str, minute: i64, ops_per_s: f64) -> Results {
 
 fn import(history: &History, results: &Results) -> RunId {
     let text = serde_json::to_string(results).expect("JSON");
-    match history.import((Kind::Results, &text), Note::default()).expect("room") {
+    match history.import((Kind::Results, &text), Note::default(), &mut |_| {}).expect("room") {
         Imported::As(kept) => {
             assert!(kept.unindexed.is_none(), "{:?}", kept.unindexed);
             kept.run
@@ -105,7 +105,8 @@ fn the_same_document_is_imported_once() {
     let (_top, history) = history();
     let runs = [7, 8, 7].map(|minute| import(&history, &results("/data", minute, 1.0)));
     assert_eq!((runs, all(&history).1), ([1, 2, 1], vec![2, 1]));
-    let refused = history.import((Kind::Report, "{}"), Note::default()).expect_err("no report");
+    let refused =
+        history.import((Kind::Report, "{}"), Note::default(), &mut |_| {}).expect_err("no report");
     assert!(refused.to_string().contains("no report of candor"), "{refused}");
 }
 

@@ -8,7 +8,6 @@ mod trend;
 use std::time::SystemTime;
 
 use candor_history::{History, Index, RunId};
-use candor_record::REPORT_BYTES_MAX;
 use clap::{Arg, ArgMatches, Command};
 
 use self::filter::FILTER;
@@ -16,10 +15,10 @@ use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::history::{PREFIX, of_user};
 use crate::{commands, exit, output, parse, screen, stored};
 
-const ABOUT: &str = "Finished runs: list, tag, show, trends, import, export, prune";
+const ABOUT: &str = "Finished runs: list, tag, show, trends, import, export, prune, repair";
 
 const LONG_ABOUT: &str = "\
-Finished runs: list, tag, show, trends, import, export, prune.
+Finished runs: list, tag, show, trends, import, export, prune, repair.
 
 Runs of candor check, run, tree and scenario enter the history by themselves, unless --no-history \
 is given; other tools' results enter by candor history import. Without an action the newest runs \
@@ -76,7 +75,8 @@ fn run_arg() -> Arg {
 
 /// The same, as reports are named.
 fn report_arg() -> Arg {
-    run_arg().id(REPORT).value_parser(|text: &str| match text.parse::<RunId>() {
+    let number = |text: &str| text.strip_prefix(PREFIX).unwrap_or(text).parse::<RunId>();
+    run_arg().id(REPORT).value_name("RUN").value_parser(move |text: &str| match number(text) {
         Ok(run) => Ok(format!("{PREFIX}{run}")),
         Err(_) => Err("it is no number of a run; candor history lists them"),
     })
@@ -122,23 +122,14 @@ fn list(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let name = matches.get_one::<String>(REPORT).map(String::as_str).unwrap_or_default();
     // Whatever is wrong with the run is told where it is shown.
-    let is_report = stored::text(name, REPORT_BYTES_MAX).is_ok() || stored::results(name).is_err();
-    if is_report {
+    if !stored::is_of_another_tool(name) {
         let shown = (&[] as &[Group<()>], &mut ());
         return commands::stored(matches, line, shown, candor_record::read, |_, _, ()| Ok(()));
     }
-    let output = commands::flags(output::OF_REPORTS, &[], matches, &mut line, &mut ());
-    let output = match output {
-        Ok(output) => output,
-        Err(code) => return code,
-    };
-    let shown = stored::results(name).and_then(|results| {
-        output.show(
-            || candor_show::json::results(&results),
-            |style| candor_show::results::text(&results, style),
-        )
-    });
-    commands::exit_code(shown)
+    match commands::flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
+        Ok(output) => commands::exit_code(commands::show::results_of(name, &output, false)),
+        Err(code) => code,
+    }
 }
 
 /// Does something with the index, telling on stderr what had to be done before.
@@ -146,8 +137,12 @@ fn with_index<T>(
     act: impl Fn(&History, &mut Index) -> Result<T, candor_history::Error>,
 ) -> Result<T, String> {
     let history = of_user()?;
-    let mut tell = |sentence: &str| screen::tell(&format!("candor: {sentence}\n"));
     history.with_index(&mut tell, |index| act(&history, index)).map_err(|why| why.to_string())
+}
+
+/// Tells on stderr what was done with the history.
+fn tell(sentence: &str) {
+    screen::tell(&format!("candor: {sentence}\n"));
 }
 
 /// This moment in ms since 1970.

@@ -5,7 +5,7 @@ use candor_show::{json, results};
 use clap::{ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
-use crate::output;
+use crate::output::{self, Output};
 use crate::{commands, exit, live, parse, stored};
 
 const ABOUT: &str = "Show a stored report, as the run that made it printed it";
@@ -85,13 +85,19 @@ fn foreign(file: &str, matches: &ArgMatches, mut line: CommandLine, draft: &mut 
         Ok(output) => output,
         Err(code) => return code,
     };
-    let shown = stored::results(file).and_then(|found| {
-        let theirs = format!("{file} has results of {}", found.tool);
-        if draft.live || draft.speed != 1.0 {
-            return Err(format!("--live needs a report of candor, and {theirs}"));
-        }
-        output.refuse_what_needs_a_report(&theirs)?;
-        output.show(|| json::results(&found), |style| results::text(&found, style))
-    });
-    commands::exit_code(shown)
+    commands::exit_code(results_of(file, &output, draft.live || draft.speed != 1.0))
+}
+
+/// Shows results of another tool, which have no live screen.
+///
+/// # Errors
+/// They cannot be read, or something is wanted that only a report has; a sentence.
+pub fn results_of(file: &str, output: &Output, is_live: bool) -> Result<(), String> {
+    let found = stored::results(file)?;
+    let theirs = format!("{file} has results of {}", found.tool);
+    if is_live {
+        return Err(format!("--live needs a report of candor, and {theirs}"));
+    }
+    output.refuse_what_needs_a_report(&theirs)?;
+    output.show(|| json::results(&found), |style| results::text(&found, style))
 }

@@ -86,8 +86,10 @@ pub fn tag(matches: &ArgMatches, on: bool) -> u8 {
     let changed = with_index(|history, index| history.tag(index, number, tag, on));
     commands::exit_code(changed.map(|changed| {
         if !changed {
-            let has = if on { "has" } else { "does not have" };
-            screen::tell(&format!("candor: run {number} {has} the tag {tag} already\n"));
+            screen::tell(&match on {
+                true => format!("candor: run {number} has the tag {tag} already\n"),
+                false => format!("candor: run {number} has no tag {tag}\n"),
+            });
         }
     }))
 }
@@ -125,7 +127,8 @@ fn import_file(file: &str) -> Result<String, String> {
         ..Note::default()
     };
     let history = of_user()?;
-    match history.import((kind, &text), note).map_err(|why| format!("{file}: {why}"))? {
+    let imported = history.import((kind, &text), note, &mut super::tell);
+    match imported.map_err(|why| format!("{file}: {why}"))? {
         Imported::Known(run) => Ok(format!("{file} is run {run} already")),
         Imported::As(kept) => match kept.unindexed {
             None => Ok(format!("{file} is run {}", kept.run)),
@@ -169,9 +172,8 @@ pub fn prune(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 
 /// Looks at every part of the history.
 pub fn repair() -> u8 {
-    let mut tell = |sentence: &str| screen::tell(&format!("candor: {sentence}\n"));
-    let repaired =
-        of_user().and_then(|history| history.repair(&mut tell).map_err(|why| why.to_string()));
+    let repaired = of_user()
+        .and_then(|history| history.repair(&mut super::tell).map_err(|why| why.to_string()));
     commands::exit_code(repaired.map(|runs| {
         screen::tell(&format!("candor: the history is in order, {}\n", counted(runs, "run")));
     }))
