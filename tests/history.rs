@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
 use crate::support::{Mount, Ran, Running, Scratch, root};
@@ -92,6 +93,12 @@ fn results_of_other_tools_are_imported_once_and_drop_in_commands_leave_nothing()
         "{}",
         shown.out
     );
+    let page = scratch.outside("page.html");
+    for words in [["--csv", "-"], ["--html", page.as_str()], ["--require", "remarks"]] {
+        let refused = candor(&dir, &[&["history", "show", "history:1"], &words[..]].concat());
+        let why = format!("{} needs a report of candor", words[0]);
+        assert!(refused.code == Some(1) && refused.err.contains(&why), "{}", refused.err);
+    }
     let absent = candor(&dir, &["history", "import", "/none"]);
     assert!(absent.code == Some(1) && absent.err.contains("/none"), "{}", absent.err);
     let off = candor("off", &["history"]);
@@ -156,6 +163,78 @@ fn a_full_disk_is_a_warning_and_no_more() {
     assert_eq!(listed(&dir, &[]), [1]);
     assert_eq!(candor(&dir, &short(&file)).code, Some(0));
     assert_eq!(listed(&dir, &[]).len(), 2);
+}
+
+#[test]
+fn a_read_only_home_is_a_warning_and_the_history_can_still_be_read() {
+    let scratch = Scratch::new();
+    let Some(home) = Mount::tmpfs(&scratch, "1m") else { return };
+    let (dir, file) = (home.path("a?#%b"), scratch.path("file"));
+    assert_eq!(candor(&dir, &short(&file)).code, Some(0));
+    let Some(()) = home.set_read_only() else { return };
+    for dir in [&dir, &home.path("none-yet")] {
+        let ran = candor(dir, &short(&file));
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(ran.out.contains("random read 4 KiB"), "the report is printed: {}", ran.out);
+        let warned: Vec<&str> =
+            ran.err.lines().filter(|line| line.contains("the history")).collect();
+        assert!(warned.len() == 1 && warned[0].contains("Read-only file system"), "{}", ran.err);
+    }
+    assert_eq!(listed(&dir, &[]), [1]);
+    let table = candor(&dir, &["history", "export", "--csv", "-"]);
+    assert!(table.code == Some(0) && table.out.contains(",iops,1/s,"), "{}", table.err);
+    for words in [&["tag", "1", "base"][..], &["prune", "--keep", "0"]] {
+        let refused = candor(&dir, &[&["history"], words].concat());
+        let why = refused.err.to_lowercase().replace('-', "");
+        assert!(refused.code == Some(1) && why.contains("readonly"), "{}", refused.err);
+    }
+    assert_eq!(listed(&dir, &["--tag", "base"]), [0; 0]);
+}
+
+#[test]
+fn an_import_that_was_killed_loses_nothing_and_completes() {
+    const FILES: usize = 50;
+    let scratch = Scratch::new();
+    let dir = scratch.outside("history");
+    let results = include_str!("../crates/dialects/tests/results/fio-plus.json");
+    // The name is a part of the results, so that these are different ones.
+    let files: Vec<String> =
+        (0..FILES).map(|number| scratch.file(&format!("{number}.json"), results)).collect();
+    let words = |files: &[String]| -> Vec<String> {
+        ["history".into(), "import".into()].into_iter().chain(files.iter().cloned()).collect()
+    };
+    let start = |files: &[String]| {
+        let words = words(files);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        Running::start(&mut command(&dir, &words), Stdio::null())
+    };
+    assert_eq!(start(&files[..3]).wait().code, Some(0));
+    assert_eq!(candor(&dir, &["history", "tag", "2", "base"]).code, Some(0));
+    // Several kills, since each one hits another moment of the way of a file.
+    for last in [9, 20, 31] {
+        let mut running = start(&files);
+        running.wait_for(&format!("is run {last}\n"));
+        running.signal(Signal::KILL);
+        assert_eq!(running.wait().code, None);
+    }
+    let before = listed(&dir, &["--last", "1000"]);
+    assert!((31..FILES).contains(&before.len()), "{before:?}");
+    assert_eq!(listed(&dir, &["--tag", "base"]), [2]);
+
+    let again = start(&files).wait();
+    assert_eq!(again.code, Some(0), "{}", again.err);
+    let list = candor(&dir, &["history", "list", "--last", "1000", "--json", "-"]);
+    let list: Value = serde_json::from_str(&list.out).expect("a document");
+    let runs = list["runs"].as_array().expect("runs");
+    let mut names: Vec<&str> = runs.iter().filter_map(|run| run["name"].as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!((runs.len(), names.len()), (FILES, FILES), "nothing twice");
+    let kept: Vec<u64> = runs.iter().filter_map(|run| run["run"].as_u64()).collect();
+    assert!(before.iter().all(|run| kept.contains(run)), "{before:?} {kept:?}");
+    let repaired = candor(&dir, &["history", "repair"]);
+    let told: Vec<&str> = repaired.err.lines().collect();
+    assert_eq!(told, [format!("candor: the history is in order, {FILES} runs")]);
 }
 
 #[test]

@@ -195,6 +195,11 @@ impl Mount {
         Some(Mount { dir, device: None, is_hidden: false })
     }
 
+    /// Lets nobody write to it any more; none, with a word, where the kernel refuses.
+    pub fn set_read_only(&self) -> Option<()> {
+        or_skip(tool(&["mount", "-o", "remount,ro", &self.dir])).map(|_| ())
+    }
+
     /// An overlay whose upper layer is on a mounted filesystem, above this directory, which is made
     /// if it is not there.
     pub fn overlay(scratch: &Scratch, upper: &Mount, lower: &str) -> Option<Mount> {

@@ -1,13 +1,16 @@
 //! The index: an SQLite database that is made of the kept documents, and can be made again.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use candor_record::Verdict;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params};
+use rustix::fs::{StatVfsMountFlags, statvfs};
 
 use crate::Error;
 use crate::entry::{Entry, Figures, Row};
@@ -97,8 +100,7 @@ impl Index {
         if !path.exists() {
             return Ok(None);
         }
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(&path, flags);
+        let connection = connect(dir, &path);
         let index = Index {
             connection: connection.map_err(|why| Error::index(&path, why))?,
             path: path.clone(),
@@ -158,10 +160,8 @@ impl Index {
         let made = Index::fill(&part, fill);
         let placed = made.and_then(|()| place(&part, &path(dir)));
         for end in PARTS {
-            let mut left = part.as_os_str().to_owned();
-            left.push(end);
             // What is there after success is a second name of the index, or nothing.
-            let _ = fs::remove_file(left);
+            let _ = fs::remove_file(with_end(&part, end));
         }
         placed?;
         let gone = || Error::file(&path(dir), "opened")(io::ErrorKind::NotFound.into());
@@ -261,6 +261,36 @@ impl Index {
             why => Err(Error::Damaged { path: self.path.clone(), why: why.to_owned() }),
         }
     }
+}
+
+/// Opens the file of an index. A log needs files beside it, which SQLite cannot make on a read-only
+/// filesystem: where no log is left there, the file is read as one that nobody changes.
+fn connect(dir: &Path, path: &Path) -> rusqlite::Result<Connection> {
+    let is_fixed = statvfs(dir).is_ok_and(|of| of.f_flag.contains(StatVfsMountFlags::RDONLY))
+        && !PARTS[1..].iter().any(|end| with_end(path, end).exists());
+    if !is_fixed {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        return Connection::open_with_flags(path, flags);
+    }
+    let mut uri = b"file:".to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend(format!("%{byte:02x}").as_bytes()),
+            _ => uri.push(*byte),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(OsStr::from_bytes(&uri), flags)
+}
+
+/// A name of [`PARTS`].
+pub(crate) fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(end);
+    PathBuf::from(name)
 }
 
 /// Gives a whole index its name, unless somebody else's has it.

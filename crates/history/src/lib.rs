@@ -162,11 +162,7 @@ impl History {
         let path = index::path(&self.dir);
         let aside = self.aside();
         for end in index::PARTS {
-            let named = |path: &Path| {
-                let mut name = path.as_os_str().to_owned();
-                name.push(end);
-                PathBuf::from(name)
-            };
+            let named = |path: &Path| index::with_end(path, end);
             let moved = std::fs::rename(named(&path), named(&aside));
             match moved {
                 // The log is there only while somebody has the index open.

@@ -194,6 +194,23 @@ fn a_run_beside_a_damaged_index_is_kept() {
 }
 
 #[test]
+fn an_import_after_one_that_died_before_the_index_keeps_nothing_twice() {
+    let (_top, history) = history();
+    let of_run = results("/data", 1, 1.0);
+    let text = serde_json::to_string(&of_run).expect("JSON");
+    history.files.prepare().expect("room");
+    let note = Note { tags: vec!["left".into()], ..Note::default() };
+    history.files.keep(1, (Kind::Results, &text), &note).expect("room");
+    assert_eq!(import(&history, &of_run), 1);
+    assert_eq!((all(&history).1, history.files.unindexed()), (vec![1], vec![]));
+
+    // The next one died earlier still: its number has a note and no document.
+    history.files.write_note(2, &note).expect("room");
+    assert_eq!(import(&history, &results("/data", 2, 1.0)), 2);
+    assert_eq!(history.files.note(2).expect("none is there"), Note::default());
+}
+
+#[test]
 fn repair_brings_index_and_documents_together() {
     let (_top, history) = history();
     for minute in 0..3 {
