@@ -11,7 +11,6 @@ use crate::entry::{Figures, started};
 use crate::index::{self, Index};
 use crate::{Error, Filter};
 
-#[cfg(feature = "parquet")]
 mod parquet;
 
 /// One row.

@@ -313,33 +313,49 @@ fn a_table_has_a_row_per_figure() {
     assert!(lines[4].contains("\"/data,\"\"x\"\"\"") && lines[4].ends_with("bandwidth,B/s,28672"));
 }
 
-#[cfg(feature = "parquet")]
 #[test]
-fn a_parquet_table_has_the_same_rows() {
+fn a_parquet_table_has_the_same_cells() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
-    use parquet::record::RowAccessor;
+    use parquet::record::Field;
 
     let (top, history) = history();
-    import(&history, &results("/data", 1, 10.5));
-    import(&history, &results("/data", 2, 7.0));
-    let path = top.path().join("table.parquet");
-    let export = |index: &mut Index| {
-        let file = fs::File::create(&path).expect("a file");
-        index.export_parquet(&Filter::default(), file)
-    };
-    assert_eq!(history.with_index(&mut |_| {}, export).expect("a table"), 4);
-    let table = SerializedFileReader::new(fs::File::open(&path).expect("it is there"));
-    let table = table.expect("it is Parquet");
-    let rows = table.get_row_iter(None).expect("rows").map(|row| row.expect("a row"));
-    let rows: Vec<_> = rows
-        .map(|row| {
-            let value = row.get_double(21).expect("a value");
-            (row.get_long(0).expect("a run"), row.get_string(19).expect("a figure").clone(), value)
-        })
-        .collect();
-    let of = |run, figure: &str, value| (run, figure.to_owned(), value);
-    assert_eq!(rows[..2], [of(1, "iops", 10.5), of(1, "bandwidth", 43008.0)]);
-    assert_eq!(rows[2..], [of(2, "iops", 7.0), of(2, "bandwidth", 28672.0)]);
+    for minute in 1..=4 {
+        import(&history, &results(&format!("/data/ö, {minute}"), minute, 10.5));
+    }
+    // No row at all, and eight in groups of three.
+    let none = Filter { name: Some("none".into()), ..Filter::default() };
+    for (filter, groups, rows) in [(none, 0, 0), (Filter::default(), 3, 8)] {
+        let path = top.path().join("table.parquet");
+        let export = |index: &mut Index| {
+            let mut csv = Vec::new();
+            index.export_csv(&filter, &mut csv)?;
+            let file = fs::File::create(&path).expect("a file");
+            Ok((csv, index.export_groups(&filter, file, 3)?))
+        };
+        let (csv, count) = history.with_index(&mut |_| {}, export).expect("tables");
+        let table = SerializedFileReader::new(fs::File::open(&path).expect("it is there"));
+        let table = table.expect("it is Parquet");
+        assert_eq!((table.num_row_groups(), count), (groups, rows));
+        let mut csv = csv::Reader::from_reader(&csv[..]);
+        let names = csv.headers().expect("names").clone();
+        let text = |field: &Field| match field {
+            Field::Null => String::new(),
+            Field::Str(text) => text.clone(),
+            Field::Long(number) => number.to_string(),
+            Field::Double(number) => number.to_string(),
+            other => panic!("{other:?}"),
+        };
+        let mut expected = csv.records().map(|record| record.expect("a record"));
+        for row in table.get_row_iter(None).expect("rows") {
+            let row = row.expect("a row");
+            let cells: Vec<(&str, String)> =
+                row.get_column_iter().map(|(name, field)| (name.as_str(), text(field))).collect();
+            let record = expected.next().expect("as many");
+            let record = record.iter().map(str::to_owned);
+            assert_eq!(cells, names.iter().zip(record).collect::<Vec<_>>());
+        }
+        assert!(expected.next().is_none());
+    }
 }
 
 /// A few thousand runs; `CANDOR_BENCH=DIR cargo test -p candor-history many_runs -- --nocapture`

@@ -222,8 +222,17 @@ impl std::fmt::Display for Load {
         let workers = self.workers.filter(|workers| *workers > 1);
         let workers = workers.map(|workers| format!("{workers} workers"));
         let access = Some(access.join(" ")).filter(|access| !access.is_empty());
-        let words: Vec<String> = access.into_iter().chain(depth).chain(workers).collect();
-        f.write_str(&words.join(", "))
+        let held = [
+            (FigureKind::OpsPerS, self.held_ops_per_s),
+            (FigureKind::BytesPerS, self.held_bytes_per_s),
+        ];
+        let held: Vec<String> = held
+            .iter()
+            .filter_map(|(kind, rate)| Some(format!("held at {}", kind.text((*rate)?))))
+            .collect();
+        let paced = (self.is_paced && held.is_empty()).then(|| "paced".to_owned());
+        let words = access.into_iter().chain(depth).chain(workers).chain(held).chain(paced);
+        f.write_str(&words.collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -242,6 +251,10 @@ mod tests {
         };
         assert_eq!(load.to_string(), "randread 4 KiB, depth 32, 4 workers");
         assert_eq!(Load { workers: Some(1), ..Load::default() }.to_string(), "");
+        let paced = Load { is_paced: true, depth: Some(4), ..Load::default() };
+        assert_eq!(paced.to_string(), "depth 4, paced");
+        let held = Load { held_ops_per_s: Some(1800.0), ..paced };
+        assert_eq!(held.to_string(), "depth 4, held at 1800 IOPS");
     }
 
     #[test]

@@ -35,12 +35,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Write Parquet to FILE",
             fields: &[],
-            set: |draft, text| match cfg!(feature = "parquet") {
-                true => put_some(&mut draft.parquet, Ok(text.into())),
-                false => Err("this candor was built without the feature parquet; --csv has the \
-                              same columns"
-                    .into()),
-            },
+            set: |draft, text| put_some(&mut draft.parquet, Ok(text.into())),
         },
     ],
 }];
@@ -71,7 +66,6 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         (Some(file), _) => create(file).and_then(|open| {
             with_index(|_, index| index.export_csv(&filter, BufWriter::new(&open)).map(Some))
         }),
-        #[cfg(feature = "parquet")]
         (None, Some(file)) => create(file).and_then(|open| {
             with_index(|_, index| index.export_parquet(&filter, BufWriter::new(&open)).map(Some))
         }),
