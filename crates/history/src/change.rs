@@ -6,9 +6,13 @@
 //! threshold, and both parts are looked at again.
 //!
 //! - Values are taken as logarithms, since noise of rates and latencies grows with them.
-//! - Noise comes from differences of neighbours (median of their absolute values), which a few
-//!   changes of level do not move. Neighbours that resemble each other (drift, hosts in the same
-//!   mood) make the noise of a mean larger: differences over two steps tell by how much.
+//! - Noise is the smaller one of two estimates, since each may be too large. One comes from
+//!   differences of neighbours (median of their absolute values), which a few changes of level do
+//!   not move, and which few values tell badly. The other one comes from the distances to the
+//!   levels on both sides of the best split, which tells well with few values, and is too large
+//!   where there are more levels than these two.
+//! - Neighbours that resemble each other (drift, hosts in the same mood) make the noise of a mean
+//!   larger: differences over two steps, and products of neighbours, tell by how much.
 //! - Values further than [`CLIP`] from the median of their interval count as if they were there, so
 //!   that no single run makes a change.
 //! - A level lasts [`RUNS_MIN`] runs at least, and changes by [`SHARE_MIN`] at least.
@@ -24,6 +28,9 @@ const NOISE_MIN: f64 = 0.001;
 /// Distance from the median, in the noise of a mean, beyond which values count no more: no single
 /// one reaches the threshold, and three at the end of a series do.
 const CLIP: f64 = 3.0;
+/// Distance from a level, in robust standard deviations, beyond which values count no more for the
+/// noise about it.
+const FAR: f64 = 3.0;
 /// Largest autocorrelation of neighbours that is accounted for; above, all is drift.
 const CORRELATION_MAX: f64 = 0.7;
 /// Standard deviations per median absolute deviation, for normal noise.
@@ -65,42 +72,82 @@ struct Noise {
 
 impl Noise {
     fn of(values: &[f64]) -> Noise {
+        let steps = Noise::of_steps(values);
+        let about = best(values, steps).map(|split| Noise::about(values, split.at));
+        about.filter(|about| about.of_mean < steps.of_mean).unwrap_or(steps)
+    }
+
+    /// From the differences of neighbours.
+    fn of_steps(values: &[f64]) -> Noise {
         let deviation = |lag: usize| {
             let pairs = values.iter().zip(&values[lag..]);
             let mut steps: Vec<f64> = pairs.map(|(a, b)| (b - a).abs()).collect();
             PER_DEVIATION * median(&mut steps) / std::f64::consts::SQRT_2
         };
         let (one, two) = (deviation(1).max(NOISE_MIN), deviation(2).max(NOISE_MIN));
-        // Of a first-order process: variance of steps over two neighbours and over one. Chance
-        // alone makes it seem larger half of the time, the more so the fewer values there are.
-        let chance = 0.5 / (values.len() as f64).sqrt();
-        let correlation = ((two / one).powi(2) - 1.0 - chance).clamp(0.0, CORRELATION_MAX);
-        let deviation = one / (1.0 - correlation).sqrt();
+        // Of a first-order process: variance of steps over two neighbours and over one.
+        let correlation = beyond_chance((two / one).powi(2) - 1.0, values.len());
+        Noise::correlated(one / (1.0 - correlation).sqrt(), correlation)
+    }
+
+    /// From the distances to the levels before and after that index.
+    fn about(values: &[f64], at: usize) -> Noise {
+        let distances = |side: &[f64]| -> Vec<f64> {
+            let level = median(&mut side.to_vec());
+            side.iter().map(|value| value - level).collect()
+        };
+        let mut sides = [distances(&values[..at]), distances(&values[at..])];
+        let mut sizes: Vec<f64> = sides.iter().flatten().map(|distance| distance.abs()).collect();
+        let reach = (FAR * PER_DEVIATION * median(&mut sizes)).max(NOISE_MIN);
+        sides.iter_mut().flatten().for_each(|of| *of = of.clamp(-reach, reach));
+        let squares: f64 = sides.iter().flatten().map(|distance| distance * distance).sum();
+        let pairs = sides.iter().flat_map(|side| side.windows(2));
+        let products: f64 = pairs.map(|pair| pair[0] * pair[1]).sum();
+        let n = values.len() as f64;
+        let deviation = (squares / (n - 2.0)).sqrt().max(NOISE_MIN);
+        // Levels that were made of the values hide some of what neighbours share.
+        let share = products / squares.max(f64::MIN_POSITIVE) * n / (n - 3.0);
+        Noise::correlated(deviation, beyond_chance(share, values.len()))
+    }
+
+    /// Noise of a first-order process.
+    fn correlated(deviation: f64, correlation: f64) -> Noise {
         let of_mean = deviation * ((1.0 + correlation) / (1.0 - correlation)).sqrt();
         Noise { deviation, of_mean }
     }
 }
 
-/// Statistic above which a split is a change, calibrated by simulation: a false one in two hundred
-/// series of independent noise. Few values tell their noise badly, many have more splits.
+/// The correlation that counts: chance alone makes it seem larger half of the time, the more so
+/// the fewer values there are.
+fn beyond_chance(correlation: f64, values: usize) -> f64 {
+    (correlation - 0.5 / (values as f64).sqrt()).clamp(0.0, CORRELATION_MAX)
+}
+
+/// Statistic above which a split is a change, calibrated by simulation: a false one in a hundred
+/// series of independent noise, and fewer where it has no heavy tails. Few values tell their noise badly, many have more splits.
 fn threshold(values: usize) -> f64 {
     let n = values as f64;
-    (2.0 * n.ln()).sqrt() + 1.5 + 14.0 / n
+    1.2 * (2.0 * n.ln()).sqrt() + 1.1 + 20.0 / n
 }
 
 /// Enters the changes of a part of the series that begins at `first`.
 fn split(values: &[f64], first: usize, limits: (Noise, f64), changes: &mut Vec<usize>) {
     let (noise, threshold) = limits;
-    let best = intervals(values.len())
-        .filter_map(|(begin, end)| candidate(&values[begin..end], noise).map(|c| (c, begin)))
-        .max_by(|(a, _), (b, _)| a.statistic.total_cmp(&b.statistic));
-    let Some((candidate, begin)) = best.filter(|(best, _)| best.statistic > threshold) else {
-        return;
-    };
-    let at = begin + candidate.at;
+    let best = best(values, noise).filter(|best| best.statistic > threshold);
+    let Some(Candidate { at, .. }) = best else { return };
     changes.push(first + at);
     split(&values[..at], first, limits, changes);
     split(&values[at..], first + at, limits, changes);
+}
+
+/// The best split of all intervals.
+fn best(values: &[f64], noise: Noise) -> Option<Candidate> {
+    let of_interval = |(begin, end)| {
+        let best = candidate(&values[begin..end], noise)?;
+        Some(Candidate { at: begin + best.at, ..best })
+    };
+    let candidates = intervals(values.len()).filter_map(of_interval);
+    candidates.max_by(|one, other| one.statistic.total_cmp(&other.statistic))
 }
 
 /// Intervals to look at: all of it, and halves that overlap, down to the shortest.
