@@ -10,7 +10,8 @@
 //!   differences of neighbours (median of their absolute values), which a few changes of level do
 //!   not move, and which few values tell badly. The other one comes from the distances to the
 //!   levels on both sides of the best split, which tells well with few values, and is too large
-//!   where there are more levels than these two.
+//!   where there are more levels than these two. Values of few different sizes hide noise: it is
+//!   half of a step between them at least.
 //! - Neighbours that resemble each other (drift, hosts in the same mood) make the noise of a mean
 //!   larger: differences over two steps, and products of neighbours, tell by how much.
 //! - Values further than [`CLIP`] from the median of their interval count as if they were there, so
@@ -31,6 +32,8 @@ const CLIP: f64 = 3.0;
 /// Distance from a level, in robust standard deviations, beyond which values count no more for the
 /// noise about it.
 const FAR: f64 = 3.0;
+/// Difference of two logarithms that rounding alone does not make.
+const STEP_MIN: f64 = 1e-9;
 /// Largest autocorrelation of neighbours that is accounted for; above, all is drift.
 const CORRELATION_MAX: f64 = 0.7;
 /// Standard deviations per median absolute deviation, for normal noise.
@@ -73,8 +76,11 @@ struct Noise {
 impl Noise {
     fn of(values: &[f64]) -> Noise {
         let steps = Noise::of_steps(values);
-        let about = best(values, steps).map(|split| Noise::about(values, split.at));
-        about.filter(|about| about.of_mean < steps.of_mean).unwrap_or(steps)
+        let Some(split) = best(values, steps) else { return steps };
+        let about = Noise::about(values, split.at);
+        let least = if about.of_mean < steps.of_mean { about } else { steps };
+        let resolution = resolution(values, split.at);
+        Noise { of_mean: least.of_mean.max(resolution), deviation: least.deviation.max(resolution) }
     }
 
     /// From the differences of neighbours.
@@ -114,6 +120,19 @@ impl Noise {
     fn correlated(deviation: f64, correlation: f64) -> Noise {
         let of_mean = deviation * ((1.0 + correlation) / (1.0 - correlation)).sqrt();
         Noise { deviation, of_mean }
+    }
+}
+
+/// Noise that values of few different sizes may hide, such as percentiles from a histogram: half of
+/// the smallest step but that of the split. Levels alone make few steps.
+fn resolution(values: &[f64], at: usize) -> f64 {
+    let sides = [&values[..at], &values[at..]];
+    let pairs = sides.iter().flat_map(|side| side.windows(2));
+    let steps: Vec<f64> =
+        pairs.map(|pair| (pair[1] - pair[0]).abs()).filter(|step| *step > STEP_MIN).collect();
+    match steps.len() > values.len() / 8 {
+        true => steps.iter().copied().fold(f64::INFINITY, f64::min) / 2.0,
+        false => 0.0,
     }
 }
 

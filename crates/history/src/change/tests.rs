@@ -80,6 +80,26 @@ fn noise_alone_is_hardly_ever_a_change() {
     }
 }
 
+/// Buckets of a histogram are that wide where percentiles come from.
+#[test]
+fn values_that_alternate_between_two_buckets_are_no_change() {
+    let mut source = Source(Xoshiro256PlusPlus::seed_from_u64(9));
+    for length in [8, 16, 20, 50] {
+        for share in [0.003, 0.006, 0.01] {
+            let changes = |_: &u32| {
+                let edge = source.uniform();
+                let values = source.series(Kind::Normal, length, share);
+                let bucket = |value: f64| ((value / 1000.0).ln() / 0.012 + edge).round() * 0.012;
+                let values: Vec<f64> =
+                    values.into_iter().map(|value| bucket(value).exp()).collect();
+                !levels(&values).changes.is_empty()
+            };
+            let found = (0..300).filter(changes).count();
+            assert!(found <= 9, "{length} values with noise of {share}: {found} of 300");
+        }
+    }
+}
+
 #[test]
 fn a_change_beyond_the_noise_is_found() {
     for kind in [Kind::Normal, Kind::Laplace, Kind::Skewed, Kind::Outliers] {
@@ -134,6 +154,8 @@ fn changes_begin_where_the_level_does() {
     assert_eq!(at(&steps(0.01, &[(30, 100.0), (4, 80.0)])), [30], "the last four");
     assert_eq!(at(&steps(0.01, &[(30, 100.0), (1, 30.0), (9, 100.0)])), none, "one run far off");
     assert_eq!(at(&steps(0.0, &[(10, 100.0), (10, 97.0)])), [10], "held by a rate");
+    let dip = [(10, 100.0), (6, 90.0), (10, 100.0)];
+    assert_eq!(at(&steps(0.0, &dip)), [10, 16], "held lower for six runs");
     assert_eq!(at(&steps(0.0, &[(10, 100.0), (10, 99.5)])), none, "too small to matter");
     assert_eq!(at(&steps(0.0, &[(4, 100.0), (3, 50.0)])), none, "too few to tell");
     assert_eq!(levels(&[]), Levels::default());
