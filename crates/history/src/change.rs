@@ -142,8 +142,9 @@ fn beyond_chance(correlation: f64, values: usize) -> f64 {
     (correlation - 0.5 / (values as f64).sqrt()).clamp(0.0, CORRELATION_MAX)
 }
 
-/// Statistic above which a split is a change, calibrated by simulation: a false one in a hundred
-/// series of independent noise, and fewer where it has no heavy tails. Few values tell their noise badly, many have more splits.
+/// Statistic above which a split is a change, calibrated by simulation: at most three false ones in
+/// two hundred series of independent noise. Few values tell their noise badly, many have more
+/// splits.
 fn threshold(values: usize) -> f64 {
     let n = values as f64;
     1.2 * (2.0 * n.ln()).sqrt() + 1.1 + 20.0 / n

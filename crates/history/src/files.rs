@@ -131,12 +131,10 @@ impl Files {
         make_directory(&folder).map_err(Error::file(&folder, "made"))?;
         // A process that was killed may have left one of its own under this number.
         let left = self.note_path(run);
-        match *note == Note::default() {
-            true if left.exists() => {
-                fs::remove_file(&left).map_err(Error::file(&left, "removed"))?
-            }
-            true => {}
-            false => self.write_note(run, note)?,
+        if *note != Note::default() {
+            self.write_note(run, note)?;
+        } else if left.exists() {
+            fs::remove_file(&left).map_err(Error::file(&left, "removed"))?;
         }
         let path = self.document(run, kind);
         let compressed = compressed(text).map_err(Error::file(&path, "compressed"))?;

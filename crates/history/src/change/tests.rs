@@ -112,8 +112,8 @@ fn a_change_beyond_the_noise_is_found() {
     assert!(share >= 0.4, "30 % in the last three of 30 runs: {share}");
 }
 
-/// IOPS of 16 runs of 1.5 s on the disk of a virtual machine (random reads of 4 KiB, depth 4), whose
-/// processes were allowed 2000 reads a second in the first eight (cgroup), and less in the others.
+/// IOPS of 16 runs of 1.5 s on the disk of a virtual machine (random reads of 4 KiB, depth 4). A
+/// control group allowed 2000 reads a second in the first eight, and less in the others.
 const TENTH: [f64; 16] = [
     2013.3, 2016.8, 2067.3, 2130.6, 2010.3, 2080.6, 2083.9, 2031.3, // 2000
     1809.2, 1808.5, 1809.8, 1808.8, 1868.5, 1903.3, 1912.7, 1881.3, // 1800
