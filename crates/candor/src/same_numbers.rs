@@ -3,6 +3,8 @@
 //! Each recorded report is shown in every form, and the results of its operations are looked up
 //! there: as they are where numbers are written in full, as people read them elsewhere.
 
+mod carried;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -74,9 +76,13 @@ fn operations(phase: &PhaseRecord) -> impl Iterator<Item = (&str, &OpStats)> {
     all.filter(|(_, stats)| stats.ops > 0)
 }
 
-fn of_json(report: &Report) -> Numbers {
-    let text = json::report(report).expect("written");
-    let value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+/// JSON and CSV.
+fn for_machines(report: &Report) -> [String; 2] {
+    [json::report(report).expect("written"), csv::report(report).expect("written")]
+}
+
+fn of_json(text: &str) -> Numbers {
+    let value: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let mut numbers = Numbers::new();
     let judged = value["judgement"]["phases"].as_array().expect("judgements").iter();
     let phases = value["phases"].as_array().expect("phases").iter();
@@ -109,8 +115,7 @@ fn of_json(report: &Report) -> Numbers {
 }
 
 /// The rows of a table, each by the names of its columns.
-fn rows(report: &Report, table: Table) -> Vec<BTreeMap<String, String>> {
-    let text = csv::table(report, table).expect("written");
+fn rows(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut reader = ::csv::Reader::from_reader(text.as_bytes());
     reader.deserialize().map(|row| row.expect("a row")).collect()
 }
@@ -123,9 +128,9 @@ fn phase_of(report: &Report, row: &BTreeMap<String, String>) -> usize {
     report.judged().position(|(phase, _)| is(phase)).expect("a phase of that name")
 }
 
-fn of_csv(report: &Report) -> Numbers {
+fn of_csv(report: &Report, text: &str) -> Numbers {
     let mut numbers = Numbers::new();
-    let results = rows(report, Table::Overview).into_iter();
+    let results = rows(text).into_iter();
     for row in results.filter(|row| row["row"] == "result" && row["ops"] != "0") {
         let quoted = EVERYWHERE.into_iter().filter_map(|p| {
             let cell = &row[&format!("latency_ns_p{p}")];
@@ -147,7 +152,8 @@ fn of_csv(report: &Report) -> Numbers {
 /// Percentiles by phase, job and operation.
 fn percentiles_of_csv(report: &Report) -> BTreeMap<(usize, String, String), Vec<(f64, u64)>> {
     let mut all = BTreeMap::<_, Vec<(f64, u64)>>::new();
-    let rows = rows(report, Table::Percentiles).into_iter();
+    let text = csv::table(report, Table::Percentiles).expect("written");
+    let rows = rows(&text).into_iter();
     for row in rows.filter(|row| row["kind"] == "all" && row["target"].is_empty()) {
         let percentile: f64 = row["percentile"].parse().expect("a number");
         if EVERYWHERE.contains(&percentile) {
@@ -194,8 +200,9 @@ fn forms_for_machines_have_the_numbers_of_the_record() {
     for (name, report) in recorded() {
         let numbers = of_record(&report);
         assert!(!numbers.is_empty(), "{name}");
-        assert_eq!(of_json(&report), numbers, "JSON of {name}");
-        assert_eq!(of_csv(&report), numbers, "CSV of {name}");
+        let [text, table] = for_machines(&report);
+        assert_eq!(of_json(&text), numbers, "JSON of {name}");
+        assert_eq!(of_csv(&report, &table), numbers, "CSV of {name}");
         let percentiles = percentiles_of_csv(&report);
         for (of, figures) in &numbers {
             let quoted = percentiles.get(of).cloned().unwrap_or_default();
@@ -251,6 +258,11 @@ fn forms_for_people_have_them_in_their_words() {
     assert!(found > 80, "{found}");
 }
 
+fn page(report: &Report) -> String {
+    let [text, table] = for_machines(report);
+    candor_html::report(report, &text, &table)
+}
+
 /// The section of a page with that name.
 fn section<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page.split_once(&format!("id=\"{id}\"")).expect(id);
@@ -261,9 +273,7 @@ fn section<'a>(page: &'a str, id: &str) -> &'a str {
 fn a_page_has_them_in_the_cells_of_its_tables() {
     let mut found = 0;
     for (name, report) in recorded() {
-        let text = json::report(&report).expect("written");
-        let samples = csv::report(&report).expect("written");
-        let page = candor_html::report(&report, &text, &samples);
+        let page = page(&report);
         let results = section(&page, "results");
         let numbers = of_record(&report);
         for (nth, (phase, _)) in report.judged().enumerate() {

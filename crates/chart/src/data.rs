@@ -86,14 +86,60 @@ fn series(series: &Series) -> Value {
     value
 }
 
-/// Six significant digits, which no screen has pixels for; what is no number is `null`.
+/// Six significant digits, which no screen has pixels for; whole numbers in full, and others where
+/// a reader who rounds them again could come to another number, which takes a zero at the end of
+/// the six. What is no number is `null`.
 fn number(value: f64) -> Value {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        return json!(value as i64);
+    let short = format!("{value:.5e}");
+    let is_edge = short.split('e').next().is_some_and(|digits| digits.ends_with('0'));
+    let is_full = is_edge || value.fract() == 0.0;
+    let value = if is_full { value } else { short.parse().unwrap_or(value) };
+    match value.fract() == 0.0 && value.abs() < 1e15 {
+        true => json!(value as i64),
+        false => json!(value),
     }
-    let short: f64 = format!("{value:.5e}").parse().unwrap_or(f64::NAN);
-    match short.fract() == 0.0 && short.abs() < 1e15 {
-        true => json!(short as i64),
-        false => json!(short),
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::Unit;
+    use candor_record::fmt::axis::short;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The script rounds what it reads for the second time.
+    #[test]
+    fn a_value_beside_a_half_or_a_step_reads_as_it_is() {
+        for (value, unit) in [
+            (12_250.04, Unit::OpsPerS),
+            (12_349.999_9, Unit::Ns),
+            (9_999.999_6, Unit::OpsPerS),
+            (0.099_999_99, Unit::Share),
+            (999.499_999, Unit::BytesPerS),
+        ] {
+            let read = number(value).as_f64().expect("a number");
+            assert_eq!(short(read, unit), short(value, unit), "{value}");
+        }
+        let texts = [12_345.678, 123_456_789.0, f64::NAN].map(|value| number(value).to_string());
+        assert_eq!(texts, ["12345.7", "123456789", "null"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_read_is_what_was_drawn(
+            whole in 1u32..100_000,
+            power in -4i32..7,
+            off in prop_oneof![Just(0.0), -1e-5f64..1e-5, -1e-7f64..1e-7],
+            unit in prop_oneof![
+                Just(Unit::OpsPerS), Just(Unit::BytesPerS), Just(Unit::Ns), Just(Unit::Share),
+            ],
+        ) {
+            // No share of a whole has four digits before its sign.
+            let power = if unit == Unit::Share { power.min(-3) } else { power };
+            let value = f64::from(whole) * 10f64.powi(power) * (1.0 + off);
+            let read = number(value).as_f64().expect("a number");
+            prop_assert_eq!(short(read, unit), short(value, unit));
+        }
     }
 }

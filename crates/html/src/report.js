@@ -17,10 +17,17 @@
 
   const trimmed = (text) => text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 
+  // Halves go to the even digit there; toFixed has them go up. Halves of hundredths are eighths.
+  function fixed(value, decimals) {
+    const text = value.toFixed(decimals);
+    const isHalf = value * 8 % 1 === 0 && value.toFixed(decimals + 1).endsWith("5");
+    return isHalf ? text.replace(/[13579]$/, (digit) => digit - 1) : text;
+  }
+
   function number(value) {
     if (!Number.isFinite(value)) return "unknown";
     const size = Math.abs(value);
-    const text = value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
+    const text = fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
     if (Number(text) === 0) return value === 0 ? "0" : "<0.01";
     return trimmed(text);
   }
@@ -41,7 +48,7 @@
     if (value > 0 && value < 0.1) return "less than 0.1 %";
     if (value > 99.9 && value < 100) return "more than 99.9 %";
     const short = Math.abs(value) < 10 || (value > 99 && value < 100);
-    return `${short ? value.toFixed(1).replace(/\.0$/, "") : value.toFixed(0)} %`;
+    return `${short ? fixed(value, 1).replace(/\.0$/, "") : fixed(value, 0)} %`;
   }
 
   // A value with its unit.
