@@ -52,6 +52,27 @@ fn a_png_has_pixels_or_a_sentence_says_what_lacks() {
 }
 
 #[test]
+fn changes_are_drawn_as_they_are_compared() {
+    let scratch = Scratch::new();
+    let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-plus.json");
+    let [other, svg] = ["other.json", "changes.svg"].map(|name| scratch.path(name));
+    let text = fs::read_to_string(results).expect("results");
+    fs::write(&other, text.replace(r#""bs" : "4k""#, r#""bs" : "64k""#)).expect("written");
+    let words = ["chart", results, results, &other, "--kind", "changes", "-o", &svg];
+    let ran = candor(&words);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let text = fs::read_to_string(&svg).expect("a picture");
+    for word in [">3 runs: changes<", "Change from A (", ") to B (", ">0 %, ", "Unfair comparison"]
+    {
+        assert!(text.contains(word), "no {word} in {text}");
+    }
+    let ran = candor(&[&words[..], &["--across", "plan,host,storage"]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let text = fs::read_to_string(&svg).expect("a picture");
+    assert!(!text.contains("Unfair comparison"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_drawn_is_a_sentence() {
     let scratch = Scratch::new();
     let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../dialects/tests/results/fio-status.json");
@@ -61,6 +82,8 @@ fn what_cannot_be_drawn_is_a_sentence() {
         (&["chart", results, "-o", &out, "--kind", "pie"], 2, "`pie` is none of timeline"),
         (&["chart", results, "-o", &out, "--width", "9"], 2, "no width from 320 to 4000"),
         (&["chart", results, "-o", &out, "--kind", "heatmap"], 1, "several values of two"),
+        (&["chart", results, "-o", &out, "--kind", "changes"], 1, "set beside the first"),
+        (&["chart", results, "-o", &out, "--across", "depth"], 2, "give --kind changes"),
         (&["chart", "/nonexistent.json", "-o", &out], 1, "cannot be read"),
     ] {
         let ran = candor(words);

@@ -4,6 +4,7 @@
 //! there: as they are where numbers are written in full, as people read them elsewhere.
 
 mod carried;
+mod compared;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -147,6 +147,7 @@ fn axis() -> impl Strategy<Value = Axis> {
         Just(Unit::BytesPerS),
         Just(Unit::OpsPerS),
         Just(Unit::Share),
+        Just(Unit::Change),
         Just(Unit::Celsius),
     ];
     (".{0,30}", unit, scale).prop_map(|(label, unit, scale)| Axis::new(&label, unit, scale))

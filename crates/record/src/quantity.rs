@@ -21,6 +21,8 @@ pub enum Unit {
     Ns,
     /// Share of a whole, from 0 to 1.
     Share,
+    /// Change as a share of what was: -0.03 is three percent less.
+    Change,
     /// Degrees Celsius.
     Celsius,
     /// Number of things.
@@ -131,6 +133,7 @@ pub fn text(value: &Value, unit: Unit) -> String {
         Unit::OpsPerS => fmt::iops(number),
         Unit::Ns => fmt::time(number),
         Unit::Share => fmt::percent(number),
+        Unit::Change => fmt::change(number),
         Unit::Celsius => format!("{} °C", fmt::number(number)),
         Unit::Count => fmt::count(number),
         Unit::Ratio | Unit::Text => fmt::number(number),

@@ -31,6 +31,8 @@ use candor_record::results::Results;
 
 /// Series that one picture has, at most: there are as many colours.
 const SERIES_MAX: usize = 8;
+/// Rows of bars that one picture has.
+const ROWS_MAX: usize = 40;
 
 /// One run of a picture.
 #[derive(Clone, Copy, Debug)]

@@ -8,6 +8,7 @@ use candor_record::results::Results;
 use candor_show::charts::{self, Kind, Run};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
+use crate::commands::compare;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::picture::{self, Format};
 use crate::{commands, exit, output, parse, screen, stored};
@@ -20,15 +21,25 @@ Draw results as a picture, SVG or PNG.
 A run is a report of candor (FILE.json, or the directory of a run), or results of another tool: \
 JSON and logs of fio, CSV and JSON of elbencho, JSON of iostat and sadf. Several runs lie over each \
 other, or stand side by side. Without --kind the picture is the one that says most of them: against \
-load where it differs, over time where there are intervals, bars where there are several runs.
+load where it differs, over time where there are intervals, bars where there are several runs. \
+--kind changes draws what `candor compare` finds: each figure's change from the first run to each \
+other one, with its interval.
 
 Numbers that cannot be believed are drawn, and the picture says so.";
+
+/// Pictures of runs, and the one of their comparison.
+#[derive(Clone, Copy)]
+enum Picture {
+    Runs(Kind),
+    Changes,
+}
 
 /// The picture that was asked for.
 #[derive(Default)]
 struct Asked {
     out: Option<PathBuf>,
-    kind: Option<Kind>,
+    picture: Option<Picture>,
+    compare: candor_compare::Options,
     title: Option<String>,
     look: Look,
 }
@@ -37,9 +48,25 @@ const KIND: Flag<Asked> = Flag {
     long: "kind",
     takes: Takes::One("KIND"),
     help: "timeline, latency-over-time, latency-heatmap, percentiles, histogram, depth (or \
-           workers, or size), heatmap or bars [default: what says most]",
+           workers, or size), heatmap, bars or changes [default: what says most]",
     fields: &[],
-    set: |asked, text| put_some(&mut asked.kind, parse::one_of(text, &Kind::WORDS)),
+    set: |asked, text| {
+        let mut words: Vec<_> =
+            Kind::WORDS.iter().map(|(word, kind)| (*word, Picture::Runs(*kind))).collect();
+        words.push(("changes", Picture::Changes));
+        put_some(&mut asked.picture, parse::one_of(text, &words))
+    },
+};
+
+const ACROSS: Flag<Asked> = Flag {
+    long: "across",
+    takes: Takes::Many("NAME[,NAME…]"),
+    help: compare::ACROSS,
+    fields: &[],
+    set: |asked, text| {
+        compare::across(&mut asked.compare, text);
+        Ok(())
+    },
 };
 
 const TITLE: Flag<Asked> = Flag {
@@ -66,7 +93,8 @@ const DARK: Flag<Asked> = Flag {
     set: |asked, _| put(&mut asked.look.theme, Ok(Theme::Dark)),
 };
 
-const GROUPS: &[Group<Asked>] = &[Group { title: "Picture", flags: &[KIND, TITLE, WIDTH, DARK] }];
+const GROUPS: &[Group<Asked>] =
+    &[Group { title: "Picture", flags: &[KIND, ACROSS, TITLE, WIDTH, DARK] }];
 
 fn width(text: &str) -> Result<f64, String> {
     let width = text.parse().ok().filter(|width| (320..=4000).contains(width));
@@ -100,6 +128,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Err(code) = commands::flags(output::OF_SCREENS, GROUPS, matches, &mut line, &mut asked) {
         return code;
     }
+    let is_comparison = matches!(asked.picture, Some(Picture::Changes));
+    if !is_comparison && !asked.compare.across.is_empty() {
+        screen::error("--across is about a comparison: give --kind changes as well");
+        return exit::USAGE;
+    }
     asked.out = matches.get_one::<String>("out").map(PathBuf::from);
     let out = asked.out.clone().unwrap_or_default();
     let format = match Format::of(&out) {
@@ -127,8 +160,16 @@ fn chart(files: &[&String], asked: &Asked) -> Result<Chart, String> {
         .zip(&names)
         .map(|((results, report), name)| Run { name, results, report: report.as_ref() })
         .collect();
-    let kind = asked.kind.unwrap_or_else(|| Kind::fitting(&runs));
-    let chart = charts::chart(kind, &runs)?;
+    let chart = match asked.picture.unwrap_or_else(|| Picture::Runs(Kind::fitting(&runs))) {
+        Picture::Runs(kind) => charts::chart(kind, &runs)?,
+        Picture::Changes => {
+            let named = names.iter().zip(&read);
+            let named: Vec<_> =
+                named.map(|(name, (results, _))| (name.clone(), results.clone())).collect();
+            let compared = candor_compare::compare(&named, &asked.compare)?;
+            charts::changes::comparison(&compared, &runs)?
+        }
+    };
     Ok(match &asked.title {
         Some(title) => Chart { title: title.clone(), ..chart },
         None => chart,

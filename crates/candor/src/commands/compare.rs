@@ -20,6 +20,15 @@ the repeats of the runs where there are enough (--repeats 5 of candor run), else
 within single runs and an assumption about how far runs differ. Differences of plan and environment \
 that make the comparison unfair are told first. Results of fio and elbencho are read, too.";
 
+/// Help of `--across`.
+pub const ACROSS: &str = "Conditions that the comparison is about, which are meant to differ: \
+                          filesystem, scheduler, kernel, …, or plan, host, storage for all of a part";
+
+/// Takes the conditions of an `--across`.
+pub fn across(options: &mut candor_compare::Options, text: &str) {
+    options.across.extend(text.split(',').map(|word| word.trim().to_owned()));
+}
+
 /// Options of the command.
 const GROUPS: &[Group<candor_compare::Options>] = &[Group {
     title: "Comparison",
@@ -39,11 +48,10 @@ const GROUPS: &[Group<candor_compare::Options>] = &[Group {
         Flag {
             long: "across",
             takes: Takes::Many("NAME[,NAME…]"),
-            help: "Conditions that the comparison is about, which are meant to differ: filesystem, \
-                   scheduler, kernel, …, or plan, host, storage for all of a part",
+            help: ACROSS,
             fields: &[],
             set: |options, text| {
-                options.across.extend(text.split(',').map(|word| word.trim().to_owned()));
+                across(options, text);
                 Ok(())
             },
         },

@@ -2,7 +2,7 @@
 
 use candor_record::Unit;
 use candor_record::fmt::axis::short;
-use candor_record::results::Results;
+use candor_record::results::{JobResults, Results};
 use candor_show::csv::{self, Table};
 use serde_json::Value;
 
@@ -88,7 +88,7 @@ fn curves_on_a_page_go_through_the_percentiles_of_the_record() {
         let results = Results::from(&report);
         let jobs = results.phases.iter().flat_map(|phase| &phase.jobs);
         let latencies: Vec<_> =
-            jobs.flat_map(|job| job.work()).filter_map(|op| op.latency.as_ref()).collect();
+            jobs.flat_map(JobResults::work).filter_map(|op| op.latency.as_ref()).collect();
         let page = page(&report);
         let pictures = values(&page, "Latency percentiles");
         let drawn: Vec<_> = pictures.iter().flat_map(curves).collect();

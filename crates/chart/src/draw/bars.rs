@@ -86,7 +86,9 @@ fn panel(chart: &Chart, index: usize, left: f64, sheet: &mut Sheet<'_>, top: f64
         }
         sheet.svg.close();
     }
-    sheet.line((left, plot.top), (left, plot.bottom), "axis", "");
+    // Where bars go to both sides, they grow from a line within.
+    let base = axis.base();
+    sheet.line((base, plot.top), (base, plot.bottom), "axis", "");
     sheet.svg.close();
     plot.bottom + LINE + 2.0
 }

@@ -45,7 +45,7 @@ impl AxisUnit {
                 let (size, suffix) = largest(&COUNTS, if greatest < 1e4 { 1.0 } else { greatest });
                 of(size, if unit == Unit::OpsPerS { "per second" } else { "" }, suffix)
             }
-            Unit::Share => of(0.01, "%", ""),
+            Unit::Share | Unit::Change => of(0.01, "%", ""),
             Unit::Celsius => of(1.0, "°C", ""),
             Unit::Ratio | Unit::Text => of(1.0, "", ""),
         }

@@ -5,12 +5,10 @@ use candor_record::results::FigureKind;
 use candor_record::{RepeatedOp, Spread, Unit, fmt};
 
 use super::curve::{self, Curve, Part};
-use super::{Run, frame};
+use super::{ROWS_MAX, Run, frame};
 
 /// Operations of this size and more are told by their throughput.
 const LARGE_BYTES: u64 = 64 << 10;
-/// Rows of one picture.
-const ROWS_MAX: usize = 40;
 
 /// Results of one operation that are repeats of each other.
 type Group<'a> = Vec<Curve<'a>>;
