@@ -134,6 +134,25 @@ fn t05_a_deep_queue_reaches_the_device() {
     has(&report.limited_by(0), "the device at depth 32");
 }
 
+/// What doubling the workers showed: the most workers whose trial was not disturbed, how many
+/// doublings in a row to the last gained less than 5 % over the best before, and the best rate over
+/// that of the phase.
+fn doublings(report: &Report) -> (u64, u32, f64) {
+    let rate = |of: &Value| number(&of["measurement"]["operations"]["read"]["ops_per_s"]);
+    let before = number(report.at("/phases/0/measurements/0/operations/read/ops_per_s"));
+    let mut fastest = BTreeMap::<u64, f64>::new();
+    for trial in report.list("/phases/0/follow_ups").iter().filter(|f| f["workers"] != 4) {
+        let times = fastest.entry(trial["workers"].as_u64().expect("a count")).or_default();
+        *times = times.max(rate(trial) / before);
+    }
+    let start = (4, 0, 1.0);
+    fastest.into_iter().fold(start, |(most, flat, best), (workers, times)| match times / best {
+        ..0.9 => (most, flat, best),
+        ..1.05 => (workers, flat + 1, best.max(times)),
+        _ => (workers, 0, times),
+    })
+}
+
 #[test]
 fn t08_more_load_until_the_device_is_full() {
     let Some(case) = case("t08") else { return };
@@ -142,20 +161,16 @@ fn t08_more_load_until_the_device_is_full() {
         |report: &Report| number(report.at("/phases/0/measurements/0/operations/read/ops_per_s"));
     has(&one.limited_by(0), "the load: ");
     let four = report(&case, "4.json");
-    // An emulator's noise can look like a gain, or slow a trial down so that it shows nothing; then
-    // no limit is named.
-    let gain = |workers: u32| {
-        let trials = four.list("/phases/0/follow_ups").iter();
-        let of_load = trials.filter(|trial| trial["workers"] == workers);
-        let rates = of_load.map(|t| number(&t["measurement"]["operations"]["read"]["ops_per_s"]));
-        rates.fold(0.0, f64::max) / rate(&four)
-    };
-    let (least, most) = (gain(8).min(gain(16)), gain(8).max(gain(16)));
     let limit = four.limited_by(0);
-    match (least >= 0.91, most < 1.05) {
-        (true, true) => has(&limit, "the device at depth 4: up to 16 workers moved at most"),
-        (_, false) => assert_eq!(limit, ""),
-        (false, true) => assert!(!limit.starts_with("the load"), "{limit}"),
+    match doublings(&four) {
+        (most, 2.., best) if best < 1.2 => {
+            has(&limit, &format!("the device at depth 4: up to {most} workers moved at most"));
+        }
+        // An emulator's noise can look like a gain, or slow trials down so that they show nothing.
+        (_, _, best) => {
+            assert!(!limit.starts_with("the device at depth 4"), "{limit}");
+            assert!(best >= 1.2 || !limit.starts_with("the load"), "{limit}");
+        }
     }
     let eight = report(&case, "8.json");
     assert_eq!(eight.limited_by(0), "the device's own queue of 4");
