@@ -2,7 +2,7 @@
 //!
 //! Each gate (format, lints, licences, house rules) counts as one test.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -168,15 +168,26 @@ fn tests(root: &Path) -> Count {
         eprintln!("cargo could not be started");
         return Count::one(false);
     };
+    let path = root.join("target/tests.log");
+    let mut log = std::fs::File::create(&path).ok();
     let mut tally = Tally::default();
     if let Some(out) = child.stdout.take() {
         for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            tally.line(&line);
+            if let Some(file) = &mut log {
+                // The screen has what counts, so a log that cannot be written fails nothing.
+                let _ = file.write_all(&line).and_then(|()| file.write_all(b"\n"));
+            }
+            if let Some(line) = tally.line(&String::from_utf8_lossy(&line)) {
+                println!("{line}");
+            }
         }
     }
-    tally.count(child.wait().is_ok_and(|status| status.success()))
+    let success = child.wait().is_ok_and(|status| status.success());
+    for line in &tally.failures {
+        println!("{line}");
+    }
+    println!("each test by name, with its output: {}", path.display());
+    tally.count(success)
 }
 
 /// Reads the output of test binaries, which was asked for with `--show-output`.
@@ -185,27 +196,52 @@ struct Tally {
     count: Count,
     /// Tests that said that they were skipped; they ended without a failure, hence as passed.
     said_skipped: u64,
-    /// The test whose output is being shown has already been counted as skipped.
+    /// The test whose output is being shown.
+    test: String,
+    /// That test has already been counted as skipped.
     skipped: bool,
+    /// The output being shown is that of tests that failed.
+    failing: bool,
+    /// Output of all tests that failed, told at the end: there it is found.
+    failures: Vec<String>,
 }
 
 impl Tally {
-    fn line(&mut self, line: &str) {
-        if line.starts_with("---- ") || line.starts_with("running ") {
-            self.skipped = false;
-        } else if line.starts_with("skipped:") && !self.skipped {
+    /// The line, where it is worth telling at once: a sum, a skip, a failure, a test that takes long.
+    fn line(&mut self, line: &str) -> Option<String> {
+        if let Some(figures) = line.strip_prefix("test result: ") {
+            self.result(figures);
+            return Some(line.to_owned());
+        }
+        if let Some(test) = line.strip_prefix("---- ").and_then(|rest| rest.split(' ').next()) {
+            (self.test, self.skipped) = (test.to_owned(), false);
+        } else if line.starts_with("running ") || line == "successes:" {
+            (self.skipped, self.failing) = (false, false);
+        } else if line == "failures:" {
+            self.failing = true;
+        } else if line.starts_with("skipped:") && !self.skipped && !self.failing {
             self.skipped = true;
             self.said_skipped += 1;
-        } else if let Some(figures) = line.strip_prefix("test result: ") {
-            let figure = |name: &str| {
-                let words: Vec<&str> = figures.split([' ', ';', '.']).collect();
-                let at = words.iter().position(|word| *word == name)?;
-                words.get(at.checked_sub(1)?)?.parse().ok()
-            };
-            self.count.passed += figure("passed").unwrap_or(0);
-            self.count.failed += figure("failed").unwrap_or(0);
-            self.count.skipped += figure("ignored").unwrap_or(0);
+            return Some(format!("{}: {line}", self.test));
         }
+        if self.failing {
+            self.failures.push(line.to_owned());
+        }
+        let told = line.starts_with("test ") && !line.ends_with(" ... ok");
+        told.then(|| line.to_owned())
+    }
+
+    /// Adds what one test binary said at its end.
+    fn result(&mut self, figures: &str) {
+        let figure = |name: &str| {
+            let words: Vec<&str> = figures.split([' ', ';', '.']).collect();
+            let at = words.iter().position(|word| *word == name)?;
+            words.get(at.checked_sub(1)?)?.parse().ok()
+        };
+        self.count.passed += figure("passed").unwrap_or(0);
+        self.count.failed += figure("failed").unwrap_or(0);
+        self.count.skipped += figure("ignored").unwrap_or(0);
+        self.failing = false;
     }
 
     /// The count; what failed without a failing test, such as a build, counts as one.
@@ -238,12 +274,37 @@ not skipped: that is only a word
 
 test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s
 running 1 test
+test d ... FAILED
+
+successes:
+
+failures:
+
+---- d stdout ----
+skipped: no, this one failed
+
+failures:
+    d
+
 test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
 
     fn tally(output: &str) -> Tally {
         let mut tally = Tally::default();
-        output.lines().for_each(|line| tally.line(line));
+        for line in output.lines() {
+            tally.line(line);
+        }
         tally
+    }
+
+    #[test]
+    fn sums_skips_and_failures_are_told_and_nothing_else() {
+        let mut tally = Tally::default();
+        let told: Vec<String> = OUTPUT.lines().filter_map(|line| tally.line(line)).collect();
+        let starts = ["a: skipped: no root", "test result: ok", "test d ... FAILED", "test result"];
+        assert_eq!(told.len(), starts.len(), "{told:?}");
+        assert!(told.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{told:?}");
+        assert!(tally.failures.contains(&"---- d stdout ----".to_owned()), "{:?}", tally.failures);
+        assert!(!tally.failures.iter().any(|line| line.contains("---- a")), "{:?}", tally.failures);
     }
 
     #[test]
