@@ -134,7 +134,7 @@ fn t05_a_deep_queue_reaches_the_device() {
     has(&report.limited_by(0), "the device at depth 32");
 }
 
-/// What doubling the workers showed: the most workers whose trial was not disturbed, how many
+/// Trials of doubled workers: the most workers whose trial was not disturbed, how many
 /// doublings in a row to the last gained less than 5 % over the best before, and the best rate over
 /// that of the phase.
 fn doublings(report: &Report) -> (u64, u32, f64) {
