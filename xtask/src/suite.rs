@@ -207,7 +207,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// The line, where it is worth telling at once: a sum, skip, failure, or a test that takes long.
+    /// The line, where it is worth telling at once: sum, skip, failure, or a test that takes long.
     fn line(&mut self, line: &str) -> Option<String> {
         if let Some(figures) = line.strip_prefix("test result: ") {
             self.result(figures);
