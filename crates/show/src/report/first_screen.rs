@@ -3,6 +3,7 @@
 //! All of it fits a terminal of 80×24, the prompt included. Whatever finds no room stands in the
 //! full text and in the report.
 
+use candor_record::facts::TargetFacts;
 use candor_record::{Finding, NameTable, Report, fmt};
 
 use super::key_numbers::key_numbers;
@@ -76,13 +77,25 @@ fn head(page: &mut Page, report: &Report) {
     }
     let facts = report.facts();
     if let Some(target) = facts.targets.first() {
-        let more = match facts.targets.len() {
-            1 => String::new(),
-            n => format!(" and {} more", n - 1),
-        };
+        let more = more_targets(&facts.targets);
         let room = style.columns().saturating_sub(width(&more));
         page.line(&format!("{}{more}", cut(&describe::target(facts, target), room)));
     }
+}
+
+/// The number of targets after the first, and whether they lie on its filesystem; empty without any.
+fn more_targets(targets: &[TargetFacts]) -> String {
+    let Some((first, others)) = targets.split_first().filter(|(_, others)| !others.is_empty())
+    else {
+        return String::new();
+    };
+    let mount = |target: &TargetFacts| {
+        target.filesystem.as_ref().map(|on| (on.source.clone(), on.mount_point.clone()))
+    };
+    let of_first = mount(first);
+    let is_shared = of_first.is_some() && others.iter().all(|other| mount(other) == of_first);
+    let there = if is_shared { " on this filesystem" } else { "" };
+    format!("; {}{there}", fmt::counted(others.len() as u64, "more target"))
 }
 
 /// The table in so many lines at most: of a sweep its own, with its knees below.

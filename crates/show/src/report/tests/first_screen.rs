@@ -3,6 +3,7 @@
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Job, Phase};
+use candor_record::facts::TargetFacts;
 
 use super::*;
 
@@ -175,6 +176,31 @@ fn bandwidth_is_that_of_the_most_bytes_and_any_flush_is_durable() {
     report.judgement.repeats = (0..report.plan.phases.len()).map(repeated).collect();
     let text = first_screen(&report, &NARROW);
     assert!(!text.contains("Read 561 MB/s"), "the best of some repeats: {text}");
+}
+
+#[test]
+fn further_targets_are_counted_and_their_filesystem_is_named_as_the_same_only_where_it_is() {
+    let mut report = series();
+    let line = |report: &Report| {
+        let text = first_screen(report, &Style { width: 200, ..NARROW });
+        text.lines().find(|line| line.starts_with("/data")).expect("the target").to_owned()
+    };
+    let alone = line(&report);
+    assert!(alone.ends_with("600 MB/s at most"), "{alone}");
+    let targets = |report: &mut Report, more: &[TargetFacts]| {
+        let host = &mut report.phases.last_mut().expect("a phase").hosts[0];
+        host.facts.targets.truncate(1);
+        host.facts.targets.extend_from_slice(more);
+    };
+    let first = report.facts().targets[0].clone();
+    targets(&mut report, &[first.clone(), first.clone()]);
+    assert_eq!(line(&report), format!("{alone}; 2 more targets on this filesystem"));
+    let mut other = first.clone();
+    other.filesystem.as_mut().expect("a filesystem").mount_point = "/other".to_owned();
+    targets(&mut report, &[first, other.clone()]);
+    assert_eq!(line(&report), format!("{alone}; 2 more targets"));
+    targets(&mut report, &[other]);
+    assert_eq!(line(&report), format!("{alone}; 1 more target"));
 }
 
 /// Five repeats, one of which was served from the page cache.
