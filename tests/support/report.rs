@@ -7,9 +7,6 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-#[allow(unused_imports, reason = "the tests of the lab compare nothing")]
-pub use self::schema::comparison_violations;
-
 /// Weights above an explanation: what makes a result less than believable.
 const HEAVY: [&str; 3] = ["remark", "not_verifiable", "measures_else"];
 
@@ -145,4 +142,9 @@ pub fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
         *counts.entry(value).or_insert(0) += 1;
     }
     counts
+}
+
+/// Violations of the schema of the comparison by a document.
+pub fn comparison_violations(document: &Value) -> Vec<String> {
+    schema::comparison_violations(document)
 }

@@ -245,6 +245,19 @@ mod tests {
         assert_eq!(texts(&sizes), ["4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]);
     }
 
+    #[test]
+    fn dates_close_to_each_other_have_whole_minutes_around_them() {
+        const NOON: f64 = 20_780.0 * 86_400.0 + 12.0 * 3600.0;
+        for seconds in [0.0, 1.0, 239.0] {
+            let values = [NOON + 10.0, NOON + 10.0 + seconds];
+            let axis = placed(&Axis::new("", Unit::Ns, Scale::Date), &values, Ends::Tight);
+            let names = texts(&axis);
+            assert!(names.len() > 2, "{seconds} s apart: {names:?}");
+            assert!(names.windows(2).all(|two| two[0] < two[1]), "{names:?}");
+            assert!(values.iter().all(|at| axis.place(*at).is_some()), "{seconds} s apart");
+        }
+    }
+
     proptest! {
         #[test]
         fn every_value_has_a_place_within(

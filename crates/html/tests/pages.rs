@@ -3,6 +3,8 @@
 #[path = "browser/reports.rs"]
 mod reports;
 
+use candor_record::Limit;
+
 /// The page of a recorded report.
 fn page(name: &str) -> String {
     reports::page(&reports::recorded(name))
@@ -67,4 +69,47 @@ fn numbers_of_something_else_do_not_look_like_results() {
 #[test]
 fn equal_reports_give_equal_pages() {
     assert_eq!(page("zram-traced"), page("zram-traced"));
+}
+
+#[test]
+fn limits_beyond_four_are_folded() {
+    let all = [
+        Limit::PageCache,
+        Limit::Holes,
+        Limit::Memory,
+        Limit::HostMemory,
+        Limit::LoopHoles,
+        Limit::BlankBlocks,
+    ];
+    let mut report = reports::recorded("direct-read");
+    for nth in 1..all.len() {
+        let mut phase = report.phases[0].clone();
+        phase.name = format!("phase {nth}");
+        report.phases.push(phase);
+        report.judgement.phases.push(report.judgement.phases[0].clone());
+    }
+    for (judged, limit) in report.judgement.phases.iter_mut().flatten().zip(&all) {
+        judged.limited_by = Some(limit.clone());
+    }
+    let page = reports::page(&report);
+    let mut pieces: Vec<String> = all.iter().map(|limit| format!("<dt>{limit}</dt>")).collect();
+    pieces.insert(4, ">2 more limits</summary>".to_owned());
+    let places: Vec<usize> = pieces.iter().map(|piece| at(&page, piece)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn tiles_of_several_operations_have_the_rate_and_latency_of_each() {
+    let mut report = reports::recorded("xfs-files-cold");
+    report.phases.remove(0);
+    report.judgement.phases.remove(0);
+    let page = reports::page(&report);
+    let tiles = &page[at(&page, "aria-label=\"Key numbers\"")..];
+    let tiles = &tiles[..at(tiles, "</ul>")];
+    let names: Vec<&str> = tiles
+        .split("<span class=\"name\">")
+        .skip(1)
+        .filter_map(|tile| tile.split_once("</span>").map(|(name, _)| name))
+        .collect();
+    assert_eq!(names, ["open", "open, p99", "close", "close, p99", "read", "read, p99"]);
 }

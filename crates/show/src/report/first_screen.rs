@@ -83,7 +83,7 @@ fn head(page: &mut Page, report: &Report) {
     }
 }
 
-/// The number of targets after the first, and whether they lie on its filesystem; empty without any.
+/// How many targets follow the first, and whether they lie on its filesystem; empty without any.
 fn more_targets(targets: &[TargetFacts]) -> String {
     let Some((first, others)) = targets.split_first().filter(|(_, others)| !others.is_empty())
     else {
