@@ -15,6 +15,7 @@ mod given;
 mod help;
 mod origins;
 mod plain;
+pub mod ranks;
 mod row;
 mod support;
 #[cfg(test)]
