@@ -18,7 +18,10 @@ pub const RANKS_MAX: u32 = 4096;
 ///
 /// # Errors
 /// The number is no number from 1 to [`RANKS_MAX`].
-pub fn take(argv: &mut Vec<OsString>, environment: &dyn Environment) -> Result<u32, Diagnostic> {
+pub fn take(
+    argv: &mut Vec<OsString>,
+    environment: &dyn Environment,
+) -> Result<u32, Box<Diagnostic>> {
     let word = argv.get(1).and_then(|word| word.to_str()).map(str::to_owned);
     let behind_equals = word.as_deref().and_then(|word| word.strip_prefix(FLAG)?.strip_prefix('='));
     if let Some(number) = behind_equals {
@@ -36,11 +39,11 @@ pub fn take(argv: &mut Vec<OsString>, environment: &dyn Environment) -> Result<u
     }
 }
 
-fn read(from: &str, number: &str) -> Result<u32, Diagnostic> {
+fn read(from: &str, number: &str) -> Result<u32, Box<Diagnostic>> {
     let ranks = number.parse().ok().filter(|ranks| (1..=RANKS_MAX).contains(ranks));
     ranks.ok_or_else(|| {
         let message = format!("{from} is `{number}`, which is no number of ranks");
-        Diagnostic::nowhere("ranks", message).remedy(format!("give 1 to {RANKS_MAX}"))
+        Box::new(Diagnostic::nowhere("ranks", message).remedy(format!("give 1 to {RANKS_MAX}")))
     })
 }
 
