@@ -6,7 +6,9 @@
 mod check;
 #[cfg(test)]
 mod fake;
+mod io500;
 mod saturate;
 mod small_files;
 
 pub use check::{CheckOptions, check};
+pub use io500::{Io500Options, io500};

@@ -19,6 +19,7 @@ pub mod fmt;
 mod follow_up;
 pub mod histogram;
 mod host_sample;
+pub mod io500;
 mod judgement;
 mod latency_counts;
 mod limit;

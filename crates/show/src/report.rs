@@ -7,6 +7,7 @@
 mod filled;
 mod findings;
 mod first_screen;
+mod io500;
 mod key_numbers;
 pub mod parts;
 mod results;
@@ -29,6 +30,7 @@ pub use first_screen::text as first_screen;
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
+    io500::section(&mut page, report);
     results::section(&mut page, report);
     sweep::section(&mut page, report);
     filled::section(&mut page, report);

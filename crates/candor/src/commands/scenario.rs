@@ -1,6 +1,8 @@
 //! `candor scenario list|show|run`: shipped plans, each of a kind of application, with a page of
 //! what it imitates and how to read it.
 
+mod io500;
+
 use std::path::Path;
 
 use candor_plan::units::SizeSpec;
@@ -33,7 +35,8 @@ Run the work of a kind of application, by a plan that is shipped.
 
 candor scenario list: all of them. candor scenario show NAME: what it imitates, how to read its \
 results, and its plan, which can be kept in a file and changed. candor scenario run NAME \
-DIRECTORY: runs it on files of its own in that directory, which are removed at the end.";
+DIRECTORY: runs it on files of its own in that directory, which are removed at the end. The amounts \
+of io500 follow from what its first phases wrote, so it has no plan to show or change.";
 
 /// Size and length of a scenario.
 #[derive(Debug, Default)]
@@ -78,6 +81,7 @@ pub fn command() -> Command {
         .arg(Arg::new("NAME").help("One of those that list names"))
         .arg(Arg::new("DIRECTORY").help("Where its files are made"))
         .args(flag::args(GROUPS))
+        .args(io500::args())
         .args(flag::args(run::HOW))
         .args(flag::args(output::OF_RUNS))
         .after_help(exit::HELP)
@@ -88,7 +92,14 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     let word = |name: &str| matches.get_one::<String>(name).map(String::as_str);
     let scenario = || named(word("NAME"));
     let done = match word("ACTION") {
-        Some("run") => scenario().and_then(|(_, shipped)| {
+        Some("run") if word("NAME") == Some(io500::NAME) => {
+            return io500::main(word("DIRECTORY"), matches, line);
+        }
+        Some("show") if word("NAME") == Some(io500::NAME) => Ok(commands::printed(io500::PAGE)),
+        Some("run") => scenario().and_then(|(name, shipped)| {
+            if let Some(other) = io500::given(matches).first() {
+                return Err(format!("--{other} is a flag of io500, which {name} does not have"));
+            }
             let directory = word("DIRECTORY").ok_or_else(|| {
                 "nothing says where to run: name a directory behind the scenario".to_owned()
             })?;
@@ -106,23 +117,33 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
     })
 }
 
+/// Names of the flags of scenarios with a plan that were given.
+fn given(matches: &ArgMatches) -> Vec<&'static str> {
+    flag::given(GROUPS, matches)
+}
+
 /// The scenario of that name.
 fn named(name: Option<&str>) -> Result<(&'static str, &'static str), String> {
-    let names = || SCENARIOS.map(|(name, _)| name).join(", ");
+    let names = || pages().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
     let name = name.ok_or_else(|| format!("name a scenario: {}", names()))?;
     let found = SCENARIOS.into_iter().find(|(known, _)| *known == name);
     found.ok_or_else(|| format!("there is no scenario `{name}`; there are {}", names()))
 }
 
+/// Names of all scenarios, each with its page.
+fn pages() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SCENARIOS.into_iter().chain([(io500::NAME, io500::PAGE)])
+}
+
 /// Each scenario in a line.
 fn list() -> String {
-    let widest = SCENARIOS.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let widest = pages().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, shipped): (&str, &str)| {
         let first = shipped.lines().next().and_then(|line| line.strip_prefix("# "));
         let about = first.and_then(|line| line.split([':', '.', ',']).next()).unwrap_or_default();
         format!("{name:widest$}  {about}\n")
     };
-    SCENARIOS.map(line).concat()
+    pages().map(line).collect()
 }
 
 /// Runs a scenario, and gives the exit code.

@@ -7,7 +7,7 @@ use candor_record::facts::TargetFacts;
 use candor_record::{Finding, NameTable, Report, fmt};
 
 use super::key_numbers::key_numbers;
-use super::{ended, filled, findings, results, sweep, troubles, verdict_line};
+use super::{ended, filled, findings, io500, results, sweep, troubles, verdict_line};
 use crate::describe;
 use crate::layout::{Page, cut, width, wrap};
 use crate::style::{Style, Tone};
@@ -100,6 +100,9 @@ fn more_targets(targets: &[TargetFacts]) -> String {
 
 /// The table in so many lines at most: of a sweep its own, with its knees below.
 fn table(style: &Style, report: &Report, lines_max: usize) -> Vec<String> {
+    if let Some(lines) = io500::lines(style, report) {
+        return lines;
+    }
     let Some(of) = &report.judgement.sweep else {
         return results::brief(style, report, lines_max.min(ROWS_MAX));
     };

@@ -1,0 +1,126 @@
+//! `candor scenario run io500`: phases of IO500's shape, whose amounts follow from what was written.
+
+use std::path::PathBuf;
+
+use candor_dialects::kit::ranks::RANKS_MAX;
+use candor_explore::Io500Options;
+use candor_plan::Nanos;
+use candor_run::{HostOptions, Local};
+use clap::ArgMatches;
+
+use crate::commands::foreign::host::cpus_online;
+use crate::commands::run;
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::output;
+use crate::parse::{number, seconds};
+use crate::{commands, exit, screen};
+
+/// Name of the scenario.
+pub const NAME: &str = "io500";
+/// Page on it.
+pub const PAGE: &str = include_str!("io500.txt");
+
+/// Ranks and times of the series.
+#[derive(Debug, Default)]
+struct Draft {
+    directory: Option<PathBuf>,
+    stonewall: Option<Nanos>,
+    ranks: Option<u32>,
+}
+
+/// Flags of this scenario alone.
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Scenario io500",
+    flags: &[
+        Flag {
+            long: "datadir",
+            takes: Takes::One("DIRECTORY"),
+            help: "Where its files are made, in place of a word behind the name",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.directory, Ok(text.into())),
+        },
+        Flag {
+            long: "stonewall",
+            takes: Takes::One("SECONDS"),
+            help: "Time of each phase that writes [default: 300]",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.stonewall, seconds(text)),
+        },
+        Flag {
+            long: "ranks",
+            takes: Takes::One("N"),
+            help: "Ranks, each a worker [default: one for each CPU]",
+            fields: &[],
+            set: |draft, text| match number(text)? {
+                ranks if (1..=u64::from(RANKS_MAX)).contains(&ranks) => {
+                    put_some(&mut draft.ranks, Ok(ranks as u32))
+                }
+                _ => Err(format!("`{text}` is no number of ranks from 1 to {RANKS_MAX}")),
+            },
+        },
+    ],
+}];
+
+/// The flags, as the parser wants them.
+pub fn args() -> Vec<clap::Arg> {
+    flag::args(GROUPS)
+}
+
+/// Names of its flags that were given.
+pub fn given(matches: &ArgMatches) -> Vec<&'static str> {
+    flag::given(GROUPS, matches)
+}
+
+/// Runs the series, and gives the exit code.
+pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut draft = Draft::default();
+    let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
+        Ok(output) => output,
+        Err(code) => return code,
+    };
+    let options = match options(draft, directory, matches) {
+        Ok(options) => options,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
+    commands::run_and_finish(&output, &line.source, |control, consumer| {
+        candor_run::consumed(control, consumer, |channels| {
+            let local = Box::new(Local::new(&HostOptions::default(), channels));
+            candor_explore::io500(&options, local, &run, channels)
+        })
+    })
+}
+
+/// Options of the series. The error is a sentence.
+fn options(
+    draft: Draft,
+    directory: Option<&str>,
+    matches: &ArgMatches,
+) -> Result<Io500Options, String> {
+    let others = flag::given(run::HOW, matches).into_iter().chain(super::given(matches));
+    if let Some(other) = others.into_iter().next() {
+        return Err(format!(
+            "--{other} does not go with io500, whose plan follows from its results"
+        ));
+    }
+    let directory = match (draft.directory, directory) {
+        (Some(_), Some(word)) => {
+            return Err(format!("both {word} and --datadir say where to run; give one"));
+        }
+        (directory, word) => directory.or_else(|| word.map(PathBuf::from)),
+    };
+    let directory = directory.ok_or("nothing says where to run: add --datadir DIRECTORY")?;
+    if !directory.is_dir() {
+        let shown = directory.display();
+        return Err(format!("{shown} is no directory; make it, or name another"));
+    }
+    let stonewall = draft.stonewall.unwrap_or(candor_record::io500::WRITE_TIME_MIN);
+    if stonewall == Nanos(0) {
+        return Err("--stonewall 0 writes nothing; give seconds".to_owned());
+    }
+    let cpus = cpus_online().clamp(1, RANKS_MAX.into()) as u32;
+    Ok(Io500Options { directory, ranks: draft.ranks.unwrap_or(cpus), stonewall })
+}
