@@ -136,7 +136,7 @@ impl Read {
     pub fn entry(&self, text: &str, note: &Note) -> Entry {
         let results = &self.results;
         let absolute = |paths: &[String]| -> Vec<String> {
-            paths.iter().map(|path| absolute(path, note.directory.as_deref())).collect()
+            paths.iter().map(|path| lasting(absolute(path, note.directory.as_deref()))).collect()
         };
         let jobs = results.phases.iter().flat_map(|phase| &phase.jobs);
         let targets = sorted(jobs.flat_map(|job| absolute(&job.targets)).collect());
@@ -208,6 +208,25 @@ fn absolute(path: &str, directory: Option<&Path>) -> String {
     }
 }
 
+/// Beginnings of the names of files of a series' own, which the number of its process follows.
+const OWN_FILES: [&str; 2] = ["candor-check", "candor-io500"];
+
+/// The path without the number of the process by which a series names its own files: without that
+/// they are the same from run to run, and have a trend.
+fn lasting(path: String) -> String {
+    let parts = |name: &'static str| {
+        let (before, own) = path.rsplit_once(name)?;
+        Some((before, name, own.strip_prefix('.')?))
+    };
+    let Some((before, name, own)) = OWN_FILES.into_iter().find_map(parts) else { return path };
+    let end = own.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_own = (before.is_empty() || before.ends_with('/')) && end.len() < own.len();
+    match is_own && (end.is_empty() || end.starts_with('.')) && !end.contains('/') {
+        true => format!("{before}{name}{end}"),
+        false => path,
+    }
+}
+
 /// `fio` of `fio-3.33`, `candor` of `candor 0.1.0`.
 fn without_version(tool: &str) -> String {
     tool.split([' ', '-']).next().unwrap_or_default().to_owned()
@@ -249,6 +268,22 @@ mod tests {
         let [row] = &entry.results[..] else { panic!("one row") };
         assert_eq!((row.series.tool.as_str(), row.is_work), ("fio", true));
         assert_eq!(row.figures.all(), [(FigureKind::OpsPerS, 10.0)]);
+    }
+
+    #[test]
+    fn files_of_a_check_are_the_same_in_every_run() {
+        let cases = [
+            ("/data/candor-check.6325", "/data/candor-check"),
+            ("candor-check.6325.own", "candor-check.own"),
+            ("/data/candor-io500.7.ior-hard", "/data/candor-io500.ior-hard"),
+            ("/data/candor-check.6325/file", "/data/candor-check.6325/file"),
+            ("/data/my-candor-check.7", "/data/my-candor-check.7"),
+            ("/data/candor-check.7x", "/data/candor-check.7x"),
+            ("/data/candor-check.own", "/data/candor-check.own"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(lasting(path.to_owned()), expected);
+        }
     }
 
     #[test]

@@ -67,7 +67,7 @@ fn changes(comparison: &Comparison) -> Markup {
         let labels = [baseline.label.as_str(), change.run.as_str()];
         for figures in shown::by_job(change) {
             let Some(of) = figures.first() else { continue };
-            let heading = format!("{}, {}: {} → {}", of.phase, of.job, labels[0], labels[1]);
+            let heading = format!("{}: {} → {}", shown::place(of), labels[0], labels[1]);
             body.element("h3", &[], &heading);
             let table = shown::table(&figures, labels, comparison.confidence);
             parts::table(&mut body, &heading, &table);

@@ -238,6 +238,9 @@ fn results(report: &Report) -> Markup {
     if let Some((table, answered)) = shown::names(report) {
         body.element("h3", &[], "Names per second");
         parts::table(&mut body, "Names per second", &table);
+        // Its rates are lower than those of the single operations above, and have other units.
+        let what = "Names of a whole pass; the final sync counts where there was one.";
+        body.element("p", &[("class", "dim")], what);
         answered.iter().for_each(|line| body.element("p", &[("class", "dim")], line));
     }
     if let Some((table, lines)) = shown::repeats(report) {

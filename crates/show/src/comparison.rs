@@ -15,6 +15,8 @@ use crate::style::Tone;
 const MINOR_MAX: usize = 8;
 /// Columns of the name of a condition that differs; longer ones are cut.
 const NAME_COLUMNS: usize = 24;
+/// A value that a run does not have.
+const NOT_SET: &str = "not set";
 /// Words beside a condition that is meant to differ.
 const INTENDED: &str = "as intended";
 
@@ -61,7 +63,7 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
     }
     for figures in by_job(change) {
         let of = figures[0];
-        page.heading(&format!("{}, {}: {} → {}", of.phase, of.job, baseline.label, change.run));
+        page.heading(&format!("{}: {} → {}", place(of), baseline.label, change.run));
         let labels = [baseline.label.as_str(), change.run.as_str()];
         let table = table(&figures, labels, confidence);
         table.lines(page.style).iter().for_each(|line| page.line(line));
@@ -72,6 +74,14 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
     for sentence in &change.unmatched {
         page.blank();
         page.paragraph("alone: ", sentence);
+    }
+}
+
+/// The phase and the job, once where both have one name.
+pub fn place(of: &FigureChange) -> String {
+    match of.phase == of.job {
+        true => of.phase.clone(),
+        false => format!("{}, {}", of.phase, of.job),
     }
 }
 
@@ -93,8 +103,14 @@ pub fn by_job(change: &RunChange) -> Vec<Vec<&FigureChange>> {
 /// The conditions that differ, those that matter in a table.
 fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     // Three gaps of two columns.
-    let room = (page.style.columns() - NAME_COLUMNS - INTENDED.len() - 6) / 2;
-    if let Some(table) = unlike(label, change, (NAME_COLUMNS, room)) {
+    let columns = page.style.columns() - INTENDED.len() - 6;
+    let room = (columns - NAME_COLUMNS) / 2;
+    // Names take what short values leave: those of a series end with their phase.
+    let told = change.differences.iter().filter(|difference| difference.matters);
+    let values = told.flat_map(|of| [&of.baseline, &of.run]);
+    let widest = values.map(|value| value.as_deref().map_or(NOT_SET.len(), width)).max();
+    let room = room.min(widest.unwrap_or(0).max(width(label)).max(width(&change.run)));
+    if let Some(table) = unlike(label, change, (columns - 2 * room, room)) {
         page.heading(&format!("Not alike in {label} and {}", change.run));
         table.lines(page.style).iter().for_each(|line| page.line(line));
     }
@@ -134,7 +150,7 @@ pub fn also_different(change: &RunChange) -> Option<String> {
 /// The values in so many columns each. Lists that would be cut to the same text are shown by what
 /// only one of them has.
 fn distinct(of: &Difference, room: usize) -> (String, String) {
-    let whole = |value: &Option<String>| value.clone().unwrap_or("not set".into());
+    let whole = |value: &Option<String>| value.clone().unwrap_or(NOT_SET.into());
     let (one, other) = (whole(&of.baseline), whole(&of.run));
     let (mine, theirs) = (cut(&one, room), cut(&other, room));
     if mine != theirs {

@@ -147,11 +147,11 @@ pub fn head(progress: &RunProgress) -> String {
     progress.number().map_or(name.to_owned(), numbered)
 }
 
-/// `8 s left, 42 s in all`.
+/// `8 s left, 42 s to the end`.
 pub fn time_left(left: &Left) -> String {
     let phase = fmt::wait(left.phase_ns);
     match left.run_ns {
-        Some(run_ns) => format!("{phase} left, {} in all", fmt::wait(run_ns)),
+        Some(run_ns) => format!("{phase} left, {} to the end", fmt::wait(run_ns)),
         None => format!("{phase} left"),
     }
 }
@@ -250,11 +250,11 @@ mod tests {
     #[test]
     fn on_a_terminal() {
         insta::assert_snapshot!(text(&mut Line::new(true, 120)), @r#"
-        <[1/6] sequential write · 8 s left, 50 s in all>
+        <[1/6] sequential write · 8 s left, 50 s to the end>
         <random read 4 KiB, depth 1 · laying out /data/candor.0, 512 MiB of 1 GiB>
         <random read 4 KiB, depth 1 · laying out /data/candor.0, 1 GiB of 1 GiB>
-        <[2/6] random read 4 KiB, depth 1 · 8 s left, 42 s in all>
-        <[2/6] random read 4 KiB, depth 1 · 12.3k IOPS 50.4 MB/s · 4 s left, 38 s in all>
+        <[2/6] random read 4 KiB, depth 1 · 8 s left, 42 s to the end>
+        <[2/6] random read 4 KiB, depth 1 · 12.3k IOPS 50.4 MB/s · 4 s left, 38 s to the end>
         <>
         "#);
     }

@@ -68,14 +68,15 @@ impl Recording {
         }
     }
 
-    /// The alternate screen when it showed a text for the last time.
-    pub fn last_with(&self, text: &str) -> Option<Screen> {
+    /// The alternate screen when it showed all of these texts for the last time.
+    pub fn last_with(&self, texts: &[&str]) -> Option<Screen> {
         let mut parser = self.parser();
         let mut last = None;
         for bytes in &self.pieces {
             parser.process(bytes);
             let screen = parser.screen();
-            if screen.alternate_screen() && screen.contents().contains(text) {
+            let contents = screen.contents();
+            if screen.alternate_screen() && texts.iter().all(|text| contents.contains(text)) {
                 last = Some(screen.clone());
             }
         }

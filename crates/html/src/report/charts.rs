@@ -11,10 +11,20 @@ use crate::pictures::{Heading, figure};
 /// Curves that one picture of latencies has, at most; more of them hide each other.
 const CURVES_MAX: usize = 5;
 
-/// A picture of the latencies of some phases; none where they have none.
-fn distribution(body: &mut Markup, kind: Kind, id: &str, results: &Results) {
-    if let Ok(chart) = chart(kind, &[Run { name: "", results, report: None }]) {
+/// A picture of the latencies of some phases, named by them; none where they have none.
+fn distribution(body: &mut Markup, kind: Kind, id: &str, (name, results): (&str, &Results)) {
+    if let Ok(chart) = chart(kind, &[Run { name, results, report: None }]) {
         figure(body, id, &chart, Heading::Own);
+    }
+}
+
+/// The first and the last phase, which tell one part of a series from another.
+fn span(part: &Results) -> String {
+    match &part.phases[..] {
+        [] => String::new(),
+        [first] => first.name.clone(),
+        [first, .., last] if first.name == last.name => first.name.clone(),
+        [first, .., last] => format!("{} to {}", first.name, last.name),
     }
 }
 
@@ -43,6 +53,8 @@ impl<'a> Pictures<'a> {
         let mut body = Markup::new();
         let parts = self.parts();
         for (nth, part) in parts.iter().enumerate() {
+            let name = if parts.len() > 1 { span(part) } else { String::new() };
+            let part = (name.as_str(), part);
             distribution(&mut body, Kind::Percentiles, &format!("percentiles-{nth}"), part);
             let id = format!("histogram-{nth}");
             match parts.len() {

@@ -66,9 +66,18 @@ pub fn names(curves: &[Curve<'_>], runs: &[Run<'_>], parts: &[Part]) -> Vec<Stri
         texts.any(|text| Some(&text) != first.as_ref())
     };
     let telling: Vec<Part> = parts.iter().filter(differs).copied().collect();
+    // The operation of `random read, depth 1` is known from its name, where it has only one.
+    let says_op = |curve: &Curve<'_>| {
+        let place = |of: &Curve<'_>| (of.run, of.at);
+        let mut words = curve.phase.name.split(|c: char| !c.is_alphanumeric());
+        telling.contains(&Part::Phase)
+            && words.any(|word| word == curve.op.operation)
+            && curves.iter().filter(|other| place(other) == place(curve)).count() == 1
+    };
     let name = |curve: &Curve<'_>| {
         let mut texts: Vec<String> = Vec::new();
-        for text in telling.iter().map(|part| curve.part(*part, runs)) {
+        let parts = telling.iter().filter(|part| **part != Part::Op || !says_op(curve));
+        for text in parts.map(|part| curve.part(*part, runs)) {
             // A job is often named as its phase.
             if !text.is_empty() && texts.last() != Some(&text) {
                 texts.push(text);

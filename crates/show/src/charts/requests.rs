@@ -8,6 +8,8 @@ use super::SERIES_MAX;
 
 /// Rows of one picture; the least of more are left out, and counted.
 const ROWS_MAX: usize = 16;
+/// A share from which on a value has a row: no bar shows less.
+const SHARE_MIN: f64 = 0.001;
 
 /// Requests of a value, such as a size: `(value, requests)`.
 type Counts = Vec<(u64, u64)>;
@@ -43,8 +45,11 @@ fn by_value(
         .map(|of| {
             // Not every method tells sizes and places of our own requests apart.
             let own = of.own().map(&counts).filter(|counts| !counts.is_empty());
-            let name = format!("{} {}", of.device, of.direction.name());
-            (name, own.unwrap_or_else(|| counts(of)))
+            let all = counts(of);
+            // The text has the shares of all requests.
+            let whose = if own.as_ref().is_some_and(|own| *own != all) { " by candor" } else { "" };
+            let name = format!("{} {}{whose}", of.device, of.direction.name());
+            (name, own.unwrap_or(all))
         })
         .filter(|(_, counts)| !counts.is_empty())
         .take(SERIES_MAX)
@@ -61,7 +66,11 @@ fn by_value(
     let series: Vec<Series> = series.collect();
     let subtitle = match left_out {
         0 => String::new(),
-        more => format!("the {ROWS_MAX} most frequent; {} left out", fmt::counted(more, "value")),
+        more => format!(
+            "the {} most frequent; {} left out",
+            values.len(),
+            fmt::counted(more, "rarer value")
+        ),
     };
     let chart = Chart {
         title: title.into(),
@@ -77,6 +86,12 @@ fn by_value(
 /// The values with most requests, ascending, and how many were left out.
 fn values(traced: &[(String, Counts)]) -> (Vec<u64>, u64) {
     let mut all: Vec<(u64, u64)> = Vec::new();
+    let mut shown: Vec<u64> = Vec::new();
+    for (_, counts) in traced {
+        let sum: u64 = counts.iter().map(|(_, count)| count).sum();
+        let is_seen = |(_, count): &&(u64, u64)| share_of(*count, sum) >= SHARE_MIN;
+        shown.extend(counts.iter().filter(is_seen).map(|(value, _)| value));
+    }
     for (value, count) in traced.iter().flat_map(|(_, counts)| counts) {
         match all.iter_mut().find(|(known, _)| known == value) {
             Some((_, sum)) => *sum += count,
@@ -84,9 +99,11 @@ fn values(traced: &[(String, Counts)]) -> (Vec<u64>, u64) {
         }
     }
     all.sort_by_key(|(value, count)| (std::cmp::Reverse(*count), *value));
-    let left_out = all.len().saturating_sub(ROWS_MAX) as u64;
-    let mut values: Vec<u64> = all.into_iter().take(ROWS_MAX).map(|(value, _)| value).collect();
+    let known = all.len();
+    let values = all.into_iter().map(|(value, _)| value).filter(|value| shown.contains(value));
+    let mut values: Vec<u64> = values.take(ROWS_MAX).collect();
     values.sort_unstable();
+    let left_out = (known - values.len()) as u64;
     (values, left_out)
 }
 
@@ -123,5 +140,8 @@ mod tests {
         let counts: Counts = (1..=20).map(|nth| (nth * 4096, nth)).collect();
         let (values, left_out) = values(&[("sda read".into(), counts)]);
         assert_eq!((values.len(), values[0], left_out), (ROWS_MAX, 5 * 4096, 4));
+        let counts: Counts = vec![(4096, 9990), (8192, 9), (12288, 1)];
+        let (values, left_out) = self::values(&[("sda read".into(), counts)]);
+        assert_eq!((values, left_out), (vec![4096], 2), "no bar shows less than a thousandth");
     }
 }

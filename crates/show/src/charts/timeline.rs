@@ -3,7 +3,7 @@
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Series, Shape, Weight};
 use candor_record::results::{DeviceInterval, Interval, PhaseResults};
 use candor_record::{
-    Finding, PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, TimeRange, Unit,
+    Ceiling, Finding, PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, TimeRange, Unit,
 };
 
 use super::curve::{self, Curve, Part};
@@ -22,7 +22,10 @@ pub fn timeline(runs: &[Run<'_>]) -> Result<Chart, String> {
     let bytes = lines.series(|interval| interval.bytes_per_s.filter(|rate| *rate > 0.0));
     if !bytes.is_empty() {
         // An interval of nothing between others is a rate of 0, not a gap.
-        let bytes = lines.series(|interval| interval.bytes_per_s);
+        let mut bytes = lines.series(|interval| interval.bytes_per_s);
+        // Operations that move nothing, such as `stat`, would fill the legend.
+        let moves = |points: &[(f64, f64)]| points.iter().any(|(_, rate)| *rate > 0.0);
+        bytes.retain(|of| matches!(&of.shape, Shape::Line(points) if moves(points)));
         let levels = ceilings(runs, |ceiling| ceiling.bytes_per_s);
         let axis = Axis::linear("Throughput", Unit::BytesPerS);
         panels.push(Panel { levels, ..Panel::new(axis, bytes) });
@@ -258,12 +261,17 @@ fn moments_of(finding: &Finding, when: TimeRange, offset: f64) -> Vec<Mark> {
     std::iter::once(mark(when.from_ns, name)).chain(end).collect()
 }
 
-/// The ceilings that lie nearest to the rates.
-fn ceilings(runs: &[Run<'_>], rate: fn(&candor_record::Ceiling) -> Option<f64>) -> Vec<Level> {
+/// The ceilings that lie nearest to the rates, of those that hold for every phase: a line goes
+/// through all of them, and must not stand below what another phase did.
+fn ceilings(runs: &[Run<'_>], rate: fn(&Ceiling) -> Option<f64>) -> Vec<Level> {
     let mut levels: Vec<Level> = Vec::new();
-    let judged = runs.iter().filter_map(|run| run.report).flat_map(Report::judged);
-    for ceiling in judged.flat_map(|(_, judged)| &judged.ceilings) {
+    let judged = || runs.iter().filter_map(|run| run.report).flat_map(Report::judged);
+    for ceiling in judged().flat_map(|(_, judged)| &judged.ceilings) {
         let Some(value) = rate(ceiling) else { continue };
+        let same = |of: &Ceiling| of.element == ceiling.element && rate(of) == Some(value);
+        if !judged().all(|(_, judged)| judged.ceilings.iter().any(same)) {
+            continue;
+        }
         let is_known = |level: &Level| level.label == ceiling.element && level.value == value;
         if !levels.iter().any(is_known) {
             levels.push(Level { value, label: ceiling.element.clone() });

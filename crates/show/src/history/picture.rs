@@ -1,6 +1,7 @@
 //! Trends as a picture.
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Scale, Series, Shape};
+use candor_record::Verdict;
 use candor_record::fmt::{counted, percent};
 use candor_record::results::FigureKind;
 use candor_record::trend::{Trend, TrendPoint, Trends};
@@ -19,7 +20,8 @@ pub fn chart(trends: &Trends) -> Chart {
     let span = || {
         let first = points().min_by_key(|point| point.start_unix_ms)?;
         let last = points().max_by_key(|point| point.start_unix_ms)?;
-        Some(format!("{} to {}", day(&first.started), day(&last.started)))
+        let (first, last) = (day(&first.started), day(&last.started));
+        Some(if first == last { first.to_owned() } else { format!("{first} to {last}") })
     };
     let title = match shown {
         [one] => format!("{}: {}", one.figure, work(&one.series)),
@@ -112,11 +114,24 @@ fn signed(share: f64) -> String {
     format!("{sign}{}", percent(share.abs()))
 }
 
+/// The worst verdict of the results that count, how many have it, and how many do not count.
 fn verdict(shown: &[Trend]) -> String {
-    match shown.iter().map(Trend::left_out).sum::<usize>() {
-        0 => String::new(),
-        runs => format!("{} left out", counted(runs as u64, "result")),
-    }
+    let (counting, left_out): (Vec<&TrendPoint>, Vec<&TrendPoint>) =
+        shown.iter().flat_map(|trend| &trend.points).partition(|point| point.counts());
+    let verdicts: Vec<Verdict> = counting.iter().filter_map(|point| point.verdict).collect();
+    let judged = verdicts.iter().max().map(|worst| {
+        let concerned = verdicts.iter().filter(|verdict| *verdict == worst).count();
+        match counting.len() {
+            1 => worst.label().to_owned(),
+            all if all == concerned => format!("{}: all {all} results", worst.label()),
+            all => format!("{}: {concerned} of {all} results", worst.label()),
+        }
+    });
+    let unjudged = (judged.is_none() && !counting.is_empty()).then(|| "Not judged".to_owned());
+    let left_out = Some(left_out.len()).filter(|results| *results > 0);
+    let left_out =
+        left_out.map(|results| format!("{} left out", counted(results as u64, "result")));
+    [judged.or(unjudged), left_out].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn described(trend: &Trend) -> String {

@@ -133,7 +133,7 @@ fn a_trend_names_what_changed() {
     let all = Trends { history_version: 1, trends: vec![trend(), quiet], single: 3 };
     let text = trends(&all, &Style { color: false, width: 140 });
     for part in [
-        "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, job job, candor)\n",
+        "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor)\n",
         "  ████████████▁▁▁·▁▁▁▁\n",
         "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); now 785 IOPS; noise from run to run 0.2 %.",
         "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
@@ -157,6 +157,10 @@ fn a_picture_has_a_panel_per_trend_and_a_mark_per_change() {
     assert_eq!((picture.panels.len(), picture.marks.len()), (6, 1), "all changed in one run");
     assert_eq!(picture.marks[0].label, "run 13: -22 %");
     assert!(picture.subtitle.ends_with("2 more kinds of work are not drawn"), "{picture:?}");
+    assert_eq!(picture.verdict, "Believable: all 114 results; 6 results left out");
+    let day = Trend { points: trend().points[..1].to_vec(), ..trend() };
+    let day = chart(&Trends { trends: vec![day], ..all.clone() });
+    assert_eq!((day.subtitle.as_str(), day.verdict.as_str()), ("2026-10-01", "Believable"));
     assert!(picture.description.contains("in 20 runs: changes: -22 % in run 13."));
     assert!(!picture.is_empty() && chart(&Trends::default()).is_empty());
 }

@@ -25,6 +25,8 @@ const FINDINGS_MAX: usize = 3;
 const VERDICT_LINES_MAX: usize = 2;
 /// Lines that the sentence of a finding takes.
 const SENTENCE_LINES_MAX: usize = 2;
+/// Further targets lie where the first one does.
+const SHARED: &str = " on this filesystem";
 /// Lines of latency goals, errors and verification.
 const TROUBLES_MAX: usize = 3;
 
@@ -62,7 +64,7 @@ pub fn text(report: &Report, style: &Style) -> String {
 fn head(page: &mut Page, report: &Report) {
     let style = *page.style;
     let (line, tone) = verdict_line(report);
-    for line in short(&line, style.columns(), VERDICT_LINES_MAX) {
+    for line in short(&whole_clauses(&line, style.columns()), style.columns(), VERDICT_LINES_MAX) {
         page.line(&style.paint(tone, &line));
     }
     let cut_short = match &report.cut_short {
@@ -77,9 +79,24 @@ fn head(page: &mut Page, report: &Report) {
     }
     let facts = report.facts();
     if let Some(target) = facts.targets.first() {
-        let more = more_targets(&facts.targets);
+        let first = describe::target(facts, target);
+        let mut more = more_targets(&facts.targets);
+        // What lies below the first target says more than where the others are.
+        if width(&first) + width(&more) > style.columns() {
+            more = more.replace(SHARED, "");
+        }
         let room = style.columns().saturating_sub(width(&more));
-        page.line(&format!("{}{more}", cut(&describe::target(facts, target), room)));
+        page.line(&format!("{}{more}", cut(&first, room)));
+    }
+}
+
+/// The verdict without its last clause where only that finds no room: a part of it says nothing.
+fn whole_clauses(line: &str, columns: usize) -> String {
+    let fits = |text: &str| wrap(text, columns).len() <= VERDICT_LINES_MAX;
+    let without = line.rsplit_once("; ").map(|(before, _)| format!("{before} …"));
+    match without.filter(|without| !fits(line) && fits(without)) {
+        Some(without) => without,
+        None => line.to_owned(),
     }
 }
 
@@ -94,7 +111,7 @@ fn more_targets(targets: &[TargetFacts]) -> String {
     };
     let of_first = mount(first);
     let is_shared = of_first.is_some() && others.iter().all(|other| mount(other) == of_first);
-    let there = if is_shared { " on this filesystem" } else { "" };
+    let there = if is_shared { SHARED } else { "" };
     format!("; {}{there}", fmt::counted(others.len() as u64, "more target"))
 }
 
