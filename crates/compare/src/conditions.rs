@@ -6,7 +6,7 @@ use candor_record::fmt;
 use candor_record::results::{Area, Condition, DisturbanceKind, JobResults, Results};
 
 use crate::pairing::Pair;
-use crate::thresholds::DISTURBANCE;
+use crate::thresholds::{DISTURBANCE, NAMES_RATIO};
 
 /// Conditions that differ, those that matter first. `across` names those that the comparison is
 /// about.
@@ -69,13 +69,25 @@ fn between(baseline: &[Condition], run: &[Condition], alike: bool) -> Vec<Differ
         let values = [mine, theirs].map(|condition| condition.map(|of| of.value.clone()));
         let [baseline, run] = values;
         let known = alike || (baseline.is_some() && run.is_some());
-        let (area, name, matters) = (of.area, of.name.clone(), of.matters);
+        let (area, name) = (of.area, of.name.clone());
+        let matters = of.matters && !are_like_numbers_of_names(&name, [&baseline, &run]);
         let differs = baseline != run && known;
         differs.then_some(Difference { area, name, baseline, run, matters, intended: false })
     };
     let mine = baseline.iter().map(|of| difference(of, Some(of), named(run, &of.name)));
     let added = run.iter().filter(|of| named(baseline, &of.name).is_none());
     mine.chain(added.map(|of| difference(of, None, Some(of)))).flatten().collect()
+}
+
+/// True for numbers of names in a tree that are near enough to have the same rates.
+fn are_like_numbers_of_names(condition: &str, values: [&Option<String>; 2]) -> bool {
+    let is_number = ["tree.items", "tree.width"].iter().any(|key| {
+        condition.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+    });
+    let [Some(one), Some(other)] = values.map(|value| value.as_ref()?.parse::<f64>().ok()) else {
+        return false;
+    };
+    is_number && one.max(other) < NAMES_RATIO * one.min(other)
 }
 
 /// Differences of the work of each job; what all jobs share is told once.

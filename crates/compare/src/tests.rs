@@ -117,6 +117,20 @@ fn other_conditions_are_told_and_intended_ones_are_fair() {
 }
 
 #[test]
+fn series_that_made_about_as_many_names_are_compared() {
+    let fairness = |key: &str, names: &str| {
+        let on = |names: &str| with(repeated(1000.0), Area::Plan, key, names);
+        compared(on("1000"), on(names), &[], &[]).changes[0].fairness
+    };
+    let items = "tree.items of target own directories";
+    assert_eq!(fairness(items, "1900"), Fairness::Fair);
+    assert_eq!(fairness(items, "600"), Fairness::Fair);
+    assert_eq!(fairness(items, "2000"), Fairness::OtherWork);
+    assert_eq!(fairness(items, "none"), Fairness::OtherWork);
+    assert_eq!(fairness("tree.depth of target", "1001"), Fairness::OtherWork);
+}
+
+#[test]
 fn the_work_of_a_job_is_compared_job_by_job() {
     let deep = |depth: &str| {
         let mut results = repeated(1000.0);

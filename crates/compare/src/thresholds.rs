@@ -30,6 +30,10 @@ pub const RATE_DEVIATION: f64 = 0.0025;
 /// Difference of the load of others from which on the hosts were not alike, as a share of all.
 pub const DISTURBANCE: f64 = 0.1;
 
+/// Numbers of names in two trees of which neither is more often in the other, from which on their
+/// rates answer different questions: series make as many as there is time for.
+pub const NAMES_RATIO: f64 = 2.0;
+
 /// Share of their time for which workers waited for a CPU, from which on one run says nothing of
 /// the next.
 pub const STARVED: f64 = 0.1;
