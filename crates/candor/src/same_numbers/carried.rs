@@ -60,7 +60,9 @@ pub fn values(page: &str, title: &str) -> Vec<Value> {
         let text = rest.split("</script>").next().unwrap_or(rest);
         serde_json::from_str(text).expect("values")
     });
-    all.filter(|value: &Value| value["title"] == title).collect()
+    // Behind it stand the phases of a part of a series.
+    all.filter(|of: &Value| of["title"].as_str().is_some_and(|text| text.starts_with(title)))
+        .collect()
 }
 
 fn points(series: &Value) -> Vec<Vec<Option<f64>>> {
