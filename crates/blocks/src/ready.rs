@@ -126,7 +126,7 @@ impl ReadyBlocks {
     /// A file that cannot be opened or does not fit the work.
     fn new(blocks: &Blocks, context: &mut JobContext<'_>) -> Result<ReadyBlocks, EngineError> {
         let (plan, job, mut blocks) = (context.plan, context.job, blocks.clone());
-        let open = || Files::open(plan, job, &blocks);
+        let open = || Files::open(plan, job, &blocks, context.stop);
         let files = Arc::new(thread_attributes::as_user(&job.threads, open)?);
         blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
         let trace = match &blocks.access {

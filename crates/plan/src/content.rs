@@ -29,7 +29,7 @@ pub struct Content {
     pub duplicate_percent: u8,
     /// Which blocks are repeated.
     pub duplicates: Duplicates,
-    /// What words say, for `fill = "words"`.
+    /// Kind and seed of words, for `fill = "words"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
 }

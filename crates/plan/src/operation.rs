@@ -87,8 +87,8 @@ impl Figure {
         }
     }
 
-    /// True for what a job was asked to do, apart from opening files, making it durable and checking
-    /// it, and from times that several operations make up.
+    /// True for what a job was asked to do, apart from opening files, making it durable and
+    /// checking it, and from times that several operations make up.
     pub fn is_work(self) -> bool {
         !matches!(self, Figure::Flush | Figure::ReadBack | Figure::Opening | Figure::Item)
     }
@@ -124,7 +124,7 @@ pub enum BlocksOp {
     ReadBack = 6,
     /// A worker opens a file for itself, within the phase.
     Open = 7,
-    /// It closes that file.
+    /// A worker closes that file.
     Close = 8,
 }
 

@@ -246,6 +246,33 @@ mod tests {
         assert_eq!(Seat::one_of(7, 8).dealt(u64::MAX).start(), u64::MAX);
     }
 
+    /// `offset(rank, s, j) = s·n·block + rank·block + j·size`, for 10,000 ranks.
+    #[test]
+    fn ten_thousand_ranks_cover_a_file_exactly_once() {
+        const RANKS: u64 = 10_000;
+        const SIZE: u64 = 1 << 20;
+        for (per_block, segments) in [(12, 1), (1, 12), (4, 3)] {
+            let block = per_block * SIZE;
+            let mut seen = vec![[false; 2]; (RANKS * per_block * segments) as usize];
+            for rank in 0..RANKS {
+                let seat = Seat::of(Sharing::Shared, rank, RANKS, 1);
+                let (dealt, scattered) = (seat.dealt(block), seat.scattered(block, SIZE, 7));
+                for (s, j) in (0..segments).flat_map(|s| (0..per_block).map(move |j| (s, j))) {
+                    let position = s * block + j * SIZE;
+                    let offset = dealt.start() + dealt.offset(position);
+                    assert_eq!(offset, s * RANKS * block + rank * block + j * SIZE);
+                    let anywhere = scattered.offset(position);
+                    assert_eq!(anywhere / (RANKS * block), s, "within its segment");
+                    for (way, at) in [offset, anywhere].into_iter().enumerate() {
+                        let seen = &mut seen[(at / SIZE) as usize][way];
+                        assert!(!std::mem::replace(seen, true), "{rank} {s} {j}");
+                    }
+                }
+            }
+            assert!(seen.iter().all(|ways| *ways == [true; 2]));
+        }
+    }
+
     #[test]
     fn slices_cover_everything_once() {
         for seats in 1..9 {

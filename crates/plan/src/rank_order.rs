@@ -1,5 +1,5 @@
-//! On whose data a worker works: its own rank's, that of one so many ranks further on, or of one drawn
-//! by chance.
+//! On whose data a worker works: its own rank's, that of one so many ranks further on, or of one
+//! drawn by chance.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -518,7 +518,7 @@ pub struct WorkerStats {
     /// The CPU on which it ended.
     #[serde(default)]
     pub cpu: Option<u32>,
-    /// Its opening, transfer and closing, where it opened its files in the phase.
+    /// Opening, transfer and closing, where it opened its files in the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
 }

@@ -18,7 +18,7 @@ const CHUNK_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub struct OccupiedMemory {
     _mapping: Mapping,
-    /// Its size, and whether the kernel may swap it out.
+    /// Size of the memory, and whether the kernel may swap it out.
     pub known: MemoryOccupied,
 }
 

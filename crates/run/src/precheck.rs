@@ -172,7 +172,8 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, engine: Option<&Engine>, 
 }
 
 /// Proves the counters for a file that workers make in the phase: a small file of our own in its
-/// directory stands for it. What cannot be proven is not verifiable, and keeps no run from going on.
+/// directory stands for it. What cannot be proven is not verifiable, and keeps no run from going
+/// on.
 fn prove_where_made(
     facts: &mut Facts,
     index: usize,

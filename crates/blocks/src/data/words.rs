@@ -3,9 +3,11 @@
 //! | kind | word i of an operation at an offset | every 512th word |
 //! | --- | --- | --- |
 //! | timestamp | rank · 2^32, or'd with seed + i | the same |
-//! | offset | the same | rank · 2^32, or'd with the offset's low 32 bits · (i ÷ 512 + 1) |
+//! | offset | the same | rank · 2^32, or'd with the offset's low half · (i ÷ 512 + 1) |
 //! | incompressible | two draws of `rand_r` from seed + rank, always the same | as `offset` |
-//! | random | the word before · 0x9e37fffffffc0001 ÷ 8, from a draw of seed + rank + offset | the same |
+//! | random | the word before · 0x9e37fffffffc0001 ÷ 8 | the same |
+//!
+//! The first random word follows from a draw of seed + rank + offset.
 //!
 //! Files with such words are exchanged with other programs, so nothing of this can change.
 
@@ -35,7 +37,7 @@ pub fn rand_r(seed: &mut u32) -> u32 {
     (((high << 10) ^ middle) << 10) ^ bits(0x3ff)
 }
 
-/// What the words of an operation are computed from.
+/// Numbers from which the words of an operation are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key {
     kind: WordKind,

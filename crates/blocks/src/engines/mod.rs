@@ -82,7 +82,8 @@ impl Context<'_> {
     }
 }
 
-/// Does a trim, a flush, an open or a close in the calling thread: most kernels offer no faster way.
+/// Does a trim, a flush, an open or a close in the calling thread: most kernels offer no faster
+/// way.
 #[cold]
 pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
     let file = files.get(slot.handle);

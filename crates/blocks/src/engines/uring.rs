@@ -24,8 +24,8 @@ pub struct Uring {
     sqe_builder: SqeBuilder,
     /// Options of entries beside the usual, where the plan has any.
     sqe_options: Option<Box<SqeOptions>>,
-    /// Trims, which io_uring cannot queue on many kernels, flushes where it polls, and files that are
-    /// opened or closed.
+    /// Trims, which io_uring cannot queue on many kernels, flushes where it polls, and files that
+    /// are opened or closed.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
     refused: Vec<u32>,

@@ -69,8 +69,8 @@ impl ReadyBlocks {
         self.blocks.content.words.map(|words| WordMaker::new(words, writer, self.ranks.ranks))
     }
 
-    /// Content of a worker's writes, in buffers of that many bytes. The read buffers are touched, so
-    /// that no page faults occur during the measurement.
+    /// Content of a worker's writes, in buffers of that many bytes. The read buffers are touched,
+    /// so that no page faults occur during the measurement.
     pub(super) fn content(
         &self,
         rank: u32,

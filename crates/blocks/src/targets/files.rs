@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use candor_engine::names::{Named, named};
-use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, WriteLife};
-use candor_plan::{Bytes, Create, Job, Layout, Plan, Target, TargetKind};
+use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, Share, WriteLife};
+use candor_plan::{Bytes, Create, Job, Layout, Plan, Stop, Target, TargetKind};
 use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
@@ -268,7 +268,15 @@ impl Files {
     ///
     /// # Errors
     /// A file that is missing, cannot be opened, or is shorter than the plan's size.
-    pub fn open(plan: &Plan, job: &Job, blocks: &Blocks) -> Result<Files, EngineError> {
+    pub fn open(
+        plan: &Plan,
+        job: &Job,
+        blocks: &Blocks,
+        stop: &Stop,
+    ) -> Result<Files, EngineError> {
+        // Operations of segments that are counted may end before what is not there; a read that
+        // meets the end of its file fails.
+        let may_be_short = stop.ops.is_some() && matches!(blocks.share, Share::Segments { .. });
         let mut files = Vec::new();
         let known = plan.targets_by_name();
         let targets = (0..).zip(&job.targets);
@@ -287,9 +295,10 @@ impl Files {
                 if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
                     continue;
                 }
-                let file = file.fit(target, blocks).map_err(|(message, remedy)| {
-                    EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
-                })?;
+                let file =
+                    file.fit(target, blocks, may_be_short).map_err(|(message, remedy)| {
+                        EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
+                    })?;
                 files.push(OpenFile { target: index, ..file });
             }
         }
@@ -427,7 +436,12 @@ struct Opened {
 
 impl Opened {
     /// Open file, if it can have the plan's size; otherwise the mismatch and the remedy.
-    fn fit(self, target: &Target, blocks: &Blocks) -> Result<OpenFile, (String, &'static str)> {
+    fn fit(
+        self,
+        target: &Target,
+        blocks: &Blocks,
+        may_be_short: bool,
+    ) -> Result<OpenFile, (String, &'static str)> {
         let Opened { file, present } = self;
         // Writes extend a file, but never a device.
         let reads =
@@ -436,6 +450,7 @@ impl Opened {
         let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
         // A worker that makes a file makes it as long as its mapping.
         let grows = grows || (file.opening.creates && blocks.mix.read == 0);
+        let grows = grows || may_be_short;
         let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
         if file.size > present && is_fixed {
             let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
@@ -528,7 +543,7 @@ mod tests {
             Target { path: path.into(), size: Some(Bytes(size)), layout, ..Target::default() };
         let job = Job { targets: vec![target.name.clone()], ..Job::default() };
         let plan = Plan { targets: vec![target], ..Plan::default() };
-        Files::open(&plan, &job, &Blocks { mix, ..Blocks::default() })
+        Files::open(&plan, &job, &Blocks { mix, ..Blocks::default() }, &Stop::default())
     }
 
     #[test]
@@ -548,7 +563,8 @@ mod tests {
             let job = Job { targets: vec![target.name.clone()], ..Job::default() };
             let plan = Plan { targets: vec![target], ..Plan::default() };
             let blocks = Blocks { engine, direct: true, ..Blocks::default() };
-            let refused = Files::open(&plan, &job, &blocks).expect_err("a file takes none");
+            let refused =
+                Files::open(&plan, &job, &blocks, &Stop::default()).expect_err("a file takes none");
             assert!(refused.to_string().contains(word), "{refused}");
         }
     }
@@ -562,7 +578,7 @@ mod tests {
         let job = Job { targets: vec![target.name.clone()], ..Job::default() };
         let plan = Plan { targets: vec![target], ..Plan::default() };
         let blocks = Blocks { mix: Mix::WRITE, ..Blocks::default() };
-        let files = Files::open(&plan, &job, &blocks).expect("opened");
+        let files = Files::open(&plan, &job, &blocks, &Stop::default()).expect("opened");
         assert_eq!((files.get(0).base, files.get(0).size), (1000, 5096));
     }
 

@@ -4,7 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A stage, in ns since the release of the barrier (after the ramp); 0 and 0 where none came so far.
+/// A stage, in ns since the release of the barrier (after the ramp); 0 and 0 where none came so
+/// far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StageSpan {
     /// Begin of the first operation.

@@ -109,7 +109,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1000))]
 
     #[test]
-    fn nothing_is_accused_falsely(which in 0_usize..4, seed: i32, rank in 0_u64..10_000, at in 0_u64..1 << 30) {
+    fn nothing_is_accused_falsely(
+        which in 0_usize..4, seed: i32, rank in 0_u64..10_000, at in 0_u64..1 << 30
+    ) {
         let maker = maker(KINDS[which], seed, rank);
         let offset = at * 4096;
         prop_assert_eq!(maker.check(&made(&maker, offset), offset, &mut Vec::new()), Ok(()));

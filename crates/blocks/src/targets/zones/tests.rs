@@ -27,7 +27,7 @@ fn files(zones: u64) -> Arc<Files> {
     let job = Job { targets: vec![target.name.clone()], ..Job::default() };
     let plan = Plan { targets: vec![target], ..Plan::default() };
     let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
-    Arc::new(Files::open(&plan, &job, &blocks).expect("null opens"))
+    Arc::new(Files::open(&plan, &job, &blocks, &Stop::default()).expect("null opens"))
 }
 
 fn map(files: &Files, plan: &Zones) -> Arc<Map> {
