@@ -59,7 +59,9 @@ impl<'a> Pair<'a> {
     /// Operations that each repeat of both sides did, by name, without those made up of others.
     pub fn operations(&self) -> Vec<&'a str> {
         let [mine, theirs] = self.measured();
-        let counts = |op: &&'a OpResults| !matches!(op.figure, Figure::Item | Figure::ReadBack);
+        let counts = |op: &&'a OpResults| {
+            !matches!(op.figure, Figure::Item | Figure::ReadBack | Figure::Opening)
+        };
         let first = mine.first().map_or(&[][..], |job| &job.operations);
         let names = first.iter().filter(counts).map(|op| op.operation.as_str());
         let all: Vec<_> = mine.iter().chain(&theirs).collect();

@@ -25,6 +25,7 @@ mod layout;
 mod leftovers;
 mod local;
 mod memory;
+mod occupied_memory;
 mod operations_log;
 mod owned_files;
 mod page_cache;

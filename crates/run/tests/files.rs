@@ -4,8 +4,8 @@ use candor_plan::units::Direction;
 use std::fs;
 use std::path::Path;
 
-use candor_plan::blocks::{Blocks, Hints};
-use candor_plan::units::Mix;
+use candor_plan::blocks::{Blocks, Hints, Opening, Share};
+use candor_plan::units::{Extent, Mix};
 use candor_plan::{
     Bytes, Create, Hook, Hooks, Job, Layout, Member, OnFailure, Phase, Plan, Target, TargetKind,
 };
@@ -216,4 +216,76 @@ fn files_are_brought_into_the_cache_and_dropped_from_it() {
     assert_eq!(resident(), 0);
     let report = with(Hints { pre_read: true, ..Hints::default() });
     assert_eq!(report.phases[0].host().before.cache.expect("told").resident_bytes, 64 * KIB);
+}
+
+/// A target that nobody lays out, and a job whose workers open it in the phase.
+fn opened_in_phase(path: &Path, mix: Mix, keep: bool) -> (Target, Job) {
+    let target = Target {
+        keep,
+        overwrite: false,
+        create: Create::Parents,
+        layout: Layout::Never,
+        ..target("made", path)
+    };
+    let mut job = Job { workers: 2, ..job("made", mix) };
+    if let Some(blocks) = job.blocks_mut() {
+        blocks.opening = Opening::InStages;
+        blocks.share = Share::Slice;
+        blocks.durability.fsync_at_end = mix == Mix::WRITE;
+    }
+    (target, job)
+}
+
+#[test]
+fn what_workers_make_in_their_phase_is_the_runs_own() {
+    let dir = scratch();
+    for keep in [true, false] {
+        let path = dir.path().join(format!("kept-{keep}/file"));
+        let (target, write) = opened_in_phase(&path, Mix::WRITE, keep);
+        let (_, read) = opened_in_phase(&path, Mix::READ, keep);
+        let mut plan = plan(vec![target], vec![write.clone()]);
+        let phase = |name: &str, job: &Job| Phase {
+            name: name.into(),
+            jobs: vec![job.clone()],
+            ..Phase::default()
+        };
+        plan.phases = vec![phase("write", &write), phase("again", &write), phase("read", &read)];
+        let report = run(&plan);
+        for phase in &report.phases {
+            let measured = &phase.measurements[0];
+            assert_eq!(measured.ended, Ended::Done, "{:?}", measured.errors);
+            assert_eq!((measured.ops_done(), measured.operation("open").ops), (16, 2));
+            assert!(measured.stages.is_some_and(|stages| stages.close.length_ns() > 0));
+        }
+        let flushed = report.phases[0].measurements[0].elapsed_with_flush_ns;
+        assert_eq!(flushed, Some(report.phases[0].measurements[0].elapsed_ns));
+        assert_eq!(path.exists(), keep);
+    }
+    let theirs = dir.path().join("theirs");
+    fs::write(&theirs, "words").expect("written");
+    let (target, write) = opened_in_phase(&theirs, Mix::WRITE, false);
+    let refused = candor_run::execute(
+        &plan(vec![target], vec![write]),
+        (&Options::default(), &HostOptions { at_once: true, ..HostOptions::default() }),
+        &Control::default(),
+        |_| {},
+    );
+    assert_eq!(refused.err().map(|error| error.exit_code()), Some(3), "nobody consented");
+    assert_eq!(fs::read_to_string(&theirs).expect("still there"), "words");
+}
+
+#[test]
+fn memory_is_occupied_while_a_run_goes_on() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    let mut plan = plan(vec![target("file", &path)], vec![job("file", Mix::READ)]);
+    plan.occupy_memory = Some(Extent::Bytes(Bytes(32 << 20)));
+    let report = run(&plan);
+    let occupied = report.phases[0].hosts[0].facts.host.memory_occupied;
+    assert_eq!(occupied.map(|memory| memory.bytes), Some(32 << 20));
+    plan.occupy_memory = Some(Extent::Bytes(Bytes(1 << 60)));
+    let options = (&Options::default(), &HostOptions::default());
+    let refused = candor_run::execute(&plan, options, &Control::default(), |_| {});
+    let refused = refused.expect_err("no host has so much").to_string();
+    assert!(refused.contains(" of memory are to be occupied, and "), "{refused}");
 }

@@ -5,6 +5,7 @@ mod engines;
 mod jobs;
 mod limits;
 mod measures;
+mod ranks;
 mod small;
 mod traces;
 mod verify;

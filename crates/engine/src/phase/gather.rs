@@ -6,7 +6,7 @@ use candor_plan::blocks::IoPriority;
 use candor_plan::work::{Figure, Operation};
 use candor_record::{
     Depths, Ended, EngineUsed, FirstDone, Latency, Measurement, OfPriority, OpCount, OpSample,
-    OpStats, Progress, ReadBack, Sample, VerifyStats,
+    OpStats, Progress, ReadBack, Sample, Stages, VerifyStats, WorkerStats,
 };
 
 use crate::clock::{Clock, Ticks};
@@ -83,6 +83,7 @@ pub fn measurement(
         },
         operations,
         first_done: first_done(job, &apart, elapsed_ns, &clock),
+        stages: stages(&per_worker),
         per_worker,
         errors: failures.into_list(),
         // Tags of blocks are told of where they are wrong.
@@ -104,6 +105,15 @@ pub fn measurement(
     measurement.derive();
     job.work.finish(&mut measurement);
     measurement
+}
+
+/// First begin and last end of each stage over all workers; none where nobody opened files.
+fn stages(per_worker: &[WorkerStats]) -> Option<Stages> {
+    let each = per_worker.iter().filter_map(|worker| worker.stages);
+    each.reduce(|mut all, next| {
+        all.merge(&next);
+        all
+    })
 }
 
 /// Counts of all workers when the first one ended. Not known where workers read back after their

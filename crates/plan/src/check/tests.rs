@@ -1,6 +1,8 @@
 use super::*;
 use crate::text;
 
+mod ranks;
+
 /// A plan around the given lines; nothing in it is wrong by itself.
 fn plan(phase: &str, job: &str, blocks: &str) -> String {
     format!(

@@ -8,7 +8,7 @@ mod table;
 use candor_record::fmt::{self, column};
 use candor_record::{
     Ceiling, Limit, LimitClass, Measurement, NameTable, PhaseJudgement, PhaseRecord, Repeats,
-    Report, Severity,
+    Report, Severity, StageSpan, Stages,
 };
 
 use crate::layout::Page;
@@ -32,6 +32,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
     repeats::section(page, &report.judgement.repeats);
     search_steps(page, report);
     submissions(page, report);
+    stages(page, report);
     follow_ups(page, report);
     ceilings(page, report);
 }
@@ -89,6 +90,44 @@ fn submissions(page: &mut Page, report: &Report) {
         page.blank();
         page.aside("", &line);
     }
+}
+
+/// Opening, transfer and closing of jobs whose workers opened their files in the phase, and how far
+/// workers were where a stonewall wore out.
+fn stages(page: &mut Page, report: &Report) {
+    let lines = stage_lines(report);
+    if !lines.is_empty() {
+        page.blank();
+        lines.iter().for_each(|line| page.aside("", line));
+    }
+}
+
+/// The same, a line for each.
+fn stage_lines(report: &Report) -> Vec<String> {
+    let time = |ns: u64| fmt::time(ns as f64);
+    let span = |name: &str, stage: &StageSpan| {
+        format!("{name} {} to {}", time(stage.begin_ns), time(stage.end_ns))
+    };
+    let of_job = |phase: &PhaseRecord, measured: &Measurement| {
+        let name = match phase.measurements.len() {
+            1 => phase.name.clone(),
+            _ => format!("{}, {}", phase.name, measured.job),
+        };
+        let stages = measured.stages.map(|Stages { open, transfer, close }| {
+            let spans = [span("open", &open), span("transfer", &transfer), span("close", &close)];
+            format!("Stages of {name}, first begin to last end: {}.", spans.join(", "))
+        });
+        let wear_out = measured.wear_out.map(|counts| {
+            let (most, least) = (counts.ops, counts.ops_least);
+            format!(
+                "When the time of {name} was up, the furthest worker had done {most} operations \
+                 and the last one {least}; all went on to the furthest one's count."
+            )
+        });
+        [stages, wear_out].into_iter().flatten()
+    };
+    let phases = report.phases.iter();
+    phases.flat_map(|phase| phase.measurements.iter().flat_map(|m| of_job(phase, m))).collect()
 }
 
 /// How operations were handed over, in one line.

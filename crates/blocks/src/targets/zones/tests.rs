@@ -27,7 +27,7 @@ fn files(zones: u64) -> Arc<Files> {
     let job = Job { targets: vec![target.name.clone()], ..Job::default() };
     let plan = Plan { targets: vec![target], ..Plan::default() };
     let blocks = Blocks { engine: Engine::Null, ..Blocks::default() };
-    Arc::new(Files::open(&plan, &job, &blocks).expect("null opens"))
+    Arc::new(Files::open(&plan, &job, &blocks, &Stop::default()).expect("null opens"))
 }
 
 fn map(files: &Files, plan: &Zones) -> Arc<Map> {
@@ -51,7 +51,7 @@ impl Worker {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Worker {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
-        let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed);
+        let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed, 0);
         let random = Random::new(seed, 0);
         let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
         let mut stream = Stream::new(parts);

@@ -160,6 +160,12 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
         flush.keep(|column| !matches!(column, Column::MbPerS | Column::MibPerS));
         rows.push(flush);
     }
+    let opening = measurement.operations.iter();
+    for stats in opening.filter(|op| op.figure == Figure::Opening && op.ops > 0) {
+        let mut open = row(&stats.name, stats, stats.latency.as_ref());
+        open.keep(|column| column >= Column::Mean);
+        rows.push(open);
+    }
     let items = measurement.operations.iter().filter(|op| op.figure == Figure::Item && op.ops > 0);
     for stats in items {
         let name = if stats.name == "item" { "each item in all" } else { "to its first byte" };
