@@ -148,7 +148,7 @@ impl ReadyBlocks {
             ranks: context.ranks,
             stop: context.stop.clone(),
             flow,
-            furthest: Furthest::of(context.stop, job.workers),
+            furthest: Furthest::of(context.stop, job.workers, 1),
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
             clock: context.clock,
             seed: context.seed,

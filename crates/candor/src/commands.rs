@@ -17,6 +17,7 @@ pub mod history;
 pub mod inspect;
 pub mod judge;
 pub mod man;
+pub mod mdtest;
 pub mod options;
 pub mod run;
 pub mod scenario;

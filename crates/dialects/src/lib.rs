@@ -7,4 +7,5 @@ pub mod elbencho;
 pub mod fio;
 pub mod iostat;
 pub mod kit;
+pub mod mdtest;
 pub mod results;

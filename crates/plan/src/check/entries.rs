@@ -8,7 +8,7 @@ use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DE
 use crate::Tree;
 use crate::access::Access;
 use crate::engine::Lock;
-use crate::entries::{Entries, EntriesEngine, Over, Select, Step};
+use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -31,6 +31,10 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     } else if tree.item_directories().checked_mul(tree.items).is_none() {
         let message = format!("{} items per directory are too many to count", tree.items);
         out.error("tree-limit", at.key("items"), message, "use fewer items");
+    }
+    if tree.tree_shift > 0 && !tree.per_rank {
+        let message = "items cannot stand in another rank's tree: there is one for all";
+        out.error("tree-shift", at.key("tree_shift"), message, "set per_rank, or remove it");
     }
     names(tree, at, out);
     // A file may be empty; an empty range or weight is still a mistake.
@@ -94,7 +98,7 @@ fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found
                 Over::TargetFiles => "files",
             };
             let message = format!("{} cannot be done to {things}", step.name());
-            let remedy = "files: create, open, read, write, fsync, close, truncate, link, unlink; \
+            let remedy = "files: create, mknod, open, read, write, fsync, close, truncate, link, unlink; \
                           directories: mkdir, list, rmdir; both: stat, lstat, statx, rename, \
                           symlink, readlink, setxattr, getxattr, removexattr, syncfs";
             out.error("entries-step", at.index(index), message, remedy);
@@ -287,6 +291,38 @@ fn check_order(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// Words about whose things are worked on, and about which of them.
+fn check_division(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let of_tree = [
+        ("division", entries.division != Division::Own),
+        ("first", entries.first.is_some()),
+        ("as_reached", entries.as_reached),
+    ];
+    let of_targets = entries.over.is_of_targets();
+    for (key, _) in of_tree.into_iter().filter(|(_, is_set)| *is_set && of_targets) {
+        let message = format!("{key} is about the things of a tree");
+        out.error("entries-division", at.key(key), message, "work on a tree, or remove it");
+    }
+    if entries.division == Division::Every && entries.over != Over::Items {
+        let message = "every rank would make or remove the same directories";
+        out.error("entries-division", at.key("division"), message, "use own or first");
+    }
+    if entries.with_roots && !entries.makes_or_removes_directories() {
+        let message = "with_roots is set, but no directories of a tree are made or removed";
+        out.error("word-unused", at.key("with_roots"), message, "remove with_roots");
+    }
+    let chains = entries.single() == Some(Step::Rename)
+        && entries.select == Select::Sequential
+        && entries.depth == 1
+        && !entries.on_alias
+        && !entries.over.is_of_targets();
+    if entries.rename_chain && !chains {
+        let message = "a chain of names is made by renames alone, one after another";
+        let remedy = "use the one step rename on a tree, in order, at depth 1";
+        out.error("entries-chain", at.key("rename_chain"), message, remedy);
+    }
+}
+
 /// Files are open where steps need them so, and closed in the end: else another step's time would
 /// hold the close.
 fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
@@ -312,6 +348,7 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
     check_order(entries, at, out);
+    check_division(entries, at, out);
     check_depth(entries, at, out);
     check_engine(entries, at, out);
     check_words(entries, at, out);
