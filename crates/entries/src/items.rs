@@ -12,7 +12,7 @@ use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
 
-use crate::places::{Item, Prefix, WorkerNames};
+use crate::places::{FileKey, Item, Prefix, WorkerNames};
 use crate::roots::From;
 
 /// Choices of a worker's seed: which list of steps an item gets.
@@ -241,8 +241,8 @@ pub struct Lane {
     /// First byte of the part of the file that is worked on, and bytes of that part.
     start: u64,
     size: u64,
-    /// Number by which the item differs from all others, whoever works on it.
-    pub key: u64,
+    /// The item's file among all others.
+    pub key: FileKey,
     in_flight: u32,
     /// Blocks that were written, and wait for being read back.
     unread: u32,
@@ -406,7 +406,8 @@ impl Items {
     fn place(&mut self, step: Step, lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
             let count = lane.size.div_ceil(self.bytes);
-            slot.offset = self.within.nth(slot.offset / self.bytes, count, lane.key) * self.bytes;
+            slot.offset =
+                self.within.nth(slot.offset / self.bytes, count, lane.key.number) * self.bytes;
             slot.length = (lane.size - slot.offset).min(self.bytes);
         }
         if self.reads.percent > 0 && step == Step::Write && self.reads.next() {

@@ -35,7 +35,7 @@ use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::Verify;
+use candor_plan::blocks::{Fill, Format, Verify};
 use candor_plan::check::OPERATION_MAX;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
@@ -275,7 +275,8 @@ impl JobWork for ReadyEntries {
         Ok(end)
     }
 
-    fn finish(&self, _: &mut Measurement) {
+    fn finish(&self, measurement: &mut Measurement) {
+        measurement.wear_out = self.furthest.as_ref().and_then(|furthest| furthest.counts());
         let (reached, key, unit) = &self.reached;
         if let Some(ops) = self.furthest.as_ref().and_then(|furthest| furthest.ops()) {
             reached.note(key, ops / unit);
@@ -339,6 +340,9 @@ impl ReadyEntries {
         };
         let mut content = Content::new(self.entries.content.clone(), pool, &origin);
         content.prepare(memory.as_mut_slice());
-        Some(Contents::new(content, self.verify.clone(), seat.rank))
+        let checks = self.verify.as_ref().is_some_and(|verify| verify.format == Format::Words);
+        let is_of_words = checks || self.entries.content.fill == Fill::Words;
+        let words = self.entries.content.words.filter(|_| is_of_words);
+        Some(Contents::new(content, self.verify.clone(), seat.rank).with_words(words))
     }
 }

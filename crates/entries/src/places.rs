@@ -67,8 +67,19 @@ pub struct Item {
     pub bytes: u64,
     /// Bytes of the whole file.
     pub file_bytes: u64,
-    /// Number by which it differs from all others.
-    pub key: u64,
+    /// The file among all others.
+    pub key: FileKey,
+}
+
+/// A file among all others, as contents tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileKey {
+    /// Number by which it differs from all others, whoever works on it.
+    pub number: u64,
+    /// Rank that owns it, in a tree of ranks' own items.
+    pub owner: u64,
+    /// Number among the places for items of its tree.
+    pub slot: u64,
 }
 
 impl TreeThings {
@@ -332,7 +343,8 @@ impl ListThings {
             let name = self.dealt.path(&part);
             to.push(b'/');
             to.extend_from_slice(name);
-            let key = if with_key { listed::key(name) } else { 0 };
+            let number = if with_key { listed::key(name) } else { 0 };
+            let key = FileKey { number, ..FileKey::default() };
             let file_bytes = self.dealt.file_bytes(&part);
             item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
         }
@@ -405,7 +417,8 @@ impl WorkerNames {
                 names.write_path(number, to);
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, file_bytes: bytes, key: number as u64 }
+                let key = FileKey { number: number as u64, ..FileKey::default() };
+                Item { start: 0, bytes, file_bytes: bytes, key }
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
@@ -419,7 +432,9 @@ impl WorkerNames {
                 things.write(names, &place, prefix, to);
                 let size = || file_size(&things.tree, things.seed, &place);
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, file_bytes: bytes, key: key(&place) }
+                let key =
+                    FileKey { number: key(&place), owner: place.rank, slot: names.slot(&place) };
+                Item { start: 0, bytes, file_bytes: bytes, key }
             }
             Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
         }

@@ -408,6 +408,12 @@ impl TreeNames {
         self.first_rank.saturating_add(rank)
     }
 
+    /// Number of an item among the places for items, of which every directory has as many.
+    #[inline]
+    pub fn slot(&self, place: &Place) -> u64 {
+        place.directory.wrapping_mul(self.items).wrapping_add(place.number)
+    }
+
     /// Appends the path of a directory below the target's path, with a slash in front; nothing for
     /// a root that is the path itself.
     pub fn write_directory(&self, place: &Place, to: &mut Vec<u8>) {
@@ -437,7 +443,7 @@ impl TreeNames {
             rank: self.shown(place.rank),
             directory: place.directory,
             item: place.item,
-            slot: place.directory.wrapping_mul(self.items).wrapping_add(place.number),
+            slot: self.slot(place),
             ..Numbers::default()
         };
         self.item.0.write(&numbers, to);

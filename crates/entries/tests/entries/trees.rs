@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::entries::{Division, Entries, Over, Step};
+use candor_plan::blocks::{Content, Fill, Format, WordKind, Words};
+use candor_plan::entries::{Division, Entries, Over, Step, VerifyItems};
 use candor_plan::tree::Spread;
+use candor_plan::units::SizeSpec;
 use candor_plan::{
-    Create, Job, Nanos, Phase, Plan, Stonewall, Stop, Target, TargetKind, Tree, check,
+    Bytes, Create, Job, Nanos, Phase, Plan, Stonewall, Stop, Target, TargetKind, Tree, check,
 };
 use candor_record::Measurement;
 
@@ -205,6 +207,63 @@ fn a_chain_of_renames_leaves_the_same_names() {
     let renamed = case.step(Over::Items, Step::Rename, |entries| entries.rename_chain = true);
     assert_eq!(renamed.operation("rename").ops, 0, "the only thing keeps its name");
     assert_eq!(below(alone.path()), ["f.0.0"]);
+}
+
+#[test]
+fn words_tell_the_owner_and_the_number_of_each_file() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let file_size = SizeSpec::Fixed(Bytes(3901));
+    let flat = Tree { depth: 0, items: 4, root_name: None, file_size, ..tree() };
+    let case = Case { paths: vec![dir.path().into()], tree: flat, workers: 2 };
+    for kind in [WordKind::Timestamp, WordKind::Offset, WordKind::Incompressible, WordKind::Random]
+    {
+        let entries = |steps: &[Step]| Entries {
+            steps: steps.to_vec(),
+            content: Content {
+                fill: Fill::Words,
+                words: Some(Words { kind, seed: 9, rank_block: None }),
+                ..Content::default()
+            },
+            verify: Some(VerifyItems {
+                format: Format::Words,
+                continue_on_mismatch: true,
+                read_back: steps.contains(&Step::Write),
+                ..VerifyItems::default()
+            }),
+            ..Entries::default()
+        };
+        let checked = |measured: &Measurement| {
+            let stats = measured.verify.clone().expect("checked");
+            (stats.blocks, stats.first.len())
+        };
+        let writes = entries(&[Step::Create, Step::Write, Step::Close]);
+        let made = case.run(&[(writes, Stop::default())]);
+        assert_eq!(checked(&made[0]), (8, 0), "{kind:?}: {:?}", made[0].verify);
+        let path = dir.path().join("f.1.2");
+        let mut bytes = std::fs::read(&path).expect("the file");
+        let word = |at: usize| u64::from_ne_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap());
+        match kind {
+            WordKind::Timestamp => assert_eq!((word(0), word(7)), (1 << 32 | 9, 1 << 32 | 16)),
+            WordKind::Offset => assert_eq!((word(0), word(7)), (1 << 32 | 2, 1 << 32 | 16)),
+            WordKind::Incompressible | WordKind::Random => assert_ne!(word(1), 0),
+        }
+        assert_eq!(bytes[3896..], [56, 57, 58, 59, 60], "bytes behind the last word");
+        let reads = || (entries(&[Step::Open, Step::Read, Step::Close]), Stop::default());
+        assert_eq!(checked(&case.run(&[reads()])[0]), (8, 0));
+        for at in [1000, 3899] {
+            bytes[at] ^= 4;
+            std::fs::write(&path, &bytes).expect("written");
+            let found = case.run(&[reads()]).remove(0).verify.expect("checked");
+            assert_eq!((found.flipped, found.first.len()), (1, 1), "{kind:?}: {found:?}");
+            assert!(found.first[0].path.ends_with("f.1.2"), "{found:?}");
+            bytes[at] ^= 4;
+        }
+        // A file in place of another one of its rank is told by its number.
+        std::fs::copy(dir.path().join("f.1.3"), &path).expect("copied");
+        let found = case.run(&[reads()]).remove(0).verify.expect("checked");
+        let expected = usize::from(kind != WordKind::Timestamp);
+        assert_eq!(found.first.len(), expected, "{kind:?}: {found:?}");
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::whole::time_limit;
 use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
 use crate::Tree;
 use crate::access::Access;
+use crate::blocks::{Fill, Format};
 use crate::engine::Lock;
 use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
@@ -250,11 +251,43 @@ fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_pace(pace, &at, out);
 }
 
+/// Words tell the owner and the number of a file: it is written and read as a whole, and so checked.
+fn check_words_of_files(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let writes = entries.content.fill == Fill::Words && entries.has(Step::Write);
+    let format = entries.verify.as_ref().map(|verify| verify.format);
+    let checks = format == Some(Format::Words);
+    if !writes && !checks {
+        return;
+    }
+    let content = at.key("content");
+    if entries.over != Over::Items || entries.size.is_some() {
+        let message = "words tell the owner and the number of a tree's file, as a whole";
+        let remedy = "work on items of a tree, without size; or set another content";
+        out.error("words", content.key("fill"), message, remedy);
+    }
+    if entries.content.words.is_none() && checks && !writes {
+        let message = "files are to hold words, and it is not said which";
+        let remedy = "add content.words = { kind = \"offset\", seed = 1 }";
+        out.error("no-words", at.key("verify").key("format"), message, remedy);
+    }
+    if entries.content.words.is_some_and(|words| words.rank_block.is_some()) {
+        let message = "the writer of an item's bytes is its owner";
+        out.error("words", content.key("words").key("rank_block"), message, "remove it");
+    }
+    let others = [Some(Format::Words), Some(Format::Nothing), None];
+    if writes && !others.contains(&format) || checks && !writes && entries.has(Step::Write) {
+        let message = "what is written is not what is checked";
+        let remedy = "set fill and format to words, or neither";
+        out.error("words", at.key("verify").key("format"), message, remedy);
+    }
+}
+
 /// Content of files, and data by which it is checked.
 fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.has(Step::Write) {
         check_content(&entries.content, &at.key("content"), out);
     }
+    check_words_of_files(entries, at, out);
     let Some(verify) = &entries.verify else { return };
     let place = at.key("verify");
     if !entries.moves_bytes() {

@@ -39,6 +39,8 @@ pub struct TestResult {
     pub mismatches: u64,
     /// Why the first operation failed.
     pub reason: Option<String>,
+    /// Items of a task when time was up: least, most, and mean; where all went on to the most.
+    pub stonewall: Option<[f64; 3]>,
     /// Figures of each task.
     pub ranks: Vec<RankResult>,
     /// Latency of whole items.
@@ -110,7 +112,10 @@ impl Results {
         let setup = &lowered.setup;
         match bench.part {
             Part::Before => {}
-            Part::Work => result.work(setup, bench, measured, division(lowered, record)),
+            Part::Work => {
+                result.work(setup, bench, measured, division(lowered, record));
+                result.stonewall = stonewall(lowered, record, measured);
+            }
             Part::Fill => result.fill(bench, measured),
             Part::After => result.follow(bench, measured.elapsed_ns),
         }
@@ -130,6 +135,16 @@ fn division(lowered: &Lowered, record: &PhaseRecord) -> Division {
     let phase = lowered.plan.phases.get(record.phase);
     let entries = phase.and_then(|phase| phase.jobs.first()?.entries());
     entries.map_or(Division::Own, |entries| entries.division)
+}
+
+/// Items of tasks when time was up before all were done.
+fn stonewall(lowered: &Lowered, record: &PhaseRecord, measured: &Measurement) -> Option<[f64; 3]> {
+    let counts = measured.wear_out.as_ref()?;
+    let entries = lowered.plan.phases.get(record.phase)?.jobs.first()?.entries()?;
+    let each = entries.operations_per_item(lowered.setup.asked.data.write_bytes)?.max(1) as f64;
+    let mean = counts.ops_sum as f64 / each / f64::from(measured.workers.max(1));
+    let is_early = counts.ops_least as f64 / each < lowered.setup.items as f64;
+    is_early.then_some([counts.ops_least as f64 / each, counts.ops as f64 / each, mean])
 }
 
 fn per_second(count: f64, seconds: f64) -> f64 {

@@ -164,7 +164,14 @@ pub fn totals_and_block(setup: &Setup, run: &TaskRun) -> String {
         0 => String::new(),
         _ => (0..run.iterations.len()).map(|nth| iteration_lines(run, nth)).collect(),
     };
-    format!("{}\n{lines}{}", setup.totals(run.tasks), block(setup, run))
+    let stonewalls: String = run.of(Test::FileCreate).iter().map(stonewall_line).collect();
+    format!("{}\n{stonewalls}{lines}{}", setup.totals(run.tasks), block(setup, run))
+}
+
+/// The line about files when time was up.
+fn stonewall_line(result: &TestResult) -> String {
+    let Some([least, most, mean]) = result.stonewall else { return String::new() };
+    format!("Continue stonewall hit min: {least:.0} max: {most:.0} avg: {mean:.1} \n\n")
 }
 
 /// The result of so many tasks.

@@ -105,16 +105,12 @@ fn entries(setup: &Setup, bench: &BenchPhase) -> Entries {
         return entries;
     }
     let writes = entries.has(Step::Write);
-    let verify = VerifyItems {
-        continue_on_mismatch: true,
-        read_back: writes && asked.data.verify_write,
-        ..super::content::verify(setup)
-    };
     let verifies = if writes { asked.data.verify_write } else { asked.data.verify_read };
+    let verify = VerifyItems { read_back: writes, ..super::content::verify() };
     Entries {
         direct: asked.data.direct,
         content: super::content::content(setup),
-        verify: (verifies || super::content::is_sealed(setup)).then_some(verify),
+        verify: verifies.then_some(verify),
         ..entries
     }
 }
