@@ -1,7 +1,7 @@
 //! The words of a command line in the way of the IOR family, and the numbers in them.
 //!
-//! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and may
-//! have a number (`-F=0`). Long names are written whole.
+//! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and
+//! may have a number (`-F=0`). Long names are written whole.
 
 use crate::kit::{
     Assignment, Diagnostic, Given, Plain, Refused, Row, Span, Table, Takes, ValueKind, Word,

@@ -46,7 +46,7 @@ struct Run<'a> {
     results: Results,
     /// Numbers of tasks whose block was printed.
     printed: usize,
-    /// What could not be done beside the phases.
+    /// Fault beside the phases, in a sentence.
     failed: RefCell<Option<String>>,
 }
 
