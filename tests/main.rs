@@ -31,6 +31,7 @@ mod history;
 mod honest;
 mod html;
 mod iostat;
+mod journal;
 mod limits;
 mod lists;
 mod live;

@@ -41,7 +41,7 @@ const ORDERS: &[(&str, &str)] = &[
          problem rank check shell text",
     ),
     ("metrics", "series text devices run watch endpoint"),
-    ("blocks", "slot stream targets data known layout sources engines ready"),
+    ("blocks", "slot stream targets data journal known layout sources engines ready"),
     (
         "engine",
         "error random permutation names host clock operation failures worker_end counters \

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use candor_engine::EngineError;
 use candor_engine::family::JobWork;
 use candor_engine::gates::limits::{Limited, Limits};
 use candor_engine::gates::overlap::Serialized;
@@ -48,7 +49,10 @@ impl Feed {
 impl ReadyBlocks {
     /// The work alone where it needs no wrapper; otherwise the chain of sources, built from the
     /// innermost one.
-    pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Feed {
+    ///
+    /// # Errors
+    /// The log of a journal that cannot be made.
+    pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Result<Feed, EngineError> {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
         let limits =
@@ -69,10 +73,10 @@ impl ReadyBlocks {
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
-            return match content {
+            return Ok(match content {
                 None => Feed::Bare(Box::new(work)),
                 Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
-            };
+            });
         }
         let mut chain = self.base(rank, work, verifier.as_ref());
         if self.trim_ranges() > 1 {
@@ -83,7 +87,8 @@ impl ReadyBlocks {
         }
         match (verifier, content) {
             (Some(verifier), content) => {
-                chain = Box::new(Verified::new(chain, verifier, content, self.files.clone()));
+                let (own, files) = ((verifier, content), self.files.clone());
+                chain = Box::new(Verified::new(chain, own, files, self.logged()?, depth));
             }
             (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
             (None, None) => {}
@@ -113,7 +118,7 @@ impl ReadyBlocks {
         if let Some(targets) = &self.targets {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
-        Feed::Chain(chain)
+        Ok(Feed::Chain(chain))
     }
 
     /// True where no wrapper is needed that all workers have.

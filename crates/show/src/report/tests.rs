@@ -316,6 +316,7 @@ fn out_of_space_and_corrupted() {
             detail: "checksum 1f2e3d4c, expected 5b6a7988".into(),
             read_offset: 4096,
             read_length: Bytes(4096),
+            ..Mismatch::default()
         }],
         ..VerifyStats::default()
     });

@@ -7,15 +7,17 @@
 pub mod candor_header;
 pub mod checksums;
 pub mod fio_header;
+pub mod last_uses;
 pub mod map;
+mod single_bit;
 #[cfg(test)]
 mod tests;
 
 use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
-use candor_record::MismatchKind;
+use candor_record::{BadSector, BlockIdentity, MismatchKind};
 
 use self::fio_header::{FioHeader, Stamp};
-pub use self::map::{Left, Map, NOTHING, UNKNOWN, ZEROS};
+pub use self::map::{BAD, Left, Map, NOTHING, UNKNOWN, ZEROS};
 
 /// Expected origin of a block: its offset, and the write that made it.
 #[derive(Clone, Copy, Debug)]
@@ -30,8 +32,16 @@ pub struct Expected {
     pub number: Option<u64>,
 }
 
+impl Expected {
+    /// The same as reports have it.
+    pub fn identity(&self) -> BlockIdentity {
+        let key = Some(self.generation).filter(|generation| *generation != UNKNOWN);
+        BlockIdentity { offset: self.offset, key, seed: self.seed, written_unix_s: None }
+    }
+}
+
 /// Mismatch of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
     /// Kind of the mismatch.
     pub kind: MismatchKind,
@@ -39,6 +49,19 @@ pub struct Wrong {
     pub detail: String,
     /// True where the header is wrong; the rest was then not checked.
     pub in_header: bool,
+    /// Block that was expected, where the format tells blocks apart.
+    pub expected: Option<BlockIdentity>,
+    /// Block that is there instead, where it is a whole one.
+    pub found: Option<BlockIdentity>,
+    /// Wrong sectors, where they can be told from the others.
+    pub sectors: Vec<BadSector>,
+}
+
+impl Wrong {
+    /// A mismatch of that kind.
+    pub fn of(kind: MismatchKind, detail: String) -> Wrong {
+        Wrong { kind, detail, ..Wrong::default() }
+    }
 }
 
 fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
@@ -79,7 +102,7 @@ impl Form {
     #[inline(always)]
     pub fn seal(&self, block: &mut [u8], as_of: &Expected, stamp: &Stamp) {
         match self {
-            Form::Own => candor_header::seal(block, as_of),
+            Form::Own => candor_header::seal(block, as_of, stamp.unix_s),
             Form::Acca(acca, _) => acca.seal(block, as_of, stamp),
             Form::Pattern(_) | Form::Nothing => {}
         }
@@ -123,7 +146,7 @@ fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
         (a ^ b).count_ones(),
         place + skipped
     );
-    Err(Wrong { kind: MismatchKind::Flipped, detail, in_header: false })
+    Err(Wrong::of(MismatchKind::Flipped, detail))
 }
 
 /// Checks that a trimmed block reads as zeros.
@@ -134,7 +157,7 @@ pub fn check_zeros(block: &[u8]) -> Result<(), Wrong> {
             let byte = block[place];
             let detail =
                 format!("trim: verify failed; got {byte:02x} at byte {place} of a trimmed block");
-            Err(Wrong { kind: MismatchKind::Stale, detail, in_header: false })
+            Err(Wrong::of(MismatchKind::Stale, detail))
         }
     }
 }
