@@ -149,7 +149,7 @@ impl Verify {
     }
 }
 
-/// What is done about blocks of which no write is known.
+/// Treatment of blocks of which no write is known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownBlocks {

@@ -1,7 +1,7 @@
 //! Files of a journal as bytes: the keys of all blocks, and logs of records.
 //!
 //! ```text
-//! keys   header, crc | per file: chunks of 4096 keys, each with its crc | pending writes, crc | end
+//! keys   header, crc | per file: chunks of 4096 keys, each with a crc | pending writes, crc | end
 //! log.N  header, crc, padded to a sector | records of 40 bytes, each with its crc
 //! ```
 //!

@@ -254,7 +254,7 @@ impl KnownFile {
         }
     }
 
-    /// Its writes that may have happened or not.
+    /// Writes to the file that may have happened or not.
     fn pending(&self, file: u32) -> Vec<PendingWrite> {
         let write = |(block, old)| PendingWrite { file, block: block as u64, old };
         match &self.keys {

@@ -129,8 +129,8 @@ fn journal(measurement: &Measurement) -> String {
         pending => format!("; {} pending when it was taken up", counted(pending, "write")),
     };
     format!(
-        "; journal: {} in {}, {} of all workers, outside of the latencies and inside of the elapsed \
-         time{pending}",
+        "; journal: {} in {}, {} of all workers, outside of the latencies and inside of the \
+         elapsed time{pending}",
         counted(journal.records, "record"),
         counted(journal.writes, "write"),
         time(journal.elapsed_ns as f64)

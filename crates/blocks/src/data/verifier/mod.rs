@@ -40,15 +40,15 @@ type Settled = (u64, [u32; 2]);
 /// Begin of an operation on verified blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// Its blocks are claimed: it goes ahead.
+    /// The operation has claimed its blocks and goes ahead.
     Ready,
-    /// Its blocks are claimed, and are to be read before they are written.
+    /// The operation has claimed its blocks, which are to be read before they are written.
     ReadFirst,
     /// A write to one of its blocks is in flight; nothing is claimed.
     Busy,
 }
 
-/// What all workers of a job know of their blocks.
+/// Knowledge of their blocks that all workers of a job share.
 #[derive(Clone, Default)]
 pub struct SharedBlocks {
     /// One map per file.
