@@ -1,5 +1,6 @@
 //! State of files over all phases of a session: verified blocks, and zones.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -9,7 +10,7 @@ use candor_plan::blocks::{Journal as JournalPlan, Verify, Zones};
 
 use crate::data::content::{self, Pool};
 use crate::data::verify::{Map, NOTHING, UNKNOWN};
-use crate::journal::{Journal, Refusal, SharedJournal};
+use crate::journal::{self, Journal, Refusal, SharedJournal};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
 
@@ -22,6 +23,8 @@ pub struct Known {
     /// Content of files that are laid out, by its seed: making it takes longer than a small file.
     pools: HashMap<u64, Pool>,
     journals: HashMap<PathBuf, SharedJournal>,
+    /// Seed of headers that no other session knows.
+    seed: OnceCell<u64>,
     /// Blocks that did not match, of all jobs that count them.
     mismatches: Arc<AtomicU64>,
 }
@@ -58,6 +61,11 @@ impl Known {
         let journal = Arc::new(Mutex::new(Journal::open(plan, seed)?));
         self.journals.insert(plan.directory.clone(), journal.clone());
         Ok(journal)
+    }
+
+    /// Seed of headers that no other session has.
+    pub fn seed(&self) -> u64 {
+        *self.seed.get_or_init(journal::random)
     }
 
     /// Count of blocks that did not match, over all jobs that count them.

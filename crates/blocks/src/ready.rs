@@ -130,7 +130,6 @@ impl ReadyBlocks {
         let (plan, job, mut blocks) = (context.plan, context.job, blocks.clone());
         let open = || Files::open(plan, job, &blocks);
         let files = Arc::new(thread_attributes::as_user(&job.threads, open)?);
-        blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
         let trace = match &blocks.access {
             Access::Trace(given) => Some(trace::load(given)),
             _ => None,
@@ -140,7 +139,8 @@ impl ReadyBlocks {
         let zones = blocks.zones.iter();
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
-        let (journal, mismatches) = (verified::journal(&mut blocks, known), known.mismatches());
+        let journal = verified::journal(&mut blocks, known, plan.seed);
+        let mismatches = known.mismatches();
         let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         let journal = journal.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         // The seed of the headers makes the bytes of their blocks again.

@@ -123,9 +123,9 @@ impl Checks {
                 detail: wrong.detail,
                 read_offset: slot.offset,
                 read_length: Bytes(slot.length),
-                expected: wrong.expected,
-                found: wrong.found,
-                sectors: wrong.sectors,
+                expected: wrong.blocks.expected,
+                found: wrong.blocks.found,
+                sectors: wrong.blocks.sectors,
                 ..Mismatch::default()
             });
             if !self.plan.continue_on_mismatch {

@@ -287,10 +287,10 @@ fn read_chunk(
     if sum != crc(&[&chunk_place(file, first, stored), bytes]) {
         return Err(format!("the checksum of the keys at byte {at} does not match"));
     }
-    let listed =
+    let mut listed =
         bytes.chunks_exact(4).map(|key| u32::from_le_bytes([key[0], key[1], key[2], key[3]]));
     match (stored, count) {
-        (1, count) => entries.extend(std::iter::repeat_n(listed.last().unwrap_or(0), count)),
+        (1, count) => entries.extend(std::iter::repeat_n(listed.next().unwrap_or(0), count)),
         _ => entries.extend(listed),
     }
     Ok(())

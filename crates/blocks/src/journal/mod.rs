@@ -289,7 +289,7 @@ impl Drop for JournalUse {
 }
 
 /// A number that no other run has.
-fn random() -> u64 {
+pub fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

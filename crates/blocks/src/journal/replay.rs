@@ -92,7 +92,7 @@ pub fn read(directory: &Path) -> Result<Found, Refusal> {
             let message = format!("there is no journal in `{}`", directory.display());
             (message, "name the directory of an earlier run, or set recover = false")
         }
-        _ => unreadable(&path, error),
+        _ => unreadable(&path, &error),
     })?;
     let keys = format::read_keys(&bytes).map_err(|why| damaged(&path, &why))?;
     if !keys.head.is_logged && !keys.head.is_clean {
@@ -127,7 +127,7 @@ pub fn read(directory: &Path) -> Result<Found, Refusal> {
 /// Records of all logs of an epoch, and the number of the next log.
 fn logged(directory: &Path, epoch: u64) -> Result<(Vec<Record>, u32), Refusal> {
     let (mut records, mut logs) = (Vec::new(), 0);
-    let unreadable = |error| unreadable(directory, error);
+    let unreadable = |error: io::Error| unreadable(directory, &error);
     for entry in fs::read_dir(directory).map_err(unreadable)? {
         let entry = entry.map_err(unreadable)?;
         let name = entry.file_name();
@@ -141,7 +141,7 @@ fn logged(directory: &Path, epoch: u64) -> Result<(Vec<Record>, u32), Refusal> {
     Ok((records, logs))
 }
 
-fn unreadable(path: &Path, error: io::Error) -> Refusal {
+fn unreadable(path: &Path, error: &io::Error) -> Refusal {
     let message = format!("cannot read the journal `{}`: {error}", path.display());
     (message, "check its directory")
 }

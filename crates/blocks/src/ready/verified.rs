@@ -31,17 +31,24 @@ const BLOCKS_MAX: u64 = 1 << 34;
 /// Maps that dry runs of this phase count in, by their addresses.
 pub(super) type DryRuns = HashSet<usize>;
 
-/// The journal of a job, where it has one; its seed is that of the job's headers.
+/// The journal of a job, where it has one; its seed is that of the job's headers. Where nobody but
+/// this session knows which blocks were written, the session has a seed of its own.
 ///
 /// # Errors
 /// What keeps it from being opened.
 pub(super) fn journal(
     blocks: &mut Blocks,
     known: &mut Known,
+    plan_seed: u64,
 ) -> Result<Option<SharedJournal>, Refusal> {
     let Some(verify) = &mut blocks.verify else { return Ok(None) };
-    let Some(plan) = &verify.journal else { return Ok(None) };
-    let journal = known.journal(plan, verify.seed.unwrap_or_default())?;
+    let given = verify.seed.unwrap_or(plan_seed);
+    let Some(plan) = &verify.journal else {
+        let is_own = verify.seed.is_none() && verify.known_only();
+        verify.seed = Some(if is_own { known.seed() } else { given });
+        return Ok(None);
+    };
+    let journal = known.journal(plan, given)?;
     verify.seed = Some(journal::lock(&journal).seed());
     Ok(Some(journal))
 }

@@ -48,9 +48,9 @@ impl Verifier {
             read_offset: slot.offset,
             read_length: Bytes(slot.length),
             seen_by,
-            expected: wrong.expected,
-            found: wrong.found,
-            sectors: wrong.sectors,
+            expected: wrong.blocks.expected,
+            found: wrong.blocks.found,
+            sectors: wrong.blocks.sectors,
             last_use,
         });
         match self.plan.mismatches_max {
@@ -62,7 +62,9 @@ impl Verifier {
     /// The mismatch; where the block is that of another file of the job, it names that file.
     fn of_other_file(&self, slot: &Slot, wrong: Wrong, files: &Files) -> Wrong {
         let own = self.seeds[slot.handle as usize];
-        let Some(found) = wrong.found.filter(|found| found.seed != own) else { return wrong };
+        let Some(found) = wrong.blocks.found.filter(|found| found.seed != own) else {
+            return wrong;
+        };
         let Some(file) = self.seeds.iter().position(|seed| *seed == found.seed) else {
             return wrong;
         };

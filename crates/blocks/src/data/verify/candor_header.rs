@@ -72,14 +72,17 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     let magic = u64::from_le_bytes(field(block, 0));
     let crc = u32::from_le_bytes(field(block, CRC_AT.start));
     let sum = checksum(block);
-    let wrong = if magic != MAGIC || crc != sum {
+    let mut wrong = if magic != MAGIC || crc != sum {
         classify(block, expected, crc ^ sum)
     } else {
         let found = identity(block);
         let Some((kind, detail)) = misplaced(&found, expected) else { return Ok(()) };
-        Wrong { found: Some(found), ..Wrong::of(kind, detail) }
+        let mut wrong = Wrong::of(kind, detail);
+        wrong.blocks.found = Some(found);
+        wrong
     };
-    Err(Wrong { expected: Some(expected.identity()), ..wrong })
+    wrong.blocks.expected = Some(expected.identity());
+    Err(wrong)
 }
 
 /// Kind of an intact block that is not the expected one, and the difference; none if it is.
@@ -178,18 +181,20 @@ fn torn(sectors: &[Sector], own: &[u32], expected: &Expected) -> Wrong {
         own.iter().filter(|g| Some(*g) == own.first()).count(),
         sectors.len()
     );
-    Wrong { sectors: wrong, ..Wrong::of(MismatchKind::Torn, what) }
+    of_sectors(MismatchKind::Torn, what, wrong)
 }
 
 /// A block in which bits differ from what was written. A single one is found by the sums.
 fn flipped(block: &[u8], difference: u32) -> Wrong {
-    let covered = block.len() - CRC_AT.len();
-    let Some(bit) = flipped_bit(difference, covered) else {
+    // The checksum does not cover itself.
+    let in_sum = (difference.count_ones() == 1)
+        .then(|| CRC_AT.start * 8 + difference.trailing_zeros() as usize);
+    let behind = |bit| if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 };
+    let in_block = || flipped_bit(difference, block.len() - CRC_AT.len()).map(behind);
+    let Some(bit) = in_sum.or_else(in_block) else {
         let what = "the checksum does not match; bits were changed";
         return Wrong::of(MismatchKind::Flipped, what.into());
     };
-    // The checksum does not cover itself.
-    let bit = if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 };
     let what = format!(
         "the checksum does not match; one bit was changed, bit {} of byte {} of the block",
         bit % 8,
@@ -197,8 +202,13 @@ fn flipped(block: &[u8], difference: u32) -> Wrong {
     );
     let in_sector = SECTOR_BYTES * 8;
     let (sector, bit) = ((bit / in_sector) as u32, Some((bit % in_sector) as u32));
-    let sectors = vec![BadSector { sector, key: None, bit }];
-    Wrong { sectors, ..Wrong::of(MismatchKind::Flipped, what) }
+    of_sectors(MismatchKind::Flipped, what, vec![BadSector { sector, key: None, bit }])
+}
+
+fn of_sectors(kind: MismatchKind, what: String, sectors: Vec<BadSector>) -> Wrong {
+    let mut wrong = Wrong::of(kind, what);
+    wrong.blocks.sectors = sectors;
+    wrong
 }
 
 #[cfg(test)]
@@ -252,24 +262,24 @@ mod tests {
         let expected = Expected { offset: 8192, seed: 9, generation: 3, number: None };
         let wrong = |block: &[u8]| check(block, &expected).expect_err("found");
         let good = written(8192, 3, &mut random);
-        for bit in [0, 35 * 8 + 7, 40 * 8, 512 * 8 + 3, 4096 * 8 - 1] {
+        for bit in [0, 35 * 8 + 7, 38 * 8 + 2, 40 * 8, 512 * 8 + 3, 4096 * 8 - 1] {
             let mut flipped = good.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             let (sector, at) = ((bit / 4096) as u32, (bit % 4096) as u32);
             let named = BadSector { sector, key: None, bit: Some(at) };
-            assert_eq!(wrong(&flipped).sectors, [named], "bit {bit}");
+            assert_eq!(wrong(&flipped).blocks.sectors, [named], "bit {bit}");
             flipped[2000] ^= 0x10;
-            assert_eq!(wrong(&flipped).sectors, [], "two bits");
+            assert_eq!(wrong(&flipped).blocks.sectors, [], "two bits");
         }
         let mut older = good.clone();
         let as_of = Expected { generation: 2, ..expected };
         seal(&mut older, &as_of, 77);
         let torn = wrong(&[&good[..2048], &older[2048..]].concat());
         let of_older = |sector| BadSector { sector, key: Some(2), bit: None };
-        assert_eq!(torn.sectors, [4, 5, 6, 7].map(of_older));
+        assert_eq!(torn.blocks.sectors, [4, 5, 6, 7].map(of_older));
         let stale = wrong(&older);
-        assert_eq!(stale.expected, Some(expected.identity()));
+        assert_eq!(stale.blocks.expected, Some(expected.identity()));
         let found = BlockIdentity { written_unix_s: Some(77), ..as_of.identity() };
-        assert_eq!((stale.found, stale.sectors), (Some(found), Vec::new()));
+        assert_eq!((stale.blocks.found, stale.blocks.sectors), (Some(found), Vec::new()));
     }
 }

@@ -49,6 +49,13 @@ pub struct Wrong {
     pub detail: String,
     /// True where the header is wrong; the rest was then not checked.
     pub in_header: bool,
+    /// The two blocks, where the format tells blocks apart.
+    pub blocks: Box<WrongBlocks>,
+}
+
+/// A block that was expected, and the one that is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrongBlocks {
     /// Block that was expected, where the format tells blocks apart.
     pub expected: Option<BlockIdentity>,
     /// Block that is there instead, where it is a whole one.
