@@ -8,6 +8,7 @@
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
 //! | `mdtest.rs` | candor called as mdtest |
+//! | `vdbench.rs` | candor called as vdbench |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
@@ -18,6 +19,7 @@ pub mod mdtest;
 mod program;
 mod report;
 mod scratch;
+pub mod vdbench;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

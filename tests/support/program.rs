@@ -97,6 +97,11 @@ impl Running {
         assert!(self.says(said), "candor ended early:\n{}", self.err_so_far());
     }
 
+    /// True once it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("candor can be waited for").is_some()
+    }
+
     /// Waits for its end.
     pub fn wait(mut self) -> Ran {
         loop {

@@ -1,13 +1,16 @@
 //! State of files over all phases of a session: verified blocks, and zones.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
 
-use candor_plan::blocks::{Verify, Zones};
+use candor_plan::blocks::{Journal as JournalPlan, Verify, Zones};
 
 use crate::data::content::{self, Pool};
-use crate::data::verify::{Map, UNKNOWN};
+use crate::data::verify::{Map, NOTHING, UNKNOWN};
+use crate::journal::{self, Journal, Refusal, SharedJournal};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
 
@@ -19,19 +22,55 @@ pub struct Known {
     zones: HashMap<PathBuf, Arc<zones::Map>>,
     /// Content of files that are laid out, by its seed: making it takes longer than a small file.
     pools: HashMap<u64, Pool>,
+    journals: HashMap<PathBuf, SharedJournal>,
+    /// Seed of headers that no other session knows.
+    seed: OnceCell<u64>,
+    /// Blocks that did not match, of all jobs that count them.
+    mismatches: Arc<AtomicU64>,
 }
 
 impl Known {
     /// Map of the verified blocks of a file. Empty until the first write; cleared when the file
-    /// grows. Every operation begins and ends at a multiple of `step` behind `origin`.
-    pub fn map(&mut self, path: &Path, size: u64, step: u64, origin: u64) -> Arc<Map> {
-        let new = || Map::from(origin, size, step, UNKNOWN);
+    /// grows. Every operation begins and ends at a multiple of `step` behind `origin`. With
+    /// `known_only`, blocks of which no write is known are not checked.
+    pub fn map(
+        &mut self,
+        path: &Path,
+        size: u64,
+        (step, origin): (u64, u64),
+        known_only: bool,
+    ) -> Arc<Map> {
+        let generation = if known_only { NOTHING } else { UNKNOWN };
+        let new = || Map::from(origin, size, step, generation);
         let key = (path.to_owned(), step, origin);
         let map = self.maps.entry(key).or_insert_with(new);
         if !map.covers(size) {
             *map = new();
         }
         map.clone()
+    }
+
+    /// Journal of a directory, opened at its first use.
+    ///
+    /// # Errors
+    /// What keeps it from being opened.
+    pub fn journal(&mut self, plan: &JournalPlan, seed: u64) -> Result<SharedJournal, Refusal> {
+        if let Some(open) = self.journals.get(&plan.directory) {
+            return Ok(open.clone());
+        }
+        let journal = Arc::new(Mutex::new(Journal::open(plan, seed)?));
+        self.journals.insert(plan.directory.clone(), journal.clone());
+        Ok(journal)
+    }
+
+    /// Seed of headers that no other session has.
+    pub fn seed(&self) -> u64 {
+        *self.seed.get_or_init(journal::random)
+    }
+
+    /// Count of blocks that did not match, over all jobs that count them.
+    pub fn mismatches(&self) -> Arc<AtomicU64> {
+        self.mismatches.clone()
     }
 
     /// Random bytes of a seed.

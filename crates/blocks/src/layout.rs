@@ -202,7 +202,8 @@ fn seal(chunk: &mut [u8], at: u64, plan: &Verify) {
     for (index, block) in chunk.chunks_exact_mut(interval).enumerate() {
         let offset = at + (index * interval) as u64;
         let seed = plan.seed.unwrap_or_default();
-        verify::candor_header::seal(block, &Expected { offset, seed, generation: 1, number: None });
+        let as_of = Expected { offset, seed, generation: 1, number: None };
+        verify::candor_header::seal(block, &as_of, 0);
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod data;
 pub mod engines;
+pub mod journal;
 mod known;
 pub mod layout;
 mod ready;

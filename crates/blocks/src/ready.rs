@@ -8,6 +8,7 @@ mod verified;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use candor_engine::clock::Clock;
 use candor_engine::counters::Recorded;
@@ -24,7 +25,7 @@ use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
 use candor_plan::blocks::{
-    Access, Blocks, Engine, FileOrder, Floor, IoPriority, Opening, Pace, Share, Think,
+    Access, Blocks, Engine, FileOrder, Floor, IoPriority, Opening, Pace, Share, Think, Verify,
 };
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
@@ -57,6 +58,7 @@ use crate::engines::{
     uring_cmd::UringCmd,
     vsync::Vsync,
 };
+use crate::journal::JournalUse;
 use crate::known::Known;
 use crate::sources::opened::StageGates;
 use crate::sources::per_target::Targets;
@@ -108,6 +110,12 @@ pub struct ReadyBlocks {
     plan_seed: u64,
     pool: Option<Pool>,
     maps: Vec<Arc<Map>>,
+    /// Seed in the headers of each file.
+    header_seeds: Arc<[u64]>,
+    /// Blocks that did not match, over all jobs that count them.
+    mismatches: Arc<AtomicU64>,
+    /// Use of the journal, where there is one.
+    journal: Option<JournalUse>,
     /// Last writes by number, of each worker, where a dry run has counted them.
     last: Vec<Option<Arc<LastNumbers>>>,
     zones: Vec<Arc<zones::Map>>,
@@ -128,7 +136,6 @@ impl ReadyBlocks {
         let (plan, job, mut blocks) = (context.plan, context.job, blocks.clone());
         let open = || Files::open(plan, job, &blocks, context.stop);
         let files = Arc::new(thread_attributes::as_user(&job.threads, open)?);
-        blocks.verify = blocks.verify.map(|verify| verify.with_seed_of(plan.seed));
         let trace = match &blocks.access {
             Access::Trace(given) => Some(trace::load(given)),
             _ => None,
@@ -138,7 +145,10 @@ impl ReadyBlocks {
         let zones = blocks.zones.iter();
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
+        let journal = verified::journal(&mut blocks, known, plan.seed);
+        let mismatches = known.mismatches();
         let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+        let journal = journal.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         // The seed of the headers makes the bytes of their blocks again.
         let of_headers = blocks.verify.as_ref().and_then(|verify| verify.seed);
         let pool = || content::pool(of_headers.unwrap_or(context.seed));
@@ -163,6 +173,9 @@ impl ReadyBlocks {
             plan_seed: plan.seed,
             pool: (blocks.mix.write > 0 && blocks.engine.writes_bytes()).then(pool),
             maps: Vec::new(),
+            header_seeds: verified::header_seeds(&blocks, &files),
+            mismatches,
+            journal: None,
             last: Vec::new(),
             zones,
             trace,
@@ -172,6 +185,8 @@ impl ReadyBlocks {
         };
         ready.check_fit().map_err(|(message, remedy)| context.unfit(message, remedy))?;
         ready.maps = ready.verified_maps(context.session.of());
+        let used = journal.map(|journal| ready.use_journal(journal)).transpose();
+        ready.journal = used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         ready.last = ready.dry_runs(context.phase.of());
         Ok(ready)
     }
@@ -638,7 +653,7 @@ impl JobWork for ReadyBlocks {
             split: self.blocks.measure.submission,
             seed: seat.seed_for(self.ranks.rank(rank)),
         };
-        let source = self.source(rank, content);
+        let source = self.source(rank, content)?;
         let is_huge = rank == 0 && self.pages(bytes) != Pages::Ordinary && buffers.is_huge();
         let mut end = self.run(seat, &context, source)?;
         end.features.extend(is_huge.then(|| EngineUsed::HUGE_PAGES.into()));
@@ -708,8 +723,9 @@ impl JobWork for ReadyBlocks {
     }
 
     fn reads_back(&self) -> Option<bool> {
-        let plan = self.blocks.verify.as_ref()?.read_back?;
-        Some(plan.every > 0 || plan.only)
+        let plan = self.blocks.verify.as_ref().filter(|plan| plan.adds_reads())?;
+        let is_beside = plan.read_back.is_some_and(|back| back.every > 0 || back.only);
+        Some(is_beside || plan.read_before_write)
     }
 }
 
@@ -770,7 +786,7 @@ fn occurs(blocks: &Blocks, trace: Option<&Trace>, at: usize) -> bool {
         }
         (FDATASYNC, _) => durability.fdatasync_every > 0 || flushes,
         (_, Figure::Flush) => durability.range.is_some(),
-        (_, Figure::ReadBack) => reads_back(blocks),
+        (_, Figure::ReadBack) => blocks.verify.as_ref().is_some_and(Verify::adds_reads),
         (_, figure) => {
             let mixed = figure.direction().is_some_and(|op| blocks.mix.of(op) > 0);
             mixed || (figure == Figure::Trim && trims_written(blocks))

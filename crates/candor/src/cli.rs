@@ -48,6 +48,7 @@ pub fn command() -> Command {
         .subcommand(commands::elbencho::command())
         .subcommand(commands::ior::command())
         .subcommand(commands::mdtest::command())
+        .subcommand(commands::vdbench::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())
@@ -78,7 +79,9 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
     }
     match rest {
         [command, ..]
-            if ["fio", "dd", "elbencho", "ior", "mdtest"].iter().any(|tool| command == tool) =>
+            if ["fio", "dd", "elbencho", "ior", "mdtest", "vdbench"]
+                .iter()
+                .any(|tool| command == tool) =>
         {
             Some((tools::find(command.to_str()?)?, rest.to_vec()))
         }

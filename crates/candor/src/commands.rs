@@ -25,6 +25,7 @@ pub mod scenario;
 pub mod show;
 pub mod tools;
 pub mod tree;
+pub mod vdbench;
 pub mod watch;
 
 use std::path::PathBuf;

@@ -10,3 +10,4 @@ pub mod iostat;
 pub mod kit;
 pub mod mdtest;
 pub mod results;
+pub mod vdbench;

@@ -48,6 +48,18 @@ impl Failures {
         });
     }
 
+    /// Adds a log that could not be written, without which nothing more is written.
+    pub fn add_unlogged(&mut self, path: &Path, error: &io::Error) {
+        self.merge_one(IoFailure {
+            op: None,
+            path: path.display().to_string(),
+            offset: 0,
+            errno: error.raw_os_error().unwrap_or(libc::EIO),
+            message: format!("write of the log: {error}"),
+            count: 1,
+        });
+    }
+
     fn merge_one(&mut self, failure: IoFailure) {
         let same = |known: &IoFailure| {
             (&known.op, known.errno, &known.path) == (&failure.op, failure.errno, &failure.path)

@@ -59,6 +59,11 @@ pub struct Turn {
     pub direction: Option<Option<Direction>>,
     /// True once the schedule no longer applies.
     pub unpaced: bool,
+    /// Operations that follow from ones that have started already: the source gives them first, and
+    /// no schedule holds them back.
+    pub follow_ups: usize,
+    /// True where the source has something to make durable before the loop goes on.
+    pub commits: bool,
     /// Failures of this worker.
     pub failures: Failures,
     table: &'static [Operation],
@@ -83,6 +88,8 @@ impl Turn {
             fill: Ticks(0),
             direction: None,
             unpaced: false,
+            follow_ups: 0,
+            commits: false,
             failures: Failures::default(),
             table,
             names: Box::new(names),
@@ -165,6 +172,15 @@ pub trait Source {
     #[inline(always)]
     fn span_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
         self.inner()?.span_ended(slot, started, is_done)
+    }
+
+    /// Makes durable what must be so before the operations that are ready start. Called once per
+    /// turn where [`Turn::commits`] is set; false where these must not start.
+    fn commit(&mut self, turn: &mut Turn) -> bool {
+        match self.inner() {
+            Some(inner) => inner.commit(turn),
+            None => true,
+        }
     }
 
     /// Called once all completions of a turn were handled.

@@ -38,7 +38,7 @@ impl Contents {
         let checks = verify.map(|plan| Checks {
             form: Form::new(&plan, content.pattern()),
             plan,
-            stamp: Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, number: 0 },
+            stamp: Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, ..Stamp::default() },
             scratch: Vec::new(),
             stats: VerifyStats::default(),
         });
@@ -196,6 +196,10 @@ impl Checks {
                 detail: wrong.detail,
                 read_offset: slot.offset,
                 read_length: Bytes(slot.length),
+                expected: wrong.blocks.expected,
+                found: wrong.blocks.found,
+                sectors: wrong.blocks.sectors,
+                ..Mismatch::default()
             });
             if !self.plan.continue_on_mismatch {
                 break;

@@ -16,7 +16,8 @@ pub use crate::engine::{
 use crate::operation::BlocksOp;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 pub use crate::verify::{
-    Finished, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, Verify, Written,
+    Finished, Format, HeaderVersion, Journal, JournalLog, LastWrite, ReadBack, Sum, TrimWritten,
+    UnknownBlocks, Verify, Written,
 };
 use crate::{Bytes, Measure};
 

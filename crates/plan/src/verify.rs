@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
+use crate::engine::is_default;
 
 /// Data in written blocks by which reads are checked, and which reads are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +23,24 @@ pub struct Verify {
     pub header_at: Bytes,
     /// Go on after a mismatch, counting it.
     pub continue_on_mismatch: bool,
+    /// The run ends after so many blocks that do not match, and leaves each of them alone until
+    /// then: none is read or written again. Absent means that `continue_on_mismatch` decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatches_max: Option<u64>,
+    /// A block whose last write is known is read and checked before it is written again, and is not
+    /// written if it does not match. These reads are counted with those that read back.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_before_write: bool,
+    /// Blocks of which neither this run nor its journal knows a write.
+    #[serde(skip_serializing_if = "is_default")]
+    pub unknown: UnknownBlocks,
+    /// The time of the last write goes into headers, and that of the last use of each block is kept
+    /// in memory: a mismatch names them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub times: bool,
+    /// Record of all writes on other storage, from which a later run knows what must be there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Journal>,
     /// Seed written into headers; blocks of another seed are stale data of another run. Absent
     /// means the plan's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,6 +104,11 @@ impl Default for Verify {
             header_version: HeaderVersion::V1,
             header_at: Bytes(0),
             continue_on_mismatch: false,
+            mismatches_max: None,
+            read_before_write: false,
+            unknown: UnknownBlocks::Check,
+            times: false,
+            journal: None,
             seed: None,
             reads: true,
             generations: true,
@@ -105,6 +129,16 @@ impl Verify {
         Verify { seed: Some(self.seed.unwrap_or(plan_seed)), ..self }
     }
 
+    /// True where a block is checked only if a write to it is known.
+    pub fn known_only(&self) -> bool {
+        self.unknown != UnknownBlocks::Check || self.journal.is_some()
+    }
+
+    /// True where reads are added to the work to check what was written.
+    pub fn adds_reads(&self) -> bool {
+        self.read_back.is_some() || self.read_before_write
+    }
+
     /// Bytes of each block that its header takes.
     pub fn header_bytes(&self) -> u64 {
         match self.format {
@@ -113,6 +147,51 @@ impl Verify {
             Format::Pattern | Format::Words | Format::Nothing => 0,
         }
     }
+}
+
+/// Treatment of blocks of which no write is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UnknownBlocks {
+    /// A read checks them: they must be of a run with the same seed. With a journal they are
+    /// ignored.
+    #[default]
+    Check,
+    /// They are read and not checked.
+    Ignore,
+    /// They are not read.
+    Skip,
+}
+
+/// A journal of verified writes: a directory with the key of each block (the number of its last
+/// write) and a log of writes since these keys were stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Journal {
+    /// Directory of its files; made where it is not there. It should not be on the storage that is
+    /// verified.
+    pub directory: PathBuf,
+    /// How writes are logged.
+    pub log: JournalLog,
+    /// The journal in the directory is taken up: its blocks must be what it knows. Without it, a
+    /// new journal takes its place.
+    pub recover: bool,
+    /// Blocks that an interrupted run was writing are taken for unknown.
+    pub ignore_pending: bool,
+}
+
+/// How a journal logs writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum JournalLog {
+    /// A record is durable before each write begins, another one before its worker goes on after
+    /// it.
+    #[default]
+    Flushed,
+    /// The same records are left to the page cache: they outlive the run, but not the host.
+    Unflushed,
+    /// None: keys are stored at the start and at the end of each phase only.
+    Nothing,
 }
 
 /// Data in a block by which it is checked.

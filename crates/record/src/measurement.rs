@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use candor_plan::Bytes;
 use candor_plan::blocks::{IoPriority, PriorityClass};
 use candor_plan::units::Direction;
 use candor_plan::work::{BlocksOp, Figure, Operation};
@@ -17,11 +16,16 @@ mod latency;
 mod merge;
 mod per_target;
 mod stages;
+mod verification;
 
 pub use first_done::{FirstDone, OpCount};
 pub use latency::{Latency, PERCENTILES, samples_needed};
 pub use per_target::{TargetOp, TargetStats};
 pub use stages::{StageSpan, Stages, WearOut};
+pub use verification::{
+    BadSector, BlockIdentity, FinishedWrite, JournalStats, LastUse, LastWrites, MISMATCHES_KEPT,
+    Mismatch, MismatchKind, SeenBy, VerifyStats,
+};
 
 /// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -402,6 +406,12 @@ pub struct OpSample {
     pub latency_ns_p50: Option<u64>,
     /// Their 99th percentile, where ten of them lie beyond it.
     pub latency_ns_p99: Option<u64>,
+    /// Their greatest latency; absent as the median is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_max: Option<u64>,
+    /// Standard deviation of their latencies; absent as the median is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_stddev: Option<u64>,
     /// Their latencies by buckets; empty as above.
     #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
     pub latency_counts: LatencyCounts,
@@ -541,99 +551,6 @@ pub struct IoFailure {
     pub count: u64,
 }
 
-/// Result of verification.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct VerifyStats {
-    /// Blocks checked.
-    pub blocks: u64,
-    /// Contents do not match the checksum, header intact and own.
-    pub flipped: u64,
-    /// Parts of one block come from different writes.
-    pub torn: u64,
-    /// A valid block that belongs elsewhere.
-    pub misdirected: u64,
-    /// A valid block of an earlier write than the last one.
-    pub stale: u64,
-    /// No header of ours at all.
-    pub foreign: u64,
-    /// The first few, with place and difference.
-    pub first: Vec<Mismatch>,
-    /// Where writing ended, where that is to be reported.
-    #[serde(default)]
-    pub last_writes: Option<LastWrites>,
-}
-
-/// Mismatches kept with all details: other tools have a line for each, which scripts count.
-pub const MISMATCHES_KEPT: usize = 1024;
-
-impl VerifyStats {
-    /// Adds a block that is not what was written.
-    pub fn add(&mut self, mismatch: Mismatch) {
-        *match mismatch.kind {
-            MismatchKind::Flipped => &mut self.flipped,
-            MismatchKind::Torn => &mut self.torn,
-            MismatchKind::Misdirected => &mut self.misdirected,
-            MismatchKind::Stale => &mut self.stale,
-            MismatchKind::Foreign => &mut self.foreign,
-        } += 1;
-        if self.first.len() < MISMATCHES_KEPT {
-            self.first.push(mismatch);
-        }
-    }
-
-    /// Adds findings of another worker.
-    pub fn merge(&mut self, found: VerifyStats) {
-        self.blocks += found.blocks;
-        self.flipped += found.flipped;
-        self.torn += found.torn;
-        self.misdirected += found.misdirected;
-        self.stale += found.stale;
-        self.foreign += found.foreign;
-        if let Some(last) = found.last_writes {
-            let sum = self.last_writes.get_or_insert_default();
-            sum.issued += last.issued;
-            sum.files = sum.files.max(last.files);
-            sum.finished.extend(last.finished);
-            sum.synced_issued += last.synced_issued;
-            sum.synced.extend(last.synced);
-        }
-        let room = MISMATCHES_KEPT.saturating_sub(self.first.len());
-        self.first.extend(found.first.into_iter().take(room));
-    }
-
-    /// Blocks that are not what was written, whatever is wrong with them.
-    pub fn mismatches(&self) -> u64 {
-        let kinds = [self.flipped, self.torn, self.misdirected, self.stale, self.foreign];
-        kinds.into_iter().fold(0, u64::saturating_add)
-    }
-}
-
-/// Where a job's writing ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LastWrites {
-    /// Writes that were issued.
-    pub issued: u64,
-    /// Files of the job.
-    pub files: u32,
-    /// The writes that finished last, of each file as many as were asked for, the latest first.
-    pub finished: Vec<FinishedWrite>,
-    /// Writes that were issued before the last sync of each file; 0 where one was never synced.
-    #[serde(default)]
-    pub synced_issued: u64,
-    /// The writes that finished last before that sync.
-    #[serde(default)]
-    pub synced: Vec<FinishedWrite>,
-}
-
-/// A write that finished.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FinishedWrite {
-    /// Which of the job's files, from 0.
-    pub file: u32,
-    /// Where in it.
-    pub offset: u64,
-}
-
 /// Reads the counters of an operation that has no key of its own.
 fn named_read_back<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<OpStats, D::Error> {
     let name = BlocksOp::ReadBack.operation().name.to_owned();
@@ -652,39 +569,6 @@ pub struct ReadBack {
     pub cpu_user_ns: u64,
     /// CPU time in the kernel of the part after the work.
     pub cpu_system_ns: u64,
-}
-
-/// One block that is not what was written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Mismatch {
-    /// The file or device.
-    pub path: String,
-    /// Offset of the block.
-    pub offset: u64,
-    /// Length in bytes.
-    pub length: Bytes,
-    /// Which kind.
-    pub kind: MismatchKind,
-    /// Expected and found, in words.
-    pub detail: String,
-    /// Offset of the read that showed it.
-    #[serde(default)]
-    pub read_offset: u64,
-    /// Length of that read.
-    #[serde(default)]
-    pub read_length: Bytes,
-}
-
-/// In what way a block is not what was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "described at VerifyStats")]
-pub enum MismatchKind {
-    Flipped,
-    Torn,
-    Misdirected,
-    Stale,
-    Foreign,
 }
 
 /// Engine and features that were really used, which may be less than was possible elsewhere.

@@ -260,7 +260,11 @@ impl FileLayout<'_> {
             layout: target.layout,
             fills_holes: false,
             content: work.first().map(|blocks| blocks.content.clone()).unwrap_or_default(),
-            verify: work.iter().find_map(|blocks| blocks.verify.clone()),
+            // Blocks that are checked once they are written only need no headers before.
+            verify: work
+                .iter()
+                .find_map(|blocks| blocks.verify.clone())
+                .filter(|verify| !verify.known_only()),
             seed: self.plan.seed,
         }
     }

@@ -9,6 +9,30 @@ use candor_record::facts::*;
 use candor_record::requests::*;
 use candor_record::*;
 
+/// The third block of a file, as of that write.
+fn block_identity(key: u32) -> BlockIdentity {
+    let written_unix_s = Some(1_700_000_000);
+    BlockIdentity { offset: 8192, key: Some(key), seed: 1, written_unix_s }
+}
+
+/// A block that is not what was written, with all that is known of it.
+fn mismatch() -> Mismatch {
+    Mismatch {
+        path: "/data/candor.0".into(),
+        offset: 4096,
+        length: Bytes(4096),
+        kind: MismatchKind::Torn,
+        detail: "two generations".into(),
+        read_offset: 0,
+        read_length: Bytes(65536),
+        seen_by: SeenBy::ReadBack,
+        expected: Some(BlockIdentity { written_unix_s: None, ..block_identity(7) }),
+        found: Some(block_identity(6)),
+        sectors: vec![BadSector { sector: 4, key: Some(6), bit: Some(9) }],
+        last_use: Some(LastUse { unix_ms: 1_700_000_000_123, is_write: true }),
+    }
+}
+
 /// A latency distribution: `count` samples around `median_ns`, a few of them ten times slower.
 pub(crate) fn latency(count: u64, median_ns: u64) -> Option<Latency> {
     let mut histogram = Histogram::new();
@@ -534,15 +558,8 @@ fn full_measurement() -> Measurement {
         }],
         verify: Some(VerifyStats {
             blocks: 1000,
-            first: vec![Mismatch {
-                path: "/data/candor.0".into(),
-                offset: 4096,
-                length: Bytes(4096),
-                kind: MismatchKind::Torn,
-                detail: "two generations".into(),
-                read_offset: 0,
-                read_length: Bytes(65536),
-            }],
+            first: vec![mismatch()],
+            journal: Some(JournalStats { records: 8, writes: 4, elapsed_ns: 1000, pending: 1 }),
             last_writes: Some(LastWrites {
                 synced_issued: 0,
                 synced: Vec::new(),

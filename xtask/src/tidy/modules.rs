@@ -5,9 +5,13 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho ior fio mdtest results"),
+    ("dialects", "kit iostat dd elbencho ior vdbench fio mdtest results"),
     ("dialects::ior", "grammar options setup plan output"),
     ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
+    (
+        "dialects::vdbench",
+        "lines values kind definitions parameters file runs options lower output",
+    ),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     ("dialects::mdtest", "words options setup plan output"),
@@ -45,7 +49,7 @@ const ORDERS: &[(&str, &str)] = &[
          nearest problem rank check shell text",
     ),
     ("metrics", "series text devices run watch endpoint"),
-    ("blocks", "slot stream targets data known layout sources engines ready"),
+    ("blocks", "slot stream targets data journal known layout sources engines ready"),
     (
         "engine",
         "error random names host clock operation failures worker_end counters \

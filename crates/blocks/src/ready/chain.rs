@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use candor_engine::EngineError;
 use candor_engine::family::JobWork;
 use candor_engine::gates::limits::{Limited, Limits};
 use candor_engine::gates::overlap::Serialized;
@@ -49,7 +50,10 @@ impl Feed {
 impl ReadyBlocks {
     /// The work alone where it needs no wrapper; otherwise the chain of sources, built from the
     /// innermost one.
-    pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Feed {
+    ///
+    /// # Errors
+    /// The log of a journal that cannot be made.
+    pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Result<Feed, EngineError> {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
         let limits =
@@ -70,10 +74,10 @@ impl ReadyBlocks {
             && !(trims || flushes || serializes || syncs);
         let work = Work::new(self.own_stream(rank), self.budget(rank));
         if is_bare {
-            return match content {
+            return Ok(match content {
                 None => Feed::Bare(Box::new(work)),
                 Some(content) => Feed::Chain(Box::new(Filled::new(work, content))),
-            };
+            });
         }
         let mut chain = self.base(rank, work, verifier.as_ref());
         if self.trim_ranges() > 1 {
@@ -84,7 +88,8 @@ impl ReadyBlocks {
         }
         match (verifier, content) {
             (Some(verifier), content) => {
-                chain = Box::new(Verified::new(chain, verifier, content, self.files.clone()));
+                let (own, files) = ((verifier, content), self.files.clone());
+                chain = Box::new(Verified::new(chain, own, files, self.logged()?, depth));
             }
             (None, Some(content)) => chain = Box::new(Filled::new(chain, content)),
             (None, None) => {}
@@ -117,7 +122,7 @@ impl ReadyBlocks {
         if blocks.opening.is_in_phase() {
             chain = self.opened(rank, chain);
         }
-        Feed::Chain(chain)
+        Ok(Feed::Chain(chain))
     }
 
     /// The source between the opening and closing of its files.

@@ -3,21 +3,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use candor_engine::EngineError;
 use candor_engine::operation::{Buffer, Slot};
+use candor_engine::random::mix;
 use candor_plan::Bytes;
-use candor_plan::blocks::{Access, Format, LastWrite, Verify, Written};
+use candor_plan::blocks::{Access, Blocks, Format, LastWrite, Verify, Written};
 use candor_plan::rank::Seat as FileSeat;
 use candor_plan::units::Direction;
 
 use super::{ReadyBlocks, gcd};
-use crate::data::verifier::Verifier;
 use crate::data::verifier::last_numbers::LastNumbers;
+use crate::data::verifier::{SharedBlocks, Verifier};
 use crate::data::verify::Map;
+use crate::journal::{self, JournalUse, Refusal, SharedJournal};
 use crate::known::Known;
 use crate::slot::BlocksSlot;
+use crate::sources::verified::Logged;
 use crate::stream::Budget;
 use crate::stream::region::Region;
-use crate::targets::files::OpenFile;
+use crate::targets::files::{Files, OpenFile};
 
 /// Least distance of offsets that are kept apart: below a sector the map costs too much memory.
 const STEP_MIN: u64 = 512;
@@ -27,15 +31,85 @@ const BLOCKS_MAX: u64 = 1 << 34;
 /// Maps that dry runs of this phase count in, by their addresses.
 pub(super) type DryRuns = HashSet<usize>;
 
+/// The journal of a job, where it has one; its seed is that of the job's headers. Where nobody but
+/// this session knows which blocks were written, the session has a seed of its own.
+///
+/// # Errors
+/// What keeps it from being opened.
+pub(super) fn journal(
+    blocks: &mut Blocks,
+    known: &mut Known,
+    plan_seed: u64,
+) -> Result<Option<SharedJournal>, Refusal> {
+    let Some(verify) = &mut blocks.verify else { return Ok(None) };
+    let given = verify.seed.unwrap_or(plan_seed);
+    let Some(plan) = &verify.journal else {
+        let is_own = verify.seed.is_none() && verify.known_only();
+        verify.seed = Some(if is_own { known.seed() } else { given });
+        return Ok(None);
+    };
+    let journal = known.journal(plan, given)?;
+    verify.seed = Some(journal::lock(&journal).seed());
+    Ok(Some(journal))
+}
+
+/// Seed in the headers of each file: the same in all files, unless only known blocks are checked.
+/// Then each file has its own, so that a block of another file is found.
+pub(super) fn header_seeds(blocks: &Blocks, files: &Files) -> Arc<[u64]> {
+    let Some(verify) = &blocks.verify else { return Arc::default() };
+    let seed = verify.seed.unwrap_or_default();
+    let of = |file: &OpenFile| match verify.known_only() {
+        false => seed,
+        true => {
+            let path = std::path::absolute(&file.path).unwrap_or(file.path.clone());
+            path.as_os_str().as_encoded_bytes().iter().fold(seed, |n, b| mix(n, u64::from(*b)))
+        }
+    };
+    files.all().iter().map(of).collect()
+}
+
 impl ReadyBlocks {
+    /// Begins to use a journal: it knows the job's files and what is known of their blocks.
+    ///
+    /// # Errors
+    /// Blocks that do not fit the journal, or the kernel's.
+    pub(super) fn use_journal(&self, journal: SharedJournal) -> Result<JournalUse, Refusal> {
+        let mut open = journal::lock(&journal);
+        let files = self.files.all().iter().zip(&self.maps);
+        let numbers = files.map(|(file, map)| open.adopt(&file.path, map));
+        let numbers = numbers.collect::<Result<_, _>>()?;
+        open.begin_use()?;
+        drop(open);
+        Ok(JournalUse { journal, numbers })
+    }
+
+    /// A worker's log; none without a journal, or where it logs no writes.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub(super) fn logged(&self) -> Result<Option<Logged>, EngineError> {
+        let Some(JournalUse { journal, numbers }) = &self.journal else { return Ok(None) };
+        let interval = self.blocks.verify.as_ref().map_or(1, |verify| verify.interval.0.max(1));
+        let blocks = u64::from(self.length_max()).div_ceil(interval) + 1;
+        let room = self.depth() * blocks as usize * 2;
+        let mut journal = journal::lock(journal);
+        let log = journal.worker_log(room);
+        let log = log.map_err(EngineError::file("make a log of", journal.directory()))?;
+        Ok(log.map(|log| Logged::new(log, numbers.clone(), journal.pending())))
+    }
+
     /// Maps of the verified blocks of each file; none where nothing is verified.
     pub(super) fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
-        if self.blocks.verify.is_none() {
-            return Vec::new();
-        }
-        let step = self.verified_step();
-        let from = |file: &OpenFile| self.verified_from(file);
-        let map = |file: &OpenFile| known.map(&file.path, file.reach(), step, from(file));
+        let Some(verify) = &self.blocks.verify else { return Vec::new() };
+        let (step, known_only) = (self.verified_step(), verify.known_only());
+        let map = |file: &OpenFile| {
+            let from = self.verified_from(file);
+            let map = known.map(&file.path, file.reach(), (step, from), known_only);
+            if verify.times {
+                map.keep_uses();
+            }
+            map
+        };
         self.files.all().iter().map(map).collect()
     }
 
@@ -54,6 +128,14 @@ impl ReadyBlocks {
             let message =
                 format!("to verify {of} in blocks of {} takes too much memory", Bytes(interval));
             return Err((message, "verify larger blocks, or less"));
+        }
+        if verify.journal.is_some() && step != interval {
+            let message = format!(
+                "operations begin at multiples of {}, and a journal knows whole blocks of {}",
+                Bytes(step),
+                Bytes(interval)
+            );
+            return Err((message, "align them to the verified interval, or make that smaller"));
         }
         if step >= interval.min(STEP_MIN) {
             return Ok(());
@@ -103,8 +185,13 @@ impl ReadyBlocks {
         let verify = self.blocks.verify.clone()?;
         let content = self.blocks.content.clone();
         let last = self.last.get(rank as usize).cloned().flatten();
+        let shared = SharedBlocks {
+            maps: self.maps.clone(),
+            seeds: self.header_seeds.clone(),
+            mismatches: self.mismatches.clone(),
+        };
         let words = self.words(rank).filter(|_| verify.format == Format::Words);
-        let verifier = Verifier::new(verify, content, self.maps.clone(), self.clock, rank);
+        let verifier = Verifier::new(verify, content, shared, self.clock, rank);
         let verifier = verifier.with_last(last);
         Some(words.into_iter().fold(verifier, Verifier::with_words))
     }

@@ -95,6 +95,7 @@ impl<S> Protected<S> {
                 detail: wrong.detail,
                 read_offset: slot.offset,
                 read_length: Bytes(slot.length),
+                ..Mismatch::default()
             });
         }
     }

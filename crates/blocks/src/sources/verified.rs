@@ -1,6 +1,7 @@
-//! Verification: headers into writes, checks of reads.
+//! Verification: headers into writes, checks of reads, reads before writes, a journal.
 
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,17 +10,23 @@ use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::work::BlocksOp;
-use candor_record::Ended;
+use candor_record::{Ended, JournalStats};
 
 use crate::data::content::Content;
-use crate::data::verifier::Verifier;
-use crate::slot::BlocksSlot;
+use crate::data::verifier::{Begun, Verifier};
+use crate::data::verify::NOTHING;
+use crate::journal::format::Kind;
+use crate::journal::log::WorkerLog;
+use crate::slot::{BlocksSlot, READ_BACK};
 use crate::targets::files::Files;
 
 /// A worker's verifier, shared with its reading back and its zones.
 pub type SharedVerifier = Rc<RefCell<Verifier>>;
 
 /// A source that claims blocks while they are written, fills them with headers, and checks reads.
+///
+/// A write whose blocks are read before it takes two operations, one after the other, under one
+/// claim: the inner sources and the schedule know of one.
 pub struct Verified<S> {
     inner: S,
     verifier: SharedVerifier,
@@ -27,33 +34,156 @@ pub struct Verified<S> {
     files: Arc<Files>,
     /// An operation that waits until another worker's write to its blocks has completed.
     held: Option<Slot>,
+    /// Writes whose blocks were read and match.
+    checked: VecDeque<Slot>,
+    /// Reads before writes that are in flight.
+    reading: usize,
+    journal: Option<Logged>,
+    is_draining: bool,
     checking: Ticks,
 }
 
-impl<S: Source> Verified<S> {
-    /// Wraps a source; `content` is given where it writes.
-    pub fn new(
-        inner: S,
-        verifier: SharedVerifier,
-        content: Option<Content>,
-        files: Arc<Files>,
-    ) -> Verified<S> {
-        Verified { inner, verifier, content, files, held: None, checking: Ticks(0) }
+/// A worker's log.
+pub struct Logged {
+    log: WorkerLog,
+    /// Numbers of the job's files in the journal.
+    numbers: Arc<[u32]>,
+    committing: Ticks,
+    /// Writes that may have happened or not, when the journal was taken up.
+    pending: u64,
+    /// Error of the log, where it was not reported yet: it has failed and is not used any more.
+    failed: bool,
+}
+
+impl Logged {
+    /// A log whose files have these numbers.
+    pub fn new(log: WorkerLog, numbers: Arc<[u32]>, pending: u64) -> Logged {
+        Logged { log, numbers, committing: Ticks(0), pending, failed: false }
     }
 
-    /// Next operation of the inner source. The work ends before a read beyond all completed writes.
-    fn draw(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        let next = self.inner.next(slot, turn);
-        if next == Next::Ready && self.verifier.borrow_mut().ends_before(slot) {
-            self.inner.give_up(slot);
-            return Next::End(Ended::Done);
+    /// Adds the records of a write, for each of its blocks.
+    fn add(&mut self, kind: Kind, slot: &Slot, verifier: &Verifier) {
+        let file = self.numbers[slot.handle as usize];
+        for (block, generations) in verifier.generations(slot) {
+            self.log.add(kind, (file, block), generations);
         }
-        next
+    }
+
+    /// Adds the records of a write that failed: its blocks may hold anything.
+    #[cold]
+    fn add_unsure(&mut self, slot: &Slot, verifier: &Verifier) {
+        let file = self.numbers[slot.handle as usize];
+        for (block, [old, _]) in verifier.generations(slot) {
+            self.log.add(Kind::After, (file, block), [old, NOTHING]);
+        }
+    }
+}
+
+impl<S: Source> Verified<S> {
+    /// Wraps a source; `content` is given where it writes. With `depth` operations in flight, so
+    /// many writes may follow a read.
+    pub fn new(
+        inner: S,
+        (verifier, content): (SharedVerifier, Option<Content>),
+        files: Arc<Files>,
+        journal: Option<Logged>,
+        depth: usize,
+    ) -> Verified<S> {
+        Verified {
+            inner,
+            verifier,
+            content,
+            files,
+            held: None,
+            checked: VecDeque::with_capacity(depth),
+            reading: 0,
+            journal,
+            is_draining: false,
+            checking: Ticks(0),
+        }
+    }
+
+    /// Next operation of the inner source that is not left out. The work ends before a read beyond
+    /// all completed writes.
+    fn draw(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        loop {
+            match self.inner.next(slot, turn) {
+                Next::Ready => {}
+                // The inner source is at its end while writes still follow their reads.
+                Next::End(_) if self.reading > 0 => return Next::Wait(Wait::InFlight),
+                other => return other,
+            }
+            let mut verifier = self.verifier.borrow_mut();
+            let ends = verifier.ends_before(slot);
+            if !ends && !verifier.leaves_out(slot) {
+                return Next::Ready;
+            }
+            drop(verifier);
+            self.inner.give_up(slot);
+            if ends {
+                return Next::End(Ended::Done);
+            }
+        }
+    }
+
+    /// Makes a claimed write ready: its bytes, and its records.
+    fn make_write(&mut self, slot: &Slot, turn: &mut Turn) {
+        let mut verifier = self.verifier.borrow_mut();
+        if let Some(content) = &mut self.content {
+            verifier.write(slot, content);
+        }
+        if let Some(journal) = &mut self.journal {
+            journal.add(Kind::Before, slot, &verifier);
+            turn.commits = true;
+        }
+    }
+
+    /// Handles the end of a read before a write.
+    fn read_before_write(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        self.reading -= 1;
+        let mut verifier = self.verifier.borrow_mut();
+        match verifier.end_before_write(slot, outcome, &self.files) {
+            Some(true) if self.is_draining => verifier.release(slot),
+            Some(true) => {
+                let mut write = *slot;
+                write.set(BlocksOp::Write);
+                self.checked.push_back(write);
+                turn.follow_ups += 1;
+                return;
+            }
+            Some(false) => {}
+            None => turn.end(Ended::Failed),
+        }
+        drop(verifier);
+        self.inner.give_up(slot);
+    }
+
+    /// Ends an operation on blocks; the records of a write are in order before its claim ends.
+    fn end(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        let is_written = slot.issued() == BlocksOp::Write;
+        let mut verifier = self.verifier.borrow_mut();
+        if let Some(journal) = self.journal.as_mut().filter(|_| is_written) {
+            match outcome == Outcome::Done(slot.length) {
+                true => journal.add(Kind::After, slot, &verifier),
+                false => journal.add_unsure(slot, &verifier),
+            }
+            turn.commits = true;
+        }
+        if !verifier.end(slot, outcome, &self.files) {
+            turn.end(Ended::Failed);
+        }
     }
 }
 
 impl<S: Source> Source for Verified<S> {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if let Some(write) = self.checked.pop_front() {
+            turn.follow_ups -= 1;
+            slot.take_over(&write);
+            self.verifier.borrow_mut().issue(slot);
+            self.make_write(slot, turn);
+            return Next::Ready;
+        }
         match self.held.take() {
             Some(held) => slot.take_over(&held),
             None => match self.draw(slot, turn) {
@@ -61,13 +191,18 @@ impl<S: Source> Source for Verified<S> {
                 other => return other,
             },
         }
-        let mut verifier = self.verifier.borrow_mut();
-        if !verifier.begin(slot) {
-            self.held = Some(*slot);
-            return Next::Wait(Wait::Others(LOOK_AGAIN_NS));
-        }
-        if let Some(content) = self.content.as_mut().filter(|_| slot.issued() == BlocksOp::Write) {
-            verifier.write(slot, content);
+        let begun = self.verifier.borrow_mut().begin(slot);
+        match begun {
+            Begun::Busy => {
+                self.held = Some(*slot);
+                return Next::Wait(Wait::Others(LOOK_AGAIN_NS));
+            }
+            Begun::ReadFirst => {
+                self.reading += 1;
+                slot.op = READ_BACK;
+            }
+            Begun::Ready if slot.issued() == BlocksOp::Write => self.make_write(slot, turn),
+            Begun::Ready => {}
         }
         Next::Ready
     }
@@ -77,13 +212,28 @@ impl<S: Source> Source for Verified<S> {
     }
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
-        self.inner.completed(slot, outcome, turn);
-        let before = turn.clock.now();
-        let intact = self.verifier.borrow_mut().end(slot, outcome, &self.files);
-        self.checking += turn.clock.now() - before;
-        if !intact {
-            turn.end(Ended::Failed);
+        let is_before_write = self.verifier.borrow().is_before_write(slot);
+        if !is_before_write {
+            self.inner.completed(slot, outcome, turn);
         }
+        let before = turn.clock.now();
+        match is_before_write {
+            true => self.read_before_write(slot, outcome, turn),
+            false => self.end(slot, outcome, turn),
+        }
+        self.checking += turn.clock.now() - before;
+    }
+
+    fn commit(&mut self, turn: &mut Turn) -> bool {
+        let Some(journal) = &mut self.journal else { return true };
+        let before = turn.clock.now();
+        let committed = if journal.failed { Ok(()) } else { journal.log.commit() };
+        journal.committing += turn.clock.now() - before;
+        let Err(error) = committed else { return !journal.failed };
+        journal.failed = true;
+        turn.failures.add_unlogged(journal.log.path(), &error);
+        turn.end(Ended::Failed);
+        false
     }
 
     fn begin(&mut self) {
@@ -91,7 +241,23 @@ impl<S: Source> Source for Verified<S> {
         self.inner.begin();
     }
 
+    fn give_up(&mut self, slot: &Slot) {
+        let verifier = self.verifier.borrow();
+        let is_before_write = verifier.is_before_write(slot);
+        if is_before_write || matches!(slot.issued(), BlocksOp::Write | BlocksOp::Trim) {
+            verifier.release(slot);
+        }
+        drop(verifier);
+        self.reading -= usize::from(is_before_write);
+        self.inner.give_up(slot);
+    }
+
     fn drain(&mut self) {
+        self.is_draining = true;
+        for write in self.checked.drain(..) {
+            self.verifier.borrow().release(&write);
+            self.inner.give_up(&write);
+        }
         if let Some(held) = self.held.take() {
             self.inner.give_up(&held);
         }
@@ -99,7 +265,12 @@ impl<S: Source> Source for Verified<S> {
     }
 
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
-        end.verify = Some(self.verifier.borrow().stats());
+        let mut stats = self.verifier.borrow().stats();
+        if let Some(Logged { log, committing, pending, .. }) = &self.journal {
+            let spent = log.stats(turn.clock.ns(*committing));
+            stats.journal = Some(JournalStats { pending: *pending, ..spent });
+        }
+        end.verify = Some(stats);
         end.stats.verify_ns = turn.clock.ns(self.checking);
         if self.content.is_some() {
             end.stats.fill_ns = turn.clock.ns(turn.fill);

@@ -1,5 +1,6 @@
 //! Jobs of blocks on real files, from the plan to the measurement.
 
+mod before_write;
 mod common;
 mod engines;
 mod jobs;

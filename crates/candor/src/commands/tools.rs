@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, elbencho, fio, ior, mdtest, watch};
+use super::{dd, elbencho, fio, ior, mdtest, vdbench, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -23,6 +23,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "ior", main: ior::main, matrix: ior::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
     Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix },
+    Tool { name: "vdbench", main: vdbench::main, matrix: vdbench::matrix },
 ];
 
 /// The tool that candor is called as, however long the path to it.
@@ -51,6 +52,7 @@ mod tests {
             ("/opt/elbencho", Some("elbencho")),
             ("/opt/mdtest", Some("mdtest")),
             ("/opt/ior/bin/ior", Some("ior")),
+            ("./vdbench", Some("vdbench")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),

@@ -35,7 +35,7 @@ impl<S> Paced<S> {
 
 impl<S: Source> Source for Paced<S> {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        if turn.unpaced {
+        if turn.unpaced || turn.follow_ups > 0 {
             return self.inner.next(slot, turn);
         }
         if let Some(wait) = self.holds(turn) {

@@ -21,6 +21,7 @@ impl<S: Source> Worker<S> {
                 true => None,
                 false => self.fill_gated(present.now),
             };
+            let committing = if self.turn.commits { self.commit() } else { Ticks(0) };
             if self.turn.in_flight == 0 {
                 if self.draining {
                     break;
@@ -30,7 +31,7 @@ impl<S: Source> Worker<S> {
             }
             engine.queue(&self.slots, &self.batch);
             let issued = clock.now();
-            self.stamp(issued, present.now);
+            self.stamp(issued, present.now + committing);
             let (min, wait_ns) = self.wait_bounds(issued, waits);
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
             present.now = clock.now();
@@ -63,6 +64,25 @@ impl<S: Source> Worker<S> {
             }
         }
         None
+    }
+
+    /// Has the source make durable what the operations of the batch depend on; where it cannot,
+    /// none of them starts. Returns the time that it took.
+    #[cold]
+    fn commit(&mut self) -> Ticks {
+        self.turn.commits = false;
+        let before = self.seat.clock.now();
+        if !self.source.commit(&mut self.turn) {
+            for index in self.batch.drain(..) {
+                self.source.give_up(&self.slots[index as usize]);
+                self.free.push(index);
+                self.turn.in_flight -= 1;
+            }
+        }
+        if let Some(why) = self.turn.take_end() {
+            self.drain(why);
+        }
+        self.seat.clock.now() - before
     }
 
     /// Stamps the batch with its tick of submission. `filled_from` is the tick at which filling

@@ -39,6 +39,8 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         verify_content(view, verify, out);
         verify_read_back(view, verify, out);
         verify_dry_run(view, verify, out);
+        verify_before_write(view, verify, out);
+        verify_journal(view, verify, out);
         verify_races(view, out);
     }
 }
@@ -104,6 +106,57 @@ fn verify_dry_run(view: &View<'_>, verify: &Verify, out: &mut Found) {
     }
 }
 
+/// Writes that wait for a read of their blocks, and an end by the number of mismatches.
+fn verify_before_write(view: &View<'_>, verify: &Verify, out: &mut Found) {
+    let at = view.key("verify");
+    if verify.mismatches_max == Some(0) {
+        let message = "the run would end before it began";
+        let remedy = "give 1 or more, or remove mismatches_max";
+        out.error("mismatches", at.key("mismatches_max"), message, remedy);
+    }
+    if !verify.read_before_write {
+        return;
+    }
+    let why = if view.blocks.zones.is_some() {
+        "zones decide where a write goes, and it is never to a block that is known"
+    } else if verify.read_back.is_some_and(|back| back.only) {
+        "nothing is written where reads take the place of writes"
+    } else if verify.format == Format::Nothing {
+        "blocks without a format cannot be compared"
+    } else {
+        return;
+    };
+    out.error("before-write", at.key("read_before_write"), why, "remove read_before_write");
+}
+
+/// A journal knows whole blocks, by the numbers of their writes.
+fn verify_journal(view: &View<'_>, verify: &Verify, out: &mut Found) {
+    let Some(journal) = &verify.journal else { return };
+    let at = view.key("verify").key("journal");
+    if journal.directory.as_os_str().is_empty() {
+        let remedy = "add directory = \"/path\", on storage that is not verified";
+        out.error("journal", at.key("directory"), "the journal has no directory", remedy);
+    }
+    if journal.ignore_pending && !journal.recover {
+        let message = "only a journal that is taken up has pending writes";
+        let remedy = "set recover = true, or remove ignore_pending";
+        out.error("journal", at.key("ignore_pending"), message, remedy);
+    }
+    let (what, remedy) = if verify.format != Format::Own {
+        ("only candor's own headers number the writes", "set format = \"own\"")
+    } else if !verify.generations {
+        ("without generations no write is told from another", "remove generations = false")
+    } else if view.blocks.mix.trim > 0 || verify.read_back.is_some_and(|back| back.trims.is_some())
+    {
+        ("a journal knows reads and writes, and no trims", "remove the trims")
+    } else if view.blocks.zones.is_some() {
+        ("a journal does not know write pointers of zones", "remove zones, or the journal")
+    } else {
+        return;
+    };
+    out.error("journal", at, what, remedy);
+}
+
 fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let place = view.key("verify").key("interval");
     let interval = verify.interval;
@@ -153,7 +206,8 @@ fn verify_content(view: &View<'_>, verify: &Verify, out: &mut Found) {
         "zeros"
     } else if content.fill == Fill::Once || content.fill == Fill::Pattern {
         "bytes that repeat"
-    } else if content.compressible_percent > 0 {
+    } else if content.compressible_percent > 0 && !verify.known_only() {
+        // Where only blocks that were written are checked, their headers suffice.
         "compressible contents"
     } else if content.duplicate_percent > 0 {
         "duplicates"

@@ -254,6 +254,24 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("dry-run", "verify.dry_run", "verify = { dry_run = \"seed\" }"),
     ("dry-run", "verify.dry_run",
      "mix = \"write\"\nverify = { format.acca = \"md5\", dry_run = \"both\" }"),
+    ("mismatches", "verify.mismatches_max", "verify.mismatches_max = 0"),
+    ("before-write", "verify.read_before_write",
+     "mix = \"write\"\nverify = { read_before_write = true, read_back.only = true }"),
+    ("before-write", "verify.read_before_write",
+     "mix = \"write\"\nverify = { read_before_write = true, format = \"nothing\" }"),
+    ("before-write", "verify.read_before_write",
+     "mix = \"write\"\nzones = {}\nverify.read_before_write = true"),
+    ("journal", "verify.journal.directory", "mix = \"write\"\nverify.journal = {}"),
+    ("journal", "verify.journal.ignore_pending",
+     "mix = \"write\"\nverify.journal = { directory = \"/j\", ignore_pending = true }"),
+    ("journal", "verify.journal",
+     "mix = \"write\"\nverify = { format.acca = \"md5\", journal.directory = \"/j\" }"),
+    ("journal", "verify.journal",
+     "mix = \"write\"\nverify = { generations = false, journal.directory = \"/j\" }"),
+    ("journal", "verify.journal",
+     "mix = \"write:50,trim:50\"\nverify.journal.directory = \"/j\""),
+    ("journal", "verify.journal",
+     "mix = \"write\"\nzones = {}\nverify.journal.directory = \"/j\""),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"zero\""),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"once\""),
     ("verify-content", "verify", "verify = {}\ncontent.compressible_percent = 50"),
@@ -402,6 +420,12 @@ fn operations_are_as_large_as_one_call() {
 fn sound_plans_are_left_in_peace() {
     for (job, blocks) in [
         ("", ""),
+        (
+            "",
+            "mix = \"write\"\ncontent.compressible_percent = 50\n\
+             verify = { unknown = \"ignore\", read_before_write = true, mismatches_max = 50 }",
+        ),
+        ("", "mix = \"write\"\nverify.journal = { directory = \"/j\", recover = true }"),
         ("", "direct = true\nengine = \"libaio\"\ndepth = 32\nbatch_submit = 32\nbatch_reap = 16"),
         (
             "workers = 32",

@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Tree;
-use crate::blocks::{Access, Blocks, Pace, ReadBack, Think, Verify, Written};
+use crate::blocks::{Access, Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
 use crate::{
     Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
-const PRESENT: [&str; 9] = [
+const PRESENT: [&str; 10] = [
     "target.tree",
     "target.listing",
     "phase.job.stop",
     "phase.job.work.blocks",
     "phase.job.work.entries",
     "phase.job.work.blocks.verify",
+    "phase.job.work.blocks.verify.journal",
     "phase.job.work.blocks.verify.read_back",
     "phase.job.work.blocks.verify.written",
     "phase.job.work.blocks.pace.think",
@@ -111,8 +112,10 @@ pub(super) fn printable(plan: &Plan) -> Plan {
         if let Access::Trace(trace) = &mut blocks.access {
             trace.file = as_text(&trace.file);
         }
-        if let Some(dump) = blocks.verify.as_mut().and_then(|verify| verify.dump.as_mut()) {
-            *dump = as_text(dump);
+        let Some(verify) = &mut blocks.verify else { continue };
+        let journal = verify.journal.as_mut().map(|journal| &mut journal.directory);
+        for path in verify.dump.iter_mut().chain(journal) {
+            *path = as_text(path);
         }
     }
     plan
@@ -177,6 +180,7 @@ fn blocks_template() -> Blocks {
         pace: Pace { think: Some(think), ..Pace::default() },
         verify: Some(Verify {
             read_back: Some(ReadBack::default()),
+            journal: Some(Journal::default()),
             written: Some(Written::default()),
             ..Verify::default()
         }),

@@ -312,15 +312,14 @@ fn out_of_space_and_corrupted() {
             path: "/data/candor.0".into(),
             offset: 4096,
             length: Bytes(4096),
-            kind: MismatchKind::Flipped,
             detail: "checksum 1f2e3d4c, expected 5b6a7988".into(),
-            read_offset: 4096,
-            read_length: Bytes(4096),
+            ..Mismatch::default()
         }],
         ..VerifyStats::default()
     });
-    let mut right = measurement(Direction::Read, stats(900.0, 65536, 400_000));
-    right.verify = Some(VerifyStats { blocks: 144_000, ..VerifyStats::default() });
+    let verify = Some(VerifyStats { blocks: 144_000, ..VerifyStats::default() });
+    let right =
+        Measurement { verify, ..measurement(Direction::Read, stats(900.0, 65536, 400_000)) };
     let phases = vec![phase("fill", full), phase("check one", wrong), phase("check two", right)];
     let mut report = sample::report("the figures cover what ran until the error.", phases);
     report.cut_short = Some("/data is full: a write of 64 KiB found no space left.".into());

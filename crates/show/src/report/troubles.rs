@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::column::size;
-use candor_record::fmt::{counted, exact};
+use candor_record::fmt::{counted, exact, time};
 use candor_record::{IoFailure, Measurement, Report, VerifyStats};
 
 use crate::layout::Page;
@@ -109,14 +109,32 @@ pub(super) fn verified(report: &Report) -> [Vec<String>; 2] {
             match measurement.verify.as_ref().map(|verify| (verify.mismatches(), verify.blocks)) {
                 Some((0, 0)) => idle.push(format!("{}: {}", phase.name, unverified(measurement))),
                 Some((0, blocks)) => {
-                    let blocks = counted(blocks, "block");
-                    clean.push(format!("{}: {blocks}, all as written", phase.name));
+                    let (blocks, journal) = (counted(blocks, "block"), journal(measurement));
+                    clean.push(format!("{}: {blocks}, all as written{journal}", phase.name));
                 }
                 _ => {}
             }
         }
     }
     [clean, idle]
+}
+
+/// Work of the journal, where there is one.
+fn journal(measurement: &Measurement) -> String {
+    let Some(journal) = measurement.verify.as_ref().and_then(|verify| verify.journal) else {
+        return String::new();
+    };
+    let pending = match journal.pending {
+        0 => String::new(),
+        pending => format!("; {} pending when it was taken up", counted(pending, "write")),
+    };
+    format!(
+        "; journal: {} in {}, {} of all workers, outside of the latencies and inside of the \
+         elapsed time{pending}",
+        counted(journal.records, "record"),
+        counted(journal.writes, "write"),
+        time(journal.elapsed_ns as f64)
+    )
 }
 
 /// Why no block was verified.

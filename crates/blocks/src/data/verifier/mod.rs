@@ -3,15 +3,16 @@
 mod due;
 mod dump;
 pub mod last_numbers;
+mod mismatches;
 mod trail;
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
-use candor_plan::Bytes;
-use candor_plan::blocks::{Content as ContentPlan, Format, Verify as Plan};
+use candor_plan::blocks::{Content as ContentPlan, Format, UnknownBlocks, Verify as Plan};
 use candor_plan::work::BlocksOp;
-use candor_record::{Mismatch, VerifyStats};
+use candor_record::{LastUse, VerifyStats};
 
 use crate::data::content::Content;
 use crate::slot::BlocksSlot;
@@ -23,8 +24,41 @@ use self::due::Due;
 use self::last_numbers::LastNumbers;
 use self::trail::Trail;
 use crate::data::verify::fio_header::{self, Stamp};
-use crate::data::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
+use crate::data::verify::last_uses::unix_ms;
+use crate::data::verify::map::is_written;
+use crate::data::verify::{
+    BAD, Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros,
+};
 use crate::data::words::WordMaker;
+
+/// Tag of the read before a write, whose claim it holds; states of reads have no such bit.
+const BEFORE_WRITE: u32 = 1 << 31;
+
+/// A block by its offset whose generation was found out: the one it had in the map, and the right
+/// one.
+type Settled = (u64, [u32; 2]);
+
+/// Begin of an operation on verified blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// The operation has claimed its blocks and goes ahead.
+    Ready,
+    /// The operation has claimed its blocks, which are to be read before they are written.
+    ReadFirst,
+    /// A write to one of its blocks is in flight; nothing is claimed.
+    Busy,
+}
+
+/// Knowledge of their blocks that all workers of a job share.
+#[derive(Clone, Default)]
+pub struct SharedBlocks {
+    /// One map per file.
+    pub maps: Vec<Arc<Map>>,
+    /// Seed in the headers of each file.
+    pub seeds: Arc<[u64]>,
+    /// Blocks that did not match, over all jobs that count them.
+    pub mismatches: Arc<AtomicU64>,
+}
 
 /// One worker's verification.
 pub struct Verifier {
@@ -33,9 +67,15 @@ pub struct Verifier {
     form: Form,
     /// One map per file.
     maps: Vec<Arc<Map>>,
+    seeds: Arc<[u64]>,
+    mismatches: Arc<AtomicU64>,
     clock: Clock,
     /// Tick that the times in headers count from.
     from: Ticks,
+    /// Time of that tick, in ms since 1970, where times are kept; else 0.
+    from_unix_ms: u64,
+    /// True where some operations are left out because of their blocks.
+    avoids: bool,
     stamp: Stamp,
     /// Buffer for the expected bytes of a block.
     scratch: Vec<u8>,
@@ -51,18 +91,37 @@ impl Verifier {
     pub fn new(
         plan: Plan,
         content: ContentPlan,
-        maps: Vec<Arc<Map>>,
+        shared: SharedBlocks,
         clock: Clock,
         rank: u32,
     ) -> Verifier {
+        let SharedBlocks { maps, seeds, mismatches } = shared;
         let form = Form::new(&plan, content.pattern.as_ref());
-        let stamp = Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, number: 0 };
+        let stamp = Stamp { writer: (rank + 1) as u16, ..Stamp::default() };
+        let from_unix_ms = if plan.times { unix_ms() } else { 0 };
+        let avoids = plan.mismatches_max.is_some() || plan.unknown == UnknownBlocks::Skip;
         let stats = VerifyStats::default();
         let (from, scratch) = (clock.now(), Vec::new());
         let trail = Trail::new(&plan, maps.len());
         let due = plan.read_back.map_or_else(Due::nothing, |_| Due::new(&maps));
-        let last = None;
-        Verifier { plan, content, form, maps, clock, from, stamp, scratch, stats, trail, due, last }
+        Verifier {
+            plan,
+            content,
+            form,
+            maps,
+            seeds,
+            mismatches,
+            clock,
+            from,
+            from_unix_ms,
+            avoids,
+            stamp,
+            scratch,
+            stats,
+            trail,
+            due,
+            last: None,
+        }
     }
 
     /// With the numbers of the last writes, by which blocks are checked.
@@ -79,36 +138,83 @@ impl Verifier {
         &self.maps[slot.handle as usize]
     }
 
-    /// Claims the blocks of an operation; false while a write to one of them is in flight.
-    pub fn begin(&mut self, slot: &mut Slot) -> bool {
+    /// Claims the blocks of an operation, unless a write to one of them is in flight.
+    pub fn begin(&mut self, slot: &mut Slot) -> Begun {
         match slot.issued() {
             BlocksOp::Read | BlocksOp::ReadBack => {
-                match self.map(slot).begin_read(slot.offset, slot.length) {
-                    None => false,
-                    Some(state) => {
-                        slot.tag = state;
-                        if slot.reads_back() {
-                            self.due.mark(&self.maps[slot.handle as usize], slot, false);
-                            if self.stands_for_write(slot) {
-                                self.trail.issued();
-                            }
-                        }
-                        true
+                let Some(state) = self.map(slot).begin_read(slot.offset, slot.length) else {
+                    return Begun::Busy;
+                };
+                slot.tag = state & !BEFORE_WRITE;
+                if slot.reads_back() {
+                    self.due.mark(&self.maps[slot.handle as usize], slot, false);
+                    if self.stands_for_write(slot) {
+                        self.trail.issued();
                     }
                 }
             }
             BlocksOp::Write | BlocksOp::Trim => {
-                let begins = self.map(slot).begin_write(slot.offset, slot.length);
-                if begins {
-                    self.due.mark(&self.maps[slot.handle as usize], slot, true);
+                if !self.map(slot).begin_write(slot.offset, slot.length) {
+                    return Begun::Busy;
                 }
-                if begins && slot.issued() == BlocksOp::Write {
-                    self.trail.issued();
+                let is_first_read = self.plan.read_before_write
+                    && slot.issued() == BlocksOp::Write
+                    && self.map(slot).is_known(slot.offset, slot.length);
+                if is_first_read {
+                    slot.tag = BEFORE_WRITE;
+                    return Begun::ReadFirst;
                 }
-                begins
+                self.issue(slot);
             }
-            _ => true,
+            _ => {}
         }
+        Begun::Ready
+    }
+
+    /// Counts a write or trim, whose blocks are claimed, as issued.
+    pub fn issue(&mut self, slot: &Slot) {
+        self.due.mark(&self.maps[slot.handle as usize], slot, true);
+        if slot.issued() == BlocksOp::Write {
+            self.trail.issued();
+        }
+    }
+
+    /// True for an operation that is left out: one of its blocks is to be left alone, or it is a
+    /// read and no write to them is known.
+    #[inline(always)]
+    pub fn leaves_out(&self, slot: &Slot) -> bool {
+        self.avoids && self.leaves_out_blocks(slot)
+    }
+
+    fn leaves_out_blocks(&self, slot: &Slot) -> bool {
+        if slot.flushes() {
+            return false;
+        }
+        let map = self.map(slot);
+        let skips = self.plan.unknown == UnknownBlocks::Skip && slot.issued() == BlocksOp::Read;
+        (skips && map.is_nothing(slot.offset, slot.length))
+            || (self.plan.mismatches_max.is_some() && map.has_bad(slot.offset, slot.length))
+    }
+
+    /// True for the read before a write.
+    #[inline(always)]
+    pub fn is_before_write(&self, slot: &Slot) -> bool {
+        slot.tag == BEFORE_WRITE && slot.reads_back()
+    }
+
+    /// Gives back the claim of a write that does not take place.
+    pub fn release(&self, slot: &Slot) {
+        self.map(slot).end_write(slot.offset, slot.length, Left::Untouched);
+    }
+
+    /// Numbers of the blocks of a claimed write, with their generations before and after it.
+    pub fn generations(&self, slot: &Slot) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+        let map = self.map(slot);
+        map.range(slot.offset, slot.length).map(move |block| {
+            let (old, is_pending) = map.key(block);
+            let new = crate::data::verify::map::next(old);
+            (block, [if is_pending { UNKNOWN } else { old }, new])
+        })
     }
 
     /// True if a read lies beyond all completed writes: reading ends before it.
@@ -148,11 +254,14 @@ impl Verifier {
             return;
         }
         self.stamp.elapsed_ns = self.clock.ns(self.clock.now() - self.from);
+        if self.plan.times {
+            self.stamp.unix_s = (self.now_unix_ms() / 1000) as u32;
+        }
         let interval = self.plan.interval.0 as usize;
         for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
             let offset = slot.offset + (index * interval) as u64;
             let generation = self.maps[slot.handle as usize].under_way(offset);
-            let as_of = self.expected(offset, generation);
+            let as_of = self.expected(slot.handle, offset, generation);
             if keyed {
                 content.keyed(block, fio_header::seed_of(&as_of), slot.offset);
             }
@@ -162,8 +271,43 @@ impl Verifier {
     }
 
     #[inline(always)]
-    fn expected(&self, offset: u64, generation: u32) -> Expected {
-        Expected { offset, seed: self.plan.seed.unwrap_or_default(), generation, number: None }
+    fn expected(&self, file: u32, offset: u64, generation: u32) -> Expected {
+        Expected { offset, seed: self.seeds[file as usize], generation, number: None }
+    }
+
+    /// Present time, in ms since 1970, where times are kept.
+    fn now_unix_ms(&self) -> u64 {
+        self.from_unix_ms + self.clock.ns(self.clock.now() - self.from) / 1_000_000
+    }
+
+    /// Notes the use of an operation's blocks, where such times are kept.
+    fn used(&self, slot: &Slot, is_write: bool) {
+        if self.plan.times {
+            let last = LastUse { unix_ms: self.now_unix_ms(), is_write };
+            self.map(slot).used(slot.offset, slot.length, last);
+        }
+    }
+
+    /// Ends the read before a write: true if the write follows, none if a mismatch is to end the
+    /// job. Where it does not follow, its claim is given back.
+    pub fn end_before_write(
+        &mut self,
+        slot: &Slot,
+        outcome: Outcome,
+        files: &Files,
+    ) -> Option<bool> {
+        if outcome != Outcome::Done(slot.length) {
+            self.release(slot);
+            return Some(false);
+        }
+        let found = self.stats.mismatches();
+        let goes_on = self.check(slot, files);
+        self.used(slot, false);
+        let is_intact = self.stats.mismatches() == found;
+        if !is_intact {
+            self.release(slot);
+        }
+        goes_on.then_some(is_intact)
     }
 
     /// Ends an operation; false if a mismatch is to end the job.
@@ -181,10 +325,15 @@ impl Verifier {
                 return true;
             }
             BlocksOp::Read if whole && (self.plan.reads || slot.reads_back()) => {
-                return self.check(slot, files);
+                let goes_on = self.check(slot, files);
+                self.used(slot, false);
+                return goes_on;
             }
             _ => return true,
         };
+        if left == Left::Written {
+            self.used(slot, true);
+        }
         self.map(slot).end_write(slot.offset, slot.length, left);
         if left == Left::Unsure {
             self.due.mark(&self.maps[slot.handle as usize], slot, false);
@@ -192,45 +341,108 @@ impl Verifier {
         true
     }
 
+    /// Checks the blocks of a read; false if a mismatch is to end the job.
     fn check(&mut self, slot: &Slot, files: &Files) -> bool {
         // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let buffer =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
-        let interval = self.plan.interval.0 as usize;
         let map = self.maps[slot.handle as usize].clone();
-        let mut intact = true;
+        let is_claimed = self.is_before_write(slot);
+        let interval = self.plan.interval.0 as usize;
+        let (mut goes_on, mut settled) = (true, Vec::new());
         for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
             let at = index * interval;
             let offset = slot.offset + at as u64;
-            let mut generation = map.finished(offset);
-            let checked = match generation {
-                NOTHING => continue,
-                ZEROS => check_zeros(block),
-                _ => {
-                    let last = self.last.as_ref();
-                    let number =
-                        last.and_then(|last| last.number(&map, slot.handle, offset, generation));
-                    if !self.knows_seeds(&map) {
-                        generation = UNKNOWN;
-                    }
-                    let expected = Expected { number, ..self.expected(offset, generation) };
-                    self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
-                }
-            };
+            let checked = self.check_block(&map, slot, block, (at, &mut settled));
+            let Some(checked) = checked else { continue };
             self.stats.blocks += 1;
             let Err(wrong) = checked else { continue };
-            if map.begin_read(slot.offset, slot.length) != Some(slot.tag) {
+            let state = || map.begin_read(slot.offset, slot.length).map(|s| s & !BEFORE_WRITE);
+            if !is_claimed && state() != Some(slot.tag) {
                 // A write to these blocks began after the read: the bytes may be older or newer
                 // than expected.
-                return true;
+                break;
             }
-            intact = false;
-            self.mismatch(slot, block, offset, wrong, files);
-            if !self.plan.continue_on_mismatch {
+            if self.plan.mismatches_max.is_some() {
+                settled.push((offset, [map.finished(offset), BAD]));
+            }
+            goes_on = self.mismatch(slot, block, offset, wrong, files);
+            if !goes_on {
                 break;
             }
         }
-        intact || self.plan.continue_on_mismatch
+        // Only now, because what the read was begun with is compared above.
+        for (offset, generations) in settled {
+            map.settle(offset, generations, is_claimed);
+        }
+        goes_on
+    }
+
+    /// Checks a block, `at` bytes behind the start of its read; none where nothing is known of it.
+    fn check_block(
+        &mut self,
+        map: &Map,
+        slot: &Slot,
+        block: &mut [u8],
+        (at, settled): (usize, &mut Vec<Settled>),
+    ) -> Option<Result<(), Wrong>> {
+        let offset = slot.offset + at as u64;
+        let mut generation = map.finished(offset);
+        if map.is_pending(offset) {
+            return self.check_pending(map, slot, block, (at, settled));
+        }
+        match generation {
+            NOTHING | BAD => return None,
+            ZEROS => return Some(check_zeros(block)),
+            _ => {}
+        }
+        let last = self.last.as_ref();
+        let number = last.and_then(|last| last.number(map, slot.handle, offset, generation));
+        if !self.knows_seeds(map) {
+            generation = UNKNOWN;
+        }
+        let expected = Expected { number, ..self.expected(slot.handle, offset, generation) };
+        Some(self.form.check(block, &expected, (slot.offset, at), &mut self.scratch))
+    }
+
+    /// Checks a block whose last write may not have happened: it must be as before it, or as after
+    /// it. Which one it is, is known from then on.
+    #[cold]
+    fn check_pending(
+        &mut self,
+        map: &Map,
+        slot: &Slot,
+        block: &mut [u8],
+        (at, settled): (usize, &mut Vec<Settled>),
+    ) -> Option<Result<(), Wrong>> {
+        let offset = slot.offset + at as u64;
+        let (new, old) = (map.finished(offset), map.older(offset));
+        let mut is = |generation| {
+            let expected = self.expected(slot.handle, offset, generation);
+            self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
+        };
+        let wrong = match is(new) {
+            Ok(()) => {
+                settled.push((offset, [new, new]));
+                return Some(Ok(()));
+            }
+            Err(wrong) => wrong,
+        };
+        if !is_written(old) {
+            // What was there before its first write is not known.
+            settled.push((offset, [new, NOTHING]));
+            return None;
+        }
+        if is(old).is_ok() {
+            settled.push((offset, [new, old]));
+            return Some(Ok(()));
+        }
+        let detail = format!(
+            "{}; a run was interrupted while it made write {new}, so write {old} or {new} would be \
+             right",
+            wrong.detail
+        );
+        Some(Err(Wrong { detail, ..wrong }))
     }
 
     /// True where the seed of a block is that of its generation: what a dry run has counted may
@@ -241,38 +453,6 @@ impl Verifier {
             Some(by) if !map.is_written() => by.by_seed(),
             _ => self.plan.generations,
         }
-    }
-
-    #[cold]
-    fn mismatch(&mut self, slot: &Slot, block: &[u8], offset: u64, wrong: Wrong, files: &Files) {
-        let path = &files.get(slot.handle).path;
-        let mut detail = wrong.detail;
-        if let Some(directory) = &self.plan.dump {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let stem = directory.join(format!("{name}.{offset}"));
-            let expected = match wrong.in_header {
-                true => None,
-                false => Some(self.expected_bytes(slot, block, offset)),
-            };
-            detail += &dump::dump(&stem, block, expected);
-        }
-        self.stats.add(Mismatch {
-            path: path.display().to_string(),
-            offset,
-            length: Bytes(block.len() as u64),
-            kind: wrong.kind,
-            detail,
-            read_offset: slot.offset,
-            read_length: Bytes(slot.length),
-        });
-    }
-
-    /// Expected bytes of a block, as far as its header is right; none where they cannot be known.
-    fn expected_bytes(&self, slot: &Slot, block: &[u8], offset: u64) -> Option<Vec<u8>> {
-        let at = (offset - slot.offset) as usize;
-        dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
-            (slot.offset, at)
-        })
     }
 
     /// Results so far.

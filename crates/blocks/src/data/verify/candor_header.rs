@@ -1,16 +1,18 @@
 //! candor's own header format.
 //!
 //! A block (the verify interval) starts with a header: magic, own offset, seed of the run,
-//! generation (number of writes to this block), length, checksum over all of it. The last eight
+//! generation (number of writes to this block), length, time of the write in seconds since 1970
+//! where it is kept (else 0), checksum over all of it. The last eight
 //! bytes of each 512-byte sector hold the generation again, with a tag of offset and seed. They
 //! tell a block made of several writes from one with flipped bits.
 
 use std::ops::Range;
 
-use candor_record::MismatchKind;
+use candor_record::{BadSector, BlockIdentity, MismatchKind};
 use crc_fast::CrcAlgorithm;
 
 use super::map::UNKNOWN;
+use super::single_bit::flipped_bit;
 use super::{Expected, Wrong, field};
 use candor_engine::random::mix;
 
@@ -22,8 +24,8 @@ const CRC_AT: Range<usize> = 36..40;
 /// foreign.
 const DAMAGED_BITS_MAX: u32 = 8;
 
-/// Adds header and stamps to a block; the payload stays as it is.
-pub fn seal(block: &mut [u8], as_of: &Expected) {
+/// Adds header and stamps to a block; the payload stays as it is. The time is 0 where none is kept.
+pub fn seal(block: &mut [u8], as_of: &Expected, unix_s: u32) {
     for (index, sector) in block.chunks_exact_mut(SECTOR_BYTES).enumerate() {
         let offset = as_of.offset + (index * SECTOR_BYTES) as u64;
         sector[SECTOR_BYTES - 8..].copy_from_slice(&sector_stamp(offset, as_of).to_le_bytes());
@@ -34,7 +36,7 @@ pub fn seal(block: &mut [u8], as_of: &Expected) {
     block[16..24].copy_from_slice(&as_of.seed.to_le_bytes());
     block[24..28].copy_from_slice(&as_of.generation.to_le_bytes());
     block[28..32].copy_from_slice(&length.to_le_bytes());
-    block[32..36].fill(0);
+    block[32..36].copy_from_slice(&unix_s.to_le_bytes());
     let crc = checksum(block);
     block[CRC_AT].copy_from_slice(&crc.to_le_bytes());
 }
@@ -54,33 +56,49 @@ fn checksum(block: &[u8]) -> u32 {
     digest.finalize() as u32
 }
 
-/// Checks one block. The error describes the mismatch, with expected and found values.
-pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
-    match wrong(block, expected) {
-        None => Ok(()),
-        Some((kind, detail)) => Err(Wrong { kind, detail, in_header: false }),
+/// Identity that a header states.
+fn identity(block: &[u8]) -> BlockIdentity {
+    let unix_s = u32::from_le_bytes(field(block, 32));
+    BlockIdentity {
+        offset: u64::from_le_bytes(field(block, 8)),
+        key: Some(u32::from_le_bytes(field(block, 24))),
+        seed: u64::from_le_bytes(field(block, 16)),
+        written_unix_s: (unix_s > 0).then_some(u64::from(unix_s)),
     }
 }
 
-fn wrong(block: &[u8], expected: &Expected) -> Option<(MismatchKind, String)> {
+/// Checks one block. The error describes the mismatch, with expected and found values.
+pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     let magic = u64::from_le_bytes(field(block, 0));
     let crc = u32::from_le_bytes(field(block, CRC_AT.start));
-    if magic != MAGIC || crc != checksum(block) {
-        return Some(classify(block, expected));
+    let sum = checksum(block);
+    let mut wrong = if magic != MAGIC || crc != sum {
+        classify(block, expected, crc ^ sum)
+    } else {
+        let found = identity(block);
+        let Some((kind, detail)) = misplaced(&found, expected) else { return Ok(()) };
+        let mut wrong = Wrong::of(kind, detail);
+        wrong.blocks.found = Some(found);
+        wrong
+    };
+    wrong.blocks.expected = Some(expected.identity());
+    Err(wrong)
+}
+
+/// Kind of an intact block that is not the expected one, and the difference; none if it is.
+fn misplaced(found: &BlockIdentity, expected: &Expected) -> Option<(MismatchKind, String)> {
+    let key = found.key.unwrap_or(UNKNOWN);
+    if found.offset != expected.offset {
+        let what = format!("it holds the block of offset {}", found.offset);
+        return Some((MismatchKind::Misdirected, what));
     }
-    let offset = u64::from_le_bytes(field(block, 8));
-    let seed = u64::from_le_bytes(field(block, 16));
-    let generation = u32::from_le_bytes(field(block, 24));
-    if offset != expected.offset {
-        return Some((MismatchKind::Misdirected, format!("it holds the block of offset {offset}")));
-    }
-    if seed != expected.seed {
-        let what = format!("it holds data of a run with seed {seed}, not {}", expected.seed);
+    if found.seed != expected.seed {
+        let what =
+            format!("it holds data of a run with seed {}, not {}", found.seed, expected.seed);
         return Some((MismatchKind::Stale, what));
     }
-    if expected.generation != UNKNOWN && generation != expected.generation {
-        let what =
-            format!("it holds write {generation} to this block, not {}", expected.generation);
+    if expected.generation != UNKNOWN && key != expected.generation {
+        let what = format!("it holds write {key} to this block, not {}", expected.generation);
         return Some((MismatchKind::Stale, what));
     }
     None
@@ -95,6 +113,15 @@ enum Sector {
     Damaged,
     /// Written by another job or program.
     Other,
+}
+
+impl Sector {
+    fn key(self) -> Option<u32> {
+        match self {
+            Sector::Own(generation) => Some(generation),
+            Sector::Damaged | Sector::Other => None,
+        }
+    }
 }
 
 fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32) -> Sector {
@@ -115,7 +142,8 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
 }
 
 /// Classifies a block whose checksum failed: flipped bits, torn write or foreign data.
-fn classify(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
+/// `difference` is that of the sums.
+fn classify(block: &[u8], expected: &Expected, difference: u32) -> Wrong {
     let header_generation = u32::from_le_bytes(field(block, 24));
     let sectors: Vec<Sector> = block
         .chunks_exact(SECTOR_BYTES)
@@ -125,25 +153,62 @@ fn classify(block: &[u8], expected: &Expected) -> (MismatchKind, String) {
             sector(bytes, offset, expected, header_generation)
         })
         .collect();
-    let own: Vec<u32> = sectors
-        .iter()
-        .filter_map(|s| if let Sector::Own(generation) = s { Some(*generation) } else { None })
-        .collect();
+    let own: Vec<u32> = sectors.iter().filter_map(|sector| sector.key()).collect();
     let damaged = sectors.contains(&Sector::Damaged);
     let others = sectors.iter().filter(|s| **s == Sector::Other).count();
     let mixed = own.windows(2).any(|pair| pair[0] != pair[1]);
     if mixed || (others > 0 && !own.is_empty()) {
-        let what = format!(
-            "{} of {} sectors are of one write, the rest of another",
-            own.iter().filter(|g| Some(*g) == own.first()).count(),
-            sectors.len()
-        );
-        (MismatchKind::Torn, what)
+        torn(&sectors, &own, expected)
     } else if own.is_empty() && !damaged {
-        (MismatchKind::Foreign, "it holds no block that candor wrote with this seed".into())
+        let what = "it holds no block that candor wrote with this seed";
+        Wrong::of(MismatchKind::Foreign, what.into())
     } else {
-        (MismatchKind::Flipped, "the checksum does not match; bits were changed".into())
+        flipped(block, difference)
     }
+}
+
+/// A block whose sectors are of several writes; the wrong ones are those not of the expected one.
+fn torn(sectors: &[Sector], own: &[u32], expected: &Expected) -> Wrong {
+    let right = match expected.generation {
+        UNKNOWN => own.first().copied().unwrap_or(UNKNOWN),
+        generation => generation,
+    };
+    let numbered = (0..).zip(sectors).filter(|(_, found)| **found != Sector::Own(right));
+    let wrong = numbered.map(|(sector, found)| BadSector { sector, key: found.key(), bit: None });
+    let wrong: Vec<_> = wrong.collect();
+    let what = format!(
+        "{} of {} sectors are of one write, the rest of another",
+        own.iter().filter(|g| Some(*g) == own.first()).count(),
+        sectors.len()
+    );
+    of_sectors(MismatchKind::Torn, what, wrong)
+}
+
+/// A block in which bits differ from what was written. A single one is found by the sums.
+fn flipped(block: &[u8], difference: u32) -> Wrong {
+    // The checksum does not cover itself.
+    let in_sum = (difference.count_ones() == 1)
+        .then(|| CRC_AT.start * 8 + difference.trailing_zeros() as usize);
+    let behind = |bit| if bit < CRC_AT.start * 8 { bit } else { bit + CRC_AT.len() * 8 };
+    let in_block = || flipped_bit(difference, block.len() - CRC_AT.len()).map(behind);
+    let Some(bit) = in_sum.or_else(in_block) else {
+        let what = "the checksum does not match; bits were changed";
+        return Wrong::of(MismatchKind::Flipped, what.into());
+    };
+    let what = format!(
+        "the checksum does not match; one bit was changed, bit {} of byte {} of the block",
+        bit % 8,
+        bit / 8
+    );
+    let in_sector = SECTOR_BYTES * 8;
+    let (sector, bit) = ((bit / in_sector) as u32, Some((bit % in_sector) as u32));
+    of_sectors(MismatchKind::Flipped, what, vec![BadSector { sector, key: None, bit }])
+}
+
+fn of_sectors(kind: MismatchKind, what: String, sectors: Vec<BadSector>) -> Wrong {
+    let mut wrong = Wrong::of(kind, what);
+    wrong.blocks.sectors = sectors;
+    wrong
 }
 
 #[cfg(test)]
@@ -154,7 +219,7 @@ mod tests {
     fn written(offset: u64, generation: u32, random: &mut Random) -> Vec<u8> {
         let mut block = vec![0; 4096];
         random.fill(&mut block);
-        seal(&mut block, &Expected { offset, seed: 9, generation, number: None });
+        seal(&mut block, &Expected { offset, seed: 9, generation, number: None }, 0);
         block
     }
 
@@ -189,5 +254,32 @@ mod tests {
             assert_eq!(kind(&older, 3), Some(MismatchKind::Stale));
         }
         assert_eq!(kind(&[0; 4096], 3), Some(MismatchKind::Foreign));
+    }
+
+    #[test]
+    fn a_mismatch_says_where_and_what() {
+        let mut random = Random::new(3, 0);
+        let expected = Expected { offset: 8192, seed: 9, generation: 3, number: None };
+        let wrong = |block: &[u8]| check(block, &expected).expect_err("found");
+        let good = written(8192, 3, &mut random);
+        for bit in [0, 35 * 8 + 7, 38 * 8 + 2, 40 * 8, 512 * 8 + 3, 4096 * 8 - 1] {
+            let mut flipped = good.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let (sector, at) = ((bit / 4096) as u32, (bit % 4096) as u32);
+            let named = BadSector { sector, key: None, bit: Some(at) };
+            assert_eq!(wrong(&flipped).blocks.sectors, [named], "bit {bit}");
+            flipped[2000] ^= 0x10;
+            assert_eq!(wrong(&flipped).blocks.sectors, [], "two bits");
+        }
+        let mut older = good.clone();
+        let as_of = Expected { generation: 2, ..expected };
+        seal(&mut older, &as_of, 77);
+        let torn = wrong(&[&good[..2048], &older[2048..]].concat());
+        let of_older = |sector| BadSector { sector, key: Some(2), bit: None };
+        assert_eq!(torn.blocks.sectors, [4, 5, 6, 7].map(of_older));
+        let stale = wrong(&older);
+        assert_eq!(stale.blocks.expected, Some(expected.identity()));
+        let found = BlockIdentity { written_unix_s: Some(77), ..as_of.identity() };
+        assert_eq!((stale.blocks.found, stale.blocks.sectors), (Some(found), Vec::new()));
     }
 }

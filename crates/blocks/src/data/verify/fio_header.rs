@@ -47,6 +47,8 @@ pub struct Stamp {
     pub writer: u16,
     /// Number of the write, from 0.
     pub number: u64,
+    /// Time of the write in s since 1970, for candor's own headers; 0 where it is not kept.
+    pub unix_s: u32,
 }
 
 /// Seed in the header of that block: it separates the writes to one offset.
@@ -221,7 +223,7 @@ impl FioHeader {
         if kind != wanted && !as_good {
             detail += &format!("; verify type mismatch ({kind} media, {wanted} given)");
         }
-        Wrong { kind: MismatchKind::Flipped, detail, in_header: false }
+        Wrong::of(MismatchKind::Flipped, detail)
     }
 }
 
@@ -271,8 +273,10 @@ fn has_number(block: &[u8], expected: &Expected, version: HeaderVersion) -> bool
 /// CRC allows to say.
 #[cold]
 fn wrong_header(block: &[u8], expected: &Expected, found: Option<HeaderVersion>) -> Wrong {
-    let wrong =
-        |kind, detail: String| Wrong { kind, detail: format!("verify: {detail}"), in_header: true };
+    let wrong = |kind, detail: String| Wrong {
+        in_header: true,
+        ..Wrong::of(kind, format!("verify: {detail}"))
+    };
     let magic = u16::from_le_bytes(field(block, 0));
     if magic != MAGIC {
         let detail = format!("bad magic header {magic:x}, wanted {MAGIC:x}");

@@ -1,13 +1,21 @@
 //! Map of the verified blocks of a file: four bytes of state for each.
 
+use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use candor_record::LastUse;
+
+use super::last_uses::LastUses;
 
 /// Bit of an entry that is set while a write to the block is in flight.
 const WRITING: u32 = 1 << 31;
+/// Bit of an entry that is set while the write of its generation may not have happened: an
+/// interrupted run was doing it.
+const PENDING: u32 = 1 << 30;
 /// Bits of an entry that hold the generation.
-const GENERATION: u32 = WRITING - 1;
+const GENERATION: u32 = PENDING - 1;
 /// Generation of blocks with unknown content: every generation of this job is right.
 pub const UNKNOWN: u32 = 0;
 /// Generation of blocks that may hold anything, after a trim or a failed write: they are not
@@ -18,6 +26,8 @@ pub const ZEROS: u32 = GENERATION - 1;
 
 /// Generation of blocks whose last write a dry run cannot tell: any is right.
 const UNSURE: u32 = GENERATION - 2;
+/// Generation of blocks that did not match: they are left alone.
+pub const BAD: u32 = GENERATION - 3;
 
 /// State in which a write or trim left its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +38,8 @@ pub enum Left {
     Unsure,
     /// Trimmed: the blocks must read as zeros.
     Zeroed,
+    /// Not begun: the blocks are as they were.
+    Untouched,
 }
 
 /// State of the verified blocks of one file.
@@ -39,6 +51,10 @@ pub struct Map {
     entries: Box<[AtomicU32]>,
     /// A write or trim has begun, so that the generations are those of this session.
     written: AtomicBool,
+    /// Last use of each block, where it is kept.
+    uses: OnceLock<LastUses>,
+    /// Generations of the blocks whose last write may not have happened, if it did not.
+    older: OnceLock<HashMap<usize, u32>>,
 }
 
 impl Map {
@@ -51,7 +67,8 @@ impl Map {
     pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
         let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
-        Arc::new(Map { interval, origin, entries, written: AtomicBool::new(false) })
+        let (written, uses, older) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
+        Arc::new(Map { interval, origin, entries, written, uses, older })
     }
 
     /// True if the map covers that many bytes.
@@ -117,10 +134,12 @@ impl Map {
     /// Ends a write or trim.
     pub fn end_write(&self, offset: u64, length: u64, left: Left) {
         for block in self.blocks(offset, length) {
+            let entry = block.load(Ordering::Relaxed);
             let new = match left {
-                Left::Written => next(block.load(Ordering::Relaxed) & GENERATION),
+                Left::Written => next(entry & GENERATION),
                 Left::Unsure => NOTHING,
                 Left::Zeroed => ZEROS,
+                Left::Untouched => entry & !WRITING,
             };
             block.store(new, Ordering::Release);
         }
@@ -133,6 +152,96 @@ impl Map {
             let entry = block.load(Ordering::Acquire);
             (entry & WRITING == 0).then(|| sum.wrapping_mul(31).wrapping_add(entry & GENERATION))
         })
+    }
+
+    /// True if a write to one of the blocks is known.
+    pub fn is_known(&self, offset: u64, length: u64) -> bool {
+        self.any(offset, length, is_written)
+    }
+
+    /// True if one of the blocks is to be left alone.
+    pub fn has_bad(&self, offset: u64, length: u64) -> bool {
+        self.any(offset, length, |generation| generation == BAD)
+    }
+
+    /// True if none of the blocks can be checked.
+    pub fn is_nothing(&self, offset: u64, length: u64) -> bool {
+        !self.any(offset, length, |generation| generation != NOTHING)
+    }
+
+    fn any(&self, offset: u64, length: u64, is: impl Fn(u32) -> bool) -> bool {
+        let mut blocks = self.blocks(offset, length).iter();
+        blocks.any(|block| is(block.load(Ordering::Acquire) & GENERATION))
+    }
+
+    /// Replaces one generation of the block at `offset` by another, pending or not, unless another
+    /// operation has changed it since. The caller has claimed the block or not.
+    pub fn settle(&self, offset: u64, [from, to]: [u32; 2], is_claimed: bool) {
+        let Some(block) = self.blocks(offset, 1).first() else { return };
+        let writing = if is_claimed { WRITING } else { 0 };
+        for entry in [from | writing, from | writing | PENDING] {
+            // Whoever has claimed the block meanwhile goes by what it found.
+            let (new, order) = (to | writing, Ordering::Acquire);
+            let _ = block.compare_exchange(entry, new, Ordering::AcqRel, order);
+        }
+    }
+
+    /// Generation of a block by its number, and whether that write may not have happened.
+    pub fn key(&self, block: usize) -> (u32, bool) {
+        let entry = self.entries[block].load(Ordering::Acquire);
+        (entry & GENERATION, entry & PENDING != 0)
+    }
+
+    /// Sets what [`Map::key`] gives.
+    pub fn set_key(&self, block: usize, (generation, is_pending): (u32, bool)) {
+        let pending = if is_pending { PENDING } else { 0 };
+        self.entries[block].store(generation | pending, Ordering::Release);
+    }
+
+    /// True while the write of the block's generation may not have happened.
+    pub fn is_pending(&self, offset: u64) -> bool {
+        self.entry(offset) & PENDING != 0
+    }
+
+    /// Sets the generations that blocks have if their pending writes did not happen.
+    pub fn set_pending(&self, older: HashMap<usize, u32>) {
+        // A map takes the keys of one journal, once.
+        let _ = self.older.set(older);
+    }
+
+    /// Blocks whose last write may still not have happened, and their generations if it did not.
+    pub fn pending(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let all = self.older.get().into_iter().flatten();
+        all.map(|(block, older)| (*block, *older)).filter(|(block, _)| self.key(*block).1)
+    }
+
+    /// Generation of the block at `offset` if its pending write did not happen.
+    pub fn older(&self, offset: u64) -> u32 {
+        let block = self.range(offset, 1).next();
+        let known = block.zip(self.older.get()).and_then(|(block, older)| older.get(&block));
+        known.copied().unwrap_or(UNKNOWN)
+    }
+
+    /// Keeps the last use of each block from now on.
+    pub fn keep_uses(&self) {
+        self.uses.get_or_init(|| LastUses::new(self.entries.len()));
+    }
+
+    /// Notes that blocks were used at that time, in ms since 1970.
+    pub fn used(&self, offset: u64, length: u64, last: LastUse) {
+        if let Some(uses) = self.uses.get() {
+            uses.note(self.range(offset, length), last);
+        }
+    }
+
+    /// Last use of the block at `offset`, where it is kept.
+    pub fn last_use(&self, offset: u64) -> Option<LastUse> {
+        self.uses.get()?.of(self.range(offset, 1).next()?)
+    }
+
+    /// Bytes of a block, and the offset of the first one.
+    pub fn geometry(&self) -> (u64, u64) {
+        (self.interval, self.origin)
     }
 
     fn entry(&self, offset: u64) -> u32 {
@@ -157,8 +266,13 @@ impl Map {
 }
 
 /// Generation after `generation`; skips those with a meaning of their own.
-fn next(generation: u32) -> u32 {
-    if generation + 1 >= UNSURE { 1 } else { generation + 1 }
+pub fn next(generation: u32) -> u32 {
+    if generation + 1 >= BAD { 1 } else { generation + 1 }
+}
+
+/// True for the generation of a write: one of those that headers hold.
+pub fn is_written(generation: u32) -> bool {
+    generation != UNKNOWN && generation < BAD
 }
 
 #[cfg(test)]
@@ -177,7 +291,7 @@ mod tests {
         assert!(map.begin_write(0, 4096));
         map.end_write(0, 4096, Left::Unsure);
         assert_eq!(map.finished(0), NOTHING);
-        assert_eq!((next(NOTHING), next(ZEROS), next(UNSURE - 1)), (1, 1, 1));
+        assert_eq!((next(NOTHING), next(ZEROS), next(BAD), next(BAD - 1)), (1, 1, 1, 1));
     }
 
     #[test]
@@ -193,6 +307,29 @@ mod tests {
         assert_eq!(map.finished(8192), 1);
         map.clear();
         assert_eq!(map.finished(4096), UNKNOWN);
+    }
+
+    #[test]
+    fn a_pending_write_is_settled_unless_another_one_began() {
+        let map = Map::new(4 * 4096, 4096, NOTHING);
+        map.set_key(1, (6, true));
+        map.set_pending(HashMap::from([(1, 5)]));
+        assert_eq!((map.finished(4096), map.older(4096), map.is_pending(4096)), (6, 5, true));
+        assert_eq!(map.pending().collect::<Vec<_>>(), [(1, 5)]);
+        assert!(map.begin_write(4096, 4096));
+        assert_eq!(map.under_way(4096), 7, "no key is used twice");
+        map.settle(4096, [6, 5], false);
+        assert_eq!(map.under_way(4096), 7, "whoever claimed it goes by what it found");
+        map.end_write(4096, 4096, Left::Untouched);
+        assert!(map.is_pending(4096));
+        map.settle(4096, [7, 5], false);
+        assert!(map.is_pending(4096), "another generation");
+        map.settle(4096, [6, 5], false);
+        assert_eq!((map.finished(4096), map.is_pending(4096)), (5, false));
+        assert_eq!(map.pending().count(), 0);
+        map.settle(4096, [5, BAD], false);
+        assert!(map.has_bad(0, 8192) && !map.is_known(0, 8192) && !map.is_nothing(0, 8192));
+        assert!(map.is_nothing(8192, 8192));
     }
 
     #[test]

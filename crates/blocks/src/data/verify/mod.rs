@@ -7,15 +7,17 @@
 pub mod candor_header;
 pub mod checksums;
 pub mod fio_header;
+pub mod last_uses;
 pub mod map;
+mod single_bit;
 #[cfg(test)]
 mod tests;
 
 use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
-use candor_record::MismatchKind;
+use candor_record::{BadSector, BlockIdentity, MismatchKind};
 
 use self::fio_header::{FioHeader, Stamp};
-pub use self::map::{Left, Map, NOTHING, UNKNOWN, ZEROS};
+pub use self::map::{BAD, Left, Map, NOTHING, UNKNOWN, ZEROS};
 use super::words::WordMaker;
 
 /// Expected origin of a block: its offset, and the write that made it.
@@ -31,8 +33,16 @@ pub struct Expected {
     pub number: Option<u64>,
 }
 
+impl Expected {
+    /// The same as reports have it.
+    pub fn identity(&self) -> BlockIdentity {
+        let key = Some(self.generation).filter(|generation| *generation != UNKNOWN);
+        BlockIdentity { offset: self.offset, key, seed: self.seed, written_unix_s: None }
+    }
+}
+
 /// Mismatch of a block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrong {
     /// Kind of the mismatch.
     pub kind: MismatchKind,
@@ -40,6 +50,26 @@ pub struct Wrong {
     pub detail: String,
     /// True where the header is wrong; the rest was then not checked.
     pub in_header: bool,
+    /// The two blocks, where the format tells blocks apart.
+    pub blocks: Box<WrongBlocks>,
+}
+
+/// A block that was expected, and the one that is there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WrongBlocks {
+    /// Block that was expected, where the format tells blocks apart.
+    pub expected: Option<BlockIdentity>,
+    /// Block that is there instead, where it is a whole one.
+    pub found: Option<BlockIdentity>,
+    /// Wrong sectors, where they can be told from the others.
+    pub sectors: Vec<BadSector>,
+}
+
+impl Wrong {
+    /// A mismatch of that kind.
+    pub fn of(kind: MismatchKind, detail: String) -> Wrong {
+        Wrong { kind, detail, ..Wrong::default() }
+    }
 }
 
 fn field<const N: usize>(block: &[u8], at: usize) -> [u8; N] {
@@ -83,7 +113,7 @@ impl Form {
     #[inline(always)]
     pub fn seal(&self, block: &mut [u8], as_of: &Expected, stamp: &Stamp) {
         match self {
-            Form::Own => candor_header::seal(block, as_of),
+            Form::Own => candor_header::seal(block, as_of, stamp.unix_s),
             Form::Acca(acca, _) => acca.seal(block, as_of, stamp),
             Form::Pattern(_) | Form::Words(_) | Form::Nothing => {}
         }
@@ -128,7 +158,7 @@ fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
         (a ^ b).count_ones(),
         place + skipped
     );
-    Err(Wrong { kind: MismatchKind::Flipped, detail, in_header: false })
+    Err(Wrong::of(MismatchKind::Flipped, detail))
 }
 
 /// Checks that a trimmed block reads as zeros.
@@ -139,7 +169,7 @@ pub fn check_zeros(block: &[u8]) -> Result<(), Wrong> {
             let byte = block[place];
             let detail =
                 format!("trim: verify failed; got {byte:02x} at byte {place} of a trimmed block");
-            Err(Wrong { kind: MismatchKind::Stale, detail, in_header: false })
+            Err(Wrong::of(MismatchKind::Stale, detail))
         }
     }
 }

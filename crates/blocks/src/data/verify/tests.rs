@@ -34,7 +34,11 @@ fn written(form: &Form, interval: u64, generation: u32, random: &mut Random) -> 
         Form::Pattern(pattern) | Form::Acca(_, Some(pattern)) => pattern.fill(&mut block, PLACE),
         _ => random.fill(&mut block),
     }
-    form.seal(&mut block, &as_of(generation), &Stamp { elapsed_ns: 5, writer: 1, number: 7 });
+    form.seal(
+        &mut block,
+        &as_of(generation),
+        &Stamp { elapsed_ns: 5, writer: 1, number: 7, unix_s: 0 },
+    );
     block
 }
 
@@ -142,7 +146,7 @@ fn headers_are_byte_for_byte_those_of_others() {
     // The tool that set the format wrote this header, with the seed 0 that it uses for blocks of a
     // pattern. candor's differs in the seed, and in the checksum of the header.
     let mut block = vec![0xab; 4096];
-    let stamp = Stamp { elapsed_ns: 0x0663_d02c, writer: 1, number: 0 };
+    let stamp = Stamp { elapsed_ns: 0x0663_d02c, writer: 1, number: 0, unix_s: 0 };
     let plan = of_version(HeaderVersion::Unversioned, Sum::Md5, 0);
     Form::new(&plan, None).seal(&mut block, &Expected { offset: 0, ..as_of(1) }, &stamp);
     assert_eq!(block[..8], [0xca, 0xac, 2, 0, 0, 0x10, 0, 0]);
@@ -155,7 +159,7 @@ fn headers_are_byte_for_byte_those_of_others() {
 fn versioned_headers_hold_a_long_number() {
     let mut block = vec![0xab; 4096];
     let number = 0x1122_3344_5566_7788;
-    let stamp = Stamp { elapsed_ns: 3_000_000_005, writer: 0x0102, number };
+    let stamp = Stamp { elapsed_ns: 3_000_000_005, writer: 0x0102, number, unix_s: 0 };
     let plan = of_version(HeaderVersion::V1, Sum::Md5, 0);
     Form::new(&plan, None).seal(&mut block, &as_of(1), &stamp);
     assert_eq!(block[..8], [0xca, 0xac, 0x81, 2, 0, 0x10, 0, 0]);

@@ -132,6 +132,7 @@ mod tests {
             detail: detail.into(),
             read_offset: 4096,
             read_length: Bytes(8192),
+            ..Mismatch::default()
         };
         let sum = found("crc32c: verify failed; Expected CRC: 1; Received CRC: 2");
         let header = found("verify: bad magic header 0, wanted acca");

@@ -1,0 +1,83 @@
+//! Mismatches: what is reported of each, and when they end the job.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use candor_engine::operation::Slot;
+use candor_plan::Bytes;
+use candor_record::{Mismatch, MismatchKind, SeenBy};
+
+use super::{Verifier, dump};
+use crate::data::verify::Wrong;
+use crate::slot::BlocksSlot;
+use crate::targets::files::Files;
+
+impl Verifier {
+    /// Reports a block that does not match; false if that is to end the job.
+    #[cold]
+    pub(super) fn mismatch(
+        &mut self,
+        slot: &Slot,
+        block: &[u8],
+        offset: u64,
+        wrong: Wrong,
+        files: &Files,
+    ) -> bool {
+        let path = &files.get(slot.handle).path;
+        let last_use = self.map(slot).last_use(offset);
+        let mut wrong = self.of_other_file(slot, wrong, files);
+        if let Some(directory) = &self.plan.dump {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let stem = directory.join(format!("{name}.{offset}"));
+            let expected = match wrong.in_header {
+                true => None,
+                false => Some(self.expected_bytes(slot, block, offset)),
+            };
+            wrong.detail += &dump::dump(&stem, block, expected);
+        }
+        let seen_by = match slot.reads_back() {
+            _ if self.is_before_write(slot) => SeenBy::ReadBeforeWrite,
+            true => SeenBy::ReadBack,
+            false => SeenBy::Read,
+        };
+        self.stats.add(Mismatch {
+            path: path.display().to_string(),
+            offset,
+            length: Bytes(block.len() as u64),
+            kind: wrong.kind,
+            detail: wrong.detail,
+            read_offset: slot.offset,
+            read_length: Bytes(slot.length),
+            seen_by,
+            expected: wrong.blocks.expected,
+            found: wrong.blocks.found,
+            sectors: wrong.blocks.sectors,
+            last_use,
+        });
+        match self.plan.mismatches_max {
+            Some(most) => self.mismatches.fetch_add(1, Relaxed) + 1 < most,
+            None => self.plan.continue_on_mismatch,
+        }
+    }
+
+    /// The mismatch; where the block is that of another file of the job, it names that file.
+    fn of_other_file(&self, slot: &Slot, wrong: Wrong, files: &Files) -> Wrong {
+        let own = self.seeds[slot.handle as usize];
+        let Some(found) = wrong.blocks.found.filter(|found| found.seed != own) else {
+            return wrong;
+        };
+        let Some(file) = self.seeds.iter().position(|seed| *seed == found.seed) else {
+            return wrong;
+        };
+        let of = files.get(file as u32).path.display();
+        let detail = format!("it holds the block of offset {} of `{of}`", found.offset);
+        Wrong { kind: MismatchKind::Misdirected, detail, ..wrong }
+    }
+
+    /// Expected bytes of a block, as far as its header is right; none where they cannot be known.
+    fn expected_bytes(&self, slot: &Slot, block: &[u8], offset: u64) -> Option<Vec<u8>> {
+        let at = (offset - slot.offset) as usize;
+        dump::expected(&self.form, &self.content, self.plan.seed.unwrap_or_default(), block, {
+            (slot.offset, at)
+        })
+    }
+}

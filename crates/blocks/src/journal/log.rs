@@ -1,0 +1,117 @@
+//! A worker's log: records before and after its writes, made durable together.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use candor_record::JournalStats;
+
+use super::format::{Kind, LOG_HEADER_BYTES, RECORD_BYTES, Record, log_header, put_record};
+
+/// Bytes that are set to zero ahead of the records: a durable write within a file of fixed length
+/// changes no metadata.
+const AHEAD_BYTES: u64 = 1 << 20;
+
+/// A log that one worker writes.
+pub struct WorkerLog {
+    file: File,
+    path: PathBuf,
+    epoch: u64,
+    sequence: Arc<AtomicU64>,
+    /// Records in the file.
+    records: u32,
+    /// Records that are to be written.
+    waiting: Vec<u8>,
+    /// Bytes of the file that are there; none where the page cache takes the records.
+    allocated: Option<u64>,
+    stats: JournalStats,
+}
+
+impl WorkerLog {
+    /// Makes a log with room for so many records at a time.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create(
+        path: &Path,
+        (epoch, sequence): (u64, Arc<AtomicU64>),
+        is_flushed: bool,
+        room: usize,
+    ) -> io::Result<WorkerLog> {
+        let flags = if is_flushed { libc::O_DSYNC } else { 0 };
+        let mut options = File::options();
+        let file = options.write(true).create_new(true).custom_flags(flags).open(path)?;
+        let mut log = WorkerLog {
+            file,
+            path: path.to_owned(),
+            epoch,
+            sequence,
+            records: 0,
+            waiting: Vec::with_capacity(room * RECORD_BYTES),
+            allocated: is_flushed.then_some(0),
+            stats: JournalStats::default(),
+        };
+        log.allocate(LOG_HEADER_BYTES as u64)?;
+        log.file.write_all_at(&log_header(epoch), 0)?;
+        if is_flushed {
+            log.file.sync_all()?;
+        }
+        Ok(log)
+    }
+
+    /// Path of the log.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds a record; it is in the file after the next [`WorkerLog::commit`].
+    #[inline]
+    pub fn add(&mut self, kind: Kind, (file, block): (u32, usize), [old, new]: [u32; 2]) {
+        let sequence = self.sequence.fetch_add(1, Ordering::Relaxed);
+        let record = Record { sequence, file, block: block as u64, kind, old, new };
+        put_record(&mut self.waiting, self.epoch, self.records, &record);
+    }
+
+    /// Writes the records that wait.
+    ///
+    /// # Errors
+    /// The kernel's; nothing more must be written to blocks then.
+    pub fn commit(&mut self) -> io::Result<()> {
+        let at = LOG_HEADER_BYTES as u64 + u64::from(self.records) * RECORD_BYTES as u64;
+        self.allocate(at + self.waiting.len() as u64)?;
+        self.file.write_all_at(&self.waiting, at)?;
+        let count = (self.waiting.len() / RECORD_BYTES) as u32;
+        self.waiting.clear();
+        let full = || io::Error::other("the log is full: 4 billion records");
+        self.records = self.records.checked_add(count).ok_or_else(full)?;
+        self.stats.records += u64::from(count);
+        self.stats.writes += 1;
+        Ok(())
+    }
+
+    /// Makes room for records up to that length, where there is none.
+    fn allocate(&mut self, end: u64) -> io::Result<()> {
+        let Some(allocated) = self.allocated else { return Ok(()) };
+        if end <= allocated {
+            return Ok(());
+        }
+        self.allocated = Some(self.extend(allocated, end)?);
+        Ok(())
+    }
+
+    #[cold]
+    fn extend(&self, from: u64, end: u64) -> io::Result<u64> {
+        let to = end.next_multiple_of(AHEAD_BYTES);
+        self.file.write_all_at(&vec![0; (to - from) as usize], from)?;
+        self.file.sync_all()?;
+        Ok(to)
+    }
+
+    /// Counts so far, where commits took that long.
+    pub fn stats(&self, elapsed_ns: u64) -> JournalStats {
+        JournalStats { elapsed_ns, ..self.stats }
+    }
+}
