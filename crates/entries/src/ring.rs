@@ -12,7 +12,8 @@ use candor_plan::entries::{Entries, Step};
 use io_uring::types::Fd;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls, DIRECTORY_MODE, FILE_MODE, step_of};
+use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls, DIRECTORY_MODE, FILE_MODE};
+use crate::items::step_of;
 
 /// Engine of a ring on names.
 pub struct RingCalls {
@@ -53,6 +54,9 @@ fn opcode_of(step: Step) -> Option<u8> {
         | Step::Ftruncate
         | Step::Readlink
         | Step::Removexattr
+        | Step::Access
+        | Step::Utimens
+        | Step::Copy
         | Step::Syncfs => return None,
     })
 }
@@ -143,6 +147,9 @@ impl RingCalls {
             | Step::Ftruncate
             | Step::Readlink
             | Step::Removexattr
+            | Step::Access
+            | Step::Utimens
+            | Step::Copy
             | Step::Syncfs => return None,
         })
     }

@@ -20,6 +20,8 @@ pub struct Numbers {
     pub child: u64,
     /// Item among all of its tree.
     pub item: u64,
+    /// Level of a directory; the root has 0.
+    pub level: u64,
 }
 
 /// A field of a name.
@@ -30,6 +32,7 @@ pub(crate) enum Field {
     Directory,
     Child,
     Item,
+    Level,
 }
 
 impl Field {
@@ -40,6 +43,7 @@ impl Field {
             Field::Directory => "directory",
             Field::Child => "child",
             Field::Item => "item",
+            Field::Level => "level",
         }
     }
 
@@ -50,6 +54,7 @@ impl Field {
             Field::Directory => numbers.directory,
             Field::Child => numbers.child,
             Field::Item => numbers.item,
+            Field::Level => numbers.level,
         }
     }
 }

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use crate::Tree;
 use crate::blocks::*;
-use crate::entries::{Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted};
+use crate::entries::{
+    Entries, EntriesEngine, Loader, Over, Select, Step, Take, VerifyItems, Visit, Weighted,
+};
 use crate::listing::Deal;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
@@ -143,7 +145,9 @@ impl Arbitrary<'_> {
                 items: d.number(),
                 items_per_rank: d.yes(),
                 first_rank: d.count().into(),
+                first_number: d.count().into(),
                 leaves_only: d.yes(),
+                root_is_bare: d.yes(),
                 per_rank: d.yes(),
                 file_size: d.size(),
                 root_name: d.option(|d| d.pick(&["r{rank}", "t"]).parse().expect("a name")),
@@ -312,9 +316,17 @@ impl Arbitrary<'_> {
             mix: self.list(|d| Weighted { weight: d.count(), steps: vec![Step::Stat] }),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
             size: self.option(Self::bytes),
+            size_mix: self.option(Self::size),
             access: self.access(),
             read_percent: self.byte(),
+            read_by_chance: self.yes(),
+            visit: self.option(|d| match d.yes() {
+                true => Visit::Operations(d.number()),
+                false => Visit::Percent(d.number()),
+            }),
+            take: self.option(Self::take),
             direct: self.yes(),
+            open_sync: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
             truncate_at_open: self.yes(),
             lock: self.pick(&[Lock::None, Lock::PosixRange]),
             advice: Pieces(self.list(|d| d.pick(&[Advice::Random, Advice::Dontneed]))),
@@ -323,6 +335,7 @@ impl Arbitrary<'_> {
             items_at_once: self.option(Self::count),
             engine: self.option(|d| d.pick(&EntriesEngine::ALL)),
             pace: self.pace(),
+            paced_steps: self.list(|d| d.pick(&[Step::Read, Step::Stat])),
             content: self.content(),
             verify: self.option(|d| VerifyItems {
                 interval: d.bytes(),
@@ -338,6 +351,17 @@ impl Arbitrary<'_> {
                 prefetch: d.count(),
                 compute: d.nanos(),
             }),
+        }
+    }
+
+    fn take(&mut self) -> Take {
+        Take {
+            absent: self.list(|d| d.pick(&[Step::Create, Step::Close])),
+            short: self.option(|d| d.list(|_| Step::Stat)),
+            concurrent: self.yes(),
+            once: self.yes(),
+            parts: self.list(Self::bytes),
+            to: self.option(Self::text),
         }
     }
 

@@ -36,6 +36,9 @@ impl Measurement {
         let depths = [self.depth_reached, next.depth_reached];
         self.depth_reached = depths.into_iter().flatten().min();
         self.zone_resets += next.zone_resets;
+        for (why, items) in next.passed_over {
+            *self.passed_over.entry(why).or_default() += items;
+        }
         let starts = [self.start_unix_ms, next.start_unix_ms];
         self.start_unix_ms = starts.into_iter().flatten().min();
         let chased_ns: f64 = chased.into_iter().flatten().sum();
