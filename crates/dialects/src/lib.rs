@@ -8,3 +8,4 @@ pub mod fio;
 pub mod iostat;
 pub mod kit;
 pub mod results;
+pub mod vdbench;

@@ -5,7 +5,8 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho fio results"),
+    ("dialects", "kit iostat dd elbencho vdbench fio results"),
+    ("dialects::vdbench", "lines values kind definitions parameters file runs"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
