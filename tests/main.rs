@@ -42,5 +42,6 @@ mod scenarios;
 mod support;
 mod trees;
 mod user;
+mod vdbench;
 mod verify;
 mod watch;

@@ -7,6 +7,7 @@
 //! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
+//! | `vdbench.rs` | candor called as vdbench |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
@@ -16,6 +17,7 @@ pub mod elbencho;
 mod program;
 mod report;
 mod scratch;
+pub mod vdbench;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

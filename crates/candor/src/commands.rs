@@ -23,6 +23,7 @@ pub mod scenario;
 pub mod show;
 pub mod tools;
 pub mod tree;
+pub mod vdbench;
 pub mod watch;
 
 use std::path::PathBuf;

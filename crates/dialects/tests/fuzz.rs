@@ -1,4 +1,5 @@
-//! fio's job files, mutated, odd words of dd and elbencho, and mutated results of other tools:
+//! fio's job files and vdbench's parameter files, mutated, odd words of dd and elbencho, and
+//! mutated results of other tools:
 //! whatever stands in them, reading and lowering end in sentences, in a plan that is checked or in
 //! results, never in a panic.
 //!
@@ -22,6 +23,7 @@ use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
 use candor_dialects::kit::Environment;
 use candor_dialects::results;
+use candor_dialects::vdbench;
 use candor_plan::{List, ListError, Listing};
 
 /// Time that no input may exceed. A job file can name a million files, at some 10 µs each.
@@ -488,6 +490,145 @@ fn mutated_results_of_tools_end_in_figures_or_in_a_sentence() {
             Err(sentence) => {
                 assert!(sentence.contains(&name), "no place: {sentence}");
                 false
+            }
+        };
+        (shown, Box::new(digest))
+    });
+}
+
+impl vdbench::lower::Host for Nowhere {
+    fn found(&self, path: &Path) -> vdbench::lower::Found {
+        use vdbench::lower::Found;
+        match path.to_string_lossy() {
+            name if name.starts_with("/dev") => Found::Device(1 << 40),
+            name if name.contains('x') => Found::File(1 << 30),
+            name if name.contains('a') => Found::File(1 << 20),
+            _ => Found::Nothing,
+        }
+    }
+
+    fn async_engine(&self) -> candor_plan::Engine {
+        candor_plan::Engine::LIBAIO
+    }
+
+    fn is_this_host(&self, system: &str) -> bool {
+        system == "localhost"
+    }
+
+    fn cpus(&self) -> u32 {
+        3
+    }
+
+    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        path.ends_with("p").then(|| vec![1, 2, 3])
+    }
+}
+
+/// Parameter files: all cases of the corpus.
+fn parameter_files() -> Vec<String> {
+    let all = include_str!("vdbench/files.cases");
+    let files = all.split("== ").filter_map(|case| case.split_once('\n'));
+    files.map(|(_, text)| text.to_owned()).collect()
+}
+
+/// One of the files with values, keywords and lines of others in it.
+fn mutated_parameters(dice: &mut Dice, corpus: &[String]) -> String {
+    const WORDS: &[&str] = &[
+        "sd=default,",
+        "xf=(1k,50,2k,50)",
+        "range=(90,110)",
+        "hotband=(1,2)",
+        "skew=30",
+        "iorate=curve",
+        "fort=(1-9,d)",
+        "count=(1,5)",
+        "warmup=9",
+        "seekpct=-1",
+        "stride=(1,2)",
+        "streams=3",
+        "(",
+        ")",
+        "\"",
+        ",",
+        "maxdata=2",
+        "rhpct=50",
+        "openflags=directio",
+        "journal=yes",
+        "$x",
+        "#hosts",
+        "include=p",
+        "eof",
+        "*",
+        "threads=70000",
+        "size=-50",
+        "hitarea=0",
+        "dedupratio=9",
+    ];
+    let pick = dice.below(corpus.len());
+    let mut lines: Vec<String> = corpus[pick].lines().map(str::to_owned).collect();
+    for _ in 0..dice.below(4) {
+        let at = dice.below(lines.len());
+        let line = &mut lines[at];
+        match dice.below(4) {
+            0 => *line += &format!(",{}", dice.of(WORDS)),
+            1 => {
+                if let Some((front, _)) = line.clone().rsplit_once('=') {
+                    *line = format!("{front}={}", dice.of(ODD));
+                }
+            }
+            2 => {
+                let other = dice.below(corpus.len());
+                let others: Vec<&str> = corpus[other].lines().collect();
+                let other = others[dice.below(others.len())].to_owned();
+                lines.insert(at, other);
+            }
+            _ => {
+                let mut at = dice.below(line.len() + 1);
+                while !line.is_char_boundary(at) {
+                    at -= 1;
+                }
+                line.insert_str(at, dice.of(WORDS));
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn mutated_parameter_files_of_vdbench_end_in_plans_or_in_sentences() {
+    let corpus = parameter_files();
+    look("plans", |dice| {
+        let text = mutated_parameters(dice, &corpus);
+        let shown = text.clone();
+        let digest = move || {
+            let argv = ["vdbench", "-f", "p"].map(OsString::from);
+            let reading = vdbench::options::read(&argv, &mut Files(text));
+            let sentences = |errors: &[candor_dialects::kit::Diagnostic]| {
+                assert!(!errors.is_empty(), "refused without a reason");
+                assert!(errors.iter().all(|error| !error.describe(&reading.texts).is_empty()));
+                false
+            };
+            if !reading.errors.is_empty() {
+                return sentences(&reading.errors);
+            }
+            let runs = match vdbench::runs::expand(&reading.file) {
+                Ok(runs) => runs,
+                Err(errors) => return sentences(&errors),
+            };
+            let vdbench::options::Reading { file, texts, options: asked, .. } = &reading;
+            let request = vdbench::lower::Request { file, texts, asked, host: &Nowhere };
+            match vdbench::lower::lower(&request, &runs) {
+                Ok(lowered) => {
+                    for run in &lowered.runs {
+                        let phase = run.at_rate(1000.0);
+                        let targets = lowered.targets.clone();
+                        let phases = vec![phase];
+                        let plan = candor_plan::Plan { targets, phases, ..Default::default() };
+                        drop(candor_plan::check::check(&plan));
+                    }
+                    true
+                }
+                Err(errors) => sentences(&errors),
             }
         };
         (shown, Box::new(digest))

@@ -15,10 +15,26 @@ pub struct HostSample {
     pub length_ns: u64,
     /// Busy share of all CPUs together, from 0 to 1; absent where the kernel reports none.
     pub cpu_busy: Option<f64>,
+    /// Shares of the time of all CPUs together; absent where the kernel reports none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_shares: Option<CpuShares>,
     /// Busy share of each CPU.
     pub cpus_busy: Vec<f64>,
     /// The devices below the targets.
     pub devices: Vec<DeviceSample>,
+}
+
+/// Time of all CPUs within an interval, by what they did: shares from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuShares {
+    /// Code of processes.
+    pub user: f64,
+    /// The kernel, its interrupts, and what a hypervisor took.
+    pub system: f64,
+    /// Nothing to run while a task waited for I/O.
+    pub iowait: f64,
+    /// Nothing to run.
+    pub idle: f64,
 }
 
 /// One device within an interval, whoever used it.
@@ -62,6 +78,7 @@ impl HostSample {
             host: host.to_owned(),
             length_ns,
             cpu_busy: before.cpu.zip(after.cpu).map(|(then, now)| busy(&then, &now)),
+            cpu_shares: before.cpu.zip(after.cpu).map(|(then, now)| shares(&then, &now)),
             cpus_busy: cpus.map(|(then, now)| busy(then, now)).collect(),
             devices: after.devices.iter().filter_map(device).collect(),
         }
@@ -70,11 +87,24 @@ impl HostSample {
 
 /// Share of CPU time that was neither idle nor spent waiting for I/O.
 fn busy(before: &CpuTimes, after: &CpuTimes) -> f64 {
+    let shares = shares(before, after);
+    shares.user + shares.system
+}
+
+/// Shares of CPU time between two readings.
+fn shares(before: &CpuTimes, after: &CpuTimes) -> CpuShares {
     let passed = |of: fn(&CpuTimes) -> u64| of(after).saturating_sub(of(before)) as f64;
-    let idle = passed(|t| t.idle_ns) + passed(|t| t.iowait_ns);
-    let work = passed(|t| t.user_ns) + passed(|t| t.nice_ns) + passed(|t| t.system_ns);
-    let work = work + passed(|t| t.irq_ns) + passed(|t| t.softirq_ns) + passed(|t| t.steal_ns);
-    ratio(work, work + idle)
+    let (idle, iowait) = (passed(|t| t.idle_ns), passed(|t| t.iowait_ns));
+    let user = passed(|t| t.user_ns) + passed(|t| t.nice_ns);
+    let interrupts = passed(|t| t.irq_ns) + passed(|t| t.softirq_ns);
+    let system = passed(|t| t.system_ns) + interrupts + passed(|t| t.steal_ns);
+    let all = user + system + iowait + idle;
+    CpuShares {
+        user: ratio(user, all),
+        system: ratio(system, all),
+        iowait: ratio(iowait, all),
+        idle: ratio(idle, all),
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +133,8 @@ mod tests {
         let sample = HostSample::between("host", &before, &after);
         assert_eq!((sample.length_ns, sample.cpu_busy), (2_000_000_000, Some(1.0 / 3.0)));
         assert_eq!(sample.cpus_busy, [1.0 / 3.0]);
+        let shares = CpuShares { user: 1.0 / 3.0, idle: 2.0 / 3.0, ..CpuShares::default() };
+        assert_eq!(sample.cpu_shares, Some(shares));
         let expected = DeviceSample {
             device: "sda".into(),
             reads: 500,

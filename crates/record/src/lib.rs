@@ -51,7 +51,7 @@ pub use finding::{
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
-pub use host_sample::{DeviceSample, HostSample};
+pub use host_sample::{CpuShares, DeviceSample, HostSample};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};

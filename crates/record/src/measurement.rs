@@ -398,6 +398,12 @@ pub struct OpSample {
     pub latency_ns_p50: Option<u64>,
     /// Their 99th percentile, where ten of them lie beyond it.
     pub latency_ns_p99: Option<u64>,
+    /// Their greatest latency; absent as the median is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_max: Option<u64>,
+    /// Standard deviation of their latencies; absent as the median is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_stddev: Option<u64>,
     /// Their latencies by buckets; empty as above.
     #[serde(default, skip_serializing_if = "LatencyCounts::is_empty")]
     pub latency_counts: LatencyCounts,

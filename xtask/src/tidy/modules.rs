@@ -6,7 +6,10 @@ use super::{Breach, Source};
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
     ("dialects", "kit iostat dd elbencho vdbench fio results"),
-    ("dialects::vdbench", "lines values kind definitions parameters file runs"),
+    (
+        "dialects::vdbench",
+        "lines values kind definitions parameters file runs options lower output",
+    ),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, elbencho, fio, watch};
+use super::{dd, elbencho, fio, vdbench, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -21,6 +21,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "elbencho", main: elbencho::main, matrix: elbencho::matrix },
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
+    Tool { name: "vdbench", main: vdbench::main, matrix: vdbench::matrix },
 ];
 
 /// The tool that candor is called as, however long the path to it.
@@ -47,6 +48,7 @@ mod tests {
             ("/usr/bin/iostat", Some("iostat")),
             ("/bin/dd", Some("dd")),
             ("/opt/elbencho", Some("elbencho")),
+            ("./vdbench", Some("vdbench")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),

@@ -65,6 +65,8 @@ impl Sampling {
             let within = until_now.since(last);
             *last = until_now;
             op.latency_counts = LatencyCounts::from(&within);
+            op.latency_ns_max = within.max().map(|max| max.0);
+            op.latency_ns_stddev = within.stddev_ns().map(|ns| ns.round() as u64);
             let latency = Latency::from_histogram(within);
             let percentile = |p| latency.as_ref().and_then(|latency| latency.percentile_ns(p));
             (op.latency_ns_p50, op.latency_ns_p99) = (percentile(50.0), percentile(99.0));
@@ -199,6 +201,9 @@ mod tests {
         assert!(next.operations[0].latency_ns_p50.is_some_and(|ns| ns > 900_000));
         let counts: Vec<_> = next.operations[0].latency_counts.filled().collect();
         assert_eq!(counts, [(917_504, 1_048_576, 2000)], "those of this interval alone");
+        let (stddev, max) =
+            (next.operations[0].latency_ns_stddev, next.operations[0].latency_ns_max);
+        assert!(stddev.is_some_and(|ns| ns < 20_000) && max.is_some_and(|ns| ns > 900_000));
         let mut short = sampling.take(|| totals(3100), 2 * second + second / 10, 0, 50).unwrap();
         sampling.add_percentiles(&mut short, |_| latencies(2100));
         assert_eq!(short.operations[0].latency_ns_p50, None);

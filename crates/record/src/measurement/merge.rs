@@ -141,11 +141,29 @@ impl OpSample {
         if theirs.ops > 0 {
             let alone = (self.ops == 0).then_some((theirs.latency_ns_p50, theirs.latency_ns_p99));
             (self.latency_ns_p50, self.latency_ns_p99) = alone.unwrap_or_default();
+            self.latency_ns_stddev = self.stddev_with(theirs);
+            self.latency_ns_max = self.latency_ns_max.max(theirs.latency_ns_max);
         }
         self.ops += theirs.ops;
         self.bytes += theirs.bytes;
         self.latency_sum_ns += theirs.latency_sum_ns;
         self.latency_counts.merge(&theirs.latency_counts);
+    }
+
+    /// Standard deviation of the latencies of both; none where either does not know its own.
+    fn stddev_with(&self, theirs: &OpSample) -> Option<u64> {
+        if self.ops == 0 {
+            return theirs.latency_ns_stddev;
+        }
+        let squares = |of: &OpSample| {
+            let mean = of.latency_sum_ns as f64 / of.ops as f64;
+            let stddev = of.latency_ns_stddev? as f64;
+            Some(of.ops as f64 * (stddev * stddev + mean * mean))
+        };
+        let ops = (self.ops + theirs.ops) as f64;
+        let mean = (self.latency_sum_ns + theirs.latency_sum_ns) as f64 / ops;
+        let variance = (squares(self)? + squares(theirs)?) / ops - mean * mean;
+        Some(variance.max(0.0).sqrt().round() as u64)
     }
 }
 

@@ -17,6 +17,8 @@ fn a_row_for_each_result_and_each_interval_of_it() {
         latency_sum_ns: ops * 2000,
         latency_ns_p50: Some(1900),
         latency_ns_p99: None,
+        latency_ns_max: None,
+        latency_ns_stddev: None,
         latency_counts: LatencyCounts::default(),
     };
     let second = 1_000_000_000;

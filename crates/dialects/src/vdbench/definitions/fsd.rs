@@ -1,6 +1,6 @@
 //! `fsd=`: file systems, trees of directories and files.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, open_flags};
+use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
 use super::{Defined, Definition, numbered, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
 use crate::vdbench::kind::{Parameter, known, parameter, whole};
@@ -252,7 +252,8 @@ const ROWS: &[FsdRow] = &[
         |fsd: &mut Fsd, text| put(&mut fsd.open_flags, open_flags(text)),
         "o_direct, o_dsync, o_sync, fsync, or their number",
     )
-    .near("entries", "o_direct", SYNC_NOTE),
+    .when(|fsd| fsd.open_flags.sync == SyncFlag::Sync)
+    .near("entries", "o_sync", SYNC_NOTE),
     whole(
         "log",
         "yes|no",

@@ -1,6 +1,6 @@
 //! `fwd=`: workloads on file systems.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, open_flags};
+use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
 use super::transfer::{TransferSize, transfer_size};
 use super::wd::percent;
 use super::{Defined, put, put_some};
@@ -272,7 +272,8 @@ const ROWS: &[FwdRow] = &[
         |fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
         "flags with which files are opened, instead of those of fsd=",
     )
-    .near("entries", "o_direct", SYNC_NOTE),
+    .when(|fwd| fwd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
+    .near("entries", "o_sync", SYNC_NOTE),
 ];
 
 impl Defined for Fwd {

@@ -329,7 +329,7 @@ const REST: &[GeneralRow] = &[
         |general: &mut General, text| put_some(&mut general.monitor, values::word(text)),
         "file that ends runs: end_rd, end_vdbench",
     )
-    .exact("", "/tmp/monitor"),
+    .refused("/tmp/monitor", "files that end runs are not watched; interrupt candor instead"),
     parameter(
         "concatenatesds",
         "yes|no",

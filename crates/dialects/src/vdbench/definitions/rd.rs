@@ -8,7 +8,7 @@ pub use loops::{Loop, LoopKind, LoopValues};
 
 use super::commands::{Commands, commands};
 use super::fwd::FileOperation;
-use super::open_flags::{OpenFlags, SYNC_NOTE, open_flags};
+use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
 use super::rate::{Distribution, Rate, distribution, rate};
 use super::replay;
 use super::{Defined, put, put_some};
@@ -478,7 +478,8 @@ const REST: &[RdRow] = &[
         |rd: &mut Rd, text| put_some(&mut rd.open_flags, open_flags(text)),
         "flags with which files are opened, instead of all others",
     )
-    .near("blocks.direct, blocks.durability", "o_direct", SYNC_NOTE),
+    .when(|rd| rd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
+    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
     known("mount", "OPTIONS", "options of a filesystem that is mounted for the run")
         .refused("noatime", "candor mounts nothing; mount it before the run"),
 ];

@@ -1,7 +1,7 @@
 //! `sd=`: storage definitions, luns and files.
 
 use super::dedup::{self, Dedup};
-use super::open_flags::{OpenFlags, SYNC_NOTE, open_flags};
+use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
 use super::replay;
 use super::transfer::{LunRange, range};
 use super::{Defined, Definition, numbered, put, put_some};
@@ -190,7 +190,8 @@ const ROWS: &[SdRow] = &[
         |sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
         "o_direct, o_dsync, o_sync, fsync, or their number",
     )
-    .near("blocks.direct, blocks.durability", "o_direct", SYNC_NOTE),
+    .when(|sd| sd.open_flags.sync == SyncFlag::Sync)
+    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
     parameter(
         "range",
         "(FROM,TO)",

@@ -1,6 +1,6 @@
 //! `wd=`: workloads on luns.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, open_flags};
+use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
 use super::transfer::{LunRange, Seek, TransferSize, range, seek, transfer_size};
 use super::{Defined, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
@@ -225,7 +225,8 @@ const ROWS: &[WdRow] = &[
         |wd: &mut Wd, text| put_some(&mut wd.open_flags, open_flags(text)),
         "flags with which luns are opened, instead of those of sd=",
     )
-    .near("blocks.direct, blocks.durability", "o_direct", SYNC_NOTE),
+    .when(|wd| wd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
+    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
     whole("user", "CLASS,…", |_: &mut Wd, _| Ok(()), "Java class that makes operations")
         .refused("X", "classes of Java are not loaded"),
     parameter(

@@ -143,3 +143,15 @@ fn times_must_fit_and_rates_be_given() {
         assert_eq!(with_luns(rd), [told], "{rd}");
     }
 }
+
+/// Forty files, from the manual's and from the wild, and what they run.
+#[test]
+fn files_are_the_runs_that_they_should_be() {
+    let all = include_str!("../../../tests/vdbench/files.cases");
+    let mut told = String::new();
+    for case in all.split("== ").skip(1) {
+        let (name, text) = case.split_once('\n').expect("a name and a file");
+        told += &format!("== {name}\n{}\n", runs(text).join("\n"));
+    }
+    insta::assert_snapshot!(told);
+}

@@ -1,0 +1,125 @@
+//! `candor vdbench …`, and the binary called as `vdbench`: parameter files, files of results, and
+//! exit codes of vdbench.
+//!
+//! Its users mean what they write, so nothing asks for consent; only a device that is mounted or
+//! held is not written, unless `CANDOR_FORCE=1` insists.
+
+mod drive;
+mod host;
+mod pages;
+mod run;
+mod utilities;
+
+use std::ffi::OsString;
+
+use candor_dialects::kit::{Diagnostic, Table};
+use candor_dialects::vdbench::definitions::Defined;
+use candor_dialects::vdbench::definitions::fsd::Fsd;
+use candor_dialects::vdbench::definitions::fwd::Fwd;
+use candor_dialects::vdbench::definitions::general::General;
+use candor_dialects::vdbench::definitions::host::Host;
+use candor_dialects::vdbench::definitions::rd::Rd;
+use candor_dialects::vdbench::definitions::replay::ReplayGroup;
+use candor_dialects::vdbench::definitions::sd::Sd;
+use candor_dialects::vdbench::definitions::wd::Wd;
+use candor_dialects::vdbench::lower::{Lowered, Request, lower};
+use candor_dialects::vdbench::options::{self, Instead, Reading, TABLE};
+use candor_dialects::vdbench::runs::expand;
+use clap::{Arg, Command};
+
+use self::host::ThisHost;
+use super::foreign::Complaints;
+use super::foreign::host::HostEnvironment;
+use crate::commands;
+
+/// Words or files are refused.
+const REFUSED: u8 = 157;
+
+/// Whatever else goes wrong.
+const WRONG: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None };
+
+/// The command line, for the help; the words themselves never pass through it.
+pub fn command() -> Command {
+    Command::new("vdbench")
+        .about("Run vdbench's parameter files, with its files of results and exit codes")
+        .disable_help_flag(true)
+        .after_help(help())
+        .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+fn help() -> String {
+    let mut text = String::from(
+        "vdbench -f FILE… [options] [key=value…] [+ rd parameters…]\n\
+         vdbench parseflat -i FLATFILE [-o CSV] [-c COLUMN…] [-f COLUMN=VALUE…] [-a]\n\
+         vdbench compare OLD NEW\n\n",
+    );
+    for row in TABLE.rows() {
+        let form = candor_dialects::kit::ValueKind::form(&row.kind);
+        text += &format!("  -{:<4} {form:<18} {}\n", row.name, row.help);
+    }
+    text + "\n`candor options vdbench` lists the parameters of files.\n"
+}
+
+/// Parameters, and what candor makes of them.
+pub fn matrix() -> String {
+    fn rows<O: Defined>(_: Table<candor_dialects::vdbench::Parameter<O>>) -> String {
+        O::TABLE.matrix()
+    }
+    let tables = [
+        TABLE.matrix(),
+        rows(General::TABLE),
+        rows(Host::TABLE),
+        rows(ReplayGroup::TABLE),
+        rows(Sd::TABLE),
+        rows(Wd::TABLE),
+        rows(Fsd::TABLE),
+        rows(Fwd::TABLE),
+        rows(Rd::TABLE),
+    ];
+    format!("{}{}", include_str!("vdbench/matrix.md"), tables.join("\n"))
+}
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
+    match argv.get(1).and_then(|word| word.to_str()) {
+        Some("parseflat") => return utilities::parse_flat(&argv[2..]),
+        Some("compare") => return utilities::compare(&argv[2..]),
+        Some(word) if utilities::OTHERS.contains(&word) => return utilities::refused(word),
+        _ => {}
+    }
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help) => return commands::printed(&help()),
+        Some(Instead::Version) => {
+            let version = env!("CARGO_PKG_VERSION");
+            return commands::printed(&format!(
+                "vdbench (candor {version}), with the parameters of vdbench 5.04.07\n"
+            ));
+        }
+        None => {}
+    }
+    match lowered(&reading) {
+        Ok(lowered) => run::main(&reading, lowered),
+        Err(errors) => {
+            COMPLAINTS.diagnostics(&errors, &reading.texts);
+            REFUSED
+        }
+    }
+}
+
+/// The runs of a command line.
+fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
+    if !reading.errors.is_empty() {
+        return Err(reading.errors.clone());
+    }
+    let runs = expand(&reading.file)?;
+    if runs.is_empty() {
+        let error = Diagnostic::nowhere("runs", "the parameter files define no run");
+        return Err(vec![error.remedy("add rd=")]);
+    }
+    let Reading { file, texts, options: asked, .. } = reading;
+    lower(&Request { file, texts, asked, host: &ThisHost }, &runs)
+}

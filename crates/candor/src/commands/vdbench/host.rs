@@ -1,0 +1,69 @@
+//! This host, for luns and engines.
+
+use std::path::Path;
+
+use candor_dialects::fio::lower::{self, Host as _};
+use candor_dialects::vdbench::lower::{Found, Host};
+use candor_plan::Engine;
+
+use crate::commands::foreign::host::cpus_online;
+
+/// Names and addresses of whatever host this is.
+const HERE: [&str; 3] = ["localhost", "::1", "current"];
+
+/// Most bytes of a file of patterns.
+const BYTES_MAX: u64 = 1 << 20;
+
+/// The host that candor runs on.
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn found(&self, path: &Path) -> Found {
+        match lower::ThisHost.found(path) {
+            lower::Found::Nothing => Found::Nothing,
+            lower::Found::File(bytes) => Found::File(bytes),
+            lower::Found::Directory => Found::Directory,
+            lower::Found::Device(Some(bytes)) => Found::Device(bytes),
+            lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => {
+                Found::Other
+            }
+        }
+    }
+
+    fn async_engine(&self) -> Engine {
+        match candor_blocks::engines::uring::is_available() {
+            true => Engine::IO_URING,
+            false => Engine::LIBAIO,
+        }
+    }
+
+    fn is_this_host(&self, system: &str) -> bool {
+        let own = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let short = own.split('.').next().unwrap_or(&own);
+        HERE.contains(&system) || system.starts_with("127.") || system == own || system == short
+    }
+
+    fn cpus(&self) -> u32 {
+        u32::try_from(cpus_online()).unwrap_or(u32::MAX)
+    }
+
+    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        let metadata = path.metadata().ok()?;
+        let is_short = metadata.is_file() && metadata.len() <= BYTES_MAX;
+        is_short.then(|| std::fs::read(path).ok()).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_has_many_names() {
+        let own = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        for system in ["localhost", "127.0.0.1", &own] {
+            assert!(ThisHost.is_this_host(system), "{system}");
+        }
+        assert!(!ThisHost.is_this_host("elsewhere.example.org"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Luns: what they are, how long they are, and which must be filled first.
+
+use std::path::{Path, PathBuf};
+
+use candor_plan::{Bytes, Layout, Target, TargetKind};
+
+use super::RESUME_UNIT;
+use super::workloads::Used;
+use crate::kit::Diagnostics;
+use crate::vdbench::definitions::Definition;
+use crate::vdbench::definitions::sd::Sd;
+use crate::vdbench::lower::{Found, Request};
+
+/// A lun of a storage definition.
+#[derive(Clone, Debug)]
+pub(super) struct Lun {
+    /// The path.
+    pub path: PathBuf,
+    /// Name of its target.
+    pub target: String,
+    /// Index of its target.
+    pub index: usize,
+    /// Bytes used.
+    pub bytes: u64,
+    /// Bytes that are there.
+    pub present: u64,
+    /// True for a block device.
+    pub is_device: bool,
+}
+
+impl Lun {
+    /// Where a format goes on that was interrupted.
+    pub(super) fn resume_at(&self, write_bytes: u64) -> u64 {
+        let from = if self.present >= self.bytes { 0 } else { self.present };
+        from / RESUME_UNIT * RESUME_UNIT / write_bytes.max(1) * write_bytes.max(1)
+    }
+}
+
+/// All luns that runs use.
+pub(super) struct Luns<'a> {
+    all: Vec<(&'a Definition<Sd>, Lun)>,
+}
+
+impl<'a> Luns<'a> {
+    /// Looks at the luns that workloads use, each once.
+    pub(super) fn survey<'u>(
+        request: &Request<'_>,
+        used: impl Iterator<Item = &'u Used<'a>>,
+        out: &mut Diagnostics,
+    ) -> Luns<'a>
+    where
+        'a: 'u,
+    {
+        let mut luns = Luns { all: Vec::new() };
+        for used in used {
+            let path = Path::new(used.path);
+            let known = luns
+                .all
+                .iter()
+                .any(|(sd, lun)| sd.name.text == used.sd.name.text && lun.path == path);
+            if known {
+                continue;
+            }
+            let Some(mut lun) = survey(request, used.sd, path, out) else { continue };
+            let of_sd = luns.all.iter().filter(|(sd, _)| sd.name.text == used.sd.name.text).count();
+            lun.index = luns.all.len();
+            lun.target = match of_sd {
+                0 => used.sd.name.text.clone(),
+                _ => format!("{} at {}", used.sd.name.text, used.path),
+            };
+            luns.all.push((used.sd, lun));
+        }
+        luns
+    }
+
+    /// The lun of a storage definition that a host uses.
+    pub(super) fn of(&self, sd: &Definition<Sd>, host: &str) -> Option<&Lun> {
+        let path = super::workloads::path_of(sd, host)?;
+        let fits = |(known, lun): &&(&Definition<Sd>, Lun)| {
+            known.name.text == sd.name.text && lun.path == Path::new(path)
+        };
+        self.all.iter().find(fits).map(|(_, lun)| lun)
+    }
+
+    /// The targets, in order.
+    pub(super) fn targets(&self) -> Vec<Target> {
+        let target = |(_, lun): &(&Definition<Sd>, Lun)| Target {
+            name: lun.target.clone(),
+            path: lun.path.clone(),
+            kind: if lun.is_device { TargetKind::Device } else { TargetKind::File },
+            size: Some(Bytes(lun.bytes)),
+            layout: Layout::Never,
+            keep: true,
+            overwrite: true,
+            ..Target::default()
+        };
+        self.all.iter().map(target).collect()
+    }
+
+    /// Luns to be filled first: those that are missing or short, unless that is asked for or
+    /// forbidden.
+    pub(super) fn to_format(
+        &self,
+        asked: Option<bool>,
+    ) -> impl Iterator<Item = &(&'a Definition<Sd>, Lun)> {
+        let needs = move |(_, lun): &&(&Definition<Sd>, Lun)| match asked {
+            Some(always) => always,
+            None => !lun.is_device && lun.present < lun.bytes,
+        };
+        self.all.iter().filter(needs)
+    }
+}
+
+/// Looks at a lun; none where something is wrong with it.
+fn survey(
+    request: &Request<'_>,
+    sd: &Definition<Sd>,
+    path: &Path,
+    out: &mut Diagnostics,
+) -> Option<Lun> {
+    let scope = sd.in_texts(request.texts);
+    let shown = path.display();
+    let mut wrong = |parameter: &str, message: String, remedy: &str| {
+        out.wrong(&scope, parameter, message, remedy);
+        None
+    };
+    let (present, is_device) = match request.host.found(path) {
+        Found::File(bytes) => (bytes, false),
+        Found::Device(bytes) => (bytes, true),
+        Found::Nothing if path.starts_with("/dev") && path.parent() == Some(Path::new("/dev")) => {
+            return wrong("lun", format!("{shown} does not exist"), "name a device that is there");
+        }
+        Found::Nothing => (0, false),
+        Found::Directory => {
+            let remedy = "name a file or a block device; file systems are fsd=,anchor=";
+            return wrong("lun", format!("{shown} is a directory"), remedy);
+        }
+        Found::Other => {
+            let remedy = "name a file or a block device";
+            return wrong("lun", format!("{shown} is neither a file nor a block device"), remedy);
+        }
+    };
+    let bytes = match sd.options.size {
+        Some(size) if size < 0.0 => (present as f64 * -size / 100.0) as u64,
+        Some(size) => size as u64,
+        None => present,
+    };
+    if bytes == 0 {
+        let remedy = "add size=, the bytes that it is to have";
+        return wrong("size", format!("{shown} has no bytes, and no size= is given"), remedy);
+    }
+    if is_device && bytes > present {
+        let message = format!("size= asks for {bytes} bytes of {shown}, which has {present}");
+        return wrong("size", message, "use a smaller one, or leave it out");
+    }
+    let path = path.to_owned();
+    Some(Lun { path, target: String::new(), index: 0, bytes, present, is_device })
+}

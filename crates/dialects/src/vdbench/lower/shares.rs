@@ -1,0 +1,111 @@
+//! Shares of a run's rate: `skew=`, rates of workloads, and what both make of each job.
+
+use candor_plan::Job;
+use candor_plan::blocks::Arrival;
+use candor_plan::blocks::Flow;
+
+use super::{JobRow, LoweredRun, pace_of, whole_rate};
+use crate::vdbench::runs::RunRate;
+
+/// Weight of one percent, so that thousandths of it count.
+const WEIGHT_PER_PERCENT: f64 = 1000.0;
+
+/// Gives the jobs of a run the rate that is known before it begins.
+pub(super) fn settle(run: &mut LoweredRun) {
+    match run.rate {
+        Some(RunRate::Fixed(rate)) => pace(&mut run.phase.jobs, &run.jobs, rate, run.arrival),
+        // Workloads with a rate of their own have it in a run without one, too.
+        _ => own_rates(&mut run.phase.jobs, &run.jobs, run.arrival),
+    }
+}
+
+/// Divides a rate among jobs.
+pub(super) fn pace(jobs: &mut [Job], rows: &[JobRow], rate: f64, arrival: Arrival) {
+    own_rates(jobs, rows, arrival);
+    let own: f64 = rows.iter().filter_map(|row| row.own_rate).sum();
+    let rest = (rate - own).max(0.0);
+    let sharing: f64 =
+        rows.iter().filter(|row| row.own_rate.is_none()).map(|row| row.share_percent).sum();
+    // Parts are rounded so that they add up to the whole.
+    let (mut due, mut given) = (0.0, 0.0);
+    for (job, row) in jobs.iter_mut().zip(rows).filter(|(_, row)| row.own_rate.is_none()) {
+        due += rest * row.share_percent / sharing.max(f64::MIN_POSITIVE);
+        let part = whole_rate(due.round() - given);
+        given += part.0 as f64;
+        if let Some(pace) = pace_of(&mut job.work) {
+            (pace.ops, pace.arrival, pace.flow) = (Some(part), arrival, None);
+        }
+    }
+}
+
+fn own_rates(jobs: &mut [Job], rows: &[JobRow], arrival: Arrival) {
+    for (job, row) in jobs.iter_mut().zip(rows) {
+        let Some((rate, pace)) = row.own_rate.zip(pace_of(&mut job.work)) else { continue };
+        (pace.ops, pace.arrival, pace.flow) = (Some(whole_rate(rate)), arrival, None);
+    }
+}
+
+/// Keeps jobs without a rate in the proportion of their shares.
+pub(super) fn keep(jobs: &mut [Job], rows: &[JobRow]) {
+    for (job, row) in jobs.iter_mut().zip(rows).filter(|(_, row)| row.own_rate.is_none()) {
+        let weight = (row.share_percent * WEIGHT_PER_PERCENT).round().max(1.0) as u32;
+        if let Some(pace) = pace_of(&mut job.work) {
+            pace.flow = Some(Flow { weight, together: true, ..Flow::default() });
+        }
+    }
+}
+
+/// The shares of workloads, in percent: those that are given, and equal parts of the rest.
+///
+/// # Errors
+/// They do not add up to 100 %: the sentence.
+pub(super) fn of_workloads(given: &[Option<f64>]) -> Result<Vec<f64>, String> {
+    let sum: f64 = given.iter().flatten().sum();
+    let without = given.iter().filter(|skew| skew.is_none()).count();
+    if sum > 100.0 + 1e-6 {
+        return Err(format!("the skews of the run add up to {sum} %, more than 100 %"));
+    }
+    if without == 0 && sum < 100.0 - 1e-6 {
+        return Err(format!("the skews of the run add up to {sum} %, less than 100 %"));
+    }
+    let rest = (100.0 - sum) / without.max(1) as f64;
+    Ok(given.iter().map(|skew| skew.unwrap_or(rest)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Blocks;
+
+    use super::*;
+
+    fn jobs(rows: &[JobRow]) -> Vec<Job> {
+        let job = |_: &JobRow| Job { work: Blocks::default().into(), ..Job::default() };
+        rows.iter().map(job).collect()
+    }
+
+    fn rates(jobs: &[Job]) -> Vec<Option<u64>> {
+        jobs.iter().map(|job| job.blocks()?.pace.ops.map(|rate| rate.0)).collect()
+    }
+
+    #[test]
+    fn parts_of_a_rate_add_up() {
+        let row = |share_percent, own_rate| JobRow { share_percent, own_rate, ..JobRow::default() };
+        let rows = [row(33.3, None), row(33.3, None), row(33.4, None)];
+        let mut all = jobs(&rows);
+        pace(&mut all, &rows, 100.0, Arrival::Poisson);
+        assert_eq!(rates(&all), [Some(33), Some(34), Some(33)]);
+        let rows = [row(0.0, Some(40.0)), row(50.0, None), row(50.0, None)];
+        let mut all = jobs(&rows);
+        pace(&mut all, &rows, 100.0, Arrival::Fixed);
+        assert_eq!(rates(&all), [Some(40), Some(30), Some(30)]);
+    }
+
+    #[test]
+    fn missing_shares_take_the_rest() {
+        assert_eq!(of_workloads(&[Some(60.0), None, None]), Ok(vec![60.0, 20.0, 20.0]));
+        assert_eq!(of_workloads(&[None]), Ok(vec![100.0]));
+        assert_eq!(of_workloads(&[Some(70.0), Some(30.0)]), Ok(vec![70.0, 30.0]));
+        assert!(of_workloads(&[Some(70.0), Some(40.0)]).is_err());
+        assert!(of_workloads(&[Some(70.0), Some(10.0)]).is_err());
+    }
+}

@@ -1,0 +1,272 @@
+//! Parameter files and the phases that they become.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+
+use candor_plan::blocks::Access;
+use candor_plan::{Blocks, Bytes, Engine, Nanos};
+
+use super::*;
+use crate::kit::Environment;
+use crate::vdbench::options::{Reading, read};
+use crate::vdbench::runs::expand;
+
+/// A host with a file of 1 GiB, a device of 10 GiB, and nothing else.
+pub(super) struct Fake;
+
+impl Host for Fake {
+    fn found(&self, path: &Path) -> Found {
+        match path.to_str() {
+            Some("/big") => Found::File(1 << 30),
+            Some("/short") => Found::File(3 << 20),
+            Some("/dev/sdx") => Found::Device(10 << 30),
+            Some("/dir") => Found::Directory,
+            _ => Found::Nothing,
+        }
+    }
+
+    fn async_engine(&self) -> Engine {
+        Engine::IO_URING
+    }
+
+    fn is_this_host(&self, system: &str) -> bool {
+        ["localhost", "here"].contains(&system)
+    }
+
+    fn cpus(&self) -> u32 {
+        4
+    }
+
+    fn bytes(&self, path: &Path) -> Option<Vec<u8>> {
+        (path == Path::new("/pattern")).then(|| b"abc".to_vec())
+    }
+}
+
+struct Files(BTreeMap<&'static str, String>);
+
+impl Environment for Files {
+    fn file(&mut self, path: &str) -> io::Result<Vec<u8>> {
+        Ok(self.0.get(path).ok_or(io::ErrorKind::NotFound)?.clone().into_bytes())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+fn reading(text: &str) -> Reading {
+    let argv: Vec<OsString> = ["vdbench", "-f", "p"].map(Into::into).into();
+    read(&argv, &mut Files([("p", text.to_owned())].into()))
+}
+
+fn lowered(text: &str) -> Result<Lowered, String> {
+    let reading = reading(text);
+    let told = |errors: &[Diagnostic]| {
+        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>().join("\n")
+    };
+    if !reading.errors.is_empty() {
+        return Err(told(&reading.errors));
+    }
+    let runs = expand(&reading.file).map_err(|errors| told(&errors))?;
+    let Reading { file, texts, options: asked, .. } = &reading;
+    let lowered = lower(&Request { file, texts, asked, host: &Fake }, &runs);
+    let lowered = lowered.map_err(|errors| told(&errors))?;
+    for run in &lowered.runs {
+        let plan = candor_plan::Plan {
+            targets: lowered.targets.clone(),
+            phases: vec![run.phase.clone()],
+            ..candor_plan::Plan::default()
+        };
+        let problems = candor_plan::check::check(&plan);
+        assert!(candor_plan::check::can_run(&problems), "{text}: {problems:?}");
+    }
+    Ok(lowered)
+}
+
+fn ok(text: &str) -> Lowered {
+    lowered(text).unwrap_or_else(|errors| panic!("{text}: {errors}"))
+}
+
+fn blocks(run: &LoweredRun, job: usize) -> &Blocks {
+    run.phase.jobs[job].blocks().expect("blocks")
+}
+
+const FOUNDING: &str = "sd=disk1,lun=/dev/sdx,openflags=o_direct\n\
+    wd=seq_rd_wd,sd=disk1,xfersize=16k,readpct=100,seekpct=0\n\
+    rd=default,iorate=max,elapsed=1m,interval=1,forthreads=(32)\n\
+    rd=seq_rd,wd=seq_rd_wd\n";
+
+#[test]
+fn the_founding_file_is_one_stream_of_32() {
+    let lowered = ok(FOUNDING);
+    let [run] = &lowered.runs[..] else { panic!("{} runs", lowered.runs.len()) };
+    assert_eq!(run.name, "seq_rd");
+    assert_eq!(run.heading, "I/O rate: Uncontrolled MAX; elapsed=60; For loops: threads=32");
+    let [job] = &run.phase.jobs[..] else { panic!("jobs") };
+    let of = blocks(run, 0);
+    assert_eq!((job.workers, of.depth, of.engine), (1, 32, Engine::IO_URING));
+    assert_eq!((&of.access, of.direct), (&Access::Sequential, true));
+    assert_eq!(of.size.read.max(), Bytes(16 << 10));
+    let first = of.range.start.of(Bytes(10 << 30));
+    assert_eq!(first, Bytes(16 << 10), "block 0 of a raw lun is never touched");
+    assert_eq!(run.phase.ramp, Nanos::from_secs(1), "the first interval does not count");
+    assert_eq!(run.phase.stop.time, Some(Nanos::from_secs(59)));
+    assert!(of.pace.ops.is_none() && of.pace.flow.is_none());
+}
+
+#[test]
+fn a_device_needs_o_direct() {
+    let errors = lowered(&FOUNDING.replace(",openflags=o_direct", "")).err().unwrap_or_default();
+    assert!(errors.contains("openflags=o_direct") && errors.contains("p:1:"), "{errors}");
+}
+
+#[test]
+fn luns_that_are_short_are_filled_first() {
+    let lowered = ok("sd=sd1,lun=/short,size=10m\nsd=sd2,lun=/new,size=2m\nsd=sd3,lun=/big\n\
+        wd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=100\n");
+    let format = &lowered.runs[0];
+    assert!(format.is_format && format.name == SD_FORMAT);
+    let on: Vec<&str> = format.jobs.iter().map(|row| row.sd.as_str()).collect();
+    assert_eq!(on, ["sd1", "sd2"]);
+    assert_eq!(blocks(format, 0).range.start.of(Bytes(0)), Bytes(3 << 20), "it goes on");
+    assert_eq!(blocks(format, 1).range.start.of(Bytes(0)), Bytes(0));
+    let run = &lowered.runs[1];
+    let rates: Vec<u64> =
+        (0..3).filter_map(|job| blocks(run, job).pace.ops).map(|rate| rate.0).collect();
+    assert_eq!(rates.iter().sum::<u64>(), 100);
+    assert_eq!(blocks(run, 0).pace.arrival, Arrival::Poisson);
+    let never = "formatsds=no\nsd=sd1,lun=/short,size=10m\nwd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=1\n";
+    assert_eq!(ok(never).runs.len(), 1);
+}
+
+#[test]
+fn skews_are_shares_of_the_rate() {
+    let file = |rate: &str| {
+        ok(&format!(
+            "sd=sd1,lun=/big,threads=10\nwd=a,sd=sd1,skew=70\nwd=b,sd=sd1,skew=30,seekpct=0\n\
+             rd=r,wd=*,iorate={rate}\n"
+        ))
+    };
+    let fixed = file("1000");
+    let of = |lowered: &Lowered, job| blocks(&lowered.runs[0], job).pace.clone();
+    assert_eq!(of(&fixed, 0).ops.map(|rate| rate.0), Some(700));
+    assert_eq!(of(&fixed, 1).ops.map(|rate| rate.0), Some(300));
+    let max = file("max");
+    assert!(max.runs[0].heading.contains("Controlled MAX"), "{}", max.runs[0].heading);
+    let weights = [0, 1].map(|job| of(&max, job).flow.map(|flow| flow.weight));
+    assert_eq!(weights, [Some(70_000), Some(30_000)]);
+    let threads: Vec<u32> = max.runs[0]
+        .phase
+        .jobs
+        .iter()
+        .map(|job| job.workers * job.blocks().map_or(0, |blocks| blocks.depth))
+        .collect();
+    assert_eq!(threads, [7, 3]);
+    let wrong = lowered(
+        "sd=sd1,lun=/big\nwd=a,sd=sd1,skew=70\nwd=b,sd=sd1,skew=40\n\
+        rd=r,wd=*,iorate=max\n",
+    );
+    assert!(wrong.err().unwrap_or_default().contains("110"));
+}
+
+#[test]
+fn workloads_may_have_rates_of_their_own() {
+    let lowered = ok(
+        "sd=sd1,lun=/big\nwd=a,sd=sd1,iorate=40,priority=1\nwd=b,sd=sd1\nrd=r,wd=*,iorate=100\n",
+    );
+    let rate = |job| blocks(&lowered.runs[0], job).pace.ops.map(|rate| rate.0);
+    assert_eq!((rate(0), rate(1)), (Some(40), Some(60)));
+}
+
+#[test]
+fn places_are_parts_of_the_lun() {
+    let of = |wd: &str| {
+        let text = format!("sd=sd1,lun=/big\nwd=a,sd=sd1,{wd}\nrd=r,wd=*,iorate=max\n");
+        blocks(&ok(&text).runs[0], 0).clone()
+    };
+    let range = of("range=(10,60)").range;
+    let whole = Bytes(1 << 30);
+    let tenth = ((1u64 << 30) / 10) / 4096 * 4096;
+    assert_eq!(range.start.of(whole), Bytes(tenth));
+    assert!(matches!(of("rhpct=20").access, Access::Zoned { .. }));
+    assert!(matches!(of("hotband=(10,60)").access, Access::Pareto { .. }));
+    assert!(matches!(of("range=(90,110)").access, Access::Zoned { .. }));
+    assert_eq!(
+        of("seekpct=0,stride=(1m,1m)").access,
+        Access::Holes { hole: Bytes((1 << 20) - 4096) }
+    );
+    assert_eq!(of("seekpct=30").stay.percent.read, 70);
+    assert_eq!(of("seekpct=seq,streams=4").share, candor_plan::blocks::Share::Slice);
+    assert_eq!(of("xfersize=(4k,60,64k,40)").size.read.max(), Bytes(64 << 10));
+}
+
+#[test]
+fn content_is_as_compressible_and_alike_as_asked() {
+    let of = |general: &str| {
+        let text =
+            format!("{general}\nsd=sd1,lun=/big\nwd=a,sd=sd1,rdpct=0\nrd=r,wd=*,iorate=max\n");
+        blocks(&ok(&text).runs[0], 0).content.clone()
+    };
+    assert_eq!(of("compratio=4").compressible_percent, 75);
+    assert_eq!(of("dedupratio=2,dedupunit=4k").duplicate_percent, 50);
+    assert!(of("pattern=/pattern").pattern.is_some());
+}
+
+#[test]
+fn runs_end_with_their_work_where_it_ends() {
+    let lowered =
+        ok("sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=eof\nwd=b,sd=sd1\nrd=r,wd=*,iorate=max\n");
+    let run = &lowered.runs[0];
+    let passes = run.phase.jobs[0].stop.as_ref().and_then(|stop| stop.passes);
+    assert_eq!((passes, run.phase.jobs[1].background, run.phase.ramp), (Some(1), true, Nanos(0)));
+    let bytes = ok("sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=0\nrd=r,wd=a,iorate=max,maxdata=1g\n");
+    let stop = bytes.runs[0].phase.jobs[0].stop.clone().expect("an end");
+    assert_eq!(stop.bytes, Some(Bytes(1 << 30)));
+}
+
+#[test]
+fn hosts_here_share_the_threads_and_others_are_refused() {
+    let hosts = "hd=default,clients=2\nhd=h,system=here\nsd=sd1,lun=/big,threads=9\n\
+        wd=a,sd=sd1\nrd=r,wd=a,iorate=max\n";
+    let run = &ok(hosts).runs[0];
+    let threads: Vec<u32> = run.phase.jobs.iter().map(|job| job.workers).collect();
+    assert_eq!((threads.iter().sum::<u32>(), threads.len()), (9, 2));
+    let elsewhere = lowered(&hosts.replace("system=here", "system=there")).err();
+    assert!(elsewhere.unwrap_or_default().contains("there"));
+}
+
+#[test]
+fn curves_wait_for_their_first_run() {
+    let lowered = ok("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=curve,curve=(50,90)\n");
+    let names: Vec<&str> = lowered.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["r", "r_(50%)", "r_(90%)"]);
+    let point = lowered.runs[1].at_rate(5000.0);
+    assert_eq!(
+        point.jobs[0].blocks().and_then(|blocks| blocks.pace.ops).map(|rate| rate.0),
+        Some(5000)
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_by_name() {
+    for (text, part) in [
+        ("sd=sd1,lun=/none\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "size="),
+        ("sd=sd1,lun=/dir\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "directory"),
+        ("sd=sd1,lun=/dev/sdy,openflags=o_direct\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "exist"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd2\nrd=r,wd=a,iorate=max\n", "sd2"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=b,iorate=max\n", "wd=b"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=0,rhpct=10\nrd=r,wd=a,iorate=max\n", "hits"),
+        (
+            "sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(1,1,2,2),distribution=variable\n",
+            "variable",
+        ),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1,user=X\nrd=r,wd=a,iorate=max\n", "Java"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(50%)\n", "earlier"),
+        ("sd=sd1,lun=/big,size=4k\nwd=a,sd=sd1,xfersize=1m\nrd=r,wd=a,iorate=max\n", "fit"),
+    ] {
+        let errors = lowered(text).err().unwrap_or_default();
+        assert!(errors.contains(part), "{text}: {errors}");
+    }
+}

@@ -1,0 +1,52 @@
+//! Results as vdbench writes them: tables of intervals, `flatfile.html`, histograms, skew.
+//!
+//! A [`Book`] takes what happened and gives the text that each page gets; a [`Sheet`] has the
+//! columns of a kind of work.
+
+mod book;
+mod figures;
+mod flatfile;
+mod histogram;
+mod luns;
+mod now;
+mod pages;
+mod parse_flat;
+mod skew;
+
+pub use book::{Book, CONSOLE, RunResult, Setup};
+pub use figures::{Figures, Side};
+pub use flatfile::{Cell, FlatRow};
+pub use histogram::Histogram;
+pub use luns::LunSheet;
+pub use now::Now;
+pub use parse_flat::{Request as ParseFlat, compare, parse_flat};
+
+use super::lower::LoweredRun;
+
+/// Figures of which version of vdbench rows have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layout {
+    /// 5.04.07, which programs that read the files expect.
+    #[default]
+    V50407,
+    /// 5.04.06: without the maxima and deviations of reads and writes.
+    V50406,
+}
+
+/// The columns of a kind of work.
+pub trait Sheet {
+    /// Head lines of a table of intervals; the date stands in front of the first.
+    fn head(&self, date: &str) -> String;
+
+    /// Columns of `flatfile.html` behind those of the run, and what they say.
+    fn flat_columns(&self) -> Vec<(&'static str, &'static str)>;
+
+    /// A row of a table, behind the time of day.
+    fn row(&self, label: &str, figures: &Figures) -> String;
+
+    /// The cells of `flatfile.html`, one for each of its columns.
+    fn flat_cells(&self, run: &LoweredRun, figures: &Figures) -> Vec<Cell>;
+}
+
+#[cfg(test)]
+mod tests;

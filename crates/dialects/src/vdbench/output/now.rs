@@ -1,0 +1,54 @@
+//! Moments, as pages have them.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// A moment.
+#[derive(Clone, Debug, Default)]
+pub struct Now {
+    /// `HH:MM:SS.mmm`.
+    pub tod: String,
+    /// `Mon dd, yyyy`.
+    pub date: String,
+    /// `MM/dd/yyyy-HH:mm:ss-zone`.
+    pub stamp: String,
+    /// `HH:MM:SS Mon dd yyyy zone`.
+    pub created: String,
+    /// `yyMMdd.HHmmss`, as names of directories have it.
+    pub name: String,
+}
+
+impl Now {
+    /// This moment here.
+    pub fn here() -> Now {
+        Now::of(Timestamp::now(), TimeZone::system())
+    }
+
+    /// A moment in a zone.
+    pub fn of(at: Timestamp, zone: TimeZone) -> Now {
+        let at = at.to_zoned(zone);
+        let text = |format: &str| at.strftime(format).to_string();
+        Now {
+            tod: text("%H:%M:%S.%3f"),
+            date: text("%b %d, %Y"),
+            stamp: text("%m/%d/%Y-%H:%M:%S-%Z"),
+            created: text("%H:%M:%S %b %d %Y %Z"),
+            name: text("%y%m%d.%H%M%S"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_have_their_forms() {
+        let at = Timestamp::from_millisecond(1_543_242_481_007).expect("a time");
+        let now = Now::of(at, TimeZone::UTC);
+        assert_eq!(now.tod, "14:28:01.007");
+        assert_eq!((now.date.as_str(), now.name.as_str()), ("Nov 26, 2018", "181126.142801"));
+        assert_eq!(now.stamp, "11/26/2018-14:28:01-UTC");
+        assert_eq!(now.created, "14:28:01 Nov 26 2018 UTC");
+    }
+}
