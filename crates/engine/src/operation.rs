@@ -24,6 +24,32 @@ impl Op {
     }
 }
 
+/// A set of operations of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ops(u64);
+
+impl Ops {
+    /// All of them.
+    pub const ALL: Ops = Ops(u64::MAX);
+
+    /// Those operations.
+    pub fn of(ops: impl Iterator<Item = Op>) -> Ops {
+        Ops(ops.fold(0, |set, op| set | Ops::bit(op)))
+    }
+
+    /// True where the operation is one of the set.
+    #[inline(always)]
+    pub fn has(self, op: Op) -> bool {
+        self.0 & Ops::bit(op) != 0
+    }
+
+    /// Bit of an operation; no table has as many rows as a word has bits.
+    #[inline(always)]
+    fn bit(op: Op) -> u64 {
+        1 << (op.0 & 63)
+    }
+}
+
 /// Location of an operation's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {

@@ -26,6 +26,8 @@ pub struct WorkerEnd {
     pub depth_reached: Option<usize>,
     /// Work on each target, where it is counted apart.
     pub per_target: Vec<TargetStats>,
+    /// Items that were passed over because their state did not suit, by reason.
+    pub passed_over: Vec<(&'static str, u64)>,
     /// Engine features in use.
     pub features: Vec<String>,
 }

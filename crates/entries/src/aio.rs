@@ -9,7 +9,8 @@ use candor_engine::issue::{Call, Io};
 use candor_engine::operation::{Done, Slot};
 use candor_plan::entries::Step;
 
-use crate::calls::{Calls, step_of};
+use crate::calls::Calls;
+use crate::items::step_of;
 
 /// Engine of the kernel's aio on bytes of files.
 pub struct AioCalls {

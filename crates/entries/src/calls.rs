@@ -12,10 +12,11 @@ use candor_blocks::engines::posix_lock::{self, Holding, Span};
 use candor_blocks::targets::files::advise;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
-use candor_plan::blocks::{Advice, Lock, MapAdvice};
-use candor_plan::entries::{Entries, EntriesEngine, READ_BACK, Step};
+use candor_plan::blocks::{Advice, Lock, MapAdvice, OpenSync};
+use candor_plan::entries::{Entries, EntriesEngine, Step};
 
-use crate::items::SharedPaths;
+use crate::copying::Copier;
+use crate::items::{SharedPaths, step_of};
 
 /// Mode of new files, less the process's mask.
 pub const FILE_MODE: libc::mode_t = 0o644;
@@ -48,6 +49,10 @@ pub struct Calls {
     /// Mappings of the files, where bytes are loaded and stored.
     maps: Option<Maps>,
     lock: Lock,
+    /// Copies of whole files, where a step makes them.
+    copier: Option<Copier>,
+    /// True where the other name is a whole path in another tree.
+    moves_over: bool,
 }
 
 /// How files are mapped.
@@ -88,6 +93,11 @@ impl Calls {
         let is_writable = writes || changes || entries.truncate_at_open;
         let access = if is_writable { libc::O_RDWR } else { libc::O_RDONLY };
         let direct = if entries.direct { libc::O_DIRECT } else { 0 };
+        let sync = match entries.open_sync {
+            OpenSync::None => 0,
+            OpenSync::Dsync => libc::O_DSYNC,
+            OpenSync::Sync => libc::O_SYNC,
+        };
         let truncate = if entries.truncate_at_open { libc::O_TRUNC } else { 0 };
         let of_maps = match &entries.map_advice {
             Some(pieces) => pieces.0.clone(),
@@ -100,11 +110,13 @@ impl Calls {
             files,
             paths,
             keeps: entries.all_steps().any(Step::needs_open),
-            flags: access | direct | truncate | libc::O_CLOEXEC | libc::O_NOFOLLOW,
+            flags: access | direct | sync | truncate | libc::O_CLOEXEC | libc::O_NOFOLLOW,
             listed: vec![0; if lists { LIST_BYTES } else { 0 }].into(),
             advice: entries.advice.0.clone().into(),
             maps: (entries.engine == Some(EntriesEngine::Mmap)).then(maps),
             lock: entries.lock,
+            copier: entries.has(Step::Copy).then(|| Copier::new(entries.size_max(), direct)),
+            moves_over: entries.take.as_ref().is_some_and(|take| take.to.is_some()),
         }
     }
 
@@ -236,15 +248,6 @@ fn moved_unlocked(step: Step, slot: &Slot, (fd, mapped): (RawFd, Option<&Mapped>
     })
 }
 
-/// Step of an operation.
-#[inline(always)]
-pub fn step_of(slot: &Slot) -> Option<Step> {
-    match slot.op.index() {
-        index if index == READ_BACK as usize => Some(Step::Read),
-        index => Step::ALL.get(index).copied(),
-    }
-}
-
 impl Calls {
     /// Opens a directory, reads all of its entries and closes it.
     fn list(&mut self, (at, name): Seen) -> Outcome {
@@ -316,6 +319,12 @@ fn attribute(step: Step, name: *const libc::c_char) -> Outcome {
     nothing_moved(Outcome::of_call(returned))
 }
 
+/// Sets both times of a name to the present.
+fn set_times((at, name): Seen) -> libc::c_int {
+    // SAFETY: the name ends with a zero byte and outlives the call; no times means the present.
+    unsafe { libc::utimensat(at, name, std::ptr::null(), 0) }
+}
+
 /// Reads where a link points.
 fn read_link((at, name): Seen) -> Outcome {
     let mut target = [0_u8; libc::PATH_MAX as usize];
@@ -365,7 +374,19 @@ impl Call for Calls {
                 Step::Mkdir => libc::mkdirat(at, name, DIRECTORY_MODE),
                 Step::Rmdir => libc::unlinkat(at, name, libc::AT_REMOVEDIR),
                 Step::Truncate => libc::truncate(whole, 0),
+                Step::Rename if self.moves_over => {
+                    libc::renameat(at, name, libc::AT_FDCWD, paths.other.as_ptr().cast())
+                }
                 Step::Rename => libc::renameat(at, name, at, other),
+                Step::Access => libc::faccessat(at, name, libc::R_OK, 0),
+                Step::Utimens => set_times(seen),
+                Step::Copy => {
+                    let to = paths.other.as_ptr().cast();
+                    return match &mut self.copier {
+                        Some(copier) => copier.copy((at, name), to),
+                        None => Outcome::error(libc::ENOSYS),
+                    };
+                }
                 Step::Link => libc::linkat(at, name, at, other, 0),
                 Step::Symlink => libc::symlinkat(whole, at, other),
             }

@@ -135,6 +135,7 @@ impl Checks {
             detail,
             read_offset: slot.offset,
             read_length: Bytes(slot.length),
+            ..Mismatch::default()
         });
         self.plan.continue_on_mismatch
     }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
 use candor_engine::clock::Ticks;
@@ -10,15 +11,33 @@ use candor_engine::permutation::Permutation;
 use candor_engine::random::{Random, mix};
 use candor_plan::Stop;
 use candor_plan::blocks::Access;
-use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
+use candor_plan::entries::{
+    ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step, Take, Visit,
+};
+use candor_plan::units::SizeSpec;
 
+use crate::catalog::Known;
 use crate::places::{FileKey, Item, Prefix, WorkerNames};
 use crate::roots::From;
+use crate::taker::{Next, Taken, Taker};
 
 /// Choices of a worker's seed: which list of steps an item gets.
 const LISTS: u64 = 0x6c69_7374;
 /// Choices of a worker's seed: order of the bytes within files.
 const WITHIN: u64 = 0x7769_7468;
+/// Choices of a worker's seed: sizes of reads and writes.
+const SIZES: u64 = 0x7369_7a65;
+/// Choices of a worker's seed: which writes read instead.
+const READS: u64 = 0x7265_6164;
+
+/// Step of an operation.
+#[inline(always)]
+pub fn step_of(slot: &Slot) -> Option<Step> {
+    match slot.op.index() {
+        index if index == READ_BACK as usize => Some(Step::Read),
+        index => Step::ALL.get(index).copied(),
+    }
+}
 
 /// Bounds of a worker's work, beside time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +66,15 @@ impl Budget {
             passes: passes.unwrap_or(if bounded { u64::MAX } else { 1 }),
         }
     }
+
+    /// Items that all workers pick in all, of so many that they share.
+    pub fn picks(&self, count: u64, once: bool) -> u64 {
+        match (once, self.passes) {
+            (true, _) => count,
+            (false, u64::MAX) => u64::MAX,
+            (false, passes) => count.saturating_mul(passes),
+        }
+    }
 }
 
 /// Order in which a worker takes its names.
@@ -62,6 +90,8 @@ enum Order {
 impl Order {
     fn of(entries: &Entries, count: u64, seed: u64) -> Order {
         match entries.select {
+            // Only items that are taken have another order by chance, and that is the taker's.
+            Select::Exponential { .. } => Order::Random(Random::new(seed, 0)),
             Select::Shuffled => Order::Shuffled(Permutation::new(count, mix(seed, 0)), 0),
             Select::Random => Order::Random(Random::new(seed, 0)),
             Select::Sequential if entries.removes_directories() => Order::Backward,
@@ -177,15 +207,24 @@ impl Within {
     }
 }
 
-/// Operations of writes that read instead: of a hundred in a row, the first ones.
+/// Operations of writes that read instead: of a hundred in a row, the first ones, or any by chance.
 struct Reads {
     percent: u64,
     /// Number of the next operation, which begins at the worker's rank.
     number: u64,
+    chance: Option<Random>,
 }
 
 impl Reads {
+    fn of(entries: &Entries, rank: u64, seed: u64) -> Reads {
+        let chance = entries.read_by_chance.then(|| Random::new(seed, READS));
+        Reads { percent: entries.read_percent.into(), number: rank, chance }
+    }
+
     fn next(&mut self) -> bool {
+        if let Some(random) = &mut self.chance {
+            return random.below(100) < self.percent;
+        }
         let number = self.number;
         self.number += 1;
         number % 100 < self.percent
@@ -203,7 +242,9 @@ impl Lists {
     fn of(entries: &Entries, seed: u64) -> Lists {
         let weights = entries.mix.iter().map(|weighted| u64::from(weighted.weight));
         let weights = weights.chain(entries.mix.is_empty().then_some(1));
-        let sums = weights.scan(0, |sum, weight| {
+        // Lists for a state are never drawn.
+        let by_state = entries.take.iter().flat_map(Take::lists).map(|_| 0);
+        let sums = weights.chain(by_state).scan(0, |sum, weight| {
             *sum += weight;
             Some(*sum)
         });
@@ -241,8 +282,20 @@ pub struct Lane {
     /// First byte of the part of the file that is worked on, and bytes of that part.
     start: u64,
     size: u64,
+    /// Offset at which reads and writes in order begin, and bytes of the file for other orders.
+    from: u64,
+    file: u64,
+    /// Reads and writes that are left for this visit of the file.
+    moves_left: u64,
+    /// The item as it was taken, where items are taken.
+    taken: Option<Taken>,
+    /// States in which the steps so far have left it, here and in the tree to which it goes.
+    now: Known,
+    other_now: Option<Known>,
     /// The item's file among all others.
     pub key: FileKey,
+    /// Bytes that were read or written.
+    moved: u64,
     in_flight: u32,
     /// Blocks that were written, and wait for being read back.
     unread: u32,
@@ -252,10 +305,24 @@ pub struct Lane {
     has_failed: bool,
 }
 
+/// Begin of an item.
+pub enum Begun {
+    /// The item is in progress.
+    Item(Lane),
+    /// None suits now, but others may change that.
+    Wait,
+    /// There is none after the last one of the last pass.
+    Over,
+}
+
 /// A worker's items.
 pub struct Items {
     names: WorkerNames,
     order: Order,
+    /// The way to items that are taken by their state, in place of the order.
+    taker: Option<Taker>,
+    visit: Option<Visit>,
+    sizes: Option<(SizeSpec, Random)>,
     seed: u64,
     lists: Lists,
     has_alias: bool,
@@ -287,6 +354,9 @@ impl Items {
         let rank = names.rank();
         Items {
             order: Order::of(entries, names.count(), seed),
+            taker: None,
+            visit: entries.visit,
+            sizes: entries.size_mix.clone().map(|sizes| (sizes, Random::new(seed, SIZES))),
             lists: Lists::of(entries, seed),
             seed,
             names,
@@ -296,7 +366,7 @@ impl Items {
             bytes,
             uses_length: entries.uses_length(),
             within: Within::of(entries, seed),
-            reads: Reads { percent: entries.read_percent.into(), number: rank },
+            reads: Reads::of(entries, rank, seed),
             budget,
             left: Budget::NONE,
             turn: 0,
@@ -305,16 +375,30 @@ impl Items {
         }
     }
 
+    /// The same, of which the worker takes those whose state suits.
+    pub fn taking(self, taker: Taker) -> Items {
+        // A tree to which items go gives them their other name.
+        let has_alias = self.has_alias && taker.to().is_none();
+        Items { taker: Some(taker), has_alias, ..self }
+    }
+
+    /// Items that were passed over, by reason.
+    pub fn passed(&self) -> Vec<(&'static str, u64)> {
+        self.taker.iter().flat_map(Taker::passed).collect()
+    }
+
     /// True once no operation may be drawn any more.
     #[inline(always)]
     pub fn is_spent(&self) -> bool {
         self.left.ops == 0 || self.left.bytes == 0 || self.names.count() == 0
     }
 
-    /// Begins the next item, as the one in progress with that number; none after the last one of
-    /// the last pass.
+    /// Begins the next item, as the one in progress with that number.
     #[inline(always)]
-    pub fn begin_item(&mut self, lane: u32) -> Option<Lane> {
+    pub fn begin_item(&mut self, lane: u32) -> Begun {
+        if self.taker.is_some() {
+            return self.begin_taken(lane);
+        }
         let count = match self.names.count() {
             1 if self.chains => 0,
             count => count,
@@ -326,10 +410,71 @@ impl Items {
         }
         if self.left.passes == 0 || count == 0 {
             self.left.passes = 0;
-            return None;
+            return Begun::Over;
         }
         let nth = self.order.nth(self.turn, count);
         self.turn += 1;
+        let list = self.lists.draw();
+        Begun::Item(self.name_item(nth, lane, list))
+    }
+
+    /// Begins the next item that suits by its state.
+    #[cold]
+    fn begin_taken(&mut self, number: u32) -> Begun {
+        let Some(taker) = &mut self.taker else { return Begun::Over };
+        let taken = match taker.next() {
+            Next::Taken(taken) => taken,
+            Next::Wait => return Begun::Wait,
+            Next::Over => return Begun::Over,
+        };
+        let mut lane = self.name_item(taken.nth, number, taken.list);
+        self.visit_of(&mut lane, &taken);
+        (lane.taken, lane.now) = (Some(taken), taken.found);
+        if let Some(to) = self.taker.as_ref().and_then(Taker::to) {
+            let mut paths = self.paths.borrow_mut();
+            let Paths { path, other, .. } = &mut paths[number as usize];
+            other.clear();
+            other.extend_from_slice(to.as_os_str().as_bytes());
+            other.extend_from_slice(path.get(self.names.root_length()..).unwrap_or_default());
+        }
+        Begun::Item(lane)
+    }
+
+    /// Sets how much of a file is read or written before the next one follows, and from where.
+    fn visit_of(&self, lane: &mut Lane, taken: &Taken) {
+        let steps = self.lists.steps(taken.list);
+        let writes = steps.contains(&Step::Write);
+        let (planned, length) = (lane.size, taken.found.length);
+        lane.file = if writes { planned } else { length.min(planned) };
+        let in_order = matches!(self.within, Within::Forward);
+        let position = || self.taker.as_ref().map_or(0, |taker| taker.position(taken.nth));
+        lane.from = match self.visit {
+            _ if !in_order => 0,
+            // What there is of a short file ends with a whole block, or is written again.
+            None if writes && taken.found.present && length < planned && taken.list > 0 => {
+                length / self.bytes.max(1) * self.bytes
+            }
+            None => 0,
+            Some(_) if writes && length < planned => length,
+            Some(_) => Some(position()).filter(|at| *at < lane.file).unwrap_or(0),
+        };
+        let rest = lane.file - lane.from.min(lane.file);
+        let (amount, moves) = match self.visit {
+            None => (lane.file, u64::MAX),
+            Some(Visit::Operations(count)) => (u64::MAX, count),
+            Some(Visit::Percent(percent)) => {
+                let bytes = u128::from(lane.file) * u128::from(percent) / 100;
+                (u64::try_from(bytes).unwrap_or(u64::MAX).max(1), u64::MAX)
+            }
+        };
+        // An empty file has nothing to read or write, in whatever order.
+        let most = if in_order || lane.file == 0 { rest } else { u64::MAX };
+        (lane.size, lane.moves_left) = (amount.min(most), moves);
+    }
+
+    /// Writes the names of an item, and gives it as one that is not begun.
+    #[inline(always)]
+    fn name_item(&mut self, nth: u64, lane: u32, list: u32) -> Lane {
         let mut paths = self.paths.borrow_mut();
         let Paths { path, other, from, size: bytes, prefix, .. } = &mut paths[lane as usize];
         let item = self.names.write(nth, self.uses_length, (path, prefix));
@@ -347,9 +492,10 @@ impl Items {
         if self.chains {
             self.names.write_link(nth, &mut paths[lane as usize]);
         }
-        let (handle, list) = (self.names.handle(nth), self.lists.draw());
+        let handle = self.names.handle(nth);
         let Item { start, bytes: size, key, .. } = item;
-        Some(Lane { handle, list, start, size, key, ..Lane::default() })
+        let moves_left = u64::MAX;
+        Lane { handle, list, start, size, file: size, moves_left, key, ..Lane::default() }
     }
 
     /// True where all steps of the item have been drawn.
@@ -366,11 +512,21 @@ impl Items {
         !self.is_drawn(lane) && (rests || lane.offset > 0)
     }
 
-    /// Bytes that the next operation of the step moves.
+    /// Bytes that the step has still to move.
     #[inline(always)]
-    fn bytes_at(&self, step: Step, lane: &Lane) -> u64 {
-        let size = if step.moves_bytes() { lane.size } else { 0 };
-        (size - lane.offset.min(size)).min(self.bytes)
+    fn bytes_left(step: Step, lane: &Lane) -> u64 {
+        let moves = step.moves_bytes() && lane.moves_left > 0;
+        let size = if moves { lane.size } else { 0 };
+        size - lane.offset.min(size)
+    }
+
+    /// Longest read or write that comes next.
+    #[inline(always)]
+    fn next_bytes(&mut self) -> u64 {
+        match &mut self.sizes {
+            None => self.bytes,
+            Some((sizes, random)) => sizes.drawn(random.bits()).0.clamp(1, self.bytes),
+        }
     }
 
     /// Puts the next operation of the item into the slot.
@@ -382,17 +538,19 @@ impl Items {
             lane.step += 1;
         }
         let step = steps[lane.step];
-        let length = self.bytes_at(step, lane);
+        let bytes = if step.moves_bytes() { self.next_bytes() } else { 0 };
+        let length = Items::bytes_left(step, lane).min(bytes);
         slot.op = Op(step as u8);
         (slot.handle, slot.tag) = (lane.handle, number);
         (slot.offset, slot.length) = (lane.offset, length);
         lane.offset += length;
         if length > 0 {
-            self.place(step, lane, slot);
-            slot.offset += lane.start;
+            lane.moves_left -= 1;
+            self.place((step, bytes), lane, slot);
+            slot.offset += lane.start + lane.from;
         }
         let length = slot.length;
-        if self.bytes_at(step, lane) == 0 {
+        if Items::bytes_left(step, lane) == 0 {
             (lane.step, lane.offset) = (lane.step + 1, 0);
         }
         lane.in_flight += 1;
@@ -403,12 +561,11 @@ impl Items {
     /// Puts a read or write where the order within files has it, and makes a read of a write where
     /// the plan mixes them.
     #[inline(always)]
-    fn place(&mut self, step: Step, lane: &Lane, slot: &mut Slot) {
+    fn place(&mut self, (step, bytes): (Step, u64), lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
-            let count = lane.size.div_ceil(self.bytes);
-            slot.offset =
-                self.within.nth(slot.offset / self.bytes, count, lane.key.number) * self.bytes;
-            slot.length = (lane.size - slot.offset).min(self.bytes);
+            let count = lane.file.div_ceil(bytes);
+            slot.offset = self.within.nth(slot.offset / bytes, count, lane.key.number) * bytes;
+            slot.length = (lane.file - slot.offset).min(bytes);
         }
         if self.reads.percent > 0 && step == Step::Write && self.reads.next() {
             slot.op = Op(Step::Read as u8);
@@ -424,6 +581,9 @@ impl Items {
         (started, is_done): (Ticks, bool),
     ) -> Option<(Op, Ticks)> {
         lane.in_flight -= 1;
+        if self.taker.is_some() {
+            self.keep_state(lane, slot, is_done);
+        }
         // A file in parts is one item: that of the worker with its first byte.
         if !self.has_spans || lane.start > 0 {
             return None;
@@ -437,6 +597,26 @@ impl Items {
         }
         let is_over = lane.in_flight == 0 && self.is_drawn(lane);
         (is_over && !lane.has_failed).then_some((Op(ITEM), began))
+    }
+
+    /// Notes what an operation has made of a taken item, and gives the item back after its last one.
+    fn keep_state(&self, lane: &mut Lane, slot: &Slot, is_done: bool) {
+        if is_done {
+            lane.changed_by(slot);
+        }
+        if lane.in_flight == 0 && self.is_drawn(lane) {
+            self.give_back(lane);
+        }
+    }
+
+    /// Gives a taken item back, in the state in which it is.
+    pub fn give_back(&self, lane: &mut Lane) {
+        let (Some(taker), Some(taken)) = (&self.taker, lane.taken.take()) else { return };
+        if self.visit.is_some() {
+            let end = lane.from + lane.moved;
+            taker.set_position(taken.nth, if end < lane.file { end } else { 0 });
+        }
+        taker.give_back(&taken, lane.now, lane.other_now);
     }
 
     /// Begins the measured part; where passes are counted, they begin anew.
@@ -458,6 +638,29 @@ pub struct Unread {
 }
 
 impl Lane {
+    /// Notes the state of the item after an operation that succeeded.
+    fn changed_by(&mut self, slot: &Slot) {
+        let Some(step) = step_of(slot) else { return };
+        let Known { present, length } = &mut self.now;
+        match step {
+            Step::Create | Step::Mkdir => *present = true,
+            Step::Write => {
+                *length = (slot.offset + slot.length).max(*length);
+                self.moved += slot.length;
+            }
+            Step::Read => self.moved += slot.length,
+            Step::Truncate => *length = 0,
+            Step::Ftruncate => *length = self.file,
+            Step::Fallocate => *length = self.file.max(*length),
+            Step::Unlink | Step::Rmdir => (*present, *length) = (false, 0),
+            Step::Copy => self.other_now = Some(self.now),
+            Step::Rename if self.taken.is_some_and(|taken| taken.other.is_some()) => {
+                self.other_now = Some(std::mem::take(&mut self.now));
+            }
+            _ => {}
+        }
+    }
+
     /// True where nothing of the item is in flight, and nothing is still to be read back.
     pub fn rests(&self) -> bool {
         self.in_flight == 0 && self.unread == 0

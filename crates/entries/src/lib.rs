@@ -3,7 +3,9 @@
 
 mod aio;
 mod calls;
+mod catalog;
 mod contents;
+mod copying;
 mod items;
 mod listed;
 mod lists;
@@ -12,12 +14,15 @@ mod probe;
 mod reached;
 mod ring;
 mod roots;
+mod taker;
 mod walk;
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use candor_blocks::data::content::{Content, Origin, Pool, pool};
 use candor_engine::counters::Recorded;
@@ -30,6 +35,7 @@ use candor_engine::gates::wear_out::{Furthest, WornOut};
 use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::issue::OneAtATime;
 use candor_engine::names::Names;
+use candor_engine::operation::{Op, Ops};
 use candor_engine::random::Random;
 use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
@@ -44,6 +50,7 @@ use candor_record::Measurement;
 
 use crate::aio::AioCalls;
 use crate::calls::Calls;
+use crate::catalog::{Catalog, Catalogs};
 use crate::contents::Contents;
 use crate::items::{Budget, Items, shared_paths};
 use crate::listed::Dealt;
@@ -51,6 +58,7 @@ use crate::places::{ListThings, Places, TreeThings, WorkerNames};
 use crate::probe::Chosen;
 use crate::reached::Reached;
 use crate::ring::RingCalls;
+use crate::taker::{Stock, Taker, part_of};
 use crate::walk::{Lanes, Walk};
 
 pub use crate::lists::Lists;
@@ -83,6 +91,8 @@ impl Family for EntriesFamily {
         }
         let unit = entries.operations_per_item(places.bytes_max()).unwrap_or(1).max(1);
         let (bytes_max, places) = (bytes_max(entries, &places), Arc::new(places));
+        let budget = Budget::of(context.stop);
+        let stock = stock(entries, context, &places, budget)?;
         if bytes_max as u64 > OPERATION_MAX.0 {
             let message = "reads or writes files at once that are longer than the kernel moves";
             return Err(context.unfit(message, "give a size of each operation"));
@@ -93,7 +103,8 @@ impl Family for EntriesFamily {
             bytes_max,
             places,
             entries: entries.clone(),
-            budget: Budget::of(context.stop),
+            budget,
+            stock,
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
             furthest: Furthest::of(context.stop, context.job.workers, unit),
             reached: (reached, key, unit),
@@ -103,6 +114,80 @@ impl Family for EntriesFamily {
             roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
         }))
     }
+}
+
+/// What the workers need to take items by their state, where they do; where they do not, and change
+/// names, no table of their trees holds any more.
+fn stock(
+    entries: &Entries,
+    context: &mut JobContext<'_>,
+    places: &Arc<Places>,
+    budget: Budget,
+) -> Result<Option<Stock>, EngineError> {
+    let Some(take) = &entries.take else {
+        for root in roots(context).iter().filter(|_| entries.changes()) {
+            context.session.of::<Catalogs>().remove(root);
+        }
+        return Ok(None);
+    };
+    let of_job = context.job.targets.first();
+    let Some(catalog) = of_job.and_then(|name| catalog(context, name)) else {
+        return Err(context.unfit("has no tree whose items could be taken", "set its shape"));
+    };
+    let to = match &take.to {
+        None => None,
+        Some(name) => Some(catalog_of_other(context, name)?),
+    };
+    let (path, catalog) = catalog;
+    let mut chosen: Option<Arc<[u32]>> = None;
+    for bytes in &take.parts {
+        let size_of = |nth| places.bytes_of(nth);
+        chosen = part_of(chosen.as_deref(), places.count(0), bytes.0, size_of);
+        if chosen.is_none() {
+            let message = format!("takes a part of {bytes}, more than the files make up");
+            return Err(context.unfit(message, "use a smaller part, or more or larger files"));
+        }
+    }
+    if entries.visit.is_some() {
+        catalog.positions();
+    }
+    let count = chosen.as_ref().map_or_else(|| places.count(0), |chosen| chosen.len() as u64);
+    let picks = budget.picks(count, take.once);
+    let shared = context.phase.of::<Cursors>();
+    let cursor = match picks {
+        // All who go round and round over a tree do so together.
+        u64::MAX => shared.entry((path, entries.over == Over::Directories)).or_default().clone(),
+        _ => Arc::default(),
+    };
+    Ok(Some(Stock { catalog, to, places: places.clone(), chosen, cursor, picks }))
+}
+
+/// Places in the orders of trees, of files and of directories, that the jobs of a phase share.
+type Cursors = HashMap<(PathBuf, bool), Arc<AtomicU64>>;
+
+/// Path and table of a target; none for one that is no tree of a shape.
+fn catalog(context: &mut JobContext<'_>, name: &str) -> Option<(PathBuf, Arc<Catalog>)> {
+    let target = context.plan.targets.iter().find(|target| target.name == name)?;
+    let tree = target.tree.as_ref()?;
+    let known = context.session.of::<Catalogs>();
+    let scan = || Arc::new(Catalog::scan(&target.path, tree));
+    let kept = known.entry(target.path.clone()).or_insert_with(scan);
+    if !kept.is_of(tree) {
+        *kept = scan();
+    }
+    Some((target.path.clone(), kept.clone()))
+}
+
+/// The same of the target to which items go.
+fn catalog_of_other(
+    context: &mut JobContext<'_>,
+    name: &str,
+) -> Result<(PathBuf, Arc<Catalog>), EngineError> {
+    let found = catalog(context, name);
+    found.ok_or_else(|| {
+        let message = format!("copies or renames to {name}, which is no tree of a shape");
+        context.unfit(message, "name the target of a tree of the same shape")
+    })
 }
 
 /// Paths of a job's targets.
@@ -155,6 +240,9 @@ fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, Eng
     };
     let paths = trees().map(|target| target.path.clone()).collect();
     let things = TreeThings::of(entries, paths, tree, plan.seed);
+    if entries.take.is_some() {
+        return Ok(Places::of_whole_tree(TreeThings { root: false, ..things }));
+    }
     let things = (things, entries.division);
     Ok(Places::of_tree(things, job.workers, context.ranks, job.rank_shift))
 }
@@ -162,7 +250,7 @@ fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, Eng
 /// Length of the longest read or write: that of the plan, or the largest file; 0 where none is read
 /// or written.
 fn bytes_max(entries: &Entries, places: &Places) -> usize {
-    let size = match (entries.moves_bytes(), entries.size) {
+    let size = match (entries.moves_bytes(), entries.size_max()) {
         (false, _) => 0,
         (true, Some(size)) => size.0.min(places.bytes_max()),
         (true, None) => places.bytes_max(),
@@ -170,11 +258,21 @@ fn bytes_max(entries: &Entries, places: &Places) -> usize {
     usize::try_from(size).unwrap_or(usize::MAX)
 }
 
+/// Steps that a pace counts.
+fn counted(steps: &[Step]) -> Ops {
+    match steps {
+        [] => Ops::ALL,
+        steps => Ops::of(steps.iter().map(|step| Op(*step as u8))),
+    }
+}
+
 /// A job of entries, prepared but for its workers.
 struct ReadyEntries {
     places: Arc<Places>,
     entries: Entries,
     budget: Budget,
+    /// What workers need who take items by their state.
+    stock: Option<Stock>,
     /// Length of the longest read or write; 0 where none is read or written.
     bytes_max: usize,
     chosen: Chosen,
@@ -232,7 +330,10 @@ impl JobWork for ReadyEntries {
         let names = WorkerNames::new(self.places.clone(), seat.rank);
         let calls = Calls::new(&self.entries, paths.clone());
         let longest = self.bytes_max as u64;
-        let items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
+        let mut items = Items::new(&self.entries, names, self.budget, longest, (paths, seed));
+        if let Some(stock) = &self.stock {
+            items = items.taking(Taker::new(stock.clone(), &self.entries, seed));
+        }
         let pacer = self.pacer(&seat);
         let mut end = match (self.chosen.engine, pacer) {
             (engine, None) if !engine.takes_many() && self.is_plain() => {
@@ -243,14 +344,15 @@ impl JobWork for ReadyEntries {
                     (lanes, true) => lanes.reading_back(shape.depth),
                     (lanes, false) => lanes,
                 };
+                let counted = counted(&self.entries.paced_steps);
                 let mut source: Box<dyn Source> = match pacer {
-                    Some(pacer) => Box::new(Paced::new(lanes, pacer)),
+                    Some(pacer) => Box::new(Paced::new(lanes, pacer).counting(counted)),
                     None => Box::new(lanes),
                 };
                 let share = self.flow.as_ref().map(|flow| flow.share(longest));
                 if let Some(limits) = Limits::new(shape.depth, None, None, &Stop::default(), share)
                 {
-                    source = Box::new(Limited::new(source, limits));
+                    source = Box::new(Limited::new(source, limits.counting(counted)));
                 }
                 if let Some(furthest) = &self.furthest {
                     source = Box::new(WornOut::new(source, furthest.clone()));
@@ -313,7 +415,8 @@ impl JobWork for ReadyEntries {
 impl ReadyEntries {
     /// True where one item after another needs nothing but its operations.
     fn is_plain(&self) -> bool {
-        self.verify.is_none() && self.furthest.is_none() && self.flow.is_none()
+        let is_free = self.furthest.is_none() && self.flow.is_none();
+        is_free && self.verify.is_none() && self.stock.is_none()
     }
 
     fn pacer(&self, seat: &Seat) -> Option<Pacer> {

@@ -9,7 +9,7 @@ use candor_engine::names::Names;
 use candor_engine::random::mix;
 use candor_plan::Tree;
 use candor_plan::entries::{Division, Entries, Over};
-use candor_plan::rank::{Ranks, data_rank};
+use candor_plan::rank::{HostIndex, Ranks, data_rank};
 use candor_plan::tree::{ItemPlaces, Place, Spread, TreeNames};
 
 use crate::listed::{self, Dealt};
@@ -23,6 +23,8 @@ pub struct Places {
     division: Division,
     /// Most names of one worker; a handle is the worker's number times that, and the name's.
     most: u64,
+    /// True where each worker has all names: a handle is the name's number.
+    whole: bool,
 }
 
 /// Things of a tree that are worked on.
@@ -96,7 +98,14 @@ impl Places {
     /// Names of targets.
     pub fn of_targets(names: Names, ranks: Ranks) -> Places {
         let (rank_shift, division) = (0, Division::Own);
-        Places { origin: Origin::Targets(names), ranks, rank_shift, division, most: 1 }
+        Places {
+            origin: Origin::Targets(names),
+            ranks,
+            rank_shift,
+            division,
+            most: 1,
+            whole: false,
+        }
     }
 
     /// Things of a tree, for so many workers of this host.
@@ -108,14 +117,20 @@ impl Places {
     ) -> Places {
         let names = things.tree.names();
         let origin = Origin::Tree((things, names).into());
-        let places = Places { origin, ranks, rank_shift, division, most: 1 };
+        let places = Places { origin, ranks, rank_shift, division, most: 1, whole: false };
         places.numbered(workers)
+    }
+
+    /// All things of a tree, for each worker.
+    pub fn of_whole_tree(things: TreeThings) -> Places {
+        let things = (things, Division::Own);
+        Places { whole: true, ..Places::of_tree(things, 1, HostIndex::ALONE.ranks(1), 0) }
     }
 
     /// Things of a listed tree, for so many workers of this host.
     pub fn of_list(things: ListThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
         let (origin, division) = (Origin::List(things.into()), Division::Own);
-        Places { origin, ranks, rank_shift, division, most: 1 }.numbered(workers)
+        Places { origin, ranks, rank_shift, division, most: 1, whole: false }.numbered(workers)
     }
 
     fn numbered(self, workers: u32) -> Places {
@@ -149,6 +164,7 @@ impl Places {
             Origin::Targets(names) => names.count() as u64,
             // The first rank's names are all there are.
             _ if self.division == Division::First => self.most,
+            _ if self.whole => self.most,
             Origin::Tree(_) | Origin::List(_) => self.most.saturating_mul(workers.into()),
         }
     }
@@ -175,10 +191,22 @@ impl Places {
     pub fn handle(&self, worker: u32, nth: u64) -> u32 {
         let handle = match &self.origin {
             Origin::Targets(_) => self.rank(worker) + nth * self.ranks.ranks.max(1),
+            _ if self.whole => nth,
             Origin::Tree(_) | Origin::List(_) => u64::from(worker) * self.most + nth,
         };
         // More names than handles were refused when the job was prepared.
         handle as u32
+    }
+
+    /// Bytes that the plan gives a file of a tree.
+    pub fn bytes_of(&self, nth: u64) -> u64 {
+        match &self.origin {
+            Origin::Tree(tree) if !tree.0.directories => {
+                let place = tree.0.place((self.rank(0), self.ranks.ranks), self.division, nth);
+                file_size(&tree.0.tree, tree.0.seed, &place)
+            }
+            _ => 0,
+        }
     }
 
     /// Path behind a handle.
@@ -385,6 +413,11 @@ impl WorkerNames {
     /// Number of names.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Bytes of the path of the tree, before those of names in it.
+    pub fn root_length(&self) -> usize {
+        self.places.directory().as_os_str().len()
     }
 
     /// Place from which a path that was written is looked up.

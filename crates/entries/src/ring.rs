@@ -12,7 +12,8 @@ use candor_plan::entries::{Entries, Step};
 use io_uring::types::Fd;
 use io_uring::{cqueue, opcode, squeue};
 
-use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls, DIRECTORY_MODE, FILE_MODE, step_of};
+use crate::calls::{ATTRIBUTE, ATTRIBUTE_BYTES, Calls, DIRECTORY_MODE, FILE_MODE};
+use crate::items::step_of;
 
 /// Engine of a ring on names.
 pub struct RingCalls {
@@ -54,6 +55,9 @@ fn opcode_of(step: Step) -> Option<u8> {
         | Step::Readlink
         | Step::Removexattr
         | Step::Mknod
+        | Step::Access
+        | Step::Utimens
+        | Step::Copy
         | Step::Syncfs => return None,
     })
 }
@@ -145,6 +149,9 @@ impl RingCalls {
             | Step::Readlink
             | Step::Removexattr
             | Step::Mknod
+            | Step::Access
+            | Step::Utimens
+            | Step::Copy
             | Step::Syncfs => return None,
         })
     }

@@ -8,7 +8,7 @@ use candor_plan::entries::{READ_BACK, Step};
 use candor_record::Ended;
 
 use crate::contents::Contents;
-use crate::items::{Items, Lane, Unread};
+use crate::items::{Begun, Items, Lane, Unread};
 use crate::places::FileKey;
 
 /// One item after another.
@@ -34,8 +34,9 @@ impl Bare for Walk {
         let mut lane = match self.lane.take() {
             Some(lane) if !self.items.is_drawn(&lane) => lane,
             _ => match self.items.begin_item(0) {
-                Some(lane) => lane,
-                None => return false,
+                Begun::Item(lane) => lane,
+                // Items that are taken are not walked over.
+                Begun::Wait | Begun::Over => return false,
             },
         };
         self.items.draw(0, &mut lane, slot);
@@ -84,7 +85,12 @@ pub struct Lanes {
     unread: Option<Vec<Unread>>,
     contents: Option<Contents>,
     checking: Ticks,
+    /// True where no item suited at the last look, and others may change that.
+    waits: bool,
 }
+
+/// Time after which a worker looks again for an item that suits, in ns.
+const TAKE_AGAIN_NS: u64 = 50_000;
 
 impl Lanes {
     /// So many items in progress; `contents` is given where bytes are written or checked.
@@ -96,6 +102,7 @@ impl Lanes {
             unread: None,
             contents,
             checking: Ticks(0),
+            waits: false,
         }
     }
 
@@ -117,10 +124,18 @@ impl Lanes {
 
     /// Puts the next operation of some item into the slot; false where none may start.
     pub fn draw(&mut self, slot: &mut Slot) -> bool {
+        self.waits = false;
         while let Some(number) = self.ready.last().copied() {
             let lane = &mut self.lanes[number as usize];
             if lane.is_none() {
-                *lane = self.items.begin_item(number);
+                match self.items.begin_item(number) {
+                    Begun::Item(item) => *lane = Some(item),
+                    Begun::Over => {}
+                    Begun::Wait => {
+                        self.waits = true;
+                        return false;
+                    }
+                }
             }
             // After the last item nothing begins here any more.
             let Some(lane) = lane else {
@@ -168,6 +183,9 @@ impl Source for Lanes {
             return Next::Ready;
         }
         let is_over = self.items.is_spent() && self.unread.is_none();
+        if self.waits && turn.in_flight == 0 && !is_over {
+            return Next::Wait(Wait::Others(TAKE_AGAIN_NS));
+        }
         match turn.in_flight > 0 && !is_over {
             true => Next::Wait(Wait::InFlight),
             false => Next::End(Ended::Done),
@@ -208,9 +226,19 @@ impl Source for Lanes {
     }
 
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
+        end.passed_over = self.items.passed();
         let Some(contents) = &self.contents else { return };
         end.verify = contents.stats().cloned();
         end.stats.verify_ns = turn.clock.ns(self.checking);
         end.stats.fill_ns = turn.clock.ns(turn.fill);
+    }
+}
+
+/// Gives back the items that were in progress when time was up.
+impl Drop for Lanes {
+    fn drop(&mut self) {
+        for lane in self.lanes.iter_mut().flatten() {
+            self.items.give_back(lane);
+        }
     }
 }

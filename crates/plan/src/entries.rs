@@ -1,16 +1,22 @@
 //! Entries: operations on named things, in a tree or of the targets' own names.
 
+mod take;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::access::Access;
 use crate::advice::{Advice, MapAdvice, Pieces};
+use crate::blocks::OpenSync;
 use crate::content::Content;
 use crate::engine::{Lock, is_default};
 use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
+use crate::units::SizeSpec;
 use crate::verify::{Format, Verify};
 use crate::{Bytes, Nanos, Target};
+
+pub use take::{Take, Visit};
 
 /// Operations on the items of a tree, as one worker issues them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +53,9 @@ pub struct Entries {
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
+    /// Sizes of the read and write calls, drawn for each, in place of `size`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size_mix: Option<SizeSpec>,
     /// Order of the reads or writes within a file: `sequential`, `backward`, `random` (places may
     /// repeat) or `permutation` (each once).
     #[serde(skip_serializing_if = "is_default")]
@@ -55,8 +64,21 @@ pub struct Entries {
     /// in a row the first ones, where the count begins at its rank.
     #[serde(skip_serializing_if = "is_default")]
     pub read_percent: u8,
+    /// Chance decides for each write whether it reads instead, not its number.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_by_chance: bool,
+    /// Reads and writes of a file before the next one follows; absent means the whole file, once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visit: Option<Visit>,
+    /// Workers take items from those of all, by what is there at that moment, in place of parts of
+    /// their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub take: Option<Take>,
     /// Bypass the page cache.
     pub direct: bool,
+    /// Flag with which files are opened, so that each write is durable.
+    #[serde(skip_serializing_if = "is_default")]
+    pub open_sync: OpenSync,
     /// Empty each file as it is opened (`O_TRUNC`).
     #[serde(skip_serializing_if = "is_default")]
     pub truncate_at_open: bool,
@@ -83,6 +105,9 @@ pub struct Entries {
     /// and shares of a `flow`.
     #[serde(skip_serializing_if = "is_full_speed")]
     pub pace: Pace,
+    /// Steps that the pace counts; empty means all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub paced_steps: Vec<Step>,
     /// Content of what is written.
     pub content: Content,
     /// Checks of what is read, by data that writes put into each block.
@@ -113,9 +138,14 @@ impl Default for Entries {
             with_roots: false,
             rename_chain: false,
             size: None,
+            size_mix: None,
             access: Access::Sequential,
             read_percent: 0,
+            read_by_chance: false,
+            visit: None,
+            take: None,
             direct: false,
+            open_sync: OpenSync::default(),
             truncate_at_open: false,
             lock: Lock::None,
             advice: Pieces::default(),
@@ -124,6 +154,7 @@ impl Default for Entries {
             items_at_once: None,
             engine: None,
             pace: Pace::default(),
+            paced_steps: Vec::new(),
             content: Content::default(),
             verify: None,
             on_alias: false,
@@ -237,10 +268,17 @@ impl Default for VerifyItems {
 pub const ALIAS: &str = ".alias";
 
 impl Entries {
-    /// Lists of steps, of which each item gets one.
+    /// Lists of steps, of which each item gets one; behind them, those for items that are absent
+    /// or short.
     pub fn lists(&self) -> impl Iterator<Item = &[Step]> {
         let only = self.mix.is_empty().then_some(&self.steps[..]);
-        only.into_iter().chain(self.mix.iter().map(|weighted| &weighted.steps[..]))
+        let drawn = only.into_iter().chain(self.mix.iter().map(|weighted| &weighted.steps[..]));
+        drawn.chain(self.take.iter().flat_map(Take::lists))
+    }
+
+    /// Size of the longest read or write; none for a file at once.
+    pub fn size_max(&self) -> Option<Bytes> {
+        self.size_mix.as_ref().map(SizeSpec::max).or(self.size)
     }
 
     /// Steps of all lists.
@@ -281,14 +319,15 @@ impl Entries {
     /// The only step; none where each thing has several.
     pub fn single(&self) -> Option<Step> {
         match self.steps[..] {
-            [step] if self.mix.is_empty() => Some(step),
+            [step] if self.mix.is_empty() && self.take.is_none() => Some(step),
             _ => None,
         }
     }
 
     /// True where an item takes several operations, whose time is counted together.
     pub fn has_spans(&self) -> bool {
-        self.lists().any(|steps| steps.len() > 1) || (self.moves_bytes() && self.size.is_some())
+        let in_calls = self.moves_bytes() && self.size_max().is_some();
+        in_calls || self.lists().any(|steps| steps.len() > 1)
     }
 
     /// Number of things of a target that so many ranks work on; none where only a list tells it.
@@ -426,6 +465,9 @@ pub enum Step {
     Ftruncate,
     Fallocate,
     Mknod,
+    Access,
+    Utimens,
+    Copy,
 }
 
 /// The table of operations: one row per step, in the order of [`Step`]; behind them the times that
@@ -456,6 +498,9 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("ftruncate", Figure::Names).destroying(),
     Operation::of("fallocate", Figure::Names),
     Operation::of("mknod", Figure::Names),
+    Operation::of("access", Figure::Names),
+    Operation::of("utimens", Figure::Names).destroying(),
+    Operation::of("copy", Figure::Names).destroying(),
     Operation::of("first_byte", Figure::Item),
     Operation::of("item", Figure::Item),
     Operation::of("read_back", Figure::ReadBack).moving(),
@@ -473,7 +518,7 @@ const _: () = assert!(OPERATIONS.len() == READ_BACK as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.
-    pub const ALL: [Step; 25] = [
+    pub const ALL: [Step; 28] = [
         Step::Mkdir,
         Step::Rmdir,
         Step::List,
@@ -499,6 +544,9 @@ impl Step {
         Step::Ftruncate,
         Step::Fallocate,
         Step::Mknod,
+        Step::Access,
+        Step::Utimens,
+        Step::Copy,
     ];
 
     /// The row in the table of operations.
@@ -531,20 +579,24 @@ impl Step {
     /// True where io_uring has an operation for it; others hold the ring up.
     pub fn is_queued(self) -> bool {
         use Step::*;
-        !matches!(self, List | Truncate | Readlink | Removexattr | Syncfs | Ftruncate | Mknod)
+        !matches!(self, List | Truncate | Readlink | Removexattr | Syncfs | Ftruncate)
+            && !matches!(self, Mknod | Access | Utimens | Copy)
     }
 
     /// True where it asks a filesystem about a name, or what a directory holds.
     pub fn looks_up(self) -> bool {
         use Step::*;
-        matches!(self, List | Open | Stat | Lstat | Statx | Readlink | Getxattr)
+        matches!(self, List | Open | Stat | Lstat | Statx | Readlink | Getxattr | Access)
     }
 
     /// True where it changes the records that a filesystem has of names.
     pub fn changes_names(self) -> bool {
         use Step::*;
         matches!(self, Mkdir | Rmdir | Create | Truncate | Rename | Link | Unlink | Symlink)
-            || matches!(self, Setxattr | Removexattr | Ftruncate | Fallocate | Mknod)
+            || matches!(
+                self,
+                Setxattr | Removexattr | Ftruncate | Fallocate | Mknod | Utimens | Copy
+            )
     }
 
     /// True where it makes what was changed durable.
@@ -561,7 +613,7 @@ impl Step {
     pub fn suits(self, over: Over) -> bool {
         match self {
             Step::Stat | Step::Lstat | Step::Statx | Step::Rename | Step::Syncfs => true,
-            Step::Symlink | Step::Readlink => true,
+            Step::Symlink | Step::Readlink | Step::Access | Step::Utimens => true,
             Step::Setxattr | Step::Getxattr | Step::Removexattr => true,
             Step::Mkdir | Step::Rmdir | Step::List => over != Over::TargetFiles,
             Step::Create
@@ -575,6 +627,7 @@ impl Step {
             | Step::Truncate
             | Step::Link
             | Step::Mknod
+            | Step::Copy
             | Step::Unlink => {
                 matches!(over, Over::Items | Over::TargetFiles)
             }
@@ -583,7 +636,7 @@ impl Step {
 }
 
 /// Order in which a worker takes the items.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Select {
     /// In the tree's order.
@@ -593,6 +646,12 @@ pub enum Select {
     Shuffled,
     /// Uniform, items may repeat.
     Random,
+    /// By an exponential distribution over the tree's order, items may repeat: the mean is the
+    /// number of items divided by `midpoint`, and what lies behind the last item wraps around.
+    Exponential {
+        /// Number of times that the mean fits into all items.
+        midpoint: f64,
+    },
 }
 
 /// Rank that works on a thing of a tree.

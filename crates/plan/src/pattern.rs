@@ -22,6 +22,8 @@ pub struct Numbers {
     pub item: u64,
     /// Item among the places for items of its tree, of which each directory has as many.
     pub slot: u64,
+    /// Level of a directory; the root has 0.
+    pub level: u64,
 }
 
 /// A field of a name.
@@ -33,6 +35,7 @@ pub(crate) enum Field {
     Child,
     Item,
     Slot,
+    Level,
 }
 
 impl Field {
@@ -44,6 +47,7 @@ impl Field {
             Field::Child => "child",
             Field::Item => "item",
             Field::Slot => "slot",
+            Field::Level => "level",
         }
     }
 
@@ -55,6 +59,7 @@ impl Field {
             Field::Child => numbers.child,
             Field::Item => numbers.item,
             Field::Slot => numbers.slot,
+            Field::Level => numbers.level,
         }
     }
 }

@@ -30,6 +30,9 @@ pub struct Tree {
     pub items_per_rank: bool,
     /// Items stand in every directory, or in the deepest only.
     pub leaves_only: bool,
+    /// No items stand in the root, unless it is the only directory.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub root_is_bare: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
     /// Items of a rank stand in the tree of the rank so many further on, modulo ranks, where each
@@ -43,6 +46,10 @@ pub struct Tree {
     /// their own.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_rank: u64,
+    /// Number that names give to the first item of a directory, and to the first of the directories
+    /// beside each other.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub first_number: u64,
     /// Bytes per file.
     pub file_size: SizeSpec,
     /// Name of the root below the target's path; absent means `rank.{rank}` where each rank has a
@@ -83,10 +90,12 @@ impl Default for Tree {
             items: 1,
             items_per_rank: false,
             leaves_only: false,
+            root_is_bare: false,
             per_rank: false,
             tree_shift: 0,
             spread: Spread::Subtrees,
             first_rank: 0,
+            first_number: 0,
             file_size: SizeSpec::Fixed(Bytes(0)),
             root_name: None,
             directory_name: None,
@@ -96,15 +105,22 @@ impl Default for Tree {
 }
 
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
-/// (number in the tree), `{child}` (number among those beside it), `{number}` (of an item in its
-/// directory), `{item}` (number in the tree), `{slot}` (the same, where directories without items
-/// count as if they had as many as others).
+/// (number in the tree), `{level}` (levels below the root), `{child}` (number among those beside
+/// it), `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the same,
+/// where directories without items count as if they had as many as others).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName(Pattern);
 
 impl EntryName {
-    const FIELDS: &[Field] =
-        &[Field::Rank, Field::Directory, Field::Child, Field::Number, Field::Item, Field::Slot];
+    const FIELDS: &[Field] = &[
+        Field::Rank,
+        Field::Directory,
+        Field::Level,
+        Field::Child,
+        Field::Number,
+        Field::Item,
+        Field::Slot,
+    ];
 
     /// True for a name of one entry: no slash, no `..`.
     pub fn is_single(&self) -> bool {
@@ -137,7 +153,7 @@ impl FromStr for EntryName {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        const HOW: &str = "write `{rank}`, `{directory}`, `{child}`, `{number}`, `{item}` or \
+        const HOW: &str = "write `{rank}`, `{directory}`, `{level}`, `{child}`, `{number}`, `{item}` or \
                            `{slot}`, `{item:06}` with zeros in front, or `{{` for a brace";
         Pattern::parse(text, EntryName::FIELDS, HOW).map(EntryName)
     }
@@ -170,7 +186,10 @@ impl Tree {
 
     /// Number of directories that hold items.
     pub fn item_directories(&self) -> u64 {
-        if self.leaves_only { self.at_level(self.depth) } else { self.directories() }
+        match (self.leaves_only, self.root_is_bare && self.depth > 0) {
+            (true, _) => self.at_level(self.depth),
+            (false, is_bare) => self.directories() - u64::from(is_bare),
+        }
     }
 
     /// True where a worker's items are its own, not a part of those that all share.
@@ -201,6 +220,7 @@ impl Tree {
             width: u64::from(self.width.max(1)),
             items: self.items,
             first_rank: self.first_rank,
+            first_number: self.first_number,
             root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
             directory: name(&self.directory_name, "d{child}"),
             item: name(
@@ -397,6 +417,7 @@ pub struct TreeNames {
     /// Items per directory.
     items: u64,
     first_rank: u64,
+    first_number: u64,
     root: Option<EntryName>,
     directory: EntryName,
     item: EntryName,
@@ -417,29 +438,37 @@ impl TreeNames {
     /// Appends the path of a directory below the target's path, with a slash in front; nothing for
     /// a root that is the path itself.
     pub fn write_directory(&self, place: &Place, to: &mut Vec<u8>) {
+        self.write_levels(place, to);
+    }
+
+    /// Appends the path of a directory, and returns its level.
+    fn write_levels(&self, place: &Place, to: &mut Vec<u8>) -> u64 {
         let Some(before) = place.directory.checked_sub(1) else {
             if let Some(root) = &self.root {
                 to.push(b'/');
                 root.0.write(&Numbers { rank: self.shown(place.tree), ..Numbers::default() }, to);
             }
-            return;
+            return 0;
         };
-        self.write_directory(&Place { directory: before / self.width, ..*place }, to);
+        let above = Place { directory: before / self.width, ..*place };
+        let level = self.write_levels(&above, to) + 1;
         to.push(b'/');
         let numbers = Numbers {
             rank: self.shown(place.tree),
             directory: place.directory,
-            child: before % self.width,
+            child: self.first_number.saturating_add(before % self.width),
+            level,
             ..Numbers::default()
         };
         self.directory.0.write(&numbers, to);
+        level
     }
 
     /// Appends the name of an item in its directory, with a slash in front.
     pub fn write_item(&self, place: &Place, to: &mut Vec<u8>) {
         to.push(b'/');
         let numbers = Numbers {
-            number: place.number,
+            number: self.first_number.saturating_add(place.number),
             rank: self.shown(place.rank),
             directory: place.directory,
             item: place.item,
@@ -544,6 +573,31 @@ mod tests {
     }
 
     #[test]
+    fn names_may_tell_levels_and_count_from_one() {
+        let name = |text: &str| Some(text.parse().expect("a name"));
+        let tree = Tree {
+            depth: 2,
+            width: 2,
+            items: 3,
+            root_is_bare: true,
+            first_number: 1,
+            directory_name: name("vdb.{level}_{child}.dir"),
+            item_name: name("vdb_f{number:04}.file"),
+            ..Tree::default()
+        };
+        let (names, part) = (tree.names(), tree.part(0, 1));
+        assert_eq!((part.directories(), part.items()), (6, 18));
+        assert_eq!(item(&names, &part.item(0)), "/vdb.1_1.dir/vdb_f0001.file");
+        assert_eq!(item(&names, &part.item(17)), "/vdb.1_2.dir/vdb.2_2.dir/vdb_f0003.file");
+        let leaves = Tree { leaves_only: true, ..tree };
+        assert_eq!(
+            item(&names, &leaves.part(0, 1).item(0)),
+            "/vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file"
+        );
+        assert_eq!(leaves.part(0, 1).items(), 12);
+    }
+
+    #[test]
     fn default_names_are_names() {
         let tree = Tree { per_rank: true, items_per_rank: true, ..Tree::default() };
         let place =
@@ -556,20 +610,21 @@ mod tests {
 
     #[test]
     fn fields_that_are_not_known() {
-        let error = "{level}".parse::<EntryName>().expect_err("unknown").to_string();
-        assert!(error.contains("`{level}`") && error.contains("`{rank}`"), "{error}");
+        let error = "{height}".parse::<EntryName>().expect_err("unknown").to_string();
+        assert!(error.contains("`{height}`") && error.contains("`{rank}`"), "{error}");
         assert!(!"a/{item}".parse::<EntryName>().expect("a pattern").is_single());
     }
 
     fn trees() -> impl Strategy<Value = Tree> {
-        (0..4_u32, 0..4_u32, 0..6_u64, any::<[bool; 3]>()).prop_map(
-            |(depth, width, items, [items_per_rank, leaves_only, per_rank])| Tree {
+        (0..4_u32, 0..4_u32, 0..6_u64, any::<[bool; 4]>()).prop_map(
+            |(depth, width, items, [items_per_rank, leaves_only, per_rank, root_is_bare])| Tree {
                 depth: if width == 0 { 0 } else { depth },
                 width,
                 items,
                 items_per_rank,
                 leaves_only,
                 per_rank,
+                root_is_bare,
                 ..Tree::default()
             },
         )

@@ -176,6 +176,8 @@ mod tests {
             Step::Setxattr,
             Step::Removexattr,
             Step::Ftruncate,
+            Step::Utimens,
+            Step::Copy,
         ];
         for step in Step::ALL {
             let work = Work::from(Entries { steps: vec![step], ..Entries::default() });

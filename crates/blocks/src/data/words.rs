@@ -210,7 +210,7 @@ fn wrong(key: &Key, found: &[u8], expected: &[u8]) -> Wrong {
         at(&found),
         at(&expected),
     );
-    Wrong { kind, detail, in_header: false }
+    Wrong::of(kind, detail)
 }
 
 /// Where the words come from, if they are those of another rank, place or seed as a whole.

@@ -8,13 +8,15 @@ use candor_record::Ended;
 
 use crate::gates::depth_search::Search;
 use crate::gates::flow::FlowShare;
-use crate::operation::{Outcome, Slot};
+use crate::operation::{Ops, Outcome, Slot};
 use crate::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
 use crate::worker_end::WorkerEnd;
 
 /// Limits of a worker.
 pub struct Limits {
     flow: Option<FlowShare>,
+    /// Operations that the share counts.
+    counted: Ops,
     search: Option<Search>,
     /// Greatest latency allowed per direction; 0 for no limit.
     latency_max: PerDirection<Nanos>,
@@ -41,12 +43,18 @@ impl Limits {
         let wanted = limited || low < depth || flow.is_some() || search.is_some();
         wanted.then_some(Limits {
             flow,
+            counted: Ops::ALL,
             search,
             latency_max,
             depth_low: low,
             depth,
             runs_down: false,
         })
+    }
+
+    /// The same, with a share of those operations alone.
+    pub fn counting(self, counted: Ops) -> Limits {
+        Limits { counted, ..self }
     }
 
     /// Reason why nothing more may be issued with that many in flight; none where an operation may
@@ -97,7 +105,8 @@ impl<S: Source> Source for Limited<S> {
         }
         let next = self.inner.next(slot, turn);
         if let Some(flow) = &self.limits.flow {
-            flow.settle((next == Next::Ready).then_some(slot.length));
+            let counts = next == Next::Ready && self.limits.counted.has(slot.op);
+            flow.settle(counts.then_some(slot.length));
         }
         next
     }

@@ -1,19 +1,26 @@
 //! Gate that keeps a schedule.
 
 use crate::gates::pace::Pacer;
-use crate::operation::{Outcome, Slot};
+use crate::operation::{Ops, Outcome, Slot};
 use crate::source::{Next, Source, Turn, Wait};
 
 /// A source that starts its operations by a schedule.
 pub struct Paced<S> {
     inner: S,
     pacer: Pacer,
+    /// Operations that the schedule counts; others go with the one before them, or the one behind.
+    counted: Ops,
 }
 
 impl<S> Paced<S> {
     /// Wraps a source.
     pub fn new(inner: S, pacer: Pacer) -> Paced<S> {
-        Paced { inner, pacer }
+        Paced { inner, pacer, counted: Ops::ALL }
+    }
+
+    /// The same, by a schedule of those operations alone.
+    pub fn counting(self, counted: Ops) -> Paced<S> {
+        Paced { counted, ..self }
     }
 
     /// Reason why nothing may start yet; none where an operation may.
@@ -52,7 +59,9 @@ impl<S: Source> Source for Paced<S> {
                 self.pacer.drew(direction);
             }
             slot.intended = turn.tick_at(self.pacer.intended_ns());
-            self.pacer.issued(slot.length);
+            if self.counted.has(slot.op) {
+                self.pacer.issued(slot.length);
+            }
             if !turn.reads_back(slot.op) {
                 self.pacer.stepped();
             }

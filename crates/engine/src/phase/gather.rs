@@ -1,5 +1,6 @@
 //! A job's measurement, made from its workers' counters and ends.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_plan::blocks::IoPriority;
@@ -49,7 +50,7 @@ pub fn measurement(
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
-    let mut targets = Vec::new();
+    let (mut targets, mut passed_over) = (Vec::new(), BTreeMap::<String, u64>::new());
     let ended = ends.iter().map(|end| end.ended).max().unwrap_or(Ended::Stalled);
     // Depth that all workers reached.
     let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
@@ -61,6 +62,9 @@ pub fn measurement(
     for end in ends {
         failures.merge(end.failures);
         targets.extend(end.per_target);
+        for (why, items) in end.passed_over {
+            *passed_over.entry(why.into()).or_default() += items;
+        }
         if let Some(found) = end.verify {
             verify.merge(found);
         }
@@ -98,6 +102,7 @@ pub fn measurement(
         depths,
         depth_reached,
         zone_resets,
+        passed_over,
         ended,
         ..Measurement::default()
     };

@@ -4,4 +4,5 @@ mod bytes;
 mod common;
 mod lists;
 mod names;
+mod take;
 mod trees;

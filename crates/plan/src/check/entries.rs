@@ -4,12 +4,14 @@ use super::content::{check_content, verify_header};
 use super::sizes::{at_most, check_spec};
 use super::timing::check_pace;
 use super::whole::time_limit;
-use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
+use super::{
+    DEPTH_MAX, DIRECTORIES_MAX, FILE_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX,
+};
 use crate::Tree;
 use crate::access::Access;
-use crate::blocks::{Fill, Format};
+use crate::blocks::{Fill, Format, OpenSync};
 use crate::engine::Lock;
-use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step};
+use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step, Take, Visit};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -41,7 +43,7 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     // A file may be empty; an empty range or weight is still a mistake.
     if tree.file_size != SizeSpec::Fixed(Bytes(0)) {
         check_spec(&tree.file_size, &at.key("file_size"), None, out);
-        at_most(&tree.file_size, OPERATION_MAX, &at.key("file_size"), out);
+        at_most(&tree.file_size, FILE_MAX, &at.key("file_size"), out);
     }
 }
 
@@ -112,10 +114,24 @@ fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found
     check_open(steps, at, out);
 }
 
-/// Lists of steps: one, or a mix.
+/// Lists of steps: one, or a mix; and those by what is there.
 fn check_lists(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    match &entries.take {
+        Some(take) => check_take(entries, take, &at.key("take"), out),
+        None => {
+            if let Some(index) = entries.steps.iter().position(|step| *step == Step::Copy) {
+                let message = "copy has no tree to copy to";
+                let at = at.key("steps").index(index);
+                out.error("take-to", at, message, "set take.to to the target of another tree");
+            }
+        }
+    }
     if entries.mix.is_empty() {
-        return check_steps(entries, &entries.steps, &at.key("steps"), out);
+        let takes = entries.take.as_ref().is_some_and(|take| take.lists().next().is_some());
+        if !(entries.steps.is_empty() && takes) {
+            check_steps(entries, &entries.steps, &at.key("steps"), out);
+        }
+        return;
     }
     let at_mix = at.key("mix");
     if !entries.steps.is_empty() {
@@ -134,6 +150,60 @@ fn check_lists(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.makes_or_removes_directories() {
         let message = "directories are made and removed in order: parents are before children";
         out.error("entries-order", at_mix, message, "use a job for each step");
+    }
+}
+
+/// Items that are taken by what is there.
+fn check_take(entries: &Entries, take: &Take, at: &PlanPath, out: &mut Found) {
+    if !take.absent.is_empty() {
+        check_steps(entries, &take.absent, &at.key("absent"), out);
+    }
+    if let Some(short) = take.short.as_ref().filter(|steps| !steps.is_empty()) {
+        check_steps(entries, short, &at.key("short"), out);
+    }
+    if entries.over.is_of_targets() {
+        let message = "only a tree has a table of what is there";
+        out.error("take-tree", at.clone(), message, "use over = \"items\" or \"directories\"");
+    }
+    if !entries.mix.is_empty() {
+        let message = "an item's list of steps follows from its state, not from chance";
+        out.error("take-mix", at.clone(), message, "remove mix, or take");
+    }
+    if entries.depth > 1 {
+        let message = "a worker takes one item at a time, by its state at that moment";
+        out.error("take-depth", at.clone(), message, "remove depth, or use more workers");
+    }
+    for (index, bytes) in take.parts.iter().enumerate().filter(|(_, bytes)| bytes.0 == 0) {
+        let message = format!("a part of {bytes} has no items");
+        out.error("take-parts", at.key("parts").index(index), message, "give a size");
+    }
+    let places = entries.has(Step::Copy) || entries.has(Step::Rename);
+    match (&take.to, places) {
+        (Some(_), false) => {
+            let message = "to is set, but no step copies or renames";
+            out.error("take-to", at.key("to"), message, "remove to");
+        }
+        (None, true) if entries.has(Step::Copy) => {
+            let message = "copy has no tree to copy to";
+            out.error("take-to", at.key("to"), message, "name the target of another tree");
+        }
+        _ => {}
+    }
+}
+
+/// Reads and writes of a file before the next one follows.
+fn check_visit(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let Some(visit) = entries.visit else { return };
+    let at = at.key("visit");
+    let (Visit::Operations(amount) | Visit::Percent(amount)) = visit;
+    out.count("visit", at.clone(), amount, 1 << 40);
+    if entries.take.is_none() {
+        let message = "how far a file was read is noted in the table from which items are taken";
+        out.error("visit-take", at.clone(), message, "set take as well");
+    }
+    if !matches!(entries.access, Access::Sequential | Access::Random) {
+        let message = "a visit goes on where the last one ended, or anywhere";
+        out.error("visit-access", at, message, "use sequential or random");
     }
 }
 
@@ -214,6 +284,10 @@ fn check_words(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let needs = [
         ("access", entries.access != Access::Sequential, moves, "reads or writes"),
         ("read_percent", entries.read_percent > 0, writes, "writes"),
+        ("read_by_chance", entries.read_by_chance, writes, "writes"),
+        ("size_mix", entries.size_mix.is_some(), moves, "reads or writes"),
+        ("visit", entries.visit.is_some(), moves, "reads or writes"),
+        ("open_sync", entries.open_sync != OpenSync::None, writes, "writes"),
         ("truncate_at_open", entries.truncate_at_open, opens, "opens files"),
         ("lock", entries.lock != Lock::None, moves, "reads or writes"),
         ("advice", !entries.advice.is_none(), opens, "opens files"),
@@ -318,7 +392,15 @@ fn check_order(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "a loader's pace is not kept yet";
         out.error("not-yet-loader", at.key("loader"), message, "remove loader");
     }
-    if entries.select != Select::Sequential && entries.makes_or_removes_directories() {
+    if let Select::Exponential { midpoint } = entries.select
+        && !(midpoint.is_finite() && midpoint > 0.0)
+    {
+        let message = format!("midpoint is {midpoint}, not a number above 0");
+        out.error("select", at.key("select"), message, "set it to 1 or more");
+    }
+    // A table of what is there makes sure of parents and children.
+    let is_free = entries.select != Select::Sequential && entries.take.is_none();
+    if is_free && entries.makes_or_removes_directories() {
         let message = "directories are made and removed in order: parents are before children";
         out.error("entries-order", at.key("select"), message, "remove select");
     }
@@ -378,8 +460,48 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// Sizes of reads and writes that are drawn.
+fn check_size_mix(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let Some(sizes) = &entries.size_mix else { return };
+    let place = at.key("size_mix");
+    check_spec(sizes, &place, None, out);
+    at_most(sizes, OPERATION_MAX, &place, out);
+    if entries.size.is_some() {
+        let message = "size and size_mix are both set";
+        out.error("size-mix", place.clone(), message, "remove one of them");
+    }
+    if entries.direct && !sizes.unit().0.is_multiple_of(super::SECTOR.0) {
+        let message = format!("{sizes} has sizes that are no multiple of 512 bytes");
+        out.error("direct-alignment", place.clone(), message, "use multiples of 512");
+    }
+    if !matches!(entries.access, Access::Sequential | Access::Random) {
+        let message = "this order within a file has blocks of one size";
+        out.error("size-mix", place.clone(), message, "use sequential or random");
+    }
+    if entries.verify.is_some() {
+        let message = "blocks of several sizes are not verified";
+        out.error("size-mix", place.clone(), message, "use size");
+    }
+    if entries.depth > 1 {
+        let message = "sizes are drawn one after another";
+        out.error("size-mix", place, message, "remove depth, or use more workers");
+    }
+}
+
+/// Steps that the pace counts occur.
+fn check_paced(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let unused = |step: &&Step| !entries.has(**step) && !(**step == Step::Read && entries.reads());
+    if let Some(step) = entries.paced_steps.iter().find(unused) {
+        let message = format!("the pace counts {}, but no list of steps has it", step.name());
+        out.error("paced-steps", at.key("paced_steps"), message, "name steps that occur");
+    }
+}
+
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
+    check_visit(entries, at, out);
+    check_size_mix(entries, at, out);
+    check_paced(entries, at, out);
     check_order(entries, at, out);
     check_division(entries, at, out);
     check_depth(entries, at, out);

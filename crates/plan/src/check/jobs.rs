@@ -118,11 +118,33 @@ fn check_targets(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
             None => unknown(known.plan, name, place, out),
         }
     }
+    taken((job, known), &at, out);
     let targets = job.targets.iter().filter_map(|name| known.targets.get(name.as_str()));
     let files: u64 = targets.map(|target| target.files_named()).sum();
     if files > u64::from(u32::MAX) {
         let message = format!("the targets of job {} have {files} files", job.name);
         out.error("files", at, message, format!("use at most {}", u32::MAX));
+    }
+}
+
+/// Items are taken from one tree, whose shape tells their names, and go to one of the same shape.
+fn taken((job, known): (&Job, &Known<'_>), at: &PlanPath, out: &mut Found) {
+    let take = job.entries().and_then(|entries| entries.take.as_ref());
+    let (Some(take), [first, more @ ..]) = (take, &job.targets[..]) else { return };
+    let tree_of = |name: &str| known.targets.get(name).and_then(|target| target.tree.as_ref());
+    let Some(tree) = tree_of(first) else { return };
+    if !more.is_empty() {
+        let message = "items are taken from the table of one tree";
+        out.error("take-tree", at.index(1), message, "use a job for each target");
+    }
+    if tree.has_own_items() {
+        let message = format!("target {first} has items of each rank, and none are shared");
+        out.error("take-tree", at.index(0), message, "remove per_rank and items_per_rank");
+    }
+    let Some(to) = &take.to else { return };
+    if to == first || tree_of(to) != Some(tree) {
+        let message = format!("{to} is not another target with a tree of the same shape");
+        out.error("take-to", at.index(0), message, "give both trees one shape");
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use crate::Tree;
 use crate::blocks::*;
 use crate::entries::{
-    Division, Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted,
+    Division, Entries, EntriesEngine, Loader, Over, Select, Step, Take, VerifyItems, Visit,
+    Weighted,
 };
 use crate::listing::Deal;
 use crate::tree::Spread;
@@ -149,7 +150,9 @@ impl Arbitrary<'_> {
                 tree_shift: d.count().into(),
                 spread: d.pick(&[Spread::Subtrees, Spread::Ranks, Spread::Copies]),
                 first_rank: d.count().into(),
+                first_number: d.count().into(),
                 leaves_only: d.yes(),
+                root_is_bare: d.yes(),
                 per_rank: d.yes(),
                 file_size: d.size(),
                 root_name: d.option(|d| d.pick(&["r{rank}", "t"]).parse().expect("a name")),
@@ -331,9 +334,17 @@ impl Arbitrary<'_> {
             with_roots: self.yes(),
             rename_chain: self.yes(),
             size: self.option(Self::bytes),
+            size_mix: self.option(Self::size),
             access: self.access(),
             read_percent: self.byte(),
+            read_by_chance: self.yes(),
+            visit: self.option(|d| match d.yes() {
+                true => Visit::Operations(d.number()),
+                false => Visit::Percent(d.number()),
+            }),
+            take: self.option(Self::take),
             direct: self.yes(),
+            open_sync: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
             truncate_at_open: self.yes(),
             lock: self.pick(&[Lock::None, Lock::PosixRange]),
             advice: Pieces(self.list(|d| d.pick(&[Advice::Random, Advice::Dontneed]))),
@@ -342,6 +353,7 @@ impl Arbitrary<'_> {
             items_at_once: self.option(Self::count),
             engine: self.option(|d| d.pick(&EntriesEngine::ALL)),
             pace: self.pace(),
+            paced_steps: self.list(|d| d.pick(&[Step::Read, Step::Stat])),
             content: self.content(),
             verify: self.option(|d| VerifyItems {
                 interval: d.bytes(),
@@ -357,6 +369,17 @@ impl Arbitrary<'_> {
                 prefetch: d.count(),
                 compute: d.nanos(),
             }),
+        }
+    }
+
+    fn take(&mut self) -> Take {
+        Take {
+            absent: self.list(|d| d.pick(&[Step::Create, Step::Close])),
+            short: self.option(|d| d.list(|_| Step::Stat)),
+            concurrent: self.yes(),
+            once: self.yes(),
+            parts: self.list(Self::bytes),
+            to: self.option(Self::text),
         }
     }
 

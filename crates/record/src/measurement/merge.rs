@@ -38,6 +38,9 @@ impl Measurement {
         self.zone_resets += next.zone_resets;
         add(&mut self.stages, next.stages, |mine, theirs| mine.merge(&theirs));
         add(&mut self.wear_out, next.wear_out, |mine, theirs| mine.merge(&theirs));
+        for (why, items) in next.passed_over {
+            *self.passed_over.entry(why).or_default() += items;
+        }
         let starts = [self.start_unix_ms, next.start_unix_ms];
         self.start_unix_ms = starts.into_iter().flatten().min();
         let chased_ns: f64 = chased.into_iter().flatten().sum();

@@ -1,0 +1,56 @@
+//! Items that workers take one by one from a common table, by what is there at that moment.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Step;
+use crate::Bytes;
+
+/// Taking of items by their state: all workers of all jobs of a phase that do so on one target
+/// share a table of what is there, and of who is at work on it. Of a sequential order, they share
+/// the place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Take {
+    /// Steps for items that are not there; those of `steps` are for items that are. An item without
+    /// steps for its state is passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<Step>,
+    /// Steps for files that are there, but shorter than the plan has them; absent means those of
+    /// `steps`. Writes in order go on at the file's end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short: Option<Vec<Step>>,
+    /// Several workers may have the same file in progress.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub concurrent: bool,
+    /// Take each item once, then end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub once: bool,
+    /// Parts of the items, drawn by chance: the first one of so many bytes of all, each further
+    /// one of the part before it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Bytes>,
+    /// Name of another target, of a tree of the same shape: `copy` and `rename` give an item its
+    /// place there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+}
+
+impl Take {
+    /// Lists of steps for items that are absent, and for those that are short.
+    pub fn lists(&self) -> impl Iterator<Item = &[Step]> {
+        let absent = (!self.absent.is_empty()).then_some(&self.absent[..]);
+        absent.into_iter().chain(self.short.as_deref().filter(|steps| !steps.is_empty()))
+    }
+}
+
+/// Reads and writes of a file before the next one follows. In order, the next visit of the file
+/// goes on where the last one ended, and from its begin after its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Visit {
+    /// So many.
+    Operations(u64),
+    /// Of so many bytes, in percent of the file's length.
+    Percent(u64),
+}
