@@ -9,12 +9,14 @@
 //! | `elbencho.rs` | candor called as elbencho |
 //! | `mdtest.rs` | candor called as mdtest |
 //! | `vdbench.rs` | candor called as vdbench |
+//! | `ior.rs` | candor called as IOR |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
 
 mod devices;
 pub mod elbencho;
+pub mod ior;
 pub mod mdtest;
 mod program;
 mod report;

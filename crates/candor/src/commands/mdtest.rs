@@ -84,29 +84,6 @@ pub fn main(argv: &[OsString]) -> u8 {
     }
 }
 
-/// Prints a command line as a plan of candor's own, the program's name first, with a comment for
-/// each place where it is not exactly what was asked; gives the exit code.
-pub fn convert(argv: &[OsString]) -> u8 {
-    let reading = options::read(argv, &mut HostEnvironment);
-    let lowered = match reading.errors.is_empty() {
-        true => plan::lower(&reading, &ThisHost),
-        false => Err(reading.errors.clone()),
-    };
-    match lowered {
-        Ok(lowered) => {
-            let comment = |note: &candor_record::Note| {
-                (PlanPath::root(), format!("{}: {}, {}", note.asked, note.did, note.why))
-            };
-            let comments: Vec<_> = lowered.notes.iter().map(comment).collect();
-            commands::printed(&text::write_commented(&lowered.plan, &comments))
-        }
-        Err(errors) => {
-            errors.iter().for_each(|error| screen::error(&error.describe(&reading.texts)));
-            exit::USAGE
-        }
-    }
-}
-
 fn benchmark(reading: &Reading) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
