@@ -36,6 +36,8 @@ mod lists;
 mod live;
 mod metrics;
 mod plans;
+mod ranks;
+mod ranks_offsets;
 mod safety;
 mod scale;
 mod scenarios;
