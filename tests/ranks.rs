@@ -88,7 +88,10 @@ fn run(scratch: &Scratch, ranks: u32, words: &[String]) -> Ran {
     for variable in ["CANDOR_FORCE", "CANDOR_RANKS", "CANDOR_HTML", "CANDOR_JSON"] {
         command.env_remove(variable);
     }
-    command.env("CANDOR_VERDICT", "stderr");
+    // Quick tests make their files where temporary ones belong.
+    let temporary = scratch.outside("temporary");
+    fs::create_dir_all(&temporary).expect("a folder");
+    command.env("CANDOR_VERDICT", "stderr").env("TMPDIR", temporary);
     if ranks != 1 {
         command.env("CANDOR_RANKS", ranks.to_string());
     }
