@@ -169,8 +169,9 @@ fn write_out(
         blocks: wanted.size / CHUNK_BYTES as u64,
     };
     let mut content = wanted.content.clone();
-    if content.fill == Fill::Once {
-        // If all parts of a file were equal, reads of it could not be trusted.
+    if matches!(content.fill, Fill::Once | Fill::Words) {
+        // If all parts of a file were equal, reads of it could not be trusted. Words are those of
+        // ranks, none of which lays out a file.
         content.fill = Fill::Stamp;
     }
     let mut content = Content::new(content, pool.clone(), &origin);

@@ -24,7 +24,7 @@ use candor_engine::worker::{self, Buffers, Shape};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
 use candor_plan::blocks::{
-    Access, Blocks, Engine, FileOrder, Floor, IoPriority, Pace, Share, Think,
+    Access, Blocks, Engine, FileOrder, Floor, IoPriority, Opening, Pace, Share, Think,
 };
 use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
@@ -58,6 +58,7 @@ use crate::engines::{
     vsync::Vsync,
 };
 use crate::known::Known;
+use crate::sources::opened::StageGates;
 use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
 use crate::stream::offsets::{Offsets, Shapes, fixed_size};
@@ -68,6 +69,9 @@ use crate::stream::{self, Budget, Stream};
 use crate::targets::files::{Files, OpenFile};
 use crate::targets::passthrough;
 use crate::targets::zones::{self, ZoneCursor};
+
+/// Separates the order within segments from other choices of a plan's seed.
+const SEGMENTS: u64 = 0x7365_676d_656e_7473;
 
 /// The part of a file that lies in a span; all of it without one.
 fn part(span: Option<&Span>, file: u32, whole: Extent) -> Extent {
@@ -96,6 +100,8 @@ pub struct ReadyBlocks {
     flow: Option<JobFlow>,
     /// Counts of the workers when time is up, where all go on to the furthest one's.
     furthest: Option<Arc<Furthest>>,
+    /// Gates between the stages of the workers, where they wait for each other.
+    stage_gates: Option<Arc<StageGates>>,
     held: Option<Held>,
     clock: Clock,
     seed: u64,
@@ -149,6 +155,8 @@ impl ReadyBlocks {
             stop: context.stop.clone(),
             flow,
             furthest: Furthest::of(context.stop, job.workers),
+            stage_gates: (blocks.opening == Opening::InStages)
+                .then(|| Arc::new(StageGates::new(job.workers))),
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
             clock: context.clock,
             seed: context.seed,
@@ -358,7 +366,7 @@ impl ReadyBlocks {
     /// Files of a worker, and its seat among the workers that use the same files.
     fn seat(&self, rank: u32) -> (Range<u32>, FileSeat) {
         let files = self.files.all().len() as u64;
-        let seat = self.ranks.seat(self.job.sharing, self.job.rank_shift, files, rank);
+        let seat = self.ranks.seat(self.job.sharing, self.job.data_of(), files, rank);
         let own = match (seat.file, self.span_of(seat)) {
             (Some(file), _) => file as u32..file as u32 + 1,
             (None, Some(span)) => span.files,
@@ -398,7 +406,14 @@ impl ReadyBlocks {
             blocks: &self.blocks,
             random: Random::new(self.seed, self.ranks.rank(rank)),
             seed,
-            offsets: Offsets::new(&self.blocks, &self.shapes_of(rank), own, seat, seed),
+            offsets: Offsets::new(
+                &self.blocks,
+                &self.shapes_of(rank),
+                own,
+                seat,
+                seed,
+                mix(self.plan_seed, SEGMENTS),
+            ),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
             trace: self.cursor(rank),
         })
@@ -508,6 +523,12 @@ impl ReadyBlocks {
         if by_passes { stop.passes.map_or(1, u64::from) } else { 1 }
     }
 
+    /// True where workers sync their files after their last operation, before they close them.
+    fn syncs_in_phase(&self) -> bool {
+        let Blocks { opening, durability, mix, .. } = &self.blocks;
+        opening.is_in_phase() && durability.fsync_at_end && mix.write > 0
+    }
+
     /// Runs a worker with its engine.
     fn run(
         &self,
@@ -599,13 +620,16 @@ impl JobWork for ReadyBlocks {
         // flight.
         let (depth, spares) = (self.depth(), self.spare_buffers(rank, bytes));
         let (mut buffers, _pinned) = self.memory(bytes, depth + spares)?;
-        let mut content = self.content(rank, &mut buffers);
+        let mut content = self.content(rank, &mut buffers, bytes);
         if let Some(content) = &mut content {
             let spares = (depth..depth + spares).map(|nth| buffers.part(nth, bytes));
             content.take_turns(spares.map(Buffer::Host));
         }
+        let opens = self.blocks.opening.is_in_phase();
+        let own = opens.then(|| Arc::new(self.files.unopened()));
         let context = Context {
-            files: &self.files,
+            files: own.as_ref().unwrap_or(&self.files),
+            opens,
             depth,
             buffers: &buffers,
             buffer_bytes: bytes,
@@ -643,12 +667,14 @@ impl JobWork for ReadyBlocks {
         let think = self.rest().map_or(0, |think| think.time.0);
         let gap = longest_gap_ns(pace, &self.blocks, self.job.workers).saturating_mul(30);
         let of_trace = self.trace.as_ref().map_or(0, |trace| trace.longest_gap_ns());
-        think.saturating_add(gap).saturating_add(of_trace)
+        let sync = if self.syncs_in_phase() { SYNC_NS_MAX } else { 0 };
+        think.saturating_add(gap).saturating_add(of_trace).saturating_add(sync)
     }
 
     fn flushes_at_end(&self) -> bool {
         let durability = &self.blocks.durability;
-        (durability.fsync_at_end || durability.syncfs_at_end) && self.blocks.mix.write > 0
+        let at_end = durability.fsync_at_end || durability.syncfs_at_end;
+        at_end && self.blocks.mix.write > 0 && !self.blocks.opening.is_in_phase()
     }
 
     fn flush(&self) -> Failures {
@@ -664,8 +690,12 @@ impl JobWork for ReadyBlocks {
         failures
     }
 
-    /// Says what numbers of failed commands mean.
+    /// Says what numbers of failed commands mean, and what is known of the job as a whole.
     fn finish(&self, measurement: &mut Measurement) {
+        if self.syncs_in_phase() {
+            measurement.elapsed_with_flush_ns = Some(measurement.elapsed_ns);
+        }
+        measurement.wear_out = self.furthest.as_ref().and_then(|furthest| furthest.counts());
         for failure in measurement.errors.iter_mut().filter(|failure| failure.op.is_some()) {
             if let Some(why) = passthrough::meaning(&self.blocks.engine, failure.errno) {
                 failure.message += &format!("; {why}");
@@ -682,6 +712,10 @@ impl JobWork for ReadyBlocks {
         Some(plan.every > 0 || plan.only)
     }
 }
+
+/// Time that a worker's last sync may take, in which nothing completes: all that the host's memory
+/// holds goes to a slow device.
+const SYNC_NS_MAX: u64 = 1_800_000_000_000;
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -729,7 +763,11 @@ fn occurs(blocks: &Blocks, trace: Option<&Trace>, at: usize) -> bool {
     const FDATASYNC: usize = BlocksOp::Fdatasync as usize;
     let (durability, flushes) = (&blocks.durability, trace.is_some_and(has_flushes));
     match (at, BlocksOp::TABLE[at].figure) {
-        (FSYNC, _) => durability.fsync_every > 0 || flushes,
+        (_, Figure::Opening) => blocks.opening.is_in_phase(),
+        (FSYNC, _) => {
+            let at_end = blocks.opening.is_in_phase() && durability.fsync_at_end;
+            durability.fsync_every > 0 || flushes || (at_end && blocks.mix.write > 0)
+        }
         (FDATASYNC, _) => durability.fdatasync_every > 0 || flushes,
         (_, Figure::Flush) => durability.range.is_some(),
         (_, Figure::ReadBack) => reads_back(blocks),

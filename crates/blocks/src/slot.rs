@@ -35,12 +35,16 @@ impl BlocksSlot for Slot {
         const FSYNC: u8 = BlocksOp::Fsync as u8;
         const FDATASYNC: u8 = BlocksOp::Fdatasync as u8;
         const SYNC_FILE_RANGE: u8 = BlocksOp::SyncFileRange as u8;
+        const OPEN: u8 = BlocksOp::Open as u8;
+        const CLOSE: u8 = BlocksOp::Close as u8;
         match self.op.0 {
             WRITE => BlocksOp::Write,
             TRIM => BlocksOp::Trim,
             FSYNC => BlocksOp::Fsync,
             FDATASYNC => BlocksOp::Fdatasync,
             SYNC_FILE_RANGE => BlocksOp::SyncFileRange,
+            OPEN => BlocksOp::Open,
+            CLOSE => BlocksOp::Close,
             _ => BlocksOp::Read,
         }
     }
@@ -57,7 +61,7 @@ impl BlocksSlot for Slot {
 
     #[inline(always)]
     fn flushes(&self) -> bool {
-        self.direction().is_none()
+        matches!(self.issued(), BlocksOp::Fsync | BlocksOp::Fdatasync | BlocksOp::SyncFileRange)
     }
 
     #[inline(always)]

@@ -18,7 +18,6 @@ pub mod issue;
 pub mod names;
 pub mod operation;
 mod operation_log;
-pub mod permutation;
 pub mod phase;
 pub mod random;
 mod shared;
@@ -26,6 +25,7 @@ pub mod source;
 pub mod worker;
 pub mod worker_end;
 
+pub use candor_plan::permutation;
 pub use error::{EngineError, remedy};
 pub use failures::Failures;
 pub use phase::session::Session;

@@ -3,21 +3,13 @@
 //! The generator is xoshiro256++ by its definition. The bounded draw is candor's own (multiply and
 //! shift), so that a seed gives the same offsets whatever changes in a library.
 
+pub use candor_plan::permutation::mix;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 /// A stream of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub struct Random(Xoshiro256PlusPlus);
-
-/// Mixes two numbers into one that depends on every bit of both (splitmix64's finaliser).
-#[inline(always)]
-pub const fn mix(a: u64, b: u64) -> u64 {
-    let mut z = a ^ b.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
 
 impl Random {
     /// Stream of a seed and a salt; the salt separates users of one seed.

@@ -36,6 +36,7 @@ pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> HostFact
         cpu_governor: roots.fact(&governor, words),
         cpu_idle_exit_ns: idle_exit_ns(&sys.join("devices/system/cpu/cpu0/cpuidle"), roots),
         numa_cpus: numa_cpus(&sys.join("devices/system/node"), roots),
+        memory_occupied: None,
         cgroup: cgroup::facts(roots, missing_facts),
     };
     note_missing(&host, missing_facts);

@@ -34,6 +34,8 @@ pub enum Access {
     Random,
     /// Uniform, every block exactly once per pass, in an order keyed by the seed. Where sizes
     /// differ, blocks are of the smallest, and an operation ends before the next block used up.
+    /// Within segments, each block has its operations in one shuffled order, the same in every
+    /// segment and phase.
     Permutation,
     /// Zipf over blocks, the k-th most popular drawn with weight k^-theta; popularity is scattered
     /// over the range.

@@ -7,7 +7,7 @@ pub use crate::access::{
     Access, FileOrder, Position, Rotation, Stay, StayAt, TraceFile, Windows, Zone,
 };
 pub use crate::advice::{Advice, MapAdvice, Pieces};
-pub use crate::content::{Content, Duplicates, Fill, Pattern};
+pub use crate::content::{Content, Duplicates, Fill, Pattern, WordKind, Words};
 use crate::engine::is_default;
 pub use crate::engine::{
     Buffers, CallFlags, Carries, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, NvmeWrite,
@@ -86,6 +86,9 @@ pub struct Blocks {
     /// Empty the files as they are made ready for a phase, before any of their bytes are made.
     #[serde(skip_serializing_if = "is_false")]
     pub truncate_at_open: bool,
+    /// When files are opened, and by whom.
+    #[serde(skip_serializing_if = "is_default")]
+    pub opening: Opening,
     /// Engine that issues the I/O, with its options.
     pub engine: Engine,
     /// Operations that have an I/O priority of their own, for libaio and io_uring.
@@ -137,6 +140,7 @@ impl Default for Blocks {
             serialize_overlap: false,
             lock: Lock::None,
             truncate_at_open: false,
+            opening: Opening::Before,
             engine: Engine::Psync,
             priorities: Vec::new(),
             buffers: Buffers::default(),
@@ -259,7 +263,45 @@ pub enum Share {
         block: Bytes,
         /// Number of segments.
         count: u32,
+        /// Which rank has which transfers of a segment.
+        #[serde(default, skip_serializing_if = "is_default")]
+        deal: SegmentDeal,
     },
+}
+
+/// Which rank has which transfers of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentDeal {
+    /// Each rank those of its own block.
+    #[default]
+    ByRank,
+    /// Each transfer belongs to any rank, all ranks have the same number of them, and each segment
+    /// is dealt alike; keyed by the plan's seed, so that later phases deal alike too.
+    Scattered,
+}
+
+/// When files are opened, and by whom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Opening {
+    /// Before the clock, once for all workers of a job.
+    #[default]
+    Before,
+    /// By each worker for itself once the phase runs, with descriptors of its own: it makes a file
+    /// that is to be made, and closes its files after its last operation and their sync. Opening,
+    /// sync and closing count as part of the phase.
+    InPhase,
+    /// The same, and no worker of the job goes on from opening to its operations, nor from these to
+    /// closing, before all others have come as far.
+    InStages,
+}
+
+impl Opening {
+    /// True where each worker opens its files within the phase.
+    pub fn is_in_phase(self) -> bool {
+        self != Opening::Before
+    }
 }
 
 /// When writes are made durable.

@@ -12,6 +12,7 @@ mod jobs;
 mod limits;
 mod listing;
 mod memory;
+mod opening;
 mod passthrough;
 mod program;
 mod ranges;
@@ -21,6 +22,7 @@ mod targets;
 mod threads;
 mod timing;
 mod whole;
+mod words;
 mod zones;
 
 use std::collections::HashMap;
@@ -59,6 +61,7 @@ struct Known<'p> {
 fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found) {
     stop::check(&phase.stop, &at.key("stop"), out);
     whole::check_phase(phase, at, out);
+    opening::check_phase(phase, at, out);
     for (i, job) in phase.jobs.iter().enumerate() {
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
@@ -102,7 +105,9 @@ fn check_blocks(
     engine::check(&view, out);
     passthrough::check(&view, out);
     timing::check(&view, out);
+    opening::check(&view, out);
     content::check(&view, out);
+    words::check(&view, out);
 }
 
 /// The blocks of a job with what surrounds them.

@@ -29,6 +29,9 @@ pub struct Content {
     pub duplicate_percent: u8,
     /// Which blocks are repeated.
     pub duplicates: Duplicates,
+    /// What words say, for `fill = "words"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub words: Option<Words>,
 }
 
 /// How the bytes of written blocks come about.
@@ -49,6 +52,41 @@ pub enum Fill {
     Once,
     /// A pattern, from the start of each operation.
     Pattern,
+    /// Words of 64 bits that tell their writer and their place.
+    Words,
+}
+
+/// Words of 64 bits, computed from a seed, the rank of the writer and the place of an operation.
+///
+/// The writer is the rank on whose data a worker works. Bits 32 to 63 of most words are its number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Words {
+    /// Which words.
+    pub kind: WordKind,
+    /// Seed, also called signature.
+    pub seed: i32,
+    /// Contiguous bytes of each rank in turn in a file that all share, where reads fall on the data
+    /// of any of them: the writer of a byte is the rank that has its block. Absent means that of
+    /// the rank on whose data the worker works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank_block: Option<Bytes>,
+}
+
+/// Words that an operation writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WordKind {
+    /// The rank, and the seed (a time stamp, often) plus the number of the word: the same in every
+    /// operation of a rank, so a block in place of another one of its rank is not found.
+    #[default]
+    Timestamp,
+    /// The same, but every 512th word has the rank and the offset, times its number in this row.
+    Offset,
+    /// One random word again and again, but every 512th word as with `offset`.
+    Incompressible,
+    /// Random words, keyed by the sum of seed, rank and offset.
+    Random,
 }
 
 /// Which blocks duplicates repeat.

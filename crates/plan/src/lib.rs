@@ -26,9 +26,11 @@ mod nearest;
 mod operation;
 mod pace;
 mod pattern;
+pub mod permutation;
 pub mod problem;
 mod program;
 pub mod rank;
+mod rank_order;
 pub mod shell;
 mod target;
 #[cfg(test)]
@@ -56,6 +58,7 @@ pub use model::{
 pub use nearest::nearest;
 pub use problem::{PathStep, PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};
+pub use rank_order::{DataOf, RankOrder};
 pub use target::{Create, Layout, Member, Target, TargetKind, files_below};
 pub use threads::{ControlGroup, MemoryPolicy, Threads};
 pub use tree::Tree;

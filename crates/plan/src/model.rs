@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::is_default;
+use crate::rank_order::{DataOf, RankOrder};
 use crate::units::{Direction, Extent, PerDirection};
 use crate::{Blocks, Bytes, Entries, Nanos, OperationsLog, Target, Threads, Work};
 
@@ -23,6 +25,10 @@ pub struct Plan {
     pub seed: u64,
     /// How often the whole list of phases runs.
     pub repeats: u32,
+    /// Memory that each host keeps occupied from before the first phase until the end of the last,
+    /// in bytes or as a share of what the host has, so that less is left to the page cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub occupy_memory: Option<Extent>,
     /// Targets that are exercised, by name.
     #[serde(rename = "target")]
     pub targets: Vec<Target>,
@@ -38,6 +44,7 @@ impl Default for Plan {
             name: String::new(),
             seed: 1,
             repeats: 1,
+            occupy_memory: None,
             targets: Vec::new(),
             phases: Vec::new(),
         }
@@ -342,6 +349,9 @@ pub struct Job {
     /// worker reads what it wrote itself.
     #[serde(default)]
     pub rank_shift: i64,
+    /// Order in which workers take the data of ranks, instead of a shift.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub rank_order: RankOrder,
     /// The page cache, and the kernel's caches of names, are meant to answer, as for an application
     /// that counts on them: that they did is the result then, and no fault of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -391,6 +401,11 @@ impl Job {
         self.work.blocks_mut()
     }
 
+    /// The ranks on whose data its workers work.
+    pub fn data_of(&self) -> DataOf {
+        DataOf { shift: self.rank_shift, order: self.rank_order }
+    }
+
     /// Entries, where that is its work.
     pub fn entries(&self) -> Option<&Entries> {
         self.work.entries()
@@ -413,6 +428,7 @@ impl Default for Job {
             targets: Vec::new(),
             sharing: Sharing::Shared,
             rank_shift: 0,
+            rank_order: RankOrder::InOrder,
             wants_cache: false,
             placement: Placement::default(),
             threads: Threads::default(),

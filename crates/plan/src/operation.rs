@@ -65,6 +65,8 @@ pub enum Figure {
     ReadBack,
     /// Names made, looked up, changed or removed.
     Names,
+    /// Files opened and closed around the work, counted beside it.
+    Opening,
     /// Whole items, from the begin of their first operation, counted beside the operations.
     Item,
     /// Work of the CPU alone.
@@ -80,15 +82,15 @@ impl Figure {
             Figure::Read | Figure::ReadBack => Some(Direction::Read),
             Figure::Write => Some(Direction::Write),
             Figure::Trim => Some(Direction::Trim),
-            Figure::Flush | Figure::Names | Figure::Item => None,
+            Figure::Flush | Figure::Names | Figure::Opening | Figure::Item => None,
             Figure::Compute | Figure::Memory => None,
         }
     }
 
-    /// True for what a job was asked to do, apart from making it durable and checking it, and from
-    /// times that several operations make up.
+    /// True for what a job was asked to do, apart from opening files, making it durable and checking
+    /// it, and from times that several operations make up.
     pub fn is_work(self) -> bool {
-        !matches!(self, Figure::Flush | Figure::ReadBack | Figure::Item)
+        !matches!(self, Figure::Flush | Figure::ReadBack | Figure::Opening | Figure::Item)
     }
 }
 
@@ -120,6 +122,10 @@ pub enum BlocksOp {
     SyncFileRange = 5,
     /// Reads that read back what was written.
     ReadBack = 6,
+    /// A worker opens a file for itself, within the phase.
+    Open = 7,
+    /// It closes that file.
+    Close = 8,
 }
 
 impl BlocksOp {
@@ -135,6 +141,8 @@ impl BlocksOp {
         Operation::of("fdatasync", Figure::Flush),
         Operation::of("sync_file_range", Figure::Flush),
         Operation::of("read_back", Figure::ReadBack).moving(),
+        Operation::of("open", Figure::Opening),
+        Operation::of("close", Figure::Opening),
     ];
 
     /// The row.

@@ -3,6 +3,8 @@
 //! Pure arithmetic over (rank, ranks), so that every host computes the same for every worker.
 
 use crate::Sharing;
+use crate::permutation::Permutation;
+pub use crate::rank_order::{DataOf, RankOrder, data_rank};
 
 /// A host among those that run a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +47,16 @@ impl Ranks {
         self.first_rank + u64::from(worker)
     }
 
-    /// The seat of a worker of this host, where its job's targets have `files` files: that of the
-    /// rank on whose data it works, `shift` further on.
-    pub fn seat(&self, sharing: Sharing, shift: i64, files: u64, worker: u32) -> Seat {
-        Seat::of(sharing, data_rank(self.rank(worker), self.ranks, shift), self.ranks, files)
+    /// The rank on whose data a worker of this host works.
+    pub fn data_rank(&self, data_of: DataOf, worker: u32) -> u64 {
+        data_of.rank(self.rank(worker), self.ranks)
     }
-}
 
-/// The rank on whose data a worker works: `shift` further on, modulo `ranks`.
-pub fn data_rank(rank: u64, ranks: u64, shift: i64) -> u64 {
-    let ranks = i128::from(ranks.max(1));
-    // The remainder is not negative and below `ranks`, so it fits again.
-    (i128::from(rank) + i128::from(shift)).rem_euclid(ranks) as u64
+    /// The seat of a worker of this host, where its job's targets have `files` files: that of the
+    /// rank on whose data it works.
+    pub fn seat(&self, sharing: Sharing, data_of: DataOf, files: u64, worker: u32) -> Seat {
+        Seat::of(sharing, self.data_rank(data_of, worker), self.ranks, files)
+    }
 }
 
 /// A worker's seat among those that use the same file.
@@ -98,6 +98,21 @@ impl Seat {
     /// [`crate::blocks::Share::Segments`] and [`crate::blocks::Share::Interleave`].
     pub fn dealt(self, block: u64) -> Dealt {
         Dealt { block: block.max(1), seat: self.seat, seats: self.seats }
+    }
+
+    /// The transfers of `size` bytes that are dealt to the worker at random among those of each
+    /// segment of `block` bytes per worker, in an order of that key which all workers share.
+    pub fn scattered(self, block: u64, size: u64, key: u64) -> Scattered {
+        let (block, size) = (block.max(1), size.max(1));
+        let transfers = (block / size).max(1);
+        let all = transfers.saturating_mul(self.seats.max(1));
+        Scattered {
+            order: Permutation::new(all, key),
+            first: transfers.saturating_mul(self.seat),
+            block,
+            size,
+            segment: block.saturating_mul(self.seats.max(1)),
+        }
     }
 
     /// Start and length of the worker's slice of `whole` bytes, for
@@ -142,6 +157,42 @@ impl Dealt {
     }
 }
 
+/// Transfers of each segment of a range that are dealt to workers at random, each exactly once and
+/// in every segment alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scattered {
+    /// Order of all transfers of a segment, of which each worker has a run.
+    order: Permutation,
+    /// Start of the worker's run.
+    first: u64,
+    /// Bytes of a segment that are the worker's.
+    block: u64,
+    size: u64,
+    /// Length of a segment.
+    segment: u64,
+}
+
+impl Scattered {
+    /// Offset of a position in the worker's transfers, from the start of the range.
+    #[inline(always)]
+    pub fn offset(&self, position: u64) -> u64 {
+        let (segment, within) = (position / self.block, position % self.block);
+        let transfer = self.order.at(self.first + within / self.size);
+        segment * self.segment + transfer * self.size + within % self.size
+    }
+
+    /// End of the segment in which a position lies, for positions that may lie beyond 64 bits.
+    pub fn end(&self, position: u64) -> u64 {
+        (position / self.block).saturating_add(1).saturating_mul(self.segment)
+    }
+
+    /// The same in the order of another key.
+    #[must_use]
+    pub fn with_key(self, key: u64) -> Scattered {
+        Scattered { order: self.order.with_key(key), ..self }
+    }
+}
+
 /// Most workers of a job that use the same file.
 pub fn seats_max(sharing: Sharing, ranks: u64, files: u64) -> u64 {
     Seat::of(sharing, 0, ranks, files).seats
@@ -150,15 +201,6 @@ pub fn seats_max(sharing: Sharing, ranks: u64, files: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shifts_wrap_in_both_directions() {
-        for (rank, ranks, shift, expected) in
-            [(0, 4, 1, 1), (3, 4, 1, 0), (0, 4, -1, 3), (2, 4, -9, 1), (5, 0, i64::MIN, 0)]
-        {
-            assert_eq!(data_rank(rank, ranks, shift), expected, "{rank} of {ranks} by {shift}");
-        }
-    }
 
     #[test]
     fn own_files_are_shared_only_where_there_are_too_few() {
@@ -177,13 +219,14 @@ mod tests {
             (0..3).flat_map(|at| (0..4).map(move |worker| host(at).rank(worker))).collect();
         assert_eq!(ranks, (0..12).collect::<Vec<_>>());
         assert!((0..3).all(|at| host(at).ranks == 12 && host(at).host.host == at));
-        let own = |at, worker| host(at).seat(Sharing::Own, 4, 12, worker).file;
+        let shifted = |shift| DataOf { shift, ..DataOf::OWN };
+        let own = |at, worker| host(at).seat(Sharing::Own, shifted(4), 12, worker).file;
         assert_eq!((own(0, 1), own(2, 1)), (Some(5), Some(1)), "the data of the next host");
         let alone = HostIndex::ALONE.ranks(12);
         for worker in 0..12 {
             for (sharing, files) in [(Sharing::Own, 5), (Sharing::Shared, 3)] {
-                let seat = host(worker / 4).seat(sharing, -1, files, worker % 4);
-                assert_eq!(seat, alone.seat(sharing, -1, files, worker), "as on one host");
+                let seat = host(worker / 4).seat(sharing, shifted(-1), files, worker % 4);
+                assert_eq!(seat, alone.seat(sharing, shifted(-1), files, worker), "as on one host");
             }
         }
     }

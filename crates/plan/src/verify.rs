@@ -110,7 +110,7 @@ impl Verify {
         match self.format {
             Format::Own => 40,
             Format::Acca(sum) => self.header_version.header_bytes() + sum.room_bytes(),
-            Format::Pattern | Format::Nothing => 0,
+            Format::Pattern | Format::Words | Format::Nothing => 0,
         }
     }
 }
@@ -129,6 +129,8 @@ pub enum Format {
     Acca(Sum),
     /// No header: every byte is that of `content.pattern`.
     Pattern,
+    /// No header: every word is that of `content.words`. A block is a whole operation.
+    Words,
     /// Nothing; blocks are read and not looked at.
     Nothing,
 }

@@ -137,6 +137,8 @@ pub struct WorkerSample {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrepareStep {
+    /// Memory is occupied, so that less is left to the page cache.
+    OccupyMemory,
     /// Host and devices are inspected.
     Inspect,
     /// Missing bytes of files are written.
@@ -155,6 +157,7 @@ impl PrepareStep {
     /// The word for it in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            PrepareStep::OccupyMemory => "occupy_memory",
             PrepareStep::Inspect => "inspect",
             PrepareStep::LayOut => "lay_out",
             PrepareStep::Evict => "evict",

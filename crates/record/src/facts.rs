@@ -96,6 +96,9 @@ pub struct HostFacts {
     pub memory_bytes: Option<Fact<u64>>,
     /// Memory that could be had without swapping.
     pub memory_available_bytes: Option<Fact<u64>>,
+    /// Memory that the run keeps occupied, of which the kernel says no longer that it is available.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_occupied: Option<MemoryOccupied>,
     /// Bytes per page.
     pub page_bytes: u64,
     /// The kernel's clock source.
@@ -118,6 +121,15 @@ pub struct HostFacts {
     pub numa_cpus: Vec<(i32, Fact<String>)>,
     /// Limits of the control group this process runs in.
     pub cgroup: CgroupFacts,
+}
+
+/// Memory that a run keeps occupied while its phases run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryOccupied {
+    /// Bytes, each page of them written once.
+    pub bytes: u64,
+    /// They are locked: the kernel cannot swap them out.
+    pub locked: bool,
 }
 
 /// Limits of the control group this process runs in, ancestors included.

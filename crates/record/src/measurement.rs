@@ -16,10 +16,12 @@ mod first_done;
 mod latency;
 mod merge;
 mod per_target;
+mod stages;
 
 pub use first_done::{FirstDone, OpCount};
 pub use latency::{Latency, PERCENTILES, samples_needed};
 pub use per_target::{TargetOp, TargetStats};
+pub use stages::{StageSpan, Stages, WearOut};
 
 /// Work of the workers of one job in one phase, merged over them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -79,6 +81,12 @@ pub struct Measurement {
     /// How steady it had become, where that was a way to end.
     #[serde(default)]
     pub steady: Option<SteadyState>,
+    /// Opening, transfer and closing over all workers, where each opened its files in the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
+    /// How far workers were when their time was up, where all went on to the furthest one's count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wear_out: Option<WearOut>,
     /// Wall clock when its workers began, before the ramp, in ms since 1970.
     #[serde(default)]
     pub start_unix_ms: Option<u64>,
@@ -510,6 +518,9 @@ pub struct WorkerStats {
     /// The CPU on which it ended.
     #[serde(default)]
     pub cpu: Option<u32>,
+    /// Its opening, transfer and closing, where it opened its files in the phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
 }
 
 /// Errors of one kind on one target.

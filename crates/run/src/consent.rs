@@ -19,11 +19,33 @@ use crate::owned_files::{self, OwnedFiles};
 use crate::signature;
 use crate::trees::{NamedTree, Needs, OwnTrees};
 
-/// Names of a phase, and which of them nobody had.
+/// Names that workers of a phase make and that nobody had.
 #[derive(Debug)]
 pub struct AbsentNames {
+    /// Those whose files stay.
+    kept: Absent,
+    /// Those whose files are removed at the end of the run.
+    removed: Absent,
+}
+
+/// Names, and which of them nobody had.
+#[derive(Debug)]
+struct Absent {
     names: Names,
     absent: Vec<bool>,
+}
+
+impl Absent {
+    fn of<'t>(targets: impl IntoIterator<Item = &'t Target>) -> Absent {
+        let names = Names::of(targets);
+        let is_absent = |named: Named| named.path.symlink_metadata().is_err();
+        Absent { absent: names.iter().map(is_absent).collect(), names }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = PathBuf> + '_ {
+        let absent = self.names.iter().zip(&self.absent).filter(|(_, absent)| **absent);
+        absent.map(|(named, _)| named.path)
+    }
 }
 
 /// Keeps a run from doing harm: knows what is its own, and what the user consented to.
@@ -148,21 +170,48 @@ impl Guard {
     /// Names that a phase is to make and that nobody has now: what stands there after it is the
     /// run's own.
     pub fn absent_names(&self, plan: &Plan, phase: &Phase) -> AbsentNames {
-        let makes = |job: &&Job| {
+        let makes_names = |job: &Job| {
             let of_targets = job.entries().filter(|entries| entries.over.is_of_targets());
             of_targets.is_some_and(|entries| !entries.needs_names())
         };
-        let jobs: Vec<_> = phase.jobs.iter().filter(makes).collect();
-        let used = |target: &&Target| jobs.iter().any(|job| job.targets.contains(&target.name));
-        let names = Names::of(plan.targets.iter().filter(used));
-        let is_absent = |named: Named| named.path.symlink_metadata().is_err();
-        AbsentNames { absent: names.iter().map(is_absent).collect(), names }
+        let makes_files = |job: &Job| {
+            let opens = job.blocks().filter(|blocks| blocks.opening.is_in_phase());
+            opens.is_some_and(|blocks| blocks.destroys().is_some())
+        };
+        let used_by = |makes: &dyn Fn(&Job) -> bool, target: &Target| {
+            let mut jobs = phase.jobs.iter().filter(|job| makes(job));
+            jobs.any(|job| job.targets.contains(&target.name))
+        };
+        let is_kept = |target: &&Target| {
+            used_by(&makes_names, target) || (target.keep && used_by(&makes_files, target))
+        };
+        let is_removed = |target: &&Target| !target.keep && used_by(&makes_files, target);
+        AbsentNames {
+            kept: Absent::of(plan.targets.iter().filter(is_kept)),
+            removed: Absent::of(plan.targets.iter().filter(is_removed)),
+        }
     }
 
-    /// Takes what stands at these names for the run's own; none of it is removed at the end.
+    /// Takes what stands at these names for the run's own.
     pub fn adopt(&mut self, names: &AbsentNames) {
-        let absent = names.names.iter().zip(&names.absent).filter(|(_, absent)| **absent);
-        absent.for_each(|(named, _)| self.files.adopt(&named.path));
+        names.kept.paths().for_each(|path| self.files.adopt(&path, true));
+        names.removed.paths().for_each(|path| self.files.adopt(&path, false));
+    }
+
+    /// Makes the directories of a file that workers make in the phase, where there is none.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn create_directories_of(&mut self, target: &Target, path: &Path) -> Result<(), RunError> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        if parent.is_none_or(Path::exists) {
+            return Ok(());
+        }
+        match target.create {
+            Create::Parents => owned_files::create_parents(path)
+                .map_err(RunError::file("make the directory of", path)),
+            _ => self.create_directory(target).map(drop),
+        }
     }
 
     /// True where that path still is a file that this run made.

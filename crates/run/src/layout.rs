@@ -122,6 +122,8 @@ impl FileLayout<'_> {
         };
         let is_filled = target.layout == Layout::Needed && work.iter().any(fills);
         let needed = is_laid_out(target, work) && !is_filled;
+        // Whoever opens a file in the phase makes it there.
+        let made_in_phase = work.iter().all(|(_, blocks)| blocks.opening.is_in_phase());
         let empties = work.iter().any(|(_, blocks)| blocks.truncate_at_open);
         // Whoever may overwrite a file may fill its holes.
         let fills_holes = needed && target.layout == Layout::Write && writes.is_some();
@@ -130,6 +132,12 @@ impl FileLayout<'_> {
             let length = || named.path.metadata().ok().map(|file| file.len());
             let size = named.size.or_else(|| length().filter(|_| fills_holes));
             let size = size.filter(|_| needed);
+            if made_in_phase && size.is_none() && is_absent(&named.path) {
+                if writes.is_some() && target.create != Create::Nothing {
+                    self.guard.create_directories_of(target, &named.path)?;
+                }
+                continue;
+            }
             if (writes.is_some() || size.is_some()) && target.create != Create::Nothing {
                 self.guard.create(target, index, &named.path, writes)?;
             }
@@ -272,6 +280,11 @@ impl FileLayout<'_> {
         let flushed = laid_out.map_or(Ok(()), |file| self.unflushed.add(file, size));
         flushed.map_err(RunError::file("flush", &named.path))
     }
+}
+
+/// True where nothing stands at a path, not even a dangling link.
+fn is_absent(path: &Path) -> bool {
+    path.symlink_metadata().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
 /// Smaller files share one flush: a flush for each takes longer than writing them.

@@ -24,6 +24,7 @@ use self::phase::LocalPhase;
 use crate::consent::Guard;
 use crate::error::RunError;
 use crate::events::Channels;
+use crate::occupied_memory::OccupiedMemory;
 use crate::owned_files::OwnedFiles;
 use crate::phase_snapshots::wait_until;
 use crate::precheck::PhaseFiles;
@@ -68,6 +69,8 @@ pub struct Local {
     lists: Lists,
     schedulers: Schedulers,
     tracer: RunTracer,
+    /// Memory that is kept from the page cache until the run ends.
+    occupied: Option<OccupiedMemory>,
     /// Notes that no result has brought yet.
     notes: Vec<Note>,
     /// A phase has been prepared.
@@ -94,6 +97,7 @@ impl Local {
             lists: Lists::default(),
             schedulers: Schedulers::default(),
             tracer: RunTracer::default(),
+            occupied: None,
             notes: Vec::new(),
             begun: false,
             submissions: HashMap::new(),
@@ -191,6 +195,15 @@ impl Local {
             })
     }
 
+    /// Occupies the memory that the plan asks for, before the host is inspected.
+    fn occupy_memory(&mut self, plan: &Plan) -> Result<(), RunError> {
+        if let (Some(extent), None) = (plan.occupy_memory, &self.occupied) {
+            let host = candor_observe::inspect(&[], &self.roots).host;
+            self.occupied = Some(OccupiedMemory::occupy(extent, &host, &self.channels)?);
+        }
+        Ok(())
+    }
+
     /// Reads the lists of a plan, once for this host: its jobs find them in the session.
     fn read_lists(&mut self, plan: &Plan) -> Result<(), RunError> {
         self.lists.read(plan).map_err(RunError::BadPlan)?;
@@ -284,7 +297,9 @@ impl Runner for Local {
             bytes_total: 0,
         });
         let named: Vec<_> = plan.targets.iter().map(|t| (t.name.clone(), t.path.clone())).collect();
+        self.occupy_memory(plan)?;
         self.host.facts = candor_observe::inspect(&named, &self.roots);
+        self.host.facts.host.memory_occupied = self.occupied.as_ref().map(|memory| memory.known);
         self.notes.extend(operations_log::notes(plan));
         if plan_commands(plan).any(|sends| sends) {
             self.host.facts.missing.push(untraced_commands());
@@ -351,6 +366,7 @@ impl Runner for Local {
     }
 
     fn close(&mut self) -> Vec<Note> {
+        self.occupied = None;
         if let Some(first) = self.guard.first_to_remove() {
             // Names of trees take their time.
             self.channels.events.send(Event::Preparing {

@@ -68,13 +68,7 @@ impl OwnedFiles {
         let mut options = File::options();
         options.write(true).create_new(true).custom_flags(libc::O_NOFOLLOW);
         let metadata = options.open(path)?.metadata()?;
-        let identity = (metadata.dev(), metadata.ino());
-        self.made.insert(self.hasher.hash_one((path, identity)));
-        if !keep {
-            self.to_remove.insert(path.to_owned(), identity);
-            list().push((name, identity));
-            self.mark(path);
-        }
+        self.remember(path, name, (metadata.dev(), metadata.ino()), keep);
         Ok(())
     }
 
@@ -136,10 +130,19 @@ impl OwnedFiles {
         }
     }
 
-    /// Remembers what workers of this run made at a path, to be kept.
-    pub fn adopt(&mut self, path: &Path) {
-        if let Some(identity) = identity(path) {
-            self.made.insert(self.hasher.hash_one((path, identity)));
+    /// Remembers what workers of this run made at a path, to be kept or removed at the end.
+    pub fn adopt(&mut self, path: &Path, keep: bool) {
+        let name = CString::new(path.as_os_str().as_bytes());
+        let (Some(identity), Ok(name)) = (identity(path), name) else { return };
+        self.remember(path, name, identity, keep);
+    }
+
+    fn remember(&mut self, path: &Path, name: CString, identity: Identity, keep: bool) {
+        self.made.insert(self.hasher.hash_one((path, identity)));
+        if !keep {
+            self.to_remove.insert(path.to_owned(), identity);
+            list().push((name, identity));
+            self.mark(path);
         }
     }
 

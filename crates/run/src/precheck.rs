@@ -95,6 +95,7 @@ pub fn refresh(facts: &mut Facts, (plan, lists): (&Plan, &Lists), phase: &Phase,
         });
         if let (false, Some(path)) = (settled, paths.first()) {
             prove(facts, index, path, commanding.as_ref(), roots);
+            prove_where_made(facts, index, path, &work, roots);
         }
     }
 }
@@ -168,6 +169,26 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, engine: Option<&Engine>, 
     let of_this = format!("accounting probe of {}", path.display());
     facts.missing.retain(|known| known.what != of_this);
     facts.missing.extend(missing);
+}
+
+/// Proves the counters for a file that workers make in the phase: a small file of our own in its
+/// directory stands for it. What cannot be proven is not verifiable, and keeps no run from going on.
+fn prove_where_made(
+    facts: &mut Facts,
+    index: usize,
+    path: &Path,
+    work: &[Work<'_>],
+    roots: &Roots,
+) {
+    let makes = |(_, blocks): &Work| blocks.opening.is_in_phase() && blocks.destroys().is_some();
+    let Some(directory) = path.parent().filter(|_| !path.exists() && work.iter().any(makes)) else {
+        return;
+    };
+    let directory = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+    let proven = on_own_file(directory, |file| prove(facts, index, file, None, roots));
+    if let Err(why) = proven {
+        unproven(facts, directory, &why);
+    }
 }
 
 /// A device that takes the commands of an engine.

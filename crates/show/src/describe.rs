@@ -51,6 +51,10 @@ pub fn host(host: &HostFacts) -> String {
         value(&host.numa_nodes).filter(|n| **n > 1).map(|nodes| format!("{nodes} NUMA nodes")),
     );
     parts.extend(value(&host.memory_bytes).map(|bytes| format!("{} memory", column::size(*bytes))));
+    parts.extend(
+        host.memory_occupied
+            .map(|memory| format!("{} of it occupied by this run", column::size(memory.bytes))),
+    );
     parts.extend(value(&host.hypervisor).filter(|v| **v).map(|_| "virtual machine".to_owned()));
     parts.join(", ")
 }

@@ -44,6 +44,11 @@ fn host(page: &mut Page, host: &HostFacts) {
 /// The host, a name and a text for each thing that is known of it.
 pub fn host_lines(host: &HostFacts) -> Vec<(&'static str, String)> {
     let available = value(&host.memory_available_bytes).map(|b| format!("{} available", size(*b)));
+    let occupied = host.memory_occupied.map(|memory| {
+        let locked = if memory.locked { " and locked" } else { "" };
+        format!("{} occupied{locked} by this run", size(memory.bytes))
+    });
+    let memory = available.into_iter().chain(occupied).collect::<Vec<_>>().join(", ");
     let cost = value(&host.clock_cost_ns).map(|ns| format!("{ns:.0} ns a reading"));
     let clock = value(&host.clocksource).cloned();
     let clock = [clock, cost].into_iter().flatten().collect::<Vec<_>>().join(", ");
@@ -53,7 +58,7 @@ pub fn host_lines(host: &HostFacts) -> Vec<(&'static str, String)> {
     let locked = value(&host.lockdown).filter(|mode| *mode != "none").cloned();
     let lines = [
         ("Host", describe::host(host)),
-        ("Memory", available.unwrap_or_default()),
+        ("Memory", memory),
         ("Clock", clock),
         ("CPU", governor.unwrap_or_default()),
         ("Limits", limits),

@@ -79,7 +79,8 @@ impl Line {
             return self.over(&format!("{phase}{joint}{text}{amount}"));
         }
         // Only what takes long is worth a line of a log, and only once.
-        let worth = step == PrepareStep::LayOut && text != self.preparing;
+        let worth = matches!(step, PrepareStep::LayOut | PrepareStep::OccupyMemory)
+            && text != self.preparing;
         self.preparing.clone_from(&text);
         match (worth, bytes.1) {
             (false, _) => String::new(),
@@ -159,6 +160,7 @@ pub fn time_left(left: &Left) -> String {
 /// A step of preparation, before its object.
 pub fn preparing(step: PrepareStep) -> &'static str {
     match step {
+        PrepareStep::OccupyMemory => "occupying memory,",
         PrepareStep::Inspect => "inspecting",
         PrepareStep::LayOut => "laying out",
         PrepareStep::Evict => "dropping from the cache",

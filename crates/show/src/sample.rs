@@ -214,6 +214,7 @@ pub(crate) fn facts() -> Facts {
         numa_nodes: Some(Fact::new(1, "/sys/devices/system/node")),
         memory_bytes: Some(Fact::new(32 << 30, "/proc/meminfo MemTotal")),
         memory_available_bytes: Some(Fact::new(20 << 30, "/proc/meminfo MemAvailable")),
+        memory_occupied: None,
         page_bytes: 4096,
         clocksource: Some(Fact::new("tsc".into(), "/sys/devices/system/clocksource")),
         clock_cost_ns: Some(Fact::new(24.0, "clock_gettime")),

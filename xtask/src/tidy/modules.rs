@@ -5,7 +5,9 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho fio results"),
+    ("dialects", "kit iostat dd elbencho ior fio results"),
+    ("dialects::ior", "grammar options setup plan output"),
+    ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (
@@ -36,15 +38,15 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "plan",
-        "text_serde units trace access advice content engine measure operation pace verify zones \
-         blocks memory pattern file_name tree listing target entries threads program work model nearest \
-         problem rank check shell text",
+        "text_serde units permutation rank_order trace access advice content engine measure \
+         operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
+         nearest problem rank check shell text",
     ),
     ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data known layout sources engines ready"),
     (
         "engine",
-        "error random permutation names host clock operation failures worker_end counters \
+        "error random names host clock operation failures worker_end counters \
          first_done operation_log issue source gates shared family worker phase",
     ),
     (
@@ -64,8 +66,8 @@ const ORDERS: &[(&str, &str)] = &[
         "run",
         "error families control leftovers owned_files trees signals events claims device_claim \
          signature consent hooks schedulers integrity tracer devices precheck inspection align \
-         page_cache device_watch target_check cached_work layout free_space memory submission \
-         runner sizes operations_log phase_snapshots local run",
+         page_cache device_watch target_check cached_work layout free_space memory \
+         occupied_memory submission runner sizes operations_log phase_snapshots local run",
     ),
 ];
 

@@ -3,3 +3,4 @@
 pub mod content;
 pub mod verifier;
 pub mod verify;
+pub mod words;

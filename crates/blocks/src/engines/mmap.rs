@@ -186,12 +186,15 @@ fn install_handler() {
 /// Engine of loads and stores on mapped files.
 pub struct Mmap {
     files: Arc<Files>,
-    mapped: Vec<Mapped>,
+    /// Mappings of the files; none of one that is not open yet.
+    mapped: Vec<Option<Mapped>>,
+    writes: bool,
+    advice: Vec<MapAdvice>,
     drops: bool,
 }
 
 impl Mmap {
-    /// Maps every file of the worker.
+    /// Maps every file of the worker that is open.
     ///
     /// # Errors
     /// The kernel's, for a file that cannot be mapped.
@@ -199,20 +202,60 @@ impl Mmap {
         let (writes, advice) = (blocks.mix.write > 0, blocks.hints.of_maps());
         let map = |file: &OpenFile| {
             let mapped = Mapped::new(file.raw(), file.size, writes, &advice);
-            mapped.map_err(EngineError::file("map", &file.path))
+            mapped.map(Some).map_err(EngineError::file("map", &file.path))
         };
-        let mapped = context.files.all().iter().map(map).collect::<Result<_, _>>()?;
+        let files = context.files.all().iter();
+        let mapped = match context.opens {
+            true => files.map(|_| None).collect(),
+            false => files.map(map).collect::<Result<_, _>>()?,
+        };
         Ok(Mmap {
             files: context.files.clone(),
             mapped,
+            writes,
+            advice,
             drops: matches!(blocks.engine, candor_plan::Engine::Mmap(options) if options.drop),
         })
     }
 }
 
+impl Mmap {
+    /// Opens a file and maps it; one that is written is first made as long as its mapping, behind
+    /// which no byte could be stored.
+    #[cold]
+    fn open(&mut self, slot: &Slot) -> Outcome {
+        let file = self.files.get(slot.handle);
+        let failed = |error: io::Error| Outcome::error(error.raw_os_error().unwrap_or(libc::EIO));
+        let opened = file.open_in_phase();
+        if !matches!(opened, Outcome::Done(_)) {
+            return opened;
+        }
+        if let Err(error) = if self.writes { file.reach_size() } else { Ok(()) } {
+            return failed(error);
+        }
+        match Mapped::new(file.raw(), file.size, self.writes, &self.advice) {
+            Ok(mapped) => {
+                self.mapped[slot.handle as usize] = Some(mapped);
+                opened
+            }
+            Err(error) => failed(error),
+        }
+    }
+}
+
 impl Call for Mmap {
     fn call(&mut self, slot: &Slot) -> Outcome {
-        let mapped = &self.mapped[slot.handle as usize];
+        match slot.issued() {
+            BlocksOp::Open => return self.open(slot),
+            BlocksOp::Close => {
+                self.mapped[slot.handle as usize] = None;
+                return blocking_call(&self.files, slot);
+            }
+            _ => {}
+        }
+        let Some(mapped) = &self.mapped[slot.handle as usize] else {
+            return Outcome::error(libc::EBADF);
+        };
         match slot.issued() {
             op @ (BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write) => {
                 match mapped.copy(slot, op == BlocksOp::Write) {
@@ -221,7 +264,7 @@ impl Call for Mmap {
                 }
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => mapped.flush(),
-            BlocksOp::Trim | BlocksOp::SyncFileRange => blocking_call(&self.files, slot),
+            _ => blocking_call(&self.files, slot),
         }
     }
 

@@ -56,6 +56,8 @@ use crate::targets::zones::backend;
 pub struct Context<'a> {
     /// Files of the worker.
     pub files: &'a Arc<Files>,
+    /// True where they are not open yet: opening and closing are operations.
+    pub opens: bool,
     /// Operations in flight at most.
     pub depth: usize,
     /// Buffers of the worker: one mapping, parts of `buffer_bytes`, at least `depth` of them.
@@ -80,7 +82,7 @@ impl Context<'_> {
     }
 }
 
-/// Does a trim or a flush in the calling thread: most kernels offer no faster way.
+/// Does a trim, a flush, an open or a close in the calling thread: most kernels offer no faster way.
 #[cold]
 pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
     let file = files.get(slot.handle);
@@ -94,6 +96,8 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
         BlocksOp::Trim if file.in_zones => backend::trim(file, slot.offset, slot.length),
         BlocksOp::Trim if file.is_device => discard(fd, slot),
         BlocksOp::Trim => punch_hole(fd, slot),
+        BlocksOp::Open => file.open_in_phase(),
+        BlocksOp::Close => file.close_in_phase(),
         BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => Outcome::error(libc::EINVAL),
     }
 }

@@ -132,7 +132,9 @@ impl Call for Sg {
                 let data = Data::Out(list.as_mut_ptr(), list.len() as u32);
                 Sg::whole(fd, &command, data, slot)
             }
-            BlocksOp::SyncFileRange => Outcome::error(libc::EINVAL),
+            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => {
+                Outcome::error(libc::EINVAL)
+            }
         }
     }
 

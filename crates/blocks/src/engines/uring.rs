@@ -24,7 +24,8 @@ pub struct Uring {
     sqe_builder: SqeBuilder,
     /// Options of entries beside the usual, where the plan has any.
     sqe_options: Option<Box<SqeOptions>>,
-    /// Trims, which io_uring cannot queue on many kernels, and flushes where it polls.
+    /// Trims, which io_uring cannot queue on many kernels, flushes where it polls, and files that are
+    /// opened or closed.
     blocking: Vec<u32>,
     /// Operations for which the queue had no room.
     refused: Vec<u32>,
@@ -115,7 +116,7 @@ impl Io for Uring {
                 BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => false,
                 BlocksOp::Fsync | BlocksOp::Fdatasync => *polls,
                 BlocksOp::Trim => !*trims,
-                BlocksOp::SyncFileRange => true,
+                BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => true,
             };
             if aside {
                 blocking.push(index);

@@ -140,7 +140,7 @@ impl UringCmd {
                 namespace.deallocation(range, 1)
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => namespace.flushing(),
-            BlocksOp::SyncFileRange => return None,
+            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => return None,
         })
     }
 

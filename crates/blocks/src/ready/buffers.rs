@@ -2,10 +2,11 @@
 
 use candor_engine::EngineError;
 use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
-use candor_plan::blocks::Buffers;
+use candor_plan::blocks::{Buffers, Fill};
 
 use super::{ReadyBlocks, reads_back, touch};
 use crate::data::content::{self, Content, Origin};
+use crate::data::words::WordMaker;
 use crate::stream::offsets::fixed_size;
 
 impl ReadyBlocks {
@@ -62,14 +63,26 @@ impl ReadyBlocks {
         content::spare_buffers(&self.blocks.content, &self.origin(rank), writes, shape)
     }
 
-    /// Content of a worker's writes. The read buffers are touched, so that no page faults occur
-    /// during the measurement.
-    pub(super) fn content(&self, rank: u32, buffers: &mut Mapping) -> Option<Content> {
-        let pool = self.pool.clone();
-        let plan = || self.blocks.content.clone();
-        let mut content = pool.map(|pool| Content::new(plan(), pool, &self.origin(rank)));
+    /// Maker of the words of a worker, where the content has any.
+    pub(super) fn words(&self, rank: u32) -> Option<WordMaker> {
+        let writer = self.ranks.data_rank(self.job.data_of(), rank);
+        self.blocks.content.words.map(|words| WordMaker::new(words, writer, self.ranks.ranks))
+    }
+
+    /// Content of a worker's writes, in buffers of that many bytes. The read buffers are touched, so
+    /// that no page faults occur during the measurement.
+    pub(super) fn content(
+        &self,
+        rank: u32,
+        buffers: &mut Mapping,
+        bytes: usize,
+    ) -> Option<Content> {
+        let plan = self.blocks.content.clone();
+        let words = self.words(rank).filter(|_| plan.fill == Fill::Words);
+        let content = |pool| Content::new(plan, pool, &self.origin(rank)).with_words(words);
+        let mut content = self.pool.clone().map(content);
         match &mut content {
-            Some(content) => content.prepare(buffers.as_mut_slice()),
+            Some(content) => content.prepare_each(buffers.as_mut_slice(), bytes),
             None => touch(buffers.as_mut_slice()),
         }
         content

@@ -14,6 +14,7 @@ use candor_engine::source::Source;
 use super::{ReadyBlocks, has_flushes, trims_written, usual_priority};
 use crate::data::content::Content;
 use crate::sources::filled::Filled;
+use crate::sources::opened::Opened;
 use crate::sources::ordered::{FlushOrdered, TrimsLast};
 use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
@@ -113,12 +114,23 @@ impl ReadyBlocks {
         if let Some(targets) = &self.targets {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
+        if blocks.opening.is_in_phase() {
+            chain = self.opened(rank, chain);
+        }
         Feed::Chain(chain)
+    }
+
+    /// The source between the opening and closing of its files.
+    fn opened(&self, rank: u32, chain: Box<dyn Source>) -> Box<dyn Source> {
+        let (files, time_ns) = (self.own_files(rank), self.stop.time.map(|time| time.0));
+        let gates = self.stage_gates.clone();
+        Box::new(Opened::new(chain, files, self.syncs_in_phase(), gates, time_ns))
     }
 
     /// True where no wrapper is needed that all workers have.
     fn is_plain(&self) -> bool {
         self.blocks.zones.is_none()
+            && !self.blocks.opening.is_in_phase()
             && self.targets.is_none()
             && self.furthest.is_none()
             && self.trim_ranges() == 1

@@ -103,8 +103,10 @@ impl ReadyBlocks {
         let verify = self.blocks.verify.clone()?;
         let content = self.blocks.content.clone();
         let last = self.last.get(rank as usize).cloned().flatten();
+        let words = self.words(rank).filter(|_| verify.format == Format::Words);
         let verifier = Verifier::new(verify, content, self.maps.clone(), self.clock, rank);
-        Some(verifier.with_last(last))
+        let verifier = verifier.with_last(last);
+        Some(words.into_iter().fold(verifier, Verifier::with_words))
     }
 
     /// Goes through the writes of each worker without I/O. What this session has written needs no

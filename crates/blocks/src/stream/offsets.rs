@@ -7,7 +7,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use candor_plan::blocks::{Access, Blocks, FileOrder, Position, StayAt, Windows};
+use candor_plan::blocks::{Access, Blocks, FileOrder, Position, Share, StayAt, Windows};
+use candor_plan::permutation::{Permutation, mix};
 use candor_plan::rank::Seat;
 use candor_plan::units::{Direction, PerDirection, SizeSpec};
 
@@ -16,7 +17,7 @@ use super::precondition::Progress;
 use super::random_map::RandomMap;
 use super::region::{Extent, Region};
 use super::sizes::Sizes;
-use candor_engine::random::{Random, mix};
+use candor_engine::random::Random;
 
 /// Used parts of a job's files, equal ones once; shared by the workers.
 #[derive(Clone, Debug)]
@@ -95,18 +96,23 @@ pub struct Offsets {
 }
 
 impl Offsets {
-    /// Offsets of a worker in its files.
+    /// Offsets of a worker in its files. The order within segments is that of `segments_key`, which
+    /// all workers and phases share.
     pub fn new(
         blocks: &Blocks,
         shapes: &Shapes,
         own: Range<u32>,
         rank: Seat,
         seed: u64,
+        segments_key: u64,
     ) -> Offsets {
         let mapped = needs_map(blocks);
         let class = |extent: &Extent| {
-            let region = Region::new(blocks, *extent, rank);
-            let pattern = Pattern::new(blocks, &region, mapped, seed);
+            let region = Region::new(blocks, *extent, rank).in_order_of(segments_key);
+            let pattern = match shuffled_blocks(blocks, rank, segments_key) {
+                Some(shuffled) => shuffled,
+                None => Pattern::new(blocks, &region, mapped, seed),
+            };
             Class { region, pattern }
         };
         let classes: Box<[Class]> = shapes.extents.iter().map(class).collect();
@@ -285,7 +291,9 @@ impl Offsets {
             return spot;
         }
         match class.pattern {
-            Pattern::Once | Pattern::Listed(_) => self.counted(index, op, stretch, random),
+            Pattern::Once | Pattern::OncePerBlock(_) | Pattern::Listed(_) => {
+                self.counted(index, op, stretch, random)
+            }
             Pattern::Mapped => self.by_map(index, op, stretch, random),
             Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
@@ -308,6 +316,7 @@ impl Offsets {
         let before = *state;
         let number = match &class.pattern {
             Pattern::Listed(list) => list.next(state, positions)?,
+            Pattern::OncePerBlock(order) => pattern::once_per_block(state, positions, order)?,
             _ => pattern::once(state, positions, key)?,
         };
         if self.in_step && index + 1 < self.own.len() {
@@ -498,6 +507,15 @@ pub fn fixed_size(blocks: &Blocks) -> Option<u32> {
     let mut used = used.chain(&blocks.jump_size);
     let SizeSpec::Fixed(first) = used.next()? else { return None };
     used.all(|size| *size == SizeSpec::Fixed(*first)).then(|| u32::try_from(first.0).ok())?
+}
+
+/// Pattern of a permutation within segments: it is the same for whoever works on the same data.
+fn shuffled_blocks(blocks: &Blocks, rank: Seat, key: u64) -> Option<Pattern> {
+    let Share::Segments { block, .. } = blocks.share else { return None };
+    let length = fixed_size(blocks).filter(|_| blocks.access == Access::Permutation)?;
+    let key = mix(mix(key, rank.file.unwrap_or(0)), rank.seat);
+    let transfers = block.0 / u64::from(length.max(1));
+    Some(Pattern::OncePerBlock(Permutation::new(transfers, key)))
 }
 
 /// True where a permutation needs a map of blocks, because operations differ in length. Operations

@@ -33,6 +33,9 @@ pub enum Pattern {
     },
     /// Every position once per pass. State: the number of positions given.
     Once,
+    /// Every position of a block of a segment once, in an order that all its segments have. State:
+    /// the number of positions given.
+    OncePerBlock(Permutation),
     /// Every block once per pass, with a map.
     Mapped,
     /// Uniform.
@@ -186,7 +189,8 @@ impl Pattern {
 
     /// True where each file needs a state.
     pub fn has_state(&self) -> bool {
-        self.is_sequential() || matches!(self, Pattern::Once | Pattern::Listed(_))
+        self.is_sequential()
+            || matches!(self, Pattern::Once | Pattern::OncePerBlock(_) | Pattern::Listed(_))
     }
 
     /// Position of the next operation of a sequential pattern; none when the stretch is used up.
@@ -255,6 +259,19 @@ pub fn once(given: &mut u64, positions: u64, key: u64) -> Option<u64> {
         return None;
     }
     let index = Permutation::new(positions, key).at(*given);
+    *given += 1;
+    Some(index)
+}
+
+/// Next of all positions of one length, block by block, each block in the same order; none when all
+/// were given.
+#[inline(always)]
+pub fn once_per_block(given: &mut u64, positions: u64, order: &Permutation) -> Option<u64> {
+    if *given >= positions {
+        return None;
+    }
+    let within = *given % order.len();
+    let index = *given - within + order.at(within);
     *given += 1;
     Some(index)
 }

@@ -6,8 +6,8 @@
 use std::ops::Range;
 
 use candor_plan::Bytes;
-use candor_plan::blocks::{Blocks, Share};
-use candor_plan::rank::{Dealt, Seat};
+use candor_plan::blocks::{Blocks, SegmentDeal, Share};
+use candor_plan::rank::{Dealt, Scattered, Seat};
 use candor_plan::units::Extent as PlanExtent;
 
 /// A part of a file.
@@ -72,8 +72,18 @@ pub struct Region {
     length: u64,
     /// One past the last byte of the range that the plan allows.
     limit: u64,
-    /// Blocks of the range that belong to the worker; none where its share is one piece.
-    dealt: Option<Dealt>,
+    pieces: Pieces,
+}
+
+/// Pieces of the range that belong to the worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pieces {
+    /// One.
+    One,
+    /// Blocks that are dealt in turn.
+    Dealt(Dealt),
+    /// Transfers that are dealt at random.
+    Scattered(Scattered),
 }
 
 impl Region {
@@ -93,7 +103,7 @@ impl Region {
         let length = blocks.range.length.map_or(rest, |extent| extent.of(Bytes(size)).0.min(rest));
         let start = base.saturating_add(start);
         let limit = start.saturating_add(length);
-        let whole = Region { start, length, limit, dealt: None };
+        let whole = Region { start, length, limit, pieces: Pieces::One };
         let contiguous = |start, length| Region { start, length, ..whole.clone() };
         match blocks.share {
             // The extent is the worker's part of the file already.
@@ -107,15 +117,32 @@ impl Region {
                 let blocks = (length / size_min).saturating_sub(seat.seat);
                 whole.dealt(seat.dealt(size_min), blocks.div_ceil(seat.seats))
             }
-            Share::Segments { block, count } => whole.dealt(seat.dealt(block.0), count.into()),
+            Share::Segments { block, count, deal: SegmentDeal::ByRank } => {
+                whole.dealt(seat.dealt(block.0), count.into())
+            }
+            Share::Segments { block, count, deal: SegmentDeal::Scattered } => Region {
+                length: u64::from(count).saturating_mul(block.0),
+                pieces: Pieces::Scattered(seat.scattered(block.0, size_min, 0)),
+                ..whole
+            },
         }
+    }
+
+    /// With the transfers of segments in the order of a key.
+    #[must_use]
+    pub fn in_order_of(self, key: u64) -> Region {
+        let pieces = match self.pieces {
+            Pieces::Scattered(scattered) => Pieces::Scattered(scattered.with_key(key)),
+            other => other,
+        };
+        Region { pieces, ..self }
     }
 
     fn dealt(&self, dealt: Dealt, rows: u64) -> Region {
         Region {
             start: self.start.saturating_add(dealt.start()),
             length: rows.saturating_mul(dealt.block),
-            dealt: Some(dealt),
+            pieces: Pieces::Dealt(dealt),
             ..self.clone()
         }
     }
@@ -137,16 +164,16 @@ impl Region {
 
     /// Offset of the share in the file, where it is one piece.
     pub fn contiguous(&self) -> Option<u64> {
-        self.dealt.is_none().then_some(self.start)
+        (self.pieces == Pieces::One).then_some(self.start)
     }
 
     /// Number of which offsets are multiples, for operations of that length and alignment.
     #[inline(always)]
     pub fn step(&self, length: u32, align: u64) -> u64 {
-        match self.dealt {
-            None => align,
+        match self.pieces {
+            Pieces::One => align,
             // Operations stay within a block, so each piece of one length can hold an operation.
-            Some(_) => u64::from(length.max(1)),
+            _ => u64::from(length.max(1)),
         }
     }
 
@@ -158,17 +185,19 @@ impl Region {
     /// Offset of a position in the file.
     #[inline(always)]
     pub fn offset(&self, position: u64) -> u64 {
-        match self.dealt {
-            None => self.start + position,
-            Some(dealt) => self.start + dealt.offset(position),
+        match &self.pieces {
+            Pieces::One => self.start + position,
+            Pieces::Dealt(dealt) => self.start + dealt.offset(position),
+            Pieces::Scattered(scattered) => self.start + scattered.offset(position),
         }
     }
 
     /// One past the last byte of the file that the share uses.
     pub fn end(&self) -> u64 {
-        let last = |length: u64| match self.dealt {
-            None => length - 1,
-            Some(dealt) => dealt.offset_saturating(length - 1),
+        let last = |length: u64| match &self.pieces {
+            Pieces::One => length - 1,
+            Pieces::Dealt(dealt) => dealt.offset_saturating(length - 1),
+            Pieces::Scattered(scattered) => scattered.end(length - 1).saturating_sub(1),
         };
         match self.length {
             0 => self.start,

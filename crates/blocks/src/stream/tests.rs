@@ -2,7 +2,7 @@ use candor_engine::operation::Buffer;
 use std::collections::HashSet;
 
 use candor_plan::Bytes;
-use candor_plan::blocks::{Access, Blocks, Share, Zone};
+use candor_plan::blocks::{Access, Blocks, SegmentDeal, Share, Zone};
 use candor_plan::rank::Seat;
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::work::BlocksOp;
@@ -16,12 +16,13 @@ use crate::slot::BlocksSlot;
 use candor_engine::permutation::Permutation;
 
 mod properties;
+mod segments;
 mod sequences;
 
 pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) -> Stream {
     let shapes = Shapes::new(sizes.iter().map(|size| region::Extent { base: 0, size: *size }));
     let seed = 7 + rank.seat;
-    let offsets = Offsets::new(blocks, &shapes, 0..sizes.len() as u32, rank, seed);
+    let offsets = Offsets::new(blocks, &shapes, 0..sizes.len() as u32, rank, seed, 0);
     let random = Random::new(7, rank.seat);
     Stream::new(Parts { blocks, random, seed, offsets, wraps, trace: None })
 }
@@ -77,7 +78,8 @@ fn ordered_accesses() {
 
 #[test]
 fn segments_lie_where_ior_puts_them() {
-    let share = Share::Segments { block: Bytes(16384), count: 3 };
+    let deal = SegmentDeal::ByRank;
+    let share = Share::Segments { block: Bytes(16384), count: 3, deal };
     let blocks = Blocks { share, ..Blocks::default() };
     let rank = Seat::one_of(2, 4);
     let list = offsets(&blocks, 3 * 4 * 16384, rank, 12);

@@ -1,19 +1,22 @@
 //! Opening the files of a job.
 
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::io::ErrorKind::NotFound;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, RawFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, WriteLife};
-use candor_plan::{Bytes, Job, Layout, Plan, Target, TargetKind};
+use candor_plan::{Bytes, Create, Job, Layout, Plan, Target, TargetKind};
 use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
 use crate::targets::descriptors;
 use crate::targets::passthrough::{self, Device};
 use candor_engine::EngineError;
+use candor_engine::operation::Outcome;
 
 /// An open file or device.
 #[derive(Debug)]
@@ -33,7 +36,9 @@ pub struct OpenFile {
     /// Index of its target among those of the job.
     pub target: u32,
     handle: Option<File>,
-    descriptor: RawFd,
+    /// Descriptor for system calls; -1 where it is not open. A file that a worker opens for itself
+    /// has no handle, and only that worker uses its descriptor.
+    descriptor: AtomicI32,
     /// Options of the open call, for users that need a descriptor of their own.
     opening: Opening,
 }
@@ -43,7 +48,44 @@ pub struct OpenFile {
 struct Opening {
     flags: libc::c_int,
     writes: bool,
+    /// A file that is not there is made.
+    creates: bool,
     advice: Pieces<Advice>,
+    write_life: Option<WriteLife>,
+}
+
+impl Opening {
+    fn of(target: &Target, blocks: &Blocks) -> Opening {
+        let mut flags = libc::O_CLOEXEC;
+        // Commands know no such flag.
+        if is_direct(blocks) {
+            flags |= libc::O_DIRECT;
+        }
+        flags |= match blocks.durability.open {
+            OpenSync::None => 0,
+            OpenSync::Dsync => libc::O_DSYNC,
+            OpenSync::Sync => libc::O_SYNC,
+        };
+        let writes = blocks.destroys().is_some();
+        Opening {
+            flags,
+            writes,
+            creates: writes && blocks.opening.is_in_phase() && target.create != Create::Nothing,
+            advice: blocks.hints.advice.clone(),
+            write_life: blocks.hints.write_life,
+        }
+    }
+
+    /// Options of the system call. A mapping for writing must be readable too.
+    fn options(&self) -> OpenOptions {
+        let mut options = OpenOptions::new();
+        options.read(true).write(self.writes).custom_flags(self.flags);
+        options
+    }
+}
+
+fn is_direct(blocks: &Blocks) -> bool {
+    blocks.direct && !blocks.engine.is_passthrough()
 }
 
 impl OpenFile {
@@ -93,7 +135,55 @@ impl OpenFile {
     /// Descriptor for system calls; -1 for the null target.
     #[inline(always)]
     pub fn raw(&self) -> RawFd {
-        self.descriptor
+        self.descriptor.load(Relaxed)
+    }
+
+    /// Opens the file for the calling worker, and makes it where it is to be made.
+    #[cold]
+    pub fn open_in_phase(&self) -> Outcome {
+        let Opening { creates, advice, write_life, .. } = &self.opening;
+        let opened = self.opening.options().create(*creates).open(&self.path).and_then(|file| {
+            advise(&file, &advice.0);
+            write_life.map_or(Ok(()), |life| hint_life(&file, life))?;
+            Ok(file)
+        });
+        match opened {
+            Ok(file) => {
+                self.descriptor.store(file.into_raw_fd(), Relaxed);
+                Outcome::Done(0)
+            }
+            Err(error) => Outcome::error(error.raw_os_error().unwrap_or(libc::EIO)),
+        }
+    }
+
+    /// Closes the file that the calling worker opened.
+    #[cold]
+    pub fn close_in_phase(&self) -> Outcome {
+        let descriptor = self.descriptor.swap(-1, Relaxed);
+        // SAFETY: the descriptor is the worker's own, and nobody has it any more.
+        Outcome::of_call(unsafe { libc::close(descriptor) } as isize)
+    }
+
+    /// Makes a file as long as the plan uses it, where it is shorter.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn reach_size(&self) -> std::io::Result<()> {
+        // SAFETY: the descriptor is open and the worker's own.
+        let file = unsafe { BorrowedFd::borrow_raw(self.raw()) };
+        let present = rustix::fs::fstat(file)?.st_size as u64;
+        if present < self.size { Ok(rustix::fs::ftruncate(file, self.size)?) } else { Ok(()) }
+    }
+
+    /// The same file, for a worker that opens it for itself.
+    fn unopened(&self) -> OpenFile {
+        OpenFile {
+            path: self.path.clone(),
+            handle: None,
+            descriptor: AtomicI32::new(-1),
+            opening: self.opening.clone(),
+            ..*self
+        }
     }
 
     /// Handle of the file; none for the null target.
@@ -114,7 +204,7 @@ impl OpenFile {
             in_zones: false,
             target: 0,
             handle: None,
-            descriptor: -1,
+            descriptor: AtomicI32::new(-1),
             opening: Opening::default(),
         }
     }
@@ -128,24 +218,35 @@ impl OpenFile {
             return Ok(None);
         }
         // This path leads to the open file itself, whatever is at its old path by now.
-        let path = format!("/proc/self/fd/{}", self.descriptor);
-        let Opening { flags, writes, advice } = &self.opening;
-        let handle = OpenOptions::new()
-            .read(true)
-            .write(*writes)
-            .custom_flags(*flags)
-            .open(path)
-            .map_err(EngineError::file("open once more", &self.path))?;
-        advise(&handle, &advice.0);
+        let path = format!("/proc/self/fd/{}", self.raw());
+        let handle = self.opening.options().open(path);
+        let handle = handle.map_err(EngineError::file("open once more", &self.path))?;
+        advise(&handle, &self.opening.advice.0);
         Ok(Some(handle))
     }
 }
 
-/// The files of a job, opened once and shared by its workers.
+/// The files of a job, opened once and shared by its workers; or those of a worker that opens them
+/// for itself.
 #[derive(Debug)]
 pub struct Files(Vec<OpenFile>);
 
+/// Closes what a worker opened and did not close.
+impl Drop for Files {
+    fn drop(&mut self) {
+        let is_open = |file: &&OpenFile| file.handle.is_none() && file.raw() >= 0;
+        for file in self.0.iter().filter(is_open) {
+            file.close_in_phase();
+        }
+    }
+}
+
 impl Files {
+    /// The same files, for a worker that opens them for itself.
+    pub fn unopened(&self) -> Files {
+        Files(self.0.iter().map(OpenFile::unopened).collect())
+    }
+
     /// File of that index.
     #[inline(always)]
     pub fn get(&self, index: u32) -> &OpenFile {
@@ -159,7 +260,7 @@ impl Files {
 
     /// All descriptors, in order.
     pub fn raw(&self) -> Vec<RawFd> {
-        self.0.iter().map(|file| file.descriptor).collect()
+        self.0.iter().map(OpenFile::raw).collect()
     }
 
     /// Opens all files of a job. Creates none: the caller that prepares a phase creates the files,
@@ -179,7 +280,10 @@ impl Files {
                 continue;
             }
             for named in named(target) {
-                let file = open_one(&named, target, job, blocks)?;
+                let file = match is_to_be_made(&named, target, blocks) {
+                    true => not_made_yet(&named, target, job, blocks)?,
+                    false => open_one(&named, target, job, blocks)?,
+                };
                 if target.kind == TargetKind::Existing && file.file.size < longest(blocks) {
                     continue;
                 }
@@ -211,6 +315,32 @@ pub fn is_null(target: &Target, blocks: &Blocks) -> bool {
     target.kind == TargetKind::Null || !blocks.uses_targets()
 }
 
+/// True for a file that is not there and that a worker makes as it opens it.
+fn is_to_be_made(named: &Named, target: &Target, blocks: &Blocks) -> bool {
+    let is_absent = || named.path.symlink_metadata().is_err_and(|e| e.kind() == NotFound);
+    Opening::of(target, blocks).creates && is_absent()
+}
+
+/// A file that a worker makes as it opens it.
+fn not_made_yet(
+    named: &Named,
+    target: &Target,
+    job: &Job,
+    blocks: &Blocks,
+) -> Result<Opened, EngineError> {
+    let Some(size) = named.size else {
+        return Err(EngineError::Unfit {
+            job: job.name.clone(),
+            message: format!("`{}` is made in the phase, and has no size", named.path.display()),
+            remedy: "set the size of the target".into(),
+        });
+    };
+    let opening = Opening::of(target, blocks);
+    let path = named.path.clone();
+    let file = OpenFile { path, size, opening, ..OpenFile::null(target) };
+    Ok(Opened { file, present: 0 })
+}
+
 fn open_one(
     named: &Named,
     target: &Target,
@@ -218,23 +348,8 @@ fn open_one(
     blocks: &Blocks,
 ) -> Result<Opened, EngineError> {
     let path = &named.path;
-    let mut flags = libc::O_CLOEXEC;
-    // Commands know no such flag.
-    let is_direct = blocks.direct && !blocks.engine.is_passthrough();
-    if is_direct {
-        flags |= libc::O_DIRECT;
-    }
-    flags |= match blocks.durability.open {
-        OpenSync::None => 0,
-        OpenSync::Dsync => libc::O_DSYNC,
-        OpenSync::Sync => libc::O_SYNC,
-    };
-    // A mapping for writing must be readable too.
-    let opening =
-        Opening { flags, writes: blocks.destroys().is_some(), advice: blocks.hints.advice.clone() };
-    let mut options = OpenOptions::new();
-    options.read(true).write(opening.writes).custom_flags(flags);
-    let handle = descriptors::open(&options, path, attempt(is_direct))?;
+    let opening = Opening::of(target, blocks);
+    let handle = descriptors::open(&opening.options(), path, attempt(is_direct(blocks)))?;
     let device = commanded(&handle, path, blocks).map_err(|(message, remedy)| {
         EngineError::Unfit { job: job.name.clone(), message, remedy: remedy.into() }
     })?;
@@ -254,9 +369,11 @@ fn open_one(
     if let Some(life) = blocks.hints.write_life {
         hint_life(&handle, life).map_err(EngineError::file("hint at the life of data in", path))?;
     }
-    let descriptor = handle.as_raw_fd();
+    // A file that workers open for themselves was only looked at.
+    let handle = Some(handle).filter(|_| !blocks.opening.is_in_phase());
+    let descriptor = AtomicI32::new(handle.as_ref().map_or(-1, AsRawFd::as_raw_fd));
     let path = path.to_owned();
-    let (in_zones, handle) = (blocks.zones.is_some(), Some(handle));
+    let in_zones = blocks.zones.is_some();
     let target = 0;
     let file = OpenFile {
         path,
@@ -317,6 +434,8 @@ impl Opened {
             blocks.mix.read > 0 && blocks.moves_bytes() || blocks.engine.is_kind_of(Engine::MMAP);
         // A trace may read bytes that it has written before.
         let grows = matches!(blocks.access, Access::Trace(_)) && blocks.mix.write > 0;
+        // A worker that makes a file makes it as long as its mapping.
+        let grows = grows || (file.opening.creates && blocks.mix.read == 0);
         let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
         if file.size > present && is_fixed {
             let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));

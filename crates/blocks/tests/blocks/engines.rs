@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 
 use crate::common::{FILE_BYTES, lay_out, plan, run, scratch};
 use candor_engine::{Prepared, Session, Task};
-use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, Share, Verify};
+use candor_plan::blocks::{Access, Blocks, Durability, Engine, Pace, SegmentDeal, Share, Verify};
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::work::Figure;
 use candor_plan::{Bytes, Nanos, OpsPerSec, Stop};
@@ -313,8 +313,10 @@ fn work_that_leaves_its_range_is_refused() {
     let path = dir.path().join("file");
     let mut session = Session::new(families);
     lay_out(&mut session, &path, None);
-    let blocks =
-        Blocks { share: Share::Segments { block: Bytes(1 << 20), count: 5 }, ..Blocks::default() };
+    let blocks = Blocks {
+        share: Share::Segments { block: Bytes(1 << 20), count: 5, deal: SegmentDeal::ByRank },
+        ..Blocks::default()
+    };
     let plan = plan(&path, 1, Stop::default(), blocks);
     let refused = Prepared::new(&mut session, &Task::of(&plan, 0)).err().expect("refused");
     assert!(refused.to_string().contains("5MiB of it up to 5MiB"), "{refused}");

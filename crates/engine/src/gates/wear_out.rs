@@ -4,17 +4,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use candor_plan::{Stonewall, Stop};
-use candor_record::Ended;
+use candor_record::{Ended, WearOut};
 
 use crate::operation::{Outcome, Slot};
 use crate::source::{LOOK_AGAIN_NS, Next, Source, Turn, Wait};
 use crate::worker_end::WorkerEnd;
 
 /// Counts of a job's workers when time was up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Furthest {
     /// Most operations of a worker.
     ops: AtomicU64,
+    /// Fewest operations of a worker.
+    ops_least: AtomicU64,
+    /// Operations of all workers.
+    ops_sum: AtomicU64,
+    /// Time since the start of the job at which the last count was made, in ns.
+    at_ns: AtomicU64,
     /// Workers whose count is known.
     known: AtomicU32,
     workers: u32,
@@ -24,11 +30,36 @@ impl Furthest {
     /// Counts of so many workers; none where the plan stops them at once.
     pub fn of(stop: &Stop, workers: u32) -> Option<Arc<Furthest>> {
         let carries = stop.stonewall == Stonewall::WearOut;
-        carries.then(|| Arc::new(Furthest { workers, ..Furthest::default() }))
+        let zero = || AtomicU64::new(0);
+        carries.then(|| {
+            Arc::new(Furthest {
+                ops: zero(),
+                ops_least: AtomicU64::new(u64::MAX),
+                ops_sum: zero(),
+                at_ns: zero(),
+                known: AtomicU32::new(0),
+                workers,
+            })
+        })
     }
 
-    fn tell(&self, ops: u64) {
+    /// The counts, once all workers' are known.
+    pub fn counts(&self) -> Option<WearOut> {
+        let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let ops = self.ops()?;
+        Some(WearOut {
+            ops,
+            ops_least: load(&self.ops_least),
+            ops_sum: load(&self.ops_sum),
+            at_ns: load(&self.at_ns),
+        })
+    }
+
+    fn tell(&self, ops: u64, at_ns: u64) {
         self.ops.fetch_max(ops, Ordering::Relaxed);
+        self.ops_least.fetch_min(ops, Ordering::Relaxed);
+        self.ops_sum.fetch_add(ops, Ordering::Relaxed);
+        self.at_ns.fetch_max(at_ns, Ordering::Relaxed);
         // The count is seen by whoever sees that it is known.
         self.known.fetch_add(1, Ordering::Release);
     }
@@ -46,6 +77,8 @@ pub struct WornOut<S> {
     furthest: Arc<Furthest>,
     /// Operations drawn since they count.
     drawn: u64,
+    /// Time of the last look at the schedule, since the start of the job, in ns.
+    at_ns: u64,
     has_told: bool,
     is_late: bool,
 }
@@ -53,18 +86,21 @@ pub struct WornOut<S> {
 impl<S> WornOut<S> {
     /// Wraps a source of a worker.
     pub fn new(inner: S, furthest: Arc<Furthest>) -> WornOut<S> {
-        WornOut { inner, furthest, drawn: 0, has_told: false, is_late: false }
+        WornOut { inner, furthest, drawn: 0, at_ns: 0, has_told: false, is_late: false }
     }
 
     fn tell_count(&mut self) {
         if !std::mem::replace(&mut self.has_told, true) {
-            self.furthest.tell(self.drawn);
+            self.furthest.tell(self.drawn, self.at_ns);
         }
     }
 }
 
 impl<S: Source> Source for WornOut<S> {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if !self.has_told {
+            self.at_ns = turn.elapsed_ns();
+        }
         if self.is_late {
             match self.furthest.ops() {
                 Some(ops) if self.drawn >= ops => {
@@ -156,6 +192,8 @@ mod tests {
         assert_eq!(next(&mut fast), Next::End(Ended::Time));
         (3..7).for_each(|_| assert_eq!(next(&mut slow), Next::Ready));
         assert_eq!(next(&mut slow), Next::End(Ended::Time));
+        let counts = slow.furthest.counts().expect("both have told");
+        assert_eq!((counts.ops, counts.ops_least, counts.ops_sum), (7, 3, 10));
     }
 
     #[test]

@@ -146,9 +146,18 @@ impl Mapping {
     /// The kernel's, where so much cannot be locked.
     pub fn pinned(bytes: usize) -> io::Result<Mapping> {
         let mapping = Mapping::new(bytes, Pages::Ordinary)?;
-        // SAFETY: the range is the mapping just made.
-        match unsafe { libc::mlock(mapping.start.as_ptr().cast(), mapping.bytes) } {
-            0 => Ok(mapping),
+        mapping.lock()?;
+        Ok(mapping)
+    }
+
+    /// Locks the memory, so that the kernel cannot swap it out.
+    ///
+    /// # Errors
+    /// The kernel's, where so much cannot be locked.
+    pub fn lock(&self) -> io::Result<()> {
+        // SAFETY: the range is this mapping.
+        match unsafe { libc::mlock(self.start.as_ptr().cast(), self.bytes) } {
+            0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }
     }

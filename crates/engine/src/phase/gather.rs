@@ -6,7 +6,7 @@ use candor_plan::blocks::IoPriority;
 use candor_plan::work::{Figure, Operation};
 use candor_record::{
     Depths, Ended, EngineUsed, FirstDone, Latency, Measurement, OfPriority, OpCount, OpSample,
-    OpStats, Progress, ReadBack, Sample, VerifyStats,
+    OpStats, Progress, ReadBack, Sample, VerifyStats, WorkerStats,
 };
 
 use crate::clock::{Clock, Ticks};
@@ -56,6 +56,11 @@ pub fn measurement(
     let features = ends.first().map(|end| end.features.clone()).unwrap_or_default();
     let mut per_worker: Vec<_> = ends.iter().map(|end| end.stats).collect();
     per_worker.sort_by_key(|stats| stats.rank);
+    let stages = per_worker.iter().filter_map(|stats: &WorkerStats| stats.stages);
+    let stages = stages.reduce(|mut all, next| {
+        all.merge(&next);
+        all
+    });
     let zone_resets = ends.iter().map(|end| end.zone_resets).sum();
     let apart: Vec<_> = ends.iter().filter_map(|end| end.read_back).collect();
     for end in ends {
@@ -97,6 +102,7 @@ pub fn measurement(
         depths,
         depth_reached,
         zone_resets,
+        stages,
         ended,
         ..Measurement::default()
     };

@@ -70,6 +70,7 @@ impl<S: Source> Worker<S> {
             verify_ns: end.stats.verify_ns,
             paced_ns: clock.ns(self.paced),
             cpu: u32::try_from(rustix::thread::sched_getcpu()).ok(),
+            stages: end.stats.stages,
             thread_id: u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).ok(),
         };
         end.depths = self

@@ -2,7 +2,7 @@
 
 use super::access::does;
 use super::sizes::distinct;
-use super::{Found, SECTOR, View};
+use super::{Found, SECTOR, View, words};
 use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
 use crate::units::{Direction, PerDirection, SizeSpec};
 use crate::{Bytes, PlanPath};
@@ -24,6 +24,7 @@ pub(super) fn check_content(content: &Content, at: &PlanPath, out: &mut Found) {
         let remedy = "set fill = \"pool\", or remove the percentages";
         out.warning("zero-content", at.clone(), message, remedy);
     }
+    words::check_content(content, at, out);
     if fill == Fill::Pattern && content.pattern.is_none() {
         let message = "fill = \"pattern\", and there is no pattern";
         out.error("no-pattern", at.key("fill"), message, "add pattern = \"deadbeef\"");

@@ -7,6 +7,7 @@ use super::whole::time_limit;
 use super::{DEPTH_MAX, DIRECTORIES_MAX, Found, OPERATION_MAX, PARTS_MAX, TREE_DEPTH_MAX};
 use crate::Tree;
 use crate::access::Access;
+use crate::blocks::{Fill, Format};
 use crate::engine::Lock;
 use crate::entries::{Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
@@ -250,6 +251,11 @@ fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
 fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.has(Step::Write) {
         check_content(&entries.content, &at.key("content"), out);
+        if entries.content.fill == Fill::Words {
+            let message = "words tell the place in a file of blocks, not of items";
+            let place = at.key("content").key("fill");
+            out.error("words", place, message, "set another fill");
+        }
     }
     let Some(verify) = &entries.verify else { return };
     let place = at.key("verify");
@@ -258,6 +264,10 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         return out.error("verify-unused", place, message, "remove verify");
     }
     verify_header(&entries.content, &place, &verify.as_of_blocks(0), out);
+    if verify.format == Format::Words {
+        let message = "only blocks are checked by words";
+        out.error("words", place.key("format"), message, "set another format");
+    }
     if verify.read_back && !entries.has(Step::Write) {
         let message = "nothing is written that could be read back";
         out.error("verify-unused", place.key("read_back"), message, "remove read_back");

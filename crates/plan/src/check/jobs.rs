@@ -6,7 +6,9 @@ use super::whole::time_limit;
 use super::{CPU_MAX, FILES_MAX, Found, Known, PARTS_MAX, WORKERS_MAX};
 use super::{listing, threads};
 use crate::blocks::Share;
-use crate::{Job, Phase, Plan, PlanPath, Sharing, Target, TargetKind, Work, nearest, rank};
+use crate::{
+    Job, Phase, Plan, PlanPath, RankOrder, Sharing, Target, TargetKind, Work, nearest, rank,
+};
 
 pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found) {
     out.count("workers", at.key("workers"), job.workers.into(), WORKERS_MAX.into());
@@ -15,6 +17,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     placement(job, &at.key("placement"), out);
     threads::check(&job.threads, &at.key("threads"), out);
     rank_shift(job, at.key("rank_shift"), out);
+    rank_order(job, &at.key("rank_order"), out);
     wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
     operations_log(known, job, &at.key("operations_log"), out);
@@ -216,9 +219,7 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
         out.error("rank-shift", place, message, "shift by less than the number of ranks");
         return;
     }
-    let shared = job.sharing == Sharing::Shared;
-    let whole = job.blocks().is_some_and(|blocks| blocks.share == Share::Whole);
-    if shared && whole {
+    if all_use_all(job) {
         let message = format!("rank_shift is {}, but all workers use all data", job.rank_shift);
         out.warning("rank-shift", place, message, "set sharing = \"own\", or share the range");
     } else if rank::data_rank(0, job.workers.into(), job.rank_shift) == 0 {
@@ -227,6 +228,35 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
             job.rank_shift, job.workers
         );
         out.warning("rank-shift", place, message, "use a shift that workers does not divide");
+    }
+}
+
+/// True where it makes no difference on whose data a worker works.
+fn all_use_all(job: &Job) -> bool {
+    let whole = job.blocks().is_some_and(|blocks| blocks.share == Share::Whole);
+    job.sharing == Sharing::Shared && whole
+}
+
+/// A random order is instead of a shift, and of data that belongs to ranks.
+fn rank_order(job: &Job, at: &PlanPath, out: &mut Found) {
+    let RankOrder::Random { distance, repeats, .. } = job.rank_order else { return };
+    let at_distance = || at.key("random").key("distance");
+    if job.rank_shift != 0 {
+        let message = "rank_shift and rank_order both say whose data workers take";
+        out.error("rank-order", at.clone(), message, "remove one of them");
+    } else if job.blocks().is_none() {
+        let message = "only blocks are taken in a random order of ranks";
+        out.error("rank-order", at.clone(), message, "use rank_shift, or remove rank_order");
+    } else if distance > 0 && !repeats {
+        let message = "where each rank is taken once, none can be kept away";
+        out.error("rank-order", at_distance(), message, "set repeats = true, or remove distance");
+    } else if distance >= u64::from(job.workers) && job.workers > 0 {
+        let message = format!("no rank of {} is {distance} further on", job.workers);
+        out.error("rank-order", at_distance(), message, "set it below the number of workers");
+    } else if all_use_all(job) {
+        let message = "the order of ranks is random, but all workers use all data";
+        let remedy = "set sharing = \"own\", or share the range";
+        out.warning("rank-order", at.clone(), message, remedy);
     }
 }
 

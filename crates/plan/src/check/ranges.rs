@@ -2,9 +2,9 @@
 
 use super::sizes::{distinct, fixed, largest, needed, odd, unaligned};
 use super::{Found, SEGMENTS_MAX, View};
-use crate::blocks::{Access, Range, Share};
+use crate::blocks::{Access, Range, SegmentDeal, Share};
 use crate::units::Extent;
-use crate::{Blocks, Bytes, Target};
+use crate::{Blocks, Bytes, PlanPath, Target};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     percentages(view, out);
@@ -75,7 +75,8 @@ fn share_form(view: &View<'_>, out: &mut Found) {
         let message = "a span is of whole files, not of a range of each";
         out.error("share-range", at.clone(), message, "remove range, or set share = \"slice\"");
     }
-    if let Share::Segments { block, count } = view.blocks.share {
+    if let Share::Segments { block, count, .. } = view.blocks.share {
+        segment_order(view, &at.key("segments"), out);
         let at = at.key("segments");
         out.count("segments", at.key("count"), count.into(), SEGMENTS_MAX.into());
         let size = fixed(view.blocks).filter(|size| size.0 > 0);
@@ -86,6 +87,23 @@ fn share_form(view: &View<'_>, out: &mut Found) {
             let remedy = "make the size divide the block";
             out.error("segment-block", at.key("block"), message, remedy);
         }
+    }
+}
+
+/// An order within each segment has nothing else that decides where an operation goes.
+fn segment_order(view: &View<'_>, at: &PlanPath, out: &mut Found) {
+    let blocks = view.blocks;
+    let Share::Segments { deal, .. } = blocks.share else { return };
+    let is_scattered = deal == SegmentDeal::Scattered;
+    if is_scattered && blocks.access != Access::Sequential {
+        let message = "scattered transfers are in a random order by themselves";
+        out.error("deal", at.key("deal"), message, "set access = \"sequential\"");
+    }
+    let is_ordered = is_scattered || blocks.access == Access::Permutation;
+    let jumps = blocks.random_percent.iter().any(|(_, percent)| *percent > 0);
+    if is_ordered && (blocks.windows.is_some() || !blocks.stay.is_never() || jumps) {
+        let message = "each segment has its transfers in one random order";
+        out.error("deal", at.clone(), message, "remove windows, stay and random_percent");
     }
 }
 
@@ -159,7 +177,7 @@ fn share(view: &View<'_>, target: &Target, length: Bytes, out: &mut Found) {
         Share::Interleave => {
             (seats * u128::from(largest.0), format!("{seats} blocks of {largest}"))
         }
-        Share::Segments { block, count } => (
+        Share::Segments { block, count, .. } => (
             // No overflow: 32 bits times 64 bits, and at most 4096 or so seats.
             u128::from(block.0).saturating_mul(u128::from(count) * seats),
             format!("{count} segments of {seats} blocks of {block}"),

@@ -67,6 +67,11 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("segments", "share.segments.count", "share = { segments = { block = \"8k\", count = 0 } }"),
     ("segments", "share.segments.block", "share = { segments = { block = 0, count = 1 } }"),
     ("segment-block", "share.segments.block", "share = { segments = { block = 5000, count = 1 } }"),
+    ("deal", "share.segments",
+     "share = { segments = { block = \"64k\", count = 2 } }\naccess = \"permutation\"\nstay.run = 2"),
+    ("deal", "share.segments.deal",
+     "share = { segments = { block = \"64k\", count = 2, deal = \"scattered\" } }\n\
+      access = \"random\""),
     ("trace-share", "share", "access = { trace = { file = \"t\" } }\nshare = \"slice\""),
     ("trace-file", "access.trace.file", "access = { trace = { file = \"\" } }"),
     ("hole", "access.holes.hole", "access = { holes = { hole = 0 } }"),
@@ -287,6 +292,12 @@ fn errors_in_phases_and_jobs() {
         ("unknown-target", "targets[0]", J, "targets = [\"dsik\"]"),
         ("null-target", "targets[0]", J, "targets = [\"null\"]"),
         ("rank-shift", "rank_shift", J, "rank_shift = 9223372036854775807"),
+        ("rank-order", "rank_order", J,
+         "rank_shift = 1\nworkers = 3\nsharing = \"own\"\nrank_order.random = { seed = 1 }"),
+        ("rank-order", "rank_order.random.distance", J,
+         "workers = 3\nrank_order.random = { seed = 1, distance = 1 }"),
+        ("rank-order", "rank_order.random.distance", J,
+         "workers = 3\nrank_order.random = { seed = 1, distance = 3, repeats = true }"),
         ("split", "placement.split", J, "placement.split = true"),
         ("cpu", "placement.cpus[0]", J, "placement.cpus = [9999]"),
         ("numa-node", "placement.numa_node", J, "placement.numa_node = 9999"),
@@ -371,6 +382,7 @@ fn warnings() {
         ("duplicate-cpu", "placement.cpus[1]", J, "placement.cpus = [1, 1]"),
         ("rank-shift", "rank_shift", J, "rank_shift = 1\nsharing = \"own\""),
         ("rank-shift", "rank_shift", J, "rank_shift = 1\nworkers = 4"),
+        ("rank-order", "rank_order", J, "workers = 4\nrank_order.random = { seed = 1 }"),
     ];
     for (rule, place, section, lines) in cases {
         speaks(rule, Severity::Warning, (place, section, lines));
@@ -408,6 +420,11 @@ fn sound_plans_are_left_in_peace() {
         ),
         ("workers = 4", "share = { segments = { block = \"64k\", count = 4 } }"),
         ("workers = 4\nsharing = \"own\"\nrank_shift = 1", "share = \"slice\""),
+        (
+            "workers = 4\nrank_order.random = { seed = 1, distance = 1, repeats = true }",
+            "share = { segments = { block = \"64k\", count = 4, deal = \"scattered\" } }",
+        ),
+        ("", "share = { segments = { block = \"64k\", count = 4 } }\naccess = \"permutation\""),
         ("", "access = { zipf = { theta = 0.99 } }\nsize = \"4k-64k\""),
         ("", "direct = true\nengine.io_uring = { iopoll = true, sqpoll = true }"),
         ("", "mix = \"trim\"\nsize = \"64k\""),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Found, INTERVAL_MIN, PARTS_MAX, REPEATS_MAX, TARGETS_MAX, TIME_MAX, WORKERS_MAX};
+use crate::units::Extent;
 use crate::{Bytes, Nanos, PLAN_VERSION, Phase, Plan, PlanPath, RampAmount};
 
 pub(super) fn check(plan: &Plan, out: &mut Found) {
@@ -19,9 +20,27 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
     if plan.phases.is_empty() || jobs.any(|job| job.work.uses_targets()) {
         parts("no-targets", plan.targets.len(), &root, "target", out);
     }
+    occupy_memory(plan, &root, out);
     parts("no-phases", plan.phases.len(), &root, "phase", out);
     let names = plan.phases.iter().map(|phase| phase.name.as_str());
     duplicates(names, &root.key("phase"), "phase", out);
+}
+
+/// Memory that is occupied is some, and not all.
+fn occupy_memory(plan: &Plan, root: &PlanPath, out: &mut Found) {
+    let Some(extent) = plan.occupy_memory else { return };
+    let place = root.key("occupy_memory");
+    match extent {
+        Extent::Percent(percent) if !(percent > 0.0 && percent < 100.0) => {
+            let message = format!("occupy_memory is {percent} %, not above 0 and below 100");
+            out.error("occupy-memory", place, message, "give bytes, or 1 % to 99 %");
+        }
+        Extent::Bytes(Bytes(0)) => {
+            let message = "occupy_memory is 0: nothing is occupied";
+            out.error("occupy-memory", place, message, "give an amount, or remove it");
+        }
+        _ => {}
+    }
 }
 
 pub(super) fn check_phase(phase: &Phase, at: &PlanPath, out: &mut Found) {

@@ -113,6 +113,7 @@ impl Arbitrary<'_> {
             name: self.text(),
             seed: self.number(),
             repeats: self.count(),
+            occupy_memory: self.option(Self::extent),
             targets: self.list(Self::target),
             phases: self.list(Self::phase),
         }
@@ -206,6 +207,14 @@ impl Arbitrary<'_> {
             targets: self.list(Self::text),
             sharing: self.pick(&[Sharing::Shared, Sharing::Own]),
             rank_shift: self.number() as i64,
+            rank_order: match self.yes() {
+                true => RankOrder::Random {
+                    seed: self.number(),
+                    distance: self.number(),
+                    repeats: self.yes(),
+                },
+                false => RankOrder::InOrder,
+            },
             wants_cache: self.yes(),
             placement: Placement {
                 cpus: self.list(Self::count),
@@ -380,7 +389,11 @@ impl Arbitrary<'_> {
             1 => Share::Slice,
             2 => Share::Interleave,
             3 => Share::Span,
-            _ => Share::Segments { block: self.bytes(), count: self.count() },
+            _ => Share::Segments {
+                block: self.bytes(),
+                count: self.count(),
+                deal: self.pick(&[SegmentDeal::ByRank, SegmentDeal::Scattered]),
+            },
         }
     }
 
@@ -445,6 +458,7 @@ impl Arbitrary<'_> {
             serialize_overlap: self.yes(),
             lock: self.pick(&[Lock::None, Lock::Exclusive, Lock::ReadWrite, Lock::PosixFile]),
             truncate_at_open: self.yes(),
+            opening: self.pick(&[Opening::Before, Opening::InPhase, Opening::InStages]),
             engine: self.engine(),
             priorities: self.list(|d| PriorityShare {
                 op: d.pick(&[Direction::Read, Direction::Write]),
@@ -510,7 +524,7 @@ impl Arbitrary<'_> {
 
     fn content(&mut self) -> Content {
         Content {
-            fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero, Fill::Pattern]),
+            fill: self.pick(&[Fill::Pool, Fill::Fresh, Fill::Zero, Fill::Pattern, Fill::Words]),
             pattern: self.option(Self::pattern),
             compressible_percent: self.byte(),
             compressible_piece: self.option(Self::bytes),
@@ -520,16 +534,22 @@ impl Arbitrary<'_> {
                 1 => Duplicates::Last,
                 _ => Duplicates::WorkingSet { percent: self.byte(), shared: self.yes() },
             },
+            words: self.option(|d| Words {
+                kind: d.pick(&[WordKind::Timestamp, WordKind::Random]),
+                seed: d.number() as i32,
+                rank_block: d.option(Self::bytes),
+            }),
         }
     }
 
     fn verify(&mut self) -> Verify {
         Verify {
             interval: self.bytes(),
-            format: match self.byte() % 4 {
+            format: match self.byte() % 5 {
                 0 => Format::Own,
                 1 => Format::Acca(self.pick(&Sum::ALL)),
                 2 => Format::Pattern,
+                3 => Format::Words,
                 _ => Format::Nothing,
             },
             header_version: self.pick(&[HeaderVersion::Unversioned, HeaderVersion::V1]),

@@ -36,6 +36,8 @@ impl Measurement {
         let depths = [self.depth_reached, next.depth_reached];
         self.depth_reached = depths.into_iter().flatten().min();
         self.zone_resets += next.zone_resets;
+        add(&mut self.stages, next.stages, |mine, theirs| mine.merge(&theirs));
+        add(&mut self.wear_out, next.wear_out, |mine, theirs| mine.merge(&theirs));
         let starts = [self.start_unix_ms, next.start_unix_ms];
         self.start_unix_ms = starts.into_iter().flatten().min();
         let chased_ns: f64 = chased.into_iter().flatten().sum();

@@ -21,6 +21,7 @@ use std::sync::Arc;
 use candor_plan::blocks::{Content as Plan, Fill};
 
 use self::duplicates::Keys;
+use super::words::WordMaker;
 use candor_engine::operation::{Buffer, Slot};
 use candor_engine::random::{Random, mix};
 
@@ -94,6 +95,7 @@ pub struct Content {
     at: usize,
     /// Next stamp. The worker's number in the high bits separates the workers.
     stamp: u64,
+    words: Option<WordMaker>,
 }
 
 impl Content {
@@ -115,7 +117,13 @@ impl Content {
             random,
             keys,
             at,
+            words: None,
         }
+    }
+
+    /// With the words of a worker, where its content is of words.
+    pub fn with_words(self, words: Option<WordMaker>) -> Content {
+        Content { words, ..self }
     }
 
     /// Fills the worker's buffers before the clock starts.
@@ -123,6 +131,14 @@ impl Content {
         match self.plan.fill {
             Fill::Zero => buffers.fill(0),
             _ => self.random.fill(buffers),
+        }
+    }
+
+    /// The same for buffers of that many bytes each.
+    pub fn prepare_each(&mut self, buffers: &mut [u8], bytes: usize) {
+        match &self.words {
+            Some(words) => words.prepare(buffers, bytes),
+            None => self.prepare(buffers),
         }
     }
 
@@ -161,6 +177,15 @@ impl Content {
             Fill::Zero if self.overwritten => bytes.fill(0),
             Fill::Zero | Fill::Once => {}
             Fill::Pattern => self.fill_pattern(bytes, offset),
+            Fill::Words => self.fill_words(bytes, offset),
+        }
+    }
+
+    fn fill_words(&self, bytes: &mut [u8], offset: u64) {
+        match &self.words {
+            Some(words) if self.overwritten => words.fill(bytes, offset),
+            Some(words) => words.renew(bytes, offset),
+            None => {}
         }
     }
 

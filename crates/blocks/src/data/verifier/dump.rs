@@ -49,6 +49,11 @@ pub fn expected(
     let acca = match form {
         Form::Own | Form::Nothing => return None,
         Form::Pattern(pattern) => return Some(of_pattern(pattern)),
+        Form::Words(words) => {
+            let mut bytes = vec![0; block.len()];
+            words.fill(&mut bytes, offset + at as u64);
+            return Some(bytes);
+        }
         Form::Acca(acca, _) => acca,
     };
     let made = match (&plan.pattern, plan.fill) {

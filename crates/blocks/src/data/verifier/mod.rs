@@ -24,6 +24,7 @@ use self::last_numbers::LastNumbers;
 use self::trail::Trail;
 use crate::data::verify::fio_header::{self, Stamp};
 use crate::data::verify::{Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros};
+use crate::data::words::WordMaker;
 
 /// One worker's verification.
 pub struct Verifier {
@@ -69,6 +70,11 @@ impl Verifier {
         Verifier { last, ..self }
     }
 
+    /// With the words by which operations are checked.
+    pub fn with_words(self, words: WordMaker) -> Verifier {
+        Verifier { form: Form::Words(words), ..self }
+    }
+
     fn map(&self, slot: &Slot) -> &Map {
         &self.maps[slot.handle as usize]
     }
@@ -101,7 +107,7 @@ impl Verifier {
                 }
                 begins
             }
-            BlocksOp::Fsync | BlocksOp::Fdatasync | BlocksOp::SyncFileRange => true,
+            _ => true,
         }
     }
 
@@ -138,7 +144,7 @@ impl Verifier {
         if !keyed {
             content.bytes(buffer, slot.offset);
         }
-        if matches!(self.form, Form::Pattern(_) | Form::Nothing) {
+        if matches!(self.form, Form::Pattern(_) | Form::Words(_) | Form::Nothing) {
             return;
         }
         self.stamp.elapsed_ns = self.clock.ns(self.clock.now() - self.from);

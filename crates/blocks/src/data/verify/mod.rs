@@ -16,6 +16,7 @@ use candor_record::MismatchKind;
 
 use self::fio_header::{FioHeader, Stamp};
 pub use self::map::{Left, Map, NOTHING, UNKNOWN, ZEROS};
+use super::words::WordMaker;
 
 /// Expected origin of a block: its offset, and the write that made it.
 #[derive(Clone, Copy, Debug)]
@@ -56,6 +57,8 @@ pub enum Form {
     Acca(Box<FioHeader>, Option<Pattern>),
     /// No header; all bytes are known.
     Pattern(Pattern),
+    /// No header; all words are known.
+    Words(WordMaker),
     /// No verification.
     Nothing,
 }
@@ -71,7 +74,8 @@ impl Form {
                 Form::Acca(Box::new(header), known.cloned())
             }
             (Format::Pattern, Some(pattern)) => Form::Pattern(pattern.clone()),
-            (Format::Pattern | Format::Nothing, _) => Form::Nothing,
+            // Words go by the writer, whom only the verifier of a worker knows.
+            (Format::Pattern | Format::Words | Format::Nothing, _) => Form::Nothing,
         }
     }
 
@@ -81,7 +85,7 @@ impl Form {
         match self {
             Form::Own => candor_header::seal(block, as_of),
             Form::Acca(acca, _) => acca.seal(block, as_of, stamp),
-            Form::Pattern(_) | Form::Nothing => {}
+            Form::Pattern(_) | Form::Words(_) | Form::Nothing => {}
         }
     }
 
@@ -98,6 +102,7 @@ impl Form {
         let (skipped, pattern) = match self {
             Form::Nothing => return Ok(()),
             Form::Own => return candor_header::check(block, expected),
+            Form::Words(words) => return words.check(block, expected.offset, scratch),
             Form::Acca(acca, pattern) => {
                 acca.check(block, expected)?;
                 let Some(pattern) = pattern else { return Ok(()) };

@@ -59,7 +59,10 @@ impl SqeBuilder {
                 opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
             }
             (BlocksOp::Fsync, _) => opcode::Fsync::new(file).build(),
-            (BlocksOp::Trim | BlocksOp::SyncFileRange, _) => self.trim(slot, file),
+            // The engine does all others aside.
+            (BlocksOp::Trim | BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close, _) => {
+                self.trim(slot, file)
+            }
         };
         entry.flags(flags)
     }

@@ -120,7 +120,8 @@ impl<S: squeue::EntryMarker, C: cqueue::EntryMarker> Ring<S, C> {
     ) -> Result<(), EngineError> {
         let submitter = self.inner.submitter();
         let register = || submitter.register_files(&context.files.raw());
-        if registers(options.fixed_files, "files", register)? {
+        // Only files that are open can be registered.
+        if !context.opens && registers(options.fixed_files, "files", register)? {
             self.fixed_files = true;
             self.features.push("fixed-files".into());
         }

@@ -221,7 +221,7 @@ fn files_that_are_alike_share_their_state() {
     let shapes =
         Shapes::new(std::iter::repeat_n(region::Extent { base: 0, size: 1 << 20 }, 10_000));
     for access in [Access::Sequential, Access::Permutation, Access::Random] {
-        let offsets = Offsets::new(&with(access), &shapes, 0..10_000, ALONE, 1);
+        let offsets = Offsets::new(&with(access), &shapes, 0..10_000, ALONE, 1, 0);
         assert!(offsets.kept() <= 1);
     }
     // Random orders still differ between the streams.

@@ -51,7 +51,7 @@ impl Worker {
     fn new(blocks: &Blocks, files: &Arc<Files>, map: &Arc<Map>, seed: u64) -> Worker {
         let shapes = Shapes::new(files.all().iter().map(OpenFile::extent));
         let rank = Seat::ALONE;
-        let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed);
+        let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed, 0);
         let random = Random::new(seed, 0);
         let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
         let mut stream = Stream::new(parts);

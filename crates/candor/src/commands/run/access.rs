@@ -1,6 +1,6 @@
 //! The small languages of `--access`, `--range` and `--share`.
 
-use candor_plan::blocks::{Access, Range, Share, TraceFile};
+use candor_plan::blocks::{Access, Range, SegmentDeal, Share, TraceFile};
 use candor_plan::units::Extent;
 use candor_plan::{Bytes, Nanos, blocks::Think};
 
@@ -110,7 +110,8 @@ pub fn range(text: &str) -> Result<Range, String> {
 pub fn share(text: &str) -> Result<Share, String> {
     if let Some(rest) = text.strip_prefix("segments:") {
         let [block, count] = arguments(text, Some(rest))?;
-        return Ok(Share::Segments { block: unit(block)?, count: parse::number(count)? });
+        let deal = SegmentDeal::ByRank;
+        return Ok(Share::Segments { block: unit(block)?, count: parse::number(count)?, deal });
     }
     let words = [
         ("whole", Share::Whole),
@@ -181,7 +182,7 @@ mod tests {
     fn shares_and_rests() {
         assert_eq!(
             share("segments:16m,16"),
-            Ok(Share::Segments { block: Bytes(1 << 24), count: 16 })
+            Ok(Share::Segments { block: Bytes(1 << 24), count: 16, deal: SegmentDeal::ByRank })
         );
         assert!(share("slices").unwrap_err().contains("did you mean slice?"));
         let every = |every| Think { every, ..Think::after_each(Nanos(1_000_000)) };

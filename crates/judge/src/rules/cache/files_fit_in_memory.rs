@@ -50,10 +50,13 @@ fn after(observed: &Observed) -> Outcome {
 /// Memory that may cache files, and who says so.
 fn memory(observed: &Observed) -> Option<(f64, String)> {
     let host = &observed.facts.host;
-    let known = [&host.memory_available_bytes, &host.cgroup.memory_max_bytes];
-    let known = known
-        .into_iter()
-        .filter_map(|fact| Some((*value(fact)? as f64, fact.as_ref()?.from.clone())));
+    // The kernel does not count what the run occupies as available; the group's limit holds it too.
+    let occupied = host.memory_occupied.map_or(0, |memory| memory.bytes);
+    let known = [(&host.memory_available_bytes, 0), (&host.cgroup.memory_max_bytes, occupied)];
+    let known = known.into_iter().filter_map(|(fact, occupied)| {
+        let bytes = value(fact)?.saturating_sub(occupied);
+        Some((bytes as f64, fact.as_ref()?.from.clone()))
+    });
     known.min_by(|a, b| a.0.total_cmp(&b.0))
 }
 

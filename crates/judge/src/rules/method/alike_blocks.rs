@@ -1,6 +1,6 @@
 //! G15: blocks that are all alike.
 
-use candor_plan::blocks::{Content, Fill, Pattern};
+use candor_plan::blocks::{Content, Fill, Pattern, WordKind};
 use candor_plan::units::Direction;
 use candor_record::{Confidence, Finding, Severity};
 
@@ -51,8 +51,19 @@ fn alike(content: &Content) -> Option<String> {
         _ if much(content.compressible_percent) => {
             Some(format!("{} % compressible", content.compressible_percent))
         }
+        Fill::Words => words(content),
         Fill::Pool | Fill::Fresh | Fill::Stamp | Fill::Pattern => None,
     }
+}
+
+/// In what way words are alike: most of them count up or repeat.
+fn words(content: &Content) -> Option<String> {
+    Some(match content.words?.kind {
+        WordKind::Random => return None,
+        WordKind::Timestamp => "words that are the same in every operation of a rank".into(),
+        WordKind::Offset => "words that count up, but for one in 512".into(),
+        WordKind::Incompressible => "one word again and again, but for one in 512".into(),
+    })
 }
 
 /// The pattern holds its offset, so that it differs from place to place.
@@ -82,6 +93,8 @@ fn finding(ran: &Ran, how: &str) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::blocks::Words;
+
     use super::*;
     use crate::testcase::TestCase;
 
@@ -96,6 +109,15 @@ mod tests {
         for fill in [Fill::Zero, Fill::Once, Fill::Pattern] {
             assert_eq!(writing(|content| content.fill = fill).len(), 1, "{fill:?}");
         }
+        let words = |kind| {
+            writing(|content| {
+                content.fill = Fill::Words;
+                content.words = Some(Words { kind, ..Words::default() });
+            })
+        };
+        assert_eq!(words(WordKind::Random), []);
+        assert!(words(WordKind::Timestamp)[0].sentence.contains("same in every operation"));
+        assert_eq!(words(WordKind::Offset).len() + words(WordKind::Incompressible).len(), 2);
         let found = writing(|content| content.duplicate_percent = 80);
         assert!(found[0].sentence.contains("80 % repetitions"), "{found:?}");
         assert_eq!(writing(|content| content.compressible_percent = 90).len(), 1);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::blocks::{Durability, Share};
+use crate::blocks::{Durability, SegmentDeal, Share};
 use crate::rank::{Seat, data_rank};
 use crate::units::{Mix, PerDirection, SizeSpec};
 use crate::*;
@@ -52,7 +52,7 @@ fn phase(name: &str, mix: Mix, rank_shift: i64) -> Phase {
     let blocks = Blocks {
         mix,
         size: PerDirection::all(SizeSpec::Fixed(Bytes(MIB))),
-        share: Share::Segments { block: Bytes(16 * MIB), count: 16 },
+        share: Share::Segments { block: Bytes(16 * MIB), count: 16, deal: SegmentDeal::ByRank },
         durability: Durability { fsync_at_end: mix == Mix::WRITE, ..Durability::default() },
         ..Blocks::default()
     };
