@@ -34,6 +34,7 @@ mod iostat;
 mod limits;
 mod lists;
 mod live;
+mod mdtest;
 mod metrics;
 mod plans;
 mod ranks;

@@ -154,7 +154,7 @@ impl ReadyBlocks {
             ranks: context.ranks,
             stop: context.stop.clone(),
             flow,
-            furthest: Furthest::of(context.stop, job.workers),
+            furthest: Furthest::of(context.stop, job.workers, 1),
             stage_gates: (blocks.opening == Opening::InStages)
                 .then(|| Arc::new(StageGates::new(job.workers))),
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),

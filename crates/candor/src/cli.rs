@@ -47,6 +47,7 @@ pub fn command() -> Command {
         .subcommand(commands::dd::command())
         .subcommand(commands::elbencho::command())
         .subcommand(commands::ior::command())
+        .subcommand(commands::mdtest::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())
@@ -76,7 +77,9 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
         return Some((tool, words.to_vec()));
     }
     match rest {
-        [command, ..] if ["fio", "dd", "elbencho", "ior"].iter().any(|tool| command == tool) => {
+        [command, ..]
+            if ["fio", "dd", "elbencho", "ior", "mdtest"].iter().any(|tool| command == tool) =>
+        {
             Some((tools::find(command.to_str()?)?, rest.to_vec()))
         }
         [command, rest @ ..] if command == "watch" && rest.iter().any(is_iostat) => {

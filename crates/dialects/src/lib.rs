@@ -8,4 +8,5 @@ pub mod fio;
 pub mod ior;
 pub mod iostat;
 pub mod kit;
+pub mod mdtest;
 pub mod results;

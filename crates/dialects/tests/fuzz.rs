@@ -1,4 +1,4 @@
-//! fio's job files, mutated, odd words of dd and elbencho, and mutated results of other tools:
+//! fio's job files, mutated, odd words of dd, elbencho and mdtest, and mutated results of other tools:
 //! whatever stands in them, reading and lowering end in sentences, in a plan that is checked or in
 //! results, never in a panic.
 //!
@@ -21,6 +21,7 @@ use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
 use candor_dialects::kit::Environment;
+use candor_dialects::mdtest;
 use candor_dialects::results;
 use candor_plan::{List, ListError, Listing};
 
@@ -488,6 +489,67 @@ fn mutated_results_of_tools_end_in_figures_or_in_a_sentence() {
             Err(sentence) => {
                 assert!(sentence.contains(&name), "no place: {sentence}");
                 false
+            }
+        };
+        (shown, Box::new(digest))
+    });
+}
+
+impl mdtest::setup::Host for Nowhere {
+    fn now_s(&self) -> u64 {
+        1 << 30
+    }
+
+    fn items_of(&self, file: &str) -> Option<u64> {
+        file.parse().ok()
+    }
+}
+
+/// A command line of mdtest, some of whose values are odd ones.
+fn words_of_mdtest(dice: &mut Dice) -> Vec<OsString> {
+    const VALUES: &[&str] = &["0", "1", "2", "3", "10", "4k", "1m", "/d", "/a@/b", "random", "CSV"];
+    let rows: Vec<_> = mdtest::options::TABLE.rows().collect();
+    let mut words = vec!["mdtest".to_owned()];
+    if dice.below(2) == 0 {
+        words.push(format!("--ranks={}", dice.of(&["1", "4", "64", "x"])));
+    }
+    for _ in 0..dice.below(8) {
+        let value = if dice.below(4) == 0 { dice.of(ODD) } else { dice.of(VALUES) };
+        let row = rows[dice.below(rows.len())];
+        match (row.letter, dice.below(4)) {
+            (Some(letter), 0) => words.push(format!("-{letter}{value}")),
+            (Some(letter), 1) => words.extend([format!("-{letter}"), value.to_owned()]),
+            (Some(letter), _) => words.push(format!("-{letter}={value}")),
+            (None, 0) => words.push(format!("--{}", row.name)),
+            (None, _) => words.push(format!("--{}={value}", row.name)),
+        }
+    }
+    words.into_iter().map(OsString::from).collect()
+}
+
+#[test]
+fn odd_words_of_mdtest_end_in_a_plan_or_in_sentences() {
+    look("plans", |dice| {
+        let argv = words_of_mdtest(dice);
+        let shown = format!("{argv:?}");
+        let digest = move || {
+            let reading = mdtest::options::read(&argv, &mut Files(String::new()));
+            let sentences = |errors: &[candor_dialects::kit::Diagnostic]| {
+                assert!(errors.iter().all(|error| !error.describe(&reading.texts).is_empty()));
+            };
+            if !reading.errors.is_empty() {
+                sentences(&reading.errors);
+                return false;
+            }
+            match mdtest::plan::lower(&reading, &Nowhere) {
+                Ok(lowered) => {
+                    assert!(!lowered.setup.totals(1).is_empty());
+                    candor_plan::check::can_run(&candor_plan::check::check(&lowered.plan))
+                }
+                Err(errors) => {
+                    sentences(&errors);
+                    false
+                }
             }
         };
         (shown, Box::new(digest))

@@ -361,6 +361,7 @@ impl Call for Calls {
                 Step::Readlink => return read_link(seen),
                 Step::Syncfs => return Calls::sync_filesystem(whole),
                 Step::Unlink => libc::unlinkat(at, name, 0),
+                Step::Mknod => libc::mknodat(at, name, libc::S_IFREG | FILE_MODE, 0),
                 Step::Mkdir => libc::mkdirat(at, name, DIRECTORY_MODE),
                 Step::Rmdir => libc::unlinkat(at, name, libc::AT_REMOVEDIR),
                 Step::Truncate => libc::truncate(whole, 0),

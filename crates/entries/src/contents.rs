@@ -3,11 +3,14 @@
 use candor_blocks::data::content::Content;
 use candor_blocks::data::verify::fio_header::{self, Stamp};
 use candor_blocks::data::verify::{Expected, Form, UNKNOWN};
+use candor_blocks::data::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
 use candor_plan::Bytes;
-use candor_plan::blocks::{Format, Verify};
-use candor_record::{Mismatch, VerifyStats};
+use candor_plan::blocks::{Format, Verify, Words};
+use candor_record::{Mismatch, MismatchKind, VerifyStats};
+
+use crate::places::FileKey;
 
 /// Write of a block: every file is written by one pass over it.
 const GENERATION: u32 = 1;
@@ -16,6 +19,8 @@ const GENERATION: u32 = 1;
 pub struct Contents {
     content: Content,
     checks: Option<Checks>,
+    /// Words that tell the owner and the number of each file, instead of other content.
+    words: Option<Words>,
 }
 
 struct Checks {
@@ -37,26 +42,42 @@ impl Contents {
             scratch: Vec::new(),
             stats: VerifyStats::default(),
         });
-        Contents { content, checks }
+        Contents { content, checks, words: None }
+    }
+
+    /// With words that tell the owner and the number of each file, where the plan says so.
+    pub fn with_words(self, words: Option<Words>) -> Contents {
+        Contents { words, ..self }
     }
 
     /// Makes the bytes of a write to the file with that key.
     #[inline(always)]
-    pub fn write(&mut self, slot: &mut Slot, key: u64) {
-        let Some(checks) = &mut self.checks else { return self.content.write(slot) };
+    pub fn write(&mut self, slot: &mut Slot, key: &FileKey) {
+        if self.checks.is_none() && self.words.is_none() {
+            return self.content.write(slot);
+        }
         // SAFETY: the slot's buffer has room for its length and is not in flight.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
-        checks.write(bytes, slot.offset, (&mut self.content, key));
+        match (&self.words, &mut self.checks) {
+            (Some(words), _) => fill_words(*words, bytes, key),
+            (None, Some(checks)) => {
+                checks.write(bytes, slot.offset, (&mut self.content, key.number));
+            }
+            (None, None) => {}
+        }
     }
 
     /// Checks a read of the file with that key; false if a mismatch is to end the job.
-    pub fn check(&mut self, slot: &Slot, key: u64, path: impl Fn() -> String) -> bool {
+    pub fn check(&mut self, slot: &Slot, key: &FileKey, path: impl Fn() -> String) -> bool {
         let Some(checks) = &mut self.checks else { return true };
         // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
-        checks.check(bytes, slot, (key, path))
+        match self.words.filter(|_| checks.plan.format == Format::Words) {
+            Some(words) => checks.check_words(words, bytes, slot, (key, path)),
+            None => checks.check(bytes, slot, (key.number, path)),
+        }
     }
 
     /// Results so far, where something is checked.
@@ -65,7 +86,59 @@ impl Contents {
     }
 }
 
+/// Bytes of a word.
+const WORD_BYTES: usize = 8;
+
+/// Maker of the words of a file: its owner writes, and its number stands for the place.
+fn maker(words: Words, key: &FileKey) -> WordMaker {
+    WordMaker::new(words, key.owner, u64::MAX)
+}
+
+/// Fills a whole file with its words; bytes behind the last whole word are their number.
+fn fill_words(words: Words, bytes: &mut [u8], key: &FileKey) {
+    let whole = bytes.len() / WORD_BYTES * WORD_BYTES;
+    maker(words, key).fill(&mut bytes[..whole], key.slot);
+    for (byte, at) in bytes[whole..].iter_mut().zip(whole..) {
+        *byte = at as u8;
+    }
+}
+
 impl Checks {
+    /// Checks a whole file, or its beginning, of words.
+    fn check_words(
+        &mut self,
+        words: Words,
+        bytes: &[u8],
+        slot: &Slot,
+        (key, path): (&FileKey, impl Fn() -> String),
+    ) -> bool {
+        let whole = bytes.len() / WORD_BYTES * WORD_BYTES;
+        let maker = maker(words, key);
+        let checked = maker.check(&bytes[..whole], key.slot, &mut self.scratch);
+        let wrong = checked.map_err(|wrong| (wrong.kind, wrong.detail)).and_then(|()| {
+            // Where a longer file was written, the rest is the beginning of its next word.
+            self.scratch.resize(whole + WORD_BYTES, 0);
+            maker.fill(&mut self.scratch, key.slot);
+            let rest = &bytes[whole..];
+            let numbers = rest.iter().zip(whole..).all(|(byte, at)| *byte == at as u8);
+            let detail = "the bytes behind the last whole word differ".to_owned();
+            let is_right = numbers || self.scratch[whole..].starts_with(rest);
+            if is_right { Ok(()) } else { Err((MismatchKind::Flipped, detail)) }
+        });
+        self.stats.blocks += 1;
+        let Err((kind, detail)) = wrong else { return true };
+        self.stats.add(Mismatch {
+            path: path(),
+            offset: slot.offset,
+            length: Bytes(bytes.len() as u64),
+            kind,
+            detail,
+            read_offset: slot.offset,
+            read_length: Bytes(slot.length),
+        });
+        self.plan.continue_on_mismatch
+    }
+
     /// Offset and bytes of each verified block. The end of a file that has no room for a header is
     /// not verified.
     fn blocks<'b>(

@@ -12,7 +12,7 @@ use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step};
 
-use crate::places::{Item, Prefix, WorkerNames};
+use crate::places::{FileKey, Item, Prefix, WorkerNames};
 use crate::roots::From;
 
 /// Choices of a worker's seed: which list of steps an item gets.
@@ -99,6 +99,8 @@ pub struct Paths {
     /// Bytes that the plan gives the file, where steps need them.
     pub size: u64,
     prefix: Prefix,
+    /// Beginning of the other name, where that is of another thing.
+    other_prefix: Prefix,
 }
 
 impl Paths {
@@ -109,6 +111,31 @@ impl Paths {
         // The other name is only there where steps need it, and then it is the longer one.
         let seen = |name: &[u8]| name.get(skipped..).unwrap_or_default().as_ptr().cast();
         (directory, seen(&self.path), seen(&self.other))
+    }
+}
+
+/// Makes a name, with a zero byte behind it, that of the thing's alias.
+fn append_alias(name: &mut Vec<u8>) {
+    name.pop();
+    name.extend_from_slice(ALIAS.as_bytes());
+    name.push(0);
+}
+
+impl WorkerNames {
+    /// Writes the new name of a thing that takes the name of the one before it: the first one takes
+    /// its other name, and goes from there to the last place but one, while the last stays.
+    fn write_link(&self, nth: u64, paths: &mut Paths) {
+        let Paths { path, other, from, prefix, other_prefix, .. } = paths;
+        if nth == 0 {
+            // The alias of the thing is written already.
+            return;
+        }
+        self.write(nth - 1, false, (other, other_prefix));
+        if nth + 1 == self.count() {
+            self.write(0, false, (path, prefix));
+            append_alias(path);
+        }
+        *from = self.looked_up_from(path);
     }
 }
 
@@ -214,8 +241,8 @@ pub struct Lane {
     /// First byte of the part of the file that is worked on, and bytes of that part.
     start: u64,
     size: u64,
-    /// Number by which the item differs from all others, whoever works on it.
-    pub key: u64,
+    /// The item's file among all others.
+    pub key: FileKey,
     in_flight: u32,
     /// Blocks that were written, and wait for being read back.
     unread: u32,
@@ -233,6 +260,8 @@ pub struct Items {
     lists: Lists,
     has_alias: bool,
     on_alias: bool,
+    /// Each thing takes the name of the one before it.
+    chains: bool,
     /// Longest read or write.
     bytes: u64,
     uses_length: bool,
@@ -263,6 +292,7 @@ impl Items {
             names,
             has_alias: entries.uses_alias(),
             on_alias: entries.on_alias,
+            chains: entries.rename_chain,
             bytes,
             uses_length: entries.uses_length(),
             within: Within::of(entries, seed),
@@ -285,7 +315,10 @@ impl Items {
     /// the last pass.
     #[inline(always)]
     pub fn begin_item(&mut self, lane: u32) -> Option<Lane> {
-        let count = self.names.count();
+        let count = match self.names.count() {
+            1 if self.chains => 0,
+            count => count,
+        };
         if self.turn == count {
             self.turn = 0;
             self.order.next_pass(count, self.seed);
@@ -298,17 +331,21 @@ impl Items {
         let nth = self.order.nth(self.turn, count);
         self.turn += 1;
         let mut paths = self.paths.borrow_mut();
-        let Paths { path, other, from, size: bytes, prefix } = &mut paths[lane as usize];
+        let Paths { path, other, from, size: bytes, prefix, .. } = &mut paths[lane as usize];
         let item = self.names.write(nth, self.uses_length, (path, prefix));
         (*bytes, *from) = (item.file_bytes, self.names.looked_up_from(path));
-        if self.has_alias {
+        // Of a chain, only the first thing has its other name; those behind it have the name of the
+        // thing before, of which a part stands there already.
+        if self.has_alias && !(self.chains && nth > 0) {
             other.clear();
-            other.extend_from_slice(path.strip_suffix(b"\0").unwrap_or(path));
-            other.extend_from_slice(ALIAS.as_bytes());
-            other.push(0);
+            other.extend_from_slice(path);
+            append_alias(other);
             if self.on_alias {
                 std::mem::swap(path, other);
             }
+        }
+        if self.chains {
+            self.names.write_link(nth, &mut paths[lane as usize]);
         }
         let (handle, list) = (self.names.handle(nth), self.lists.draw());
         let Item { start, bytes: size, key, .. } = item;
@@ -369,7 +406,8 @@ impl Items {
     fn place(&mut self, step: Step, lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
             let count = lane.size.div_ceil(self.bytes);
-            slot.offset = self.within.nth(slot.offset / self.bytes, count, lane.key) * self.bytes;
+            slot.offset =
+                self.within.nth(slot.offset / self.bytes, count, lane.key.number) * self.bytes;
             slot.length = (lane.size - slot.offset).min(self.bytes);
         }
         if self.reads.percent > 0 && step == Step::Write && self.reads.next() {

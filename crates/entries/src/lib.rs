@@ -9,6 +9,7 @@ mod listed;
 mod lists;
 mod places;
 mod probe;
+mod reached;
 mod ring;
 mod roots;
 mod walk;
@@ -34,11 +35,12 @@ use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::Verify;
+use candor_plan::blocks::{Fill, Format, Verify};
 use candor_plan::check::OPERATION_MAX;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
 use candor_plan::{Stop, TargetKind};
+use candor_record::Measurement;
 
 use crate::aio::AioCalls;
 use crate::calls::Calls;
@@ -47,6 +49,7 @@ use crate::items::{Budget, Items, shared_paths};
 use crate::listed::Dealt;
 use crate::places::{ListThings, Places, TreeThings, WorkerNames};
 use crate::probe::Chosen;
+use crate::reached::Reached;
 use crate::ring::RingCalls;
 use crate::walk::{Lanes, Walk};
 
@@ -66,11 +69,19 @@ impl Family for EntriesFamily {
         let Some(entries) = context.job.entries() else {
             return Err(context.unfit("has no entries", "name steps"));
         };
+        let reached = context.session.of::<Reached>().clone();
+        let key = context.job.targets.clone();
+        let first = match entries.as_reached {
+            true => entries.first.into_iter().chain(reached.of(&key)).min(),
+            false => entries.first,
+        };
+        let entries = &Entries { first, ..entries.clone() };
         let places = places(entries, context)?;
         if places.handle_max(context.job.workers) > u64::from(u32::MAX) {
             let message = "has more than 4 billion names on one host";
             return Err(context.unfit(message, "use fewer items, or more hosts"));
         }
+        let unit = entries.operations_per_item(places.bytes_max()).unwrap_or(1).max(1);
         let (bytes_max, places) = (bytes_max(entries, &places), Arc::new(places));
         if bytes_max as u64 > OPERATION_MAX.0 {
             let message = "reads or writes files at once that are longer than the kernel moves";
@@ -84,7 +95,8 @@ impl Family for EntriesFamily {
             entries: entries.clone(),
             budget: Budget::of(context.stop),
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
-            furthest: Furthest::of(context.stop, context.job.workers),
+            furthest: Furthest::of(context.stop, context.job.workers, unit),
+            reached: (reached, key, unit),
             flow: entries.pace.flow.map(|flow| JobFlow::join(context.phase.of::<Flows>(), flow)),
             verify,
             seeds: [context.seed, context.plan.seed],
@@ -143,6 +155,7 @@ fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, Eng
     };
     let paths = trees().map(|target| target.path.clone()).collect();
     let things = TreeThings::of(entries, paths, tree, plan.seed);
+    let things = (things, entries.division);
     Ok(Places::of_tree(things, job.workers, context.ranks, job.rank_shift))
 }
 
@@ -169,6 +182,8 @@ struct ReadyEntries {
     pool: Option<Pool>,
     /// Counts of the workers when time is up, where all go on to the furthest one's.
     furthest: Option<Arc<Furthest>>,
+    /// What phases on these targets have reached, and operations of each thing.
+    reached: (Reached, Vec<String>, u64),
     /// The job's part in a flow of its phase.
     flow: Option<JobFlow>,
     verify: Option<Verify>,
@@ -260,6 +275,14 @@ impl JobWork for ReadyEntries {
         Ok(end)
     }
 
+    fn finish(&self, measurement: &mut Measurement) {
+        measurement.wear_out = self.furthest.as_ref().and_then(|furthest| furthest.counts());
+        let (reached, key, unit) = &self.reached;
+        if let Some(ops) = self.furthest.as_ref().and_then(|furthest| furthest.ops()) {
+            reached.note(key, ops / unit);
+        }
+    }
+
     fn flushes_at_end(&self) -> bool {
         !self.roots.is_empty()
     }
@@ -317,6 +340,9 @@ impl ReadyEntries {
         };
         let mut content = Content::new(self.entries.content.clone(), pool, &origin);
         content.prepare(memory.as_mut_slice());
-        Some(Contents::new(content, self.verify.clone(), seat.rank))
+        let checks = self.verify.as_ref().is_some_and(|verify| verify.format == Format::Words);
+        let is_of_words = checks || self.entries.content.fill == Fill::Words;
+        let words = self.entries.content.words.filter(|_| is_of_words);
+        Some(Contents::new(content, self.verify.clone(), seat.rank).with_words(words))
     }
 }

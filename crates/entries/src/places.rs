@@ -8,9 +8,9 @@ use std::sync::Arc;
 use candor_engine::names::Names;
 use candor_engine::random::mix;
 use candor_plan::Tree;
-use candor_plan::entries::{Entries, Over};
+use candor_plan::entries::{Division, Entries, Over};
 use candor_plan::rank::{Ranks, data_rank};
-use candor_plan::tree::{ItemPlaces, Place, TreeNames};
+use candor_plan::tree::{ItemPlaces, Place, Spread, TreeNames};
 
 use crate::listed::{self, Dealt};
 use crate::roots::{From, Roots};
@@ -20,6 +20,7 @@ pub struct Places {
     origin: Origin,
     ranks: Ranks,
     rank_shift: i64,
+    division: Division,
     /// Most names of one worker; a handle is the worker's number times that, and the name's.
     most: u64,
 }
@@ -34,6 +35,8 @@ pub struct TreeThings {
     pub directories: bool,
     /// The root is one of the directories: roots are made before the work and removed after it.
     pub root: bool,
+    /// Only the first so many of each rank's things.
+    pub first: u64,
     /// Seed by which sizes of files are drawn.
     pub seed: u64,
 }
@@ -64,40 +67,60 @@ pub struct Item {
     pub bytes: u64,
     /// Bytes of the whole file.
     pub file_bytes: u64,
-    /// Number by which it differs from all others.
-    pub key: u64,
+    /// The file among all others.
+    pub key: FileKey,
+}
+
+/// A file among all others, as contents tell them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileKey {
+    /// Number by which it differs from all others, whoever works on it.
+    pub number: u64,
+    /// Rank that owns it, in a tree of ranks' own items.
+    pub owner: u64,
+    /// Number among the places for items of its tree.
+    pub slot: u64,
 }
 
 impl TreeThings {
     /// The things of a tree that entries work on.
     pub fn of(entries: &Entries, paths: Vec<PathBuf>, tree: Tree, seed: u64) -> TreeThings {
         let directories = entries.over == Over::Directories;
-        let root = !entries.makes_or_removes_directories();
-        TreeThings { paths, tree, directories, root, seed }
+        let root = entries.with_roots || !entries.makes_or_removes_directories();
+        let first = entries.first.unwrap_or(u64::MAX);
+        TreeThings { paths, tree, directories, root, first, seed }
     }
 }
 
 impl Places {
     /// Names of targets.
     pub fn of_targets(names: Names, ranks: Ranks) -> Places {
-        Places { origin: Origin::Targets(names), ranks, rank_shift: 0, most: 1 }
+        let (rank_shift, division) = (0, Division::Own);
+        Places { origin: Origin::Targets(names), ranks, rank_shift, division, most: 1 }
     }
 
     /// Things of a tree, for so many workers of this host.
-    pub fn of_tree(things: TreeThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
+    pub fn of_tree(
+        (things, division): (TreeThings, Division),
+        workers: u32,
+        ranks: Ranks,
+        rank_shift: i64,
+    ) -> Places {
         let names = things.tree.names();
-        Places::numbered(Origin::Tree((things, names).into()), workers, ranks, rank_shift)
+        let origin = Origin::Tree((things, names).into());
+        let places = Places { origin, ranks, rank_shift, division, most: 1 };
+        places.numbered(workers)
     }
 
     /// Things of a listed tree, for so many workers of this host.
     pub fn of_list(things: ListThings, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
-        Places::numbered(Origin::List(things.into()), workers, ranks, rank_shift)
+        let (origin, division) = (Origin::List(things.into()), Division::Own);
+        Places { origin, ranks, rank_shift, division, most: 1 }.numbered(workers)
     }
 
-    fn numbered(origin: Origin, workers: u32, ranks: Ranks, rank_shift: i64) -> Places {
-        let places = Places { origin, ranks, rank_shift, most: 1 };
-        let most = (0..workers).map(|worker| places.count(worker)).max().unwrap_or(0).max(1);
-        Places { most, ..places }
+    fn numbered(self, workers: u32) -> Places {
+        let most = (0..workers).map(|worker| self.count(worker)).max().unwrap_or(0).max(1);
+        Places { most, ..self }
     }
 
     /// Directory below which the names are, or that of the first of the targets.
@@ -124,6 +147,8 @@ impl Places {
     pub fn handle_max(&self, workers: u32) -> u64 {
         match &self.origin {
             Origin::Targets(names) => names.count() as u64,
+            // The first rank's names are all there are.
+            _ if self.division == Division::First => self.most,
             Origin::Tree(_) | Origin::List(_) => self.most.saturating_mul(workers.into()),
         }
     }
@@ -139,12 +164,8 @@ impl Places {
         match &self.origin {
             Origin::Targets(names) => (names.count() as u64).saturating_sub(rank).div_ceil(ranks),
             Origin::Tree(tree) => {
-                let (things, _) = &**tree;
-                let part = things.tree.part(rank, ranks);
-                match things.directories {
-                    true => part.directories() + u64::from(things.root(rank, ranks).is_some()),
-                    false => part.items(),
-                }
+                let is_first = self.ranks.rank(worker) == 0;
+                tree.0.count((rank, ranks), self.division, is_first)
             }
             Origin::List(things) => u64::from(things.has_root(rank)) + things.dealt.count(rank),
         }
@@ -168,7 +189,8 @@ impl Places {
             Origin::Targets(names) => names.write_path(handle as usize, &mut path),
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
-                let place = things.place(self.rank(worker as u32), self.ranks.ranks, nth);
+                let rank = self.rank(worker as u32);
+                let place = things.place((rank, self.ranks.ranks), self.division, nth);
                 things.write(names, &place, &mut Prefix::default(), &mut path);
             }
             Origin::List(things) => {
@@ -193,7 +215,8 @@ impl Places {
 /// The directory at the beginning of a path, and the length of its part.
 #[derive(Debug, Default)]
 pub struct Prefix {
-    directory: Option<u64>,
+    /// Target, tree and number of the directory.
+    directory: Option<[u64; 3]>,
     length: usize,
 }
 
@@ -202,7 +225,70 @@ impl TreeThings {
         self.tree.part(rank, ranks).root().filter(|_| self.root)
     }
 
-    fn place(&self, rank: u64, ranks: u64, nth: u64) -> Place {
+    /// Copies of the tree, each in a target of its own.
+    fn copies(&self) -> u64 {
+        match self.tree.spread {
+            Spread::Copies => self.paths.len().max(1) as u64,
+            Spread::Subtrees | Spread::Ranks => 1,
+        }
+    }
+
+    /// A rank's things of one copy.
+    fn own_count(&self, rank: u64, ranks: u64) -> u64 {
+        let part = self.tree.part(rank, ranks);
+        let count = match self.directories {
+            true => part.directories() + u64::from(self.root(rank, ranks).is_some()),
+            false => part.items(),
+        };
+        count.min(self.first)
+    }
+
+    /// Ranks whose things the first one works on, and their number as its trees count them.
+    fn owners(&self, ranks: u64) -> u64 {
+        let own = match self.directories {
+            true => self.tree.per_rank,
+            false => self.tree.has_own_items(),
+        };
+        if own { ranks } else { 1 }
+    }
+
+    /// Things of one copy that a rank works on.
+    fn count_of_copy(&self, (rank, ranks): (u64, u64), division: Division) -> u64 {
+        match division {
+            Division::Own => self.own_count(rank, ranks),
+            Division::Every => self.own_count(0, 1),
+            // Where each has things of its own, all have as many.
+            Division::First => {
+                let owners = self.owners(ranks);
+                self.own_count(0, owners).saturating_mul(owners)
+            }
+        }
+    }
+
+    fn count(&self, rank: (u64, u64), division: Division, is_first: bool) -> u64 {
+        if division == Division::First && !is_first {
+            return 0;
+        }
+        self.count_of_copy(rank, division).saturating_mul(self.copies())
+    }
+
+    /// The n-th thing that a rank works on.
+    fn place(&self, (rank, ranks): (u64, u64), division: Division, nth: u64) -> Place {
+        let each = self.count_of_copy((rank, ranks), division).max(1);
+        let (copy, nth) = (nth / each, nth % each);
+        let place = match division {
+            Division::Own => self.own_place(rank, ranks, nth),
+            Division::Every => self.own_place(0, 1, nth),
+            Division::First => {
+                let owners = self.owners(ranks);
+                let each = self.own_count(0, owners).max(1);
+                self.own_place(nth / each, owners, nth % each)
+            }
+        };
+        Place { copy, ..place }
+    }
+
+    fn own_place(&self, rank: u64, ranks: u64, nth: u64) -> Place {
         let part = self.tree.part(rank, ranks);
         match (self.directories, self.root(rank, ranks)) {
             (false, _) => part.item(nth),
@@ -214,12 +300,13 @@ impl TreeThings {
     /// Writes the path of a place, with a zero byte behind it. The directory of a place is written
     /// only where it is another one than before.
     fn write(&self, names: &TreeNames, place: &Place, prefix: &mut Prefix, to: &mut Vec<u8>) {
-        if prefix.directory != Some(place.directory) {
+        let directory = Some([place.copy, place.tree, place.directory]);
+        if prefix.directory != directory {
             to.clear();
             let home = self.tree.home(place, self.paths.len() as u64) as usize;
             to.extend_from_slice(self.paths[home].as_os_str().as_bytes());
             names.write_directory(place, to);
-            *prefix = Prefix { directory: Some(place.directory), length: to.len() };
+            *prefix = Prefix { directory, length: to.len() };
         }
         to.truncate(prefix.length);
         if !self.directories {
@@ -247,7 +334,7 @@ impl ListThings {
         if prefix.directory.is_none() {
             to.clear();
             to.extend_from_slice(self.path.as_os_str().as_bytes());
-            *prefix = Prefix { directory: Some(0), length: to.len() };
+            *prefix = Prefix { directory: Some([0; 3]), length: to.len() };
         }
         to.truncate(prefix.length);
         let mut item = Item::default();
@@ -256,7 +343,8 @@ impl ListThings {
             let name = self.dealt.path(&part);
             to.push(b'/');
             to.extend_from_slice(name);
-            let key = if with_key { listed::key(name) } else { 0 };
+            let number = if with_key { listed::key(name) } else { 0 };
+            let key = FileKey { number, ..FileKey::default() };
             let file_bytes = self.dealt.file_bytes(&part);
             item = Item { start: part.offset, bytes: part.bytes, file_bytes, key };
         }
@@ -281,7 +369,11 @@ impl WorkerNames {
     pub fn new(places: Arc<Places>, worker: u32) -> WorkerNames {
         let (rank, count) = (places.rank(worker), places.count(worker));
         let items = match &places.origin {
-            Origin::Tree(tree) if !tree.0.directories => {
+            Origin::Tree(tree)
+                if !tree.0.directories
+                    && places.division == Division::Own
+                    && tree.0.copies() == 1 =>
+            {
                 Some(tree.0.tree.part(rank, places.ranks.ranks.max(1)).item_places())
             }
             _ => None,
@@ -325,18 +417,24 @@ impl WorkerNames {
                 names.write_path(number, to);
                 let size = || names.size(number).unwrap_or_else(|| names.name(number).length());
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, file_bytes: bytes, key: number as u64 }
+                let key = FileKey { number: number as u64, ..FileKey::default() };
+                Item { start: 0, bytes, file_bytes: bytes, key }
             }
             Origin::Tree(tree) => {
                 let (things, names) = &**tree;
                 let place = match &self.items {
                     Some(items) => items.place(nth),
-                    None => things.place(self.rank, self.places.ranks.ranks, nth),
+                    None => {
+                        let ranks = self.places.ranks.ranks;
+                        things.place((self.rank, ranks), self.places.division, nth)
+                    }
                 };
                 things.write(names, &place, prefix, to);
                 let size = || file_size(&things.tree, things.seed, &place);
                 let bytes = if with_size { size() } else { 0 };
-                Item { start: 0, bytes, file_bytes: bytes, key: key(&place) }
+                let key =
+                    FileKey { number: key(&place), owner: place.rank, slot: names.slot(&place) };
+                Item { start: 0, bytes, file_bytes: bytes, key }
             }
             Origin::List(things) => things.write(self.rank, nth, with_size, (to, prefix)),
         }
@@ -351,4 +449,118 @@ fn key(place: &Place) -> u64 {
 /// Bytes of a file of a tree: the same whoever asks.
 pub fn file_size(tree: &Tree, seed: u64, place: &Place) -> u64 {
     tree.file_size.drawn(mix(seed, key(place))).0
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use candor_plan::rank::HostIndex;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tree(
+        depth: u32,
+        items: u64,
+        [own, per_rank, leaves, copies]: [bool; 4],
+        shift: u64,
+    ) -> Tree {
+        let name = |text: &str| text.parse().ok();
+        Tree {
+            depth,
+            width: 2,
+            items,
+            items_per_rank: own,
+            leaves_only: leaves,
+            per_rank,
+            tree_shift: if per_rank { shift } else { 0 },
+            spread: if copies { Spread::Copies } else { Spread::Ranks },
+            root_name: name(if per_rank { "t{rank}" } else { "t" }),
+            item_name: name("f{rank}.{slot}"),
+            ..Tree::default()
+        }
+    }
+
+    /// How often each name is worked on, by all ranks.
+    fn counted(
+        tree: &Tree,
+        entries: &Entries,
+        (ranks, shift): (u32, i64),
+    ) -> BTreeMap<String, u64> {
+        let paths = vec!["/a".into(), "/b".into()];
+        let things = TreeThings::of(entries, paths, tree.clone(), 0);
+        let of_host = HostIndex::ALONE.ranks(ranks);
+        let places = Places::of_tree((things, entries.division), ranks, of_host, shift);
+        let places = Arc::new(places);
+        let mut all = BTreeMap::new();
+        for worker in 0..ranks {
+            let names = WorkerNames::new(places.clone(), worker);
+            let (mut path, mut prefix) = (Vec::new(), Prefix::default());
+            for nth in 0..names.count() {
+                names.write(nth, false, (&mut path, &mut prefix));
+                let name = String::from_utf8(path[..path.len() - 1].to_vec()).expect("text");
+                assert_eq!(places.path_of(names.handle(nth)), name, "as the handle says");
+                *all.entry(name).or_insert(0) += 1;
+            }
+        }
+        all
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// However items are divided, all ranks together work on the same names, each of them as
+        /// often as the division says.
+        #[test]
+        fn divisions_have_the_same_names(
+            depth in 0..3_u32,
+            items in 0..4_u64,
+            shape: [bool; 4],
+            ranks in 1..5_u32,
+            shift in 0..7_u64,
+        ) {
+            let tree = tree(depth, items, shape, shift);
+            let of = |division, rank_shift| {
+                let entries = Entries { division, ..Entries::default() };
+                counted(&tree, &entries, (ranks, rank_shift))
+            };
+            let own = of(Division::Own, 0);
+            let copies = if shape[3] { 2 } else { 1 };
+            prop_assert_eq!(own.len() as u64, tree.totals(ranks.into()).items * copies);
+            prop_assert!(own.values().all(|count| *count == 1));
+            prop_assert_eq!(&of(Division::Own, 2), &own, "a shift takes others, and all of them");
+            prop_assert_eq!(&of(Division::First, 0), &own);
+            if !tree.has_own_items() {
+                let every = of(Division::Every, 0);
+                prop_assert!(every.values().all(|count| *count == u64::from(ranks)));
+                prop_assert!(every.keys().eq(own.keys()));
+            }
+        }
+
+        /// Directories with their roots are worked on once, parents first.
+        #[test]
+        fn directories_have_their_roots(
+            depth in 0..3_u32,
+            shape: [bool; 4],
+            ranks in 1..5_u32,
+        ) {
+            let tree = tree(depth, 1, shape, 0);
+            let of = |division| {
+                let entries = Entries {
+                    over: Over::Directories,
+                    steps: vec![candor_plan::entries::Step::Mkdir],
+                    with_roots: true,
+                    division,
+                    ..Entries::default()
+                };
+                counted(&tree, &entries, (ranks, 0))
+            };
+            let (own, first) = (of(Division::Own), of(Division::First));
+            let copies = if shape[3] { 2 } else { 1 };
+            prop_assert_eq!(own.len() as u64, tree.totals(ranks.into()).directories * copies);
+            prop_assert!(own.values().all(|count| *count == 1));
+            prop_assert_eq!(own, first);
+        }
+    }
 }

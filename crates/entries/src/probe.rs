@@ -226,8 +226,14 @@ impl Scratch {
         let (files, bytes_max) = (files(entries), bytes_max.min(BYTES_MAX));
         let file_size = SizeSpec::Fixed(Bytes(bytes_max as u64));
         let tree = Tree { items: files, file_size, ..Tree::default() };
-        let entries = Entries { over: Over::Items, select: Select::Sequential, ..entries.clone() };
+        let entries = Entries {
+            over: Over::Items,
+            select: Select::Sequential,
+            first: None,
+            ..entries.clone()
+        };
         let things = TreeThings::of(&entries, vec![path], tree, 0);
+        let things = (things, entries.division);
         let places = Arc::new(Places::of_tree(things, 1, HostIndex::ALONE.ranks(1), 0));
         if entries.needs_names() {
             for nth in 0..files {

@@ -53,6 +53,7 @@ fn opcode_of(step: Step) -> Option<u8> {
         | Step::Ftruncate
         | Step::Readlink
         | Step::Removexattr
+        | Step::Mknod
         | Step::Syncfs => return None,
     })
 }
@@ -143,6 +144,7 @@ impl RingCalls {
             | Step::Ftruncate
             | Step::Readlink
             | Step::Removexattr
+            | Step::Mknod
             | Step::Syncfs => return None,
         })
     }

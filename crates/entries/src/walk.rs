@@ -9,6 +9,7 @@ use candor_record::Ended;
 
 use crate::contents::Contents;
 use crate::items::{Items, Lane, Unread};
+use crate::places::FileKey;
 
 /// One item after another.
 pub struct Walk {
@@ -39,7 +40,7 @@ impl Bare for Walk {
         };
         self.items.draw(0, &mut lane, slot);
         if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
-            contents.write(slot, lane.key);
+            contents.write(slot, &lane.key);
         }
         self.lane = Some(lane);
         true
@@ -131,7 +132,7 @@ impl Lanes {
                 self.ready.pop();
             }
             if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
-                contents.write(slot, lane.key);
+                contents.write(slot, &lane.key);
             }
             return true;
         }
@@ -141,7 +142,7 @@ impl Lanes {
 
 impl Lanes {
     /// Lets the next operation of a lane start, now that one has ended; returns the item's key.
-    fn go_on(&mut self, slot: &Slot) -> Option<u64> {
+    fn go_on(&mut self, slot: &Slot) -> Option<FileKey> {
         let place = &mut self.lanes[slot.tag as usize];
         let lane = place.as_mut()?;
         let key = lane.key;
@@ -190,7 +191,7 @@ impl Source for Lanes {
         let is_read = is_whole && (is(slot, Step::Read) || slot.op == Op(READ_BACK));
         let Some(contents) = self.contents.as_mut().filter(|_| is_read) else { return };
         let before = turn.clock.now();
-        let is_intact = contents.check(slot, key, || turn.name(slot));
+        let is_intact = contents.check(slot, &key, || turn.name(slot));
         self.checking += turn.clock.now() - before;
         if !is_intact {
             turn.end(Ended::Failed);

@@ -25,6 +25,25 @@ pub struct Entries {
     pub mix: Vec<Weighted>,
     /// Order in which they are taken.
     pub select: Select,
+    /// Rank that works on a thing of a tree.
+    #[serde(skip_serializing_if = "is_default")]
+    pub division: Division,
+    /// Only the first so many things of each rank; absent means all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<u64>,
+    /// Only the things that an earlier phase on the same targets reached, where its time was up
+    /// before its work was done and its workers went on to the furthest one's count.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub as_reached: bool,
+    /// Roots of trees are among the directories that are made and removed, instead of being made
+    /// before the work and removed after it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub with_roots: bool,
+    /// `rename` gives each thing the name of the one before it, the first by way of its other name,
+    /// which then goes to the last place but one: the same names are there in the end. A worker
+    /// with one thing renames nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rename_chain: bool,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
@@ -88,6 +107,11 @@ impl Default for Entries {
             steps: Vec::new(),
             mix: Vec::new(),
             select: Select::default(),
+            division: Division::Own,
+            first: None,
+            as_reached: false,
+            with_roots: false,
+            rename_chain: false,
             size: None,
             access: Access::Sequential,
             read_percent: 0,
@@ -271,9 +295,14 @@ impl Entries {
     pub fn names_of(&self, target: &Target, ranks: u64) -> Option<u64> {
         let totals = target.tree.as_ref().map(|tree| tree.totals(ranks));
         Some(match (self.over, totals) {
+            (Over::Items, Some(totals)) if self.division == Division::Every => {
+                totals.items.saturating_mul(ranks)
+            }
             (Over::Items, Some(totals)) => totals.items,
             // Roots are made before the work and removed after it.
-            (Over::Directories, Some(totals)) if self.makes_or_removes_directories() => {
+            (Over::Directories, Some(totals))
+                if self.makes_or_removes_directories() && !self.with_roots =>
+            {
                 totals.directories - totals.trees
             }
             (Over::Directories, Some(totals)) => totals.directories,
@@ -309,7 +338,7 @@ impl Entries {
 
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
-        !self.all_steps().any(|step| matches!(step, Step::Create | Step::Mkdir))
+        !self.all_steps().any(|step| matches!(step, Step::Create | Step::Mkdir | Step::Mknod))
     }
 
     /// True where the things are directories, not files.
@@ -332,6 +361,14 @@ impl Entries {
     /// True where a step has another name than the thing's own as well.
     pub fn uses_alias(&self) -> bool {
         self.on_alias || self.all_steps().any(Step::gives_alias)
+    }
+
+    /// Operations that each thing takes, where all take as many.
+    pub fn operations_per_item(&self, bytes: u64) -> Option<u64> {
+        let moves = self.size.map_or(1, |size| bytes.div_ceil(size.0.max(1)));
+        let moves = if bytes == 0 { 0 } else { moves };
+        let of_step = |step: &Step| if step.moves_bytes() { moves } else { 1 };
+        self.mix.is_empty().then(|| self.steps.iter().map(of_step).sum())
     }
 }
 
@@ -388,6 +425,7 @@ pub enum Step {
     Syncfs,
     Ftruncate,
     Fallocate,
+    Mknod,
 }
 
 /// The table of operations: one row per step, in the order of [`Step`]; behind them the times that
@@ -417,6 +455,7 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("syncfs", Figure::Flush),
     Operation::of("ftruncate", Figure::Names).destroying(),
     Operation::of("fallocate", Figure::Names),
+    Operation::of("mknod", Figure::Names),
     Operation::of("first_byte", Figure::Item),
     Operation::of("item", Figure::Item),
     Operation::of("read_back", Figure::ReadBack).moving(),
@@ -434,7 +473,7 @@ const _: () = assert!(OPERATIONS.len() == READ_BACK as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.
-    pub const ALL: [Step; 24] = [
+    pub const ALL: [Step; 25] = [
         Step::Mkdir,
         Step::Rmdir,
         Step::List,
@@ -459,6 +498,7 @@ impl Step {
         Step::Syncfs,
         Step::Ftruncate,
         Step::Fallocate,
+        Step::Mknod,
     ];
 
     /// The row in the table of operations.
@@ -491,7 +531,7 @@ impl Step {
     /// True where io_uring has an operation for it; others hold the ring up.
     pub fn is_queued(self) -> bool {
         use Step::*;
-        !matches!(self, List | Truncate | Readlink | Removexattr | Syncfs | Ftruncate)
+        !matches!(self, List | Truncate | Readlink | Removexattr | Syncfs | Ftruncate | Mknod)
     }
 
     /// True where it asks a filesystem about a name, or what a directory holds.
@@ -504,7 +544,7 @@ impl Step {
     pub fn changes_names(self) -> bool {
         use Step::*;
         matches!(self, Mkdir | Rmdir | Create | Truncate | Rename | Link | Unlink | Symlink)
-            || matches!(self, Setxattr | Removexattr | Ftruncate | Fallocate)
+            || matches!(self, Setxattr | Removexattr | Ftruncate | Fallocate | Mknod)
     }
 
     /// True where it makes what was changed durable.
@@ -534,6 +574,7 @@ impl Step {
             | Step::Fallocate
             | Step::Truncate
             | Step::Link
+            | Step::Mknod
             | Step::Unlink => {
                 matches!(over, Over::Items | Over::TargetFiles)
             }
@@ -552,6 +593,20 @@ pub enum Select {
     Shuffled,
     /// Uniform, items may repeat.
     Random,
+}
+
+/// Rank that works on a thing of a tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Division {
+    /// Each rank works on its own things, or on its part of those that all share.
+    #[default]
+    Own,
+    /// The first rank works on the things of all, those of one rank after those of another; the
+    /// others have nothing to do.
+    First,
+    /// Every rank works on all of the things that all share.
+    Every,
 }
 
 /// Consumption of items in batches at a fixed pace.

@@ -20,6 +20,8 @@ pub struct Numbers {
     pub child: u64,
     /// Item among all of its tree.
     pub item: u64,
+    /// Item among the places for items of its tree, of which each directory has as many.
+    pub slot: u64,
 }
 
 /// A field of a name.
@@ -30,6 +32,7 @@ pub(crate) enum Field {
     Directory,
     Child,
     Item,
+    Slot,
 }
 
 impl Field {
@@ -40,6 +43,7 @@ impl Field {
             Field::Directory => "directory",
             Field::Child => "child",
             Field::Item => "item",
+            Field::Slot => "slot",
         }
     }
 
@@ -50,6 +54,7 @@ impl Field {
             Field::Directory => numbers.directory,
             Field::Child => numbers.child,
             Field::Item => numbers.item,
+            Field::Slot => numbers.slot,
         }
     }
 }

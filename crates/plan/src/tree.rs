@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
+use crate::engine::is_default;
 use crate::pattern::{Field, Numbers, Pattern};
 use crate::text_serde::text_serde;
 use crate::units::{SizeSpec, UnitError};
@@ -31,6 +32,13 @@ pub struct Tree {
     pub leaves_only: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
+    /// Items of a rank stand in the tree of the rank so many further on, modulo ranks, where each
+    /// has a tree.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub tree_shift: u64,
+    /// Way in which a job's several targets of this shape hold the trees.
+    #[serde(skip_serializing_if = "is_default")]
+    pub spread: Spread,
     /// Number that names give to the first rank, so that several runs side by side have names of
     /// their own.
     #[serde(skip_serializing_if = "is_zero")]
@@ -50,6 +58,19 @@ pub struct Tree {
     pub item_name: Option<EntryName>,
 }
 
+/// Way in which several targets of one shape hold the trees of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Spread {
+    /// Directories right below the roots are dealt among them, each with all below it.
+    #[default]
+    Subtrees,
+    /// The tree of rank r stands in target r modulo their number.
+    Ranks,
+    /// Each target holds everything: a worker does its part of the first, then that of the next.
+    Copies,
+}
+
 fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -63,6 +84,8 @@ impl Default for Tree {
             items_per_rank: false,
             leaves_only: false,
             per_rank: false,
+            tree_shift: 0,
+            spread: Spread::Subtrees,
             first_rank: 0,
             file_size: SizeSpec::Fixed(Bytes(0)),
             root_name: None,
@@ -74,13 +97,14 @@ impl Default for Tree {
 
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
 /// (number in the tree), `{child}` (number among those beside it), `{number}` (of an item in its
-/// directory), `{item}` (number in the tree).
+/// directory), `{item}` (number in the tree), `{slot}` (the same, where directories without items
+/// count as if they had as many as others).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName(Pattern);
 
 impl EntryName {
     const FIELDS: &[Field] =
-        &[Field::Rank, Field::Directory, Field::Child, Field::Number, Field::Item];
+        &[Field::Rank, Field::Directory, Field::Child, Field::Number, Field::Item, Field::Slot];
 
     /// True for a name of one entry: no slash, no `..`.
     pub fn is_single(&self) -> bool {
@@ -99,7 +123,7 @@ impl EntryName {
 
     /// True where items of one directory have different names.
     pub fn tells_items(&self) -> bool {
-        self.0.has(Field::Number) || self.0.has(Field::Item)
+        self.0.has(Field::Number) || self.0.has(Field::Item) || self.0.has(Field::Slot)
     }
 }
 
@@ -113,8 +137,8 @@ impl FromStr for EntryName {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        const HOW: &str = "write `{rank}`, `{directory}`, `{child}`, `{number}` or `{item}`, \
-                           `{item:06}` with zeros in front, or `{{` for a brace";
+        const HOW: &str = "write `{rank}`, `{directory}`, `{child}`, `{number}`, `{item}` or \
+                           `{slot}`, `{item:06}` with zeros in front, or `{{` for a brace";
         Pattern::parse(text, EntryName::FIELDS, HOW).map(EntryName)
     }
 }
@@ -175,6 +199,7 @@ impl Tree {
         let has_root = self.per_rank || self.root_name.is_some();
         TreeNames {
             width: u64::from(self.width.max(1)),
+            items: self.items,
             first_rank: self.first_rank,
             root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
             directory: name(&self.directory_name, "d{child}"),
@@ -185,12 +210,16 @@ impl Tree {
         }
     }
 
-    /// Which of several roots holds a place: directories right below the root are dealt by the sum
-    /// of their rank and their number, with all below them, and items of the root by their rank.
+    /// Which of several roots holds a place. Where subtrees are dealt, a directory right below the
+    /// root goes by the sum of its rank and its number, with all below it, and items of the root by
+    /// their rank.
     #[inline]
     pub fn home(&self, place: &Place, homes: u64) -> u64 {
-        if homes <= 1 {
-            return 0;
+        match self.spread {
+            _ if homes <= 1 => return 0,
+            Spread::Subtrees => {}
+            Spread::Ranks => return place.tree % homes,
+            Spread::Copies => return place.copy % homes,
         }
         let (width, mut top) = (u64::from(self.width.max(1)), place.directory);
         while let Some(parent) = top.checked_sub(1).map(|before| before / width)
@@ -237,6 +266,8 @@ pub struct Place {
     pub number: u64,
     /// Number of the item in the tree.
     pub item: u64,
+    /// Number of the target, where each holds everything.
+    pub copy: u64,
 }
 
 /// A rank's part of a tree.
@@ -267,7 +298,7 @@ impl ItemPlaces {
         let item = self.start + nth;
         let (directory, number) = (item / self.items, item % self.items);
         let directory = self.first_directory + directory;
-        Place { tree: self.tree, directory, rank: self.rank, number, item }
+        Place { tree: self.tree, directory, rank: self.rank, number, item, copy: 0 }
     }
 }
 
@@ -308,7 +339,11 @@ impl TreePart<'_> {
             start: self.slice().0,
             first_directory: self.tree.directories() - self.tree.item_directories(),
             items: self.tree.items.max(1),
-            tree: self.tree_rank(),
+            tree: match self.tree.per_rank {
+                // Neither is as large as the other's modulus leaves room for: no sum overflows.
+                true => (self.rank + self.tree.tree_shift % self.ranks) % self.ranks,
+                false => 0,
+            },
             rank: if self.tree.has_own_items() { self.rank } else { 0 },
         }
     }
@@ -359,6 +394,8 @@ impl TreePart<'_> {
 #[derive(Clone, Debug)]
 pub struct TreeNames {
     width: u64,
+    /// Items per directory.
+    items: u64,
     first_rank: u64,
     root: Option<EntryName>,
     directory: EntryName,
@@ -369,6 +406,12 @@ impl TreeNames {
     /// Number of a rank in names.
     fn shown(&self, rank: u64) -> u64 {
         self.first_rank.saturating_add(rank)
+    }
+
+    /// Number of an item among the places for items, of which every directory has as many.
+    #[inline]
+    pub fn slot(&self, place: &Place) -> u64 {
+        place.directory.wrapping_mul(self.items).wrapping_add(place.number)
     }
 
     /// Appends the path of a directory below the target's path, with a slash in front; nothing for
@@ -400,6 +443,7 @@ impl TreeNames {
             rank: self.shown(place.rank),
             directory: place.directory,
             item: place.item,
+            slot: self.slot(place),
             ..Numbers::default()
         };
         self.item.0.write(&numbers, to);
@@ -502,7 +546,8 @@ mod tests {
     #[test]
     fn default_names_are_names() {
         let tree = Tree { per_rank: true, items_per_rank: true, ..Tree::default() };
-        let place = Place { tree: 4, rank: 4, directory: 3, number: 7, item: 9 };
+        let place =
+            Place { tree: 4, rank: 4, directory: 3, number: 7, item: 9, ..Place::default() };
         assert_eq!(item(&tree.names(), &place), "/rank.4/d0/d0/d0/f4.7");
         let deep = Tree { width: 2, depth: 3, items: 5, ..Tree::default() };
         let place = Place { directory: 6, number: 4, item: 34, ..Place::default() };

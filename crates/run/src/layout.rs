@@ -198,7 +198,10 @@ impl FileLayout<'_> {
             if self.guard.create_directory(target)? {
                 self.guard.tell(target, &tree);
             }
-            trees::make_directories(&tree, needs)?;
+            // Work that makes roots finds none.
+            if !(entries.with_roots && !entries.needs_names()) {
+                trees::make_directories(&tree, needs)?;
+            }
             let wanted = self.wanted(target);
             for item in tree.items().filter(|_| needs.items) {
                 self.item(entries, item, &wanted)?;

@@ -5,11 +5,13 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho ior fio results"),
+    ("dialects", "kit iostat dd elbencho ior fio mdtest results"),
     ("dialects::ior", "grammar options setup plan output"),
     ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
+    ("dialects::mdtest", "words options setup plan output"),
+    ("dialects::mdtest::output", "results text ranks document"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \

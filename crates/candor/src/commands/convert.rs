@@ -19,7 +19,7 @@ use crate::{commands, exit, screen};
 const LONG_ABOUT: &str = "\
 Print what a job file of fio amounts to, as a plan for candor run.
 
-Words are those of a fio command line: job files, options, or both. Where the plan is not exactly \
+Words are those of a fio command line: job files, options, or both; or `mdtest` and its options. Where the plan is not exactly \
 what was asked, a comment says so. A job that replays a trace needs --save, which writes the trace \
 beside the plan, for candor run reads traces of its own form.";
 
@@ -40,6 +40,10 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let mut words: Vec<&str> = words.map(String::as_str).collect();
+    if words.first() == Some(&"mdtest") {
+        let argv: Vec<OsString> = words.into_iter().map(OsString::from).collect();
+        return super::mdtest::convert(&argv);
+    }
     let save = matches.get_one::<PathBuf>("save").cloned().or_else(|| take_save(&mut words));
     let argv: Vec<OsString> =
         std::iter::once("fio".into()).chain(words.into_iter().map(OsString::from)).collect();

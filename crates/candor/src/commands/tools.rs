@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, elbencho, fio, ior, watch};
+use super::{dd, elbencho, fio, ior, mdtest, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -22,6 +22,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
     Tool { name: "ior", main: ior::main, matrix: ior::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
+    Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix },
 ];
 
 /// The tool that candor is called as, however long the path to it.
@@ -48,6 +49,7 @@ mod tests {
             ("/usr/bin/iostat", Some("iostat")),
             ("/bin/dd", Some("dd")),
             ("/opt/elbencho", Some("elbencho")),
+            ("/opt/mdtest", Some("mdtest")),
             ("/opt/ior/bin/ior", Some("ior")),
             ("candor", None),
             ("/fio/candor", None),

@@ -13,7 +13,8 @@ const UNITS: &str = "kmgtp";
 pub fn number(text: &str) -> Result<i64, Refused> {
     let word = text.trim();
     let sign = usize::from(word.starts_with('-'));
-    let digits_end = word[sign..].find(|c: char| !c.is_ascii_digit()).map_or(word.len(), |n| sign + n);
+    let digits_end =
+        word[sign..].find(|c: char| !c.is_ascii_digit()).map_or(word.len(), |n| sign + n);
     let (digits, unit) = word.split_at(digits_end);
     let form = |message: String| {
         let remedy = "give digits and at most one of the letters k, m, g, t, p: powers of 1024";
@@ -152,7 +153,8 @@ mod tests {
         ] {
             assert_eq!(number(text).ok(), Some(value), "{text}");
         }
-        let wrong = ["", "k", "-", "1.5g", "4x", "1 2", "9223372036854775808", "9000p", "+1", "0x10"];
+        let wrong =
+            ["", "k", "-", "1.5g", "4x", "1 2", "9223372036854775808", "9000p", "+1", "0x10"];
         for text in wrong {
             assert!(number(text).is_err(), "{text}");
         }

@@ -99,7 +99,8 @@ impl TestSetup {
     }
 
     fn distance(&self, nodes: u32) -> i64 {
-        let ranks = u64::from(nodes) * u64::from(self.tasks_on_node0) % u64::from(self.tasks.max(1));
+        let ranks =
+            u64::from(nodes) * u64::from(self.tasks_on_node0) % u64::from(self.tasks.max(1));
         // A number of tasks has 32 bits.
         if self.options.order.constant { ranks as i64 } else { 0 }
     }
@@ -135,11 +136,8 @@ impl TestSetup {
 /// Settles all tests: what was left to IOR's defaults is filled in, what cannot be is refused.
 pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let now_s = host.now_s();
-    let mut setup = Setup {
-        command: reading.command.clone(),
-        output: reading.output(),
-        ..Setup::default()
-    };
+    let mut setup =
+        Setup { command: reading.command.clone(), output: reading.output(), ..Setup::default() };
     let mut seed = None;
     for (id, test) in (0_u32..).zip(&reading.tests) {
         let scope = reading.scope(test);

@@ -24,11 +24,14 @@ pub struct Furthest {
     /// Workers whose count is known.
     known: AtomicU32,
     workers: u32,
+    /// Operations that belong together: counts are whole multiples of them.
+    unit: u64,
 }
 
 impl Furthest {
-    /// Counts of so many workers; none where the plan stops them at once.
-    pub fn of(stop: &Stop, workers: u32) -> Option<Arc<Furthest>> {
+    /// Counts of so many workers; none where the plan stops them at once. Of `unit` operations that
+    /// belong together, all are done once one was begun.
+    pub fn of(stop: &Stop, workers: u32, unit: u64) -> Option<Arc<Furthest>> {
         let carries = stop.stonewall == Stonewall::WearOut;
         let zero = || AtomicU64::new(0);
         carries.then(|| {
@@ -39,6 +42,7 @@ impl Furthest {
                 at_ns: zero(),
                 known: AtomicU32::new(0),
                 workers,
+                unit: unit.max(1),
             })
         })
     }
@@ -56,7 +60,7 @@ impl Furthest {
     }
 
     fn tell(&self, ops: u64, at_ns: u64) {
-        self.ops.fetch_max(ops, Ordering::Relaxed);
+        self.ops.fetch_max(ops.next_multiple_of(self.unit), Ordering::Relaxed);
         self.ops_least.fetch_min(ops, Ordering::Relaxed);
         self.ops_sum.fetch_add(ops, Ordering::Relaxed);
         self.at_ns.fetch_max(at_ns, Ordering::Relaxed);
@@ -65,7 +69,7 @@ impl Furthest {
     }
 
     /// Count of the furthest worker, once all are known.
-    fn ops(&self) -> Option<u64> {
+    pub fn ops(&self) -> Option<u64> {
         let all = self.known.load(Ordering::Acquire) >= self.workers;
         all.then(|| self.ops.load(Ordering::Relaxed))
     }
@@ -168,7 +172,7 @@ mod tests {
 
     fn workers() -> [WornOut<Repeated>; 2] {
         let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
-        let furthest = Furthest::of(&stop, 2).expect("asked for");
+        let furthest = Furthest::of(&stop, 2, 1).expect("asked for");
         [5, 100].map(|ops| {
             let mut source = WornOut::new(Repeated::new(Op(0), 0, ops), furthest.clone());
             source.begin();
@@ -194,6 +198,21 @@ mod tests {
         assert_eq!(next(&mut slow), Next::End(Ended::Time));
         let counts = slow.furthest.counts().expect("both have told");
         assert_eq!((counts.ops, counts.ops_least, counts.ops_sum), (7, 3, 10));
+    }
+
+    #[test]
+    fn operations_that_belong_together_are_all_done() {
+        let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
+        let furthest = Furthest::of(&stop, 1, 3).expect("asked for");
+        let mut source = WornOut::new(Repeated::new(Op(0), 0, 100), furthest.clone());
+        source.begin();
+        let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
+        let mut next = |source: &mut WornOut<Repeated>| source.next(&mut slot, &mut turn);
+        (0..4).for_each(|_| assert_eq!(next(&mut source), Next::Ready));
+        assert!(source.time_is_up());
+        (4..6).for_each(|_| assert_eq!(next(&mut source), Next::Ready));
+        assert_eq!(next(&mut source), Next::End(Ended::Time));
+        assert_eq!(furthest.ops(), Some(6));
     }
 
     #[test]

@@ -4,3 +4,4 @@ mod bytes;
 mod common;
 mod lists;
 mod names;
+mod trees;

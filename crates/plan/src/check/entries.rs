@@ -9,7 +9,7 @@ use crate::Tree;
 use crate::access::Access;
 use crate::blocks::{Fill, Format};
 use crate::engine::Lock;
-use crate::entries::{Entries, EntriesEngine, Over, Select, Step};
+use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -32,6 +32,10 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
     } else if tree.item_directories().checked_mul(tree.items).is_none() {
         let message = format!("{} items per directory are too many to count", tree.items);
         out.error("tree-limit", at.key("items"), message, "use fewer items");
+    }
+    if tree.tree_shift > 0 && !tree.per_rank {
+        let message = "items cannot stand in another rank's tree: there is one for all";
+        out.error("tree-shift", at.key("tree_shift"), message, "set per_rank, or remove it");
     }
     names(tree, at, out);
     // A file may be empty; an empty range or weight is still a mistake.
@@ -95,7 +99,7 @@ fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found
                 Over::TargetFiles => "files",
             };
             let message = format!("{} cannot be done to {things}", step.name());
-            let remedy = "files: create, open, read, write, fsync, close, truncate, link, unlink; \
+            let remedy = "files: create, mknod, open, read, write, fsync, close, truncate, link, unlink; \
                           directories: mkdir, list, rmdir; both: stat, lstat, statx, rename, \
                           symlink, readlink, setxattr, getxattr, removexattr, syncfs";
             out.error("entries-step", at.index(index), message, remedy);
@@ -247,16 +251,43 @@ fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_pace(pace, &at, out);
 }
 
+/// Words tell the owner and the number of a file: it is written and read as a whole, and so checked.
+fn check_words_of_files(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let writes = entries.content.fill == Fill::Words && entries.has(Step::Write);
+    let format = entries.verify.as_ref().map(|verify| verify.format);
+    let checks = format == Some(Format::Words);
+    if !writes && !checks {
+        return;
+    }
+    let content = at.key("content");
+    if entries.over != Over::Items || entries.size.is_some() {
+        let message = "words tell the owner and the number of a tree's file, as a whole";
+        let remedy = "work on items of a tree, without size; or set another content";
+        out.error("words", content.key("fill"), message, remedy);
+    }
+    if entries.content.words.is_none() && checks && !writes {
+        let message = "files are to hold words, and it is not said which";
+        let remedy = "add content.words = { kind = \"offset\", seed = 1 }";
+        out.error("no-words", at.key("verify").key("format"), message, remedy);
+    }
+    if entries.content.words.is_some_and(|words| words.rank_block.is_some()) {
+        let message = "the writer of an item's bytes is its owner";
+        out.error("words", content.key("words").key("rank_block"), message, "remove it");
+    }
+    let others = [Some(Format::Words), Some(Format::Nothing), None];
+    if writes && !others.contains(&format) || checks && !writes && entries.has(Step::Write) {
+        let message = "what is written is not what is checked";
+        let remedy = "set fill and format to words, or neither";
+        out.error("words", at.key("verify").key("format"), message, remedy);
+    }
+}
+
 /// Content of files, and data by which it is checked.
 fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     if entries.has(Step::Write) {
         check_content(&entries.content, &at.key("content"), out);
-        if entries.content.fill == Fill::Words {
-            let message = "words tell the place in a file of blocks, not of items";
-            let place = at.key("content").key("fill");
-            out.error("words", place, message, "set another fill");
-        }
     }
+    check_words_of_files(entries, at, out);
     let Some(verify) = &entries.verify else { return };
     let place = at.key("verify");
     if !entries.moves_bytes() {
@@ -264,10 +295,6 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         return out.error("verify-unused", place, message, "remove verify");
     }
     verify_header(&entries.content, &place, &verify.as_of_blocks(0), out);
-    if verify.format == Format::Words {
-        let message = "only blocks are checked by words";
-        out.error("words", place.key("format"), message, "set another format");
-    }
     if verify.read_back && !entries.has(Step::Write) {
         let message = "nothing is written that could be read back";
         out.error("verify-unused", place.key("read_back"), message, "remove read_back");
@@ -297,6 +324,38 @@ fn check_order(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// Words about whose things are worked on, and about which of them.
+fn check_division(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let of_tree = [
+        ("division", entries.division != Division::Own),
+        ("first", entries.first.is_some()),
+        ("as_reached", entries.as_reached),
+    ];
+    let of_targets = entries.over.is_of_targets();
+    for (key, _) in of_tree.into_iter().filter(|(_, is_set)| *is_set && of_targets) {
+        let message = format!("{key} is about the things of a tree");
+        out.error("entries-division", at.key(key), message, "work on a tree, or remove it");
+    }
+    if entries.division == Division::Every && entries.over != Over::Items {
+        let message = "every rank would make or remove the same directories";
+        out.error("entries-division", at.key("division"), message, "use own or first");
+    }
+    if entries.with_roots && !entries.makes_or_removes_directories() {
+        let message = "with_roots is set, but no directories of a tree are made or removed";
+        out.error("word-unused", at.key("with_roots"), message, "remove with_roots");
+    }
+    let chains = entries.single() == Some(Step::Rename)
+        && entries.select == Select::Sequential
+        && entries.depth == 1
+        && !entries.on_alias
+        && !entries.over.is_of_targets();
+    if entries.rename_chain && !chains {
+        let message = "a chain of names is made by renames alone, one after another";
+        let remedy = "use the one step rename on a tree, in order, at depth 1";
+        out.error("entries-chain", at.key("rename_chain"), message, remedy);
+    }
+}
+
 /// Files are open where steps need them so, and closed in the end: else another step's time would
 /// hold the close.
 fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
@@ -322,6 +381,7 @@ fn check_open(steps: &[Step], at: &PlanPath, out: &mut Found) {
 pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
     check_order(entries, at, out);
+    check_division(entries, at, out);
     check_depth(entries, at, out);
     check_engine(entries, at, out);
     check_words(entries, at, out);

@@ -5,8 +5,11 @@ use std::path::PathBuf;
 
 use crate::Tree;
 use crate::blocks::*;
-use crate::entries::{Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted};
+use crate::entries::{
+    Division, Entries, EntriesEngine, Loader, Over, Select, Step, VerifyItems, Weighted,
+};
 use crate::listing::Deal;
+use crate::tree::Spread;
 use crate::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use crate::*;
 
@@ -143,6 +146,8 @@ impl Arbitrary<'_> {
                 width: d.count(),
                 items: d.number(),
                 items_per_rank: d.yes(),
+                tree_shift: d.count().into(),
+                spread: d.pick(&[Spread::Subtrees, Spread::Ranks, Spread::Copies]),
                 first_rank: d.count().into(),
                 leaves_only: d.yes(),
                 per_rank: d.yes(),
@@ -320,6 +325,11 @@ impl Arbitrary<'_> {
             steps: self.list(|d| d.pick(&[Step::Mkdir, Step::Read, Step::Stat, Step::Symlink])),
             mix: self.list(|d| Weighted { weight: d.count(), steps: vec![Step::Stat] }),
             select: self.pick(&[Select::Sequential, Select::Shuffled, Select::Random]),
+            division: self.pick(&[Division::Own, Division::First, Division::Every]),
+            first: self.option(Self::number),
+            as_reached: self.yes(),
+            with_roots: self.yes(),
+            rename_chain: self.yes(),
             size: self.option(Self::bytes),
             access: self.access(),
             read_percent: self.byte(),

@@ -90,9 +90,7 @@ impl UnderWay {
         let is_late =
             minutes > 0 && self.began.elapsed() >= Duration::from_secs(minutes.saturating_mul(60));
         match kind {
-            PhaseKind::Remove => {
-                !self.has_run || (rules.keep_with_error && self.has_errors)
-            }
+            PhaseKind::Remove => !self.has_run || (rules.keep_with_error && self.has_errors),
             PhaseKind::Clear | PhaseKind::Write => is_late,
             PhaseKind::Check | PhaseKind::Read => is_late || self.transfers == Some(0),
         }
@@ -110,7 +108,9 @@ impl UnderWay {
         match (&rules.ends.status_file, rules.ends.wear_out) {
             (Some(file), true) => {
                 std::fs::write(file, transfers(measured).to_string()).map_err(|error| {
-                    Stopped::Early(format!("the count of transfers cannot be kept in {file}: {error}"))
+                    Stopped::Early(format!(
+                        "the count of transfers cannot be kept in {file}: {error}"
+                    ))
                 })
             }
             _ => Ok(()),

@@ -174,9 +174,9 @@ impl Foreign for Tests<'_> {
         let sentence = |problem: &Problem| {
             let said = self.lowered.origins.diagnostic(problem).describe(&self.reading.texts);
             match problem.rule {
-                "held-device" => format!(
-                    "{said}; release it first, or insist with {FORCE}=1 in the environment"
-                ),
+                "held-device" => {
+                    format!("{said}; release it first, or insist with {FORCE}=1 in the environment")
+                }
                 _ => said,
             }
         };

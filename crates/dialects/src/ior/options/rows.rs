@@ -88,11 +88,7 @@ fn count(place: &mut u32, text: &str) -> Result<(), Refused> {
 }
 
 /// Sets a number within bounds.
-fn put_number<T: TryFrom<i64>>(
-    place: &mut T,
-    text: &str,
-    bounds: [i64; 2],
-) -> Result<(), Refused> {
+fn put_number<T: TryFrom<i64>>(place: &mut T, text: &str, bounds: [i64; 2]) -> Result<(), Refused> {
     let number = grammar::within(text, bounds)?;
     // The bounds are those of the type, or closer.
     if let Ok(number) = T::try_from(number) {

@@ -52,10 +52,7 @@ pub(super) fn unknown(name: &str, at: Span) -> Diagnostic {
     wrong.known_as("IOR", &format!("Unrecognized parameter \"{name}\""))
 }
 
-fn long<'w>(
-    word: &Word,
-    left: &mut impl Iterator<Item = &'w Word>,
-) -> Result<Written, Diagnostic> {
+fn long<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>) -> Result<Written, Diagnostic> {
     let body = &word.text[2..];
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value)),

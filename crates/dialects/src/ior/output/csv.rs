@@ -10,7 +10,8 @@ const HEADER: &str = "access,bw(MiB/s),IOPS,Latency,block(KiB),xfer(KiB),open(s)
 
 /// The rows of all phases with their header.
 pub(super) fn document(tests: &[TestResults<'_>]) -> String {
-    let rows = tests.iter().flat_map(|test| test.rows.iter().map(move |figures| row(test, figures)));
+    let rows =
+        tests.iter().flat_map(|test| test.rows.iter().map(move |figures| row(test, figures)));
     HEADER.to_owned() + &rows.collect::<String>()
 }
 

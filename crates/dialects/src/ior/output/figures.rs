@@ -112,11 +112,7 @@ impl Figures {
         let stages = measured.stages.unwrap_or_else(|| whole(last_ns(measured)));
         let task = |worker: &WorkerStats| {
             let stages = worker.stages.unwrap_or_else(|| whole(worker.elapsed_ns));
-            TaskTimes {
-                bytes: worker.bytes,
-                transfers: worker.ops,
-                ..task_times(&stages)
-            }
+            TaskTimes { bytes: worker.bytes, transfers: worker.ops, ..task_times(&stages) }
         };
         let tasks: Vec<TaskTimes> = measured.per_worker.iter().map(task).collect();
         let means = tasks.iter().filter(|task| task.transfers > 0);
@@ -134,7 +130,8 @@ impl Figures {
             latency_s: means.reduce(f64::min).unwrap_or(0.0),
             stonewall: measured.wear_out.map(|wear_out| Stonewall {
                 seconds: wear_out.at_ns.saturating_sub(stages.transfer.begin_ns) as f64 / NS,
-                bytes_mean: (wear_out.ops_sum * transfer_bytes) as f64 / f64::from(test.tasks.max(1)),
+                bytes_mean: (wear_out.ops_sum * transfer_bytes) as f64
+                    / f64::from(test.tasks.max(1)),
                 transfers_min: wear_out.ops_least,
                 transfers_max: wear_out.ops,
             }),

@@ -16,8 +16,7 @@ pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Obje
     if results.setup.output.verbose >= 2 {
         shown += &format!(" {}", machine.details);
     }
-    let tests: Vec<Object> =
-        results.tests.iter().map(|of| test(of, &machine.platform())).collect();
+    let tests: Vec<Object> = results.tests.iter().map(|of| test(of, &machine.platform())).collect();
     let summary: Vec<Object> = results.tests.iter().flat_map(summaries).collect();
     let mut all = Object::default()
         .with("Version", VERSION)
@@ -36,16 +35,14 @@ pub(super) fn document(results: &Results<'_>, now: &Moment, verdict: Option<Obje
 
 fn test(of: &TestResults<'_>, platform: &str) -> Object {
     let started = of.started.clone().unwrap_or_default();
-    let mut test = Object::default()
-        .with("TestID", of.setup.id)
-        .with("StartTime", started.text());
+    let mut test = Object::default().with("TestID", of.setup.id).with("StartTime", started.text());
     if let Some(filesystem) = &of.filesystem {
         put_filesystem(&mut test, &of.setup.options.layout.test_file, filesystem);
     }
     let parameters = parameters(of.setup, Some(platform));
-    let parameters = parameters.into_iter().fold(Object::default(), |all, (key, value)| {
-        all.with(key, tree(value))
-    });
+    let parameters = parameters
+        .into_iter()
+        .fold(Object::default(), |all, (key, value)| all.with(key, tree(value)));
     test.put("Parameters", parameters);
     let mut options = Object::default();
     for (key, value) in self::options(of.setup) {

@@ -88,10 +88,7 @@ impl std::fmt::Display for Value {
 }
 
 /// All parameters of a test under IOR's names.
-pub(super) fn parameters(
-    setup: &TestSetup,
-    platform: Option<&str>,
-) -> Vec<(&'static str, Value)> {
+pub(super) fn parameters(setup: &TestSetup, platform: Option<&str>) -> Vec<(&'static str, Value)> {
     let Options { run, layout, order, ends, io, data, output } = &setup.options;
     let number = |number: u64| Value::Number(i64::try_from(number).unwrap_or(i64::MAX));
     let flag = |flag: bool| Value::Number(flag.into());

@@ -91,14 +91,26 @@ mod tests {
 
     #[test]
     fn platforms_lose_the_number_of_their_node() {
-        let of = |node: &str| Machine { system: "Linux".into(), node: node.into(), ..Machine::default() };
+        let of = |node: &str| Machine {
+            system: "Linux".into(),
+            node: node.into(),
+            ..Machine::default()
+        };
         assert_eq!(of("gpfs01").platform(), "gpfs(Linux)");
-        assert_eq!((of("77").platform(), of("a.b").platform()), ("77(Linux)".into(), "a.b(Linux)".into()));
+        assert_eq!(
+            (of("77").platform(), of("a.b").platform()),
+            ("77(Linux)".into(), "a.b(Linux)".into())
+        );
     }
 
     #[test]
     fn filesystems_tell_how_full_they_are() {
-        let of = Filesystem { bytes: 4 << 30, bytes_free: 1 << 30, inodes: 3 << 20, inodes_free: 3 << 20 };
+        let of = Filesystem {
+            bytes: 4 << 30,
+            bytes_free: 1 << 30,
+            inodes: 3 << 20,
+            inodes_free: 3 << 20,
+        };
         assert_eq!((of.size(), of.used_percent()), ("4.0 GiB".into(), 75.0));
         assert_eq!((of.inodes_mi(), of.inodes_used_percent()), (3.0, 0.0));
         assert_eq!(Filesystem { bytes: 3 << 40, ..of }.size(), "3.0 TiB");

@@ -31,7 +31,8 @@ fn measured(direction: Direction, slower: u64) -> Measurement {
         stages: Some(stages),
         ..WorkerStats::default()
     };
-    let first = stages([10, 1_115], [1_120, 300_000 + slower], [300_010 + slower, 300_154 + slower]);
+    let first =
+        stages([10, 1_115], [1_120, 300_000 + slower], [300_010 + slower, 300_154 + slower]);
     let second = stages([12, 900], [910, 352_189 + slower], [352_190 + slower, 352_302 + slower]);
     let mut all = first;
     all.merge(&second);
@@ -55,7 +56,13 @@ fn record(phase: usize, measurement: Measurement) -> PhaseRecord {
 }
 
 fn setup(change: impl FnOnce(&mut TestSetup)) -> Setup {
-    let mut test = TestSetup { tasks: 2, nodes: 1, tasks_on_node0: 2, signature: 1000, ..TestSetup::default() };
+    let mut test = TestSetup {
+        tasks: 2,
+        nodes: 1,
+        tasks_on_node0: 2,
+        signature: 1000,
+        ..TestSetup::default()
+    };
     let options = &mut test.options;
     (options.run.write, options.run.read) = (true, true);
     (options.layout.block_bytes, options.layout.transfer_bytes) = (10 * MIB, MIB);
@@ -69,10 +76,12 @@ fn setup(change: impl FnOnce(&mut TestSetup)) -> Setup {
     }
 }
 
-const PHASES: &[PhaseKind] = &[PhaseKind::Write, PhaseKind::Check, PhaseKind::Read, PhaseKind::Remove];
+const PHASES: &[PhaseKind] =
+    &[PhaseKind::Write, PhaseKind::Check, PhaseKind::Read, PhaseKind::Remove];
 
 fn phases(repetitions: u32) -> Vec<TestPhase> {
-    let of = |repetition| PHASES.iter().map(move |kind| TestPhase { test: 0, repetition, kind: *kind });
+    let of =
+        |repetition| PHASES.iter().map(move |kind| TestPhase { test: 0, repetition, kind: *kind });
     (0..repetitions).flat_map(of).collect()
 }
 
@@ -97,10 +106,12 @@ fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, R
             PhaseKind::Clear | PhaseKind::Remove => removed(),
         };
         if phase.kind == PhaseKind::Read && errors > 0 {
-            measurement.verify = Some(VerifyStats { blocks: 20, flipped: errors, ..VerifyStats::default() });
+            measurement.verify =
+                Some(VerifyStats { blocks: 20, flipped: errors, ..VerifyStats::default() });
         }
         if phase.kind == PhaseKind::Write && setup.tests[0].options.ends.wear_out {
-            measurement.wear_out = Some(WearOut { ops: 10, ops_least: 6, ops_sum: 16, at_ns: 200 * MS });
+            measurement.wear_out =
+                Some(WearOut { ops: 10, ops_least: 6, ops_sum: 16, at_ns: 200 * MS });
         }
         text += &results.ended(&record(nth, measurement));
     }
@@ -121,7 +132,8 @@ fn verbose_tables_have_maxima_removals_and_times() {
         test.options.run.repetitions = 2;
         test.options.order.constant = true;
         test.options.layout.file_per_process = true;
-        test.warnings.push("The file \"/data/f.00000000\" exists already and will be deleted".into());
+        test.warnings
+            .push("The file \"/data/f.00000000\" exists already and will be deleted".into());
     });
     insta::assert_snapshot!(ran(&setup, &phases(2), 0).0);
 }
@@ -237,7 +249,9 @@ fn figures_come_from_stages() {
     let figures = of(&measured(Direction::Write, 0));
     // The least of the tasks' means, not the mean of all.
     assert!((figures.latency_s - 0.298_88 / 10.0).abs() < 1e-9, "{figures:?}");
-    assert!((figures.open_s - 0.001_105).abs() < 1e-9 && (figures.total_s - 0.352_292).abs() < 1e-9);
+    assert!(
+        (figures.open_s - 0.001_105).abs() < 1e-9 && (figures.total_s - 0.352_292).abs() < 1e-9
+    );
     assert!((figures.mib_per_s() - 20.0 / 0.352_292).abs() < 1e-6);
     assert!((figures.transfers_per_s() - 20.0 / (0.352_189 - 0.000_910)).abs() < 1e-6);
     let plain = Measurement { stages: None, ..measured(Direction::Write, 0) };
@@ -253,7 +267,11 @@ fn a_dry_run_names_the_phases() {
     let phases = phases(1);
     let mut results = Results::new((&setup, &phases), machine(), &[], moment(5));
     let text = results.dry_run(&moment(6));
-    assert!(text.contains("\nphase 0: test 0, repetition 0: write 2 tasks, 10 transfers of 1 MiB each\n"));
+    assert!(
+        text.contains(
+            "\nphase 0: test 0, repetition 0: write 2 tasks, 10 transfers of 1 MiB each\n"
+        )
+    );
     assert!(text.ends_with("phase 3: test 0, repetition 0: remove files\n"), "{text}");
 }
 
@@ -264,10 +282,8 @@ fn transfers_go_to_the_files_of_their_tasks() {
     let phases = [TestPhase { test: 0, repetition: 1, kind: PhaseKind::Read }];
     let files = |sharing: Sharing, shift: i64| {
         let job = Job { workers: 2, sharing, rank_shift: shift, ..Job::default() };
-        let plan = Plan {
-            phases: vec![Phase { jobs: vec![job], ..Phase::default() }],
-            ..Plan::default()
-        };
+        let plan =
+            Plan { phases: vec![Phase { jobs: vec![job], ..Phase::default() }], ..Plan::default() };
         let op = |file: u32, offset: u64, at_ms: u64| LoggedOp {
             at_ns: at_ms * MS,
             op: Direction::Read,
@@ -284,10 +300,13 @@ fn transfers_go_to_the_files_of_their_tasks() {
         OperationFiles::of((&setup, &phases, &plan), &record)
     };
     let own = files(Sharing::Own, 0);
-    assert_eq!(own[0], (
-        "ops-1-00000.csv".into(),
-        "time,runtime,tp\n1.00000000e-03,1.00000000e-03,1.048576e+09\n".into()
-    ));
+    assert_eq!(
+        own[0],
+        (
+            "ops-1-00000.csv".into(),
+            "time,runtime,tp\n1.00000000e-03,1.00000000e-03,1.048576e+09\n".into()
+        )
+    );
     assert!(own[1].1.contains("3.00000000e-03"));
     let shifted = files(Sharing::Own, 1);
     assert!(shifted[1].1.contains("1.00000000e-03"), "task 1 reads the file of task 0");

@@ -19,8 +19,7 @@ const TABLE: &str = "\naccess    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xf
                      ----\n";
 
 /// Head of the summary.
-const SUMMARY: &str =
-    "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     \
+const SUMMARY: &str = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     \
      StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff \
      reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n";
 

@@ -36,7 +36,11 @@ impl Host for Things {
     }
 
     fn variables(&self, begin: &str) -> Vec<String> {
-        ["IOR_HINT__MPI__x"].iter().filter(|name| name.starts_with(begin)).map(|n| (*n).into()).collect()
+        ["IOR_HINT__MPI__x"]
+            .iter()
+            .filter(|name| name.starts_with(begin))
+            .map(|n| (*n).into())
+            .collect()
     }
 }
 
@@ -155,116 +159,152 @@ fn phases(line: &str) -> Vec<String> {
 #[test]
 fn command_lines_become_phases() {
     const LINES: &[(&str, &[&str])] = &[
-        ("-o /f", &[
-            "write: 1 shared 256k of 1m x 1",
-            "read: 1 shared 256k of 1m x 1",
-            "remove: 1 unlink /f, as found",
-        ]),
-        ("--ranks 4 -t 1m -b 16m -s 16 -o /f", &[
-            "write: 4 shared 1m of 16m x 16",
-            "read: 4 shared 1m of 16m x 16",
-            "remove: 1 unlink /f, as found",
-        ]),
-        ("--ranks 4 -t 1m -b 16m -s 16 -F -o /f", &[
-            "write: 4 own 1m of 16m x 16",
-            "read: 4 own 1m of 16m x 16",
-            "remove: 4 unlink /f, as found",
-        ]),
-        ("--ranks 4 -t 1m -b 16m -s 16 -F -C -k -o /f", &[
-            "write: 4 own 1m of 16m x 16",
-            "read: 4 own 1m of 16m x 16",
-        ]),
-        ("--ranks 4 -t 1m -b 16m -s 16 -F -C -e -k -o /f", &[
-            "write: 4 own 1m of 16m x 16 fsync",
-            "read: 4 own 1m of 16m x 16",
-        ]),
-        ("--ranks 4 -w -k -Y -t 4k -b 4k -s 1000 -o /f", &["write: 4 shared 4k of 4k x 1000 fsync/1"]),
+        (
+            "-o /f",
+            &[
+                "write: 1 shared 256k of 1m x 1",
+                "read: 1 shared 256k of 1m x 1",
+                "remove: 1 unlink /f, as found",
+            ],
+        ),
+        (
+            "--ranks 4 -t 1m -b 16m -s 16 -o /f",
+            &[
+                "write: 4 shared 1m of 16m x 16",
+                "read: 4 shared 1m of 16m x 16",
+                "remove: 1 unlink /f, as found",
+            ],
+        ),
+        (
+            "--ranks 4 -t 1m -b 16m -s 16 -F -o /f",
+            &[
+                "write: 4 own 1m of 16m x 16",
+                "read: 4 own 1m of 16m x 16",
+                "remove: 4 unlink /f, as found",
+            ],
+        ),
+        (
+            "--ranks 4 -t 1m -b 16m -s 16 -F -C -k -o /f",
+            &["write: 4 own 1m of 16m x 16", "read: 4 own 1m of 16m x 16"],
+        ),
+        (
+            "--ranks 4 -t 1m -b 16m -s 16 -F -C -e -k -o /f",
+            &["write: 4 own 1m of 16m x 16 fsync", "read: 4 own 1m of 16m x 16"],
+        ),
+        (
+            "--ranks 4 -w -k -Y -t 4k -b 4k -s 1000 -o /f",
+            &["write: 4 shared 4k of 4k x 1000 fsync/1"],
+        ),
         ("-w -k -o /f", &["write: 1 shared 256k of 1m x 1"]),
         ("-w -o /f", &["write: 1 shared 256k of 1m x 1", "remove: 1 unlink /f, as found"]),
         ("-r -k -o /old", &["read: 1 shared 256k of 1m x 1"]),
         ("-r -o /old", &["read: 1 shared 256k of 1m x 1", "remove: 1 unlink /old, as found"]),
         ("-w -k -o /old", &["delete: 1 unlink old files", "write: 1 shared 256k of 1m x 1"]),
         ("-w -k -E -o /old", &["write: 1 shared 256k of 1m x 1"]),
-        ("--ranks 2 -w -k -F -o /set", &[
-            "delete: 2 unlink old files",
-            "write: 2 own 256k of 1m x 1",
-        ]),
-        ("-w -k -i 2 -o /f", &[
-            "write: 1 shared 256k of 1m x 1",
-            "delete, repetition 1: 1 unlink old files, repetition 1",
-            "write, repetition 1: 1 shared 256k of 1m x 1",
-        ]),
-        ("-w -k -i 2 -m -o /f", &[
-            "write: 1 shared 256k of 1m x 1",
-            "write, repetition 1: 1 shared 256k of 1m x 1",
-        ]),
-        ("-w -i 2 -d 3 -o /f", &[
-            "write: 1 shared 256k of 1m x 1 delay 3s",
-            "remove: 1 unlink /f, as found",
-            "write, repetition 1: 1 shared 256k of 1m x 1 delay 3s",
-            "remove, repetition 1: 1 unlink /f, as found",
-        ]),
+        (
+            "--ranks 2 -w -k -F -o /set",
+            &["delete: 2 unlink old files", "write: 2 own 256k of 1m x 1"],
+        ),
+        (
+            "-w -k -i 2 -o /f",
+            &[
+                "write: 1 shared 256k of 1m x 1",
+                "delete, repetition 1: 1 unlink old files, repetition 1",
+                "write, repetition 1: 1 shared 256k of 1m x 1",
+            ],
+        ),
+        (
+            "-w -k -i 2 -m -o /f",
+            &["write: 1 shared 256k of 1m x 1", "write, repetition 1: 1 shared 256k of 1m x 1"],
+        ),
+        (
+            "-w -i 2 -d 3 -o /f",
+            &[
+                "write: 1 shared 256k of 1m x 1 delay 3s",
+                "remove: 1 unlink /f, as found",
+                "write, repetition 1: 1 shared 256k of 1m x 1 delay 3s",
+                "remove, repetition 1: 1 unlink /f, as found",
+            ],
+        ),
         ("--ranks 8 -N 3 -w -k -o /f", &["write: 3 shared 256k of 1m x 1"]),
         ("--ranks 2 -N 3 -w -k -o /f", &["write: 2 shared 256k of 1m x 1"]),
-        ("-w -W -r -R -k -o /f", &[
-            "write: 1 shared 256k of 1m x 1",
-            "check: 1 shared 256k of 1m x 1 verify",
-            "read: 1 shared 256k of 1m x 1 verify",
-        ]),
+        (
+            "-w -W -r -R -k -o /f",
+            &[
+                "write: 1 shared 256k of 1m x 1",
+                "check: 1 shared 256k of 1m x 1 verify",
+                "read: 1 shared 256k of 1m x 1 verify",
+            ],
+        ),
         ("-R -G 7 -k -o /old", &["read: 1 shared 256k of 1m x 1 verify"]),
         ("--ranks 2 -w -k -z -F -t 64k -o /f", &["write: 2 own 64k of 1m x 1 Permutation"]),
         ("--ranks 2 -w -k -z -t 64k -o /f", &["write: 2 shared 64k of 1m x 1 scattered"]),
-        ("--ranks 2 -r -k -z -z -F -b 1m -s 4 -t 64k -o /f", &[
-            "read: 2 own 64k Whole Random ops 64",
-        ]),
-        ("--ranks 2 -r -k -z -z -b 1m -s 4 -t 64k -o /f", &[
-            "read: 2 shared 64k Whole Random ops 64",
-        ]),
+        (
+            "--ranks 2 -r -k -z -z -F -b 1m -s 4 -t 64k -o /f",
+            &["read: 2 own 64k Whole Random ops 64"],
+        ),
+        (
+            "--ranks 2 -r -k -z -z -b 1m -s 4 -t 64k -o /f",
+            &["read: 2 shared 64k Whole Random ops 64"],
+        ),
         ("--ranks 4 -r -k -Z -X 7 -F -o /f", &["read: 4 own 256k of 1m x 1 random(7, 0, true)"]),
-        ("--ranks 4 -r -k -Z -Z -X 7 -F -o /f", &["read: 4 own 256k of 1m x 1 random(7, 0, false)"]),
-        ("--ranks 2 -r -k -i 2 -Z -X -7 -F -o /f", &[
-            "read: 2 own 256k of 1m x 1 random(7, 0, true)",
-            "read, repetition 1: 2 own 256k of 1m x 1 random(8, 0, true)",
-        ]),
+        (
+            "--ranks 4 -r -k -Z -Z -X 7 -F -o /f",
+            &["read: 4 own 256k of 1m x 1 random(7, 0, false)"],
+        ),
+        (
+            "--ranks 2 -r -k -i 2 -Z -X -7 -F -o /f",
+            &[
+                "read: 2 own 256k of 1m x 1 random(7, 0, true)",
+                "read, repetition 1: 2 own 256k of 1m x 1 random(8, 0, true)",
+            ],
+        ),
         ("-w -k -D 60 -o /f", &["write: 1 shared 256k of 1m x 1 time 60s"]),
-        ("-w -k -D 60 -O stoneWallingWearOut=1 -o /f", &[
-            "write: 1 shared 256k of 1m x 1 time 60s wear out",
-        ]),
-        ("-r -k -O stoneWallingWearOutIterations=3 -o /f", &["read: 1 shared 256k of 1m x 1 ops 3"]),
+        (
+            "-w -k -D 60 -O stoneWallingWearOut=1 -o /f",
+            &["write: 1 shared 256k of 1m x 1 time 60s wear out"],
+        ),
+        (
+            "-r -k -O stoneWallingWearOutIterations=3 -o /f",
+            &["read: 1 shared 256k of 1m x 1 ops 3"],
+        ),
         ("-r -k -O stoneWallingStatusFile=count -o /f", &["read: 1 shared 256k of 1m x 1 ops 12"]),
         ("-w -k -g --posix.odirect -o /f", &["write: 1 shared 256k of 1m x 1 direct stages"]),
         ("-w -k -B -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
         ("-w -k -O useO_DIRECT=1 -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
         ("-w -k --posix.rangelocks -o /f", &["write: 1 shared 256k of 1m x 1 open before"]),
         ("-a MMAP -w -k -o /f", &["write: 1 shared 256k of 1m x 1 mmap"]),
-        ("-a AIO -w -k --posix.odirect -o /f", &[
-            "write: 1 shared 256k of 1m x 1 libaio depth 128/16 direct",
-        ]),
-        ("-a AIO --aio.max-pending=8 --aio.granularity=64 -w -k -o /f", &[
-            "write: 1 shared 256k of 1m x 1 libaio depth 8/8",
-        ]),
-        ("-a io_uring --io_uring.max-pending=32 -w -k -o /f", &[
-            "write: 1 shared 256k of 1m x 1 io_uring depth 32/16",
-        ]),
-        ("--ranks 3 -a DUMMY -o /f", &[
-            "write: 3 shared 256k of 1m x 1 null",
-            "read: 3 shared 256k of 1m x 1 null",
-        ]),
+        (
+            "-a AIO -w -k --posix.odirect -o /f",
+            &["write: 1 shared 256k of 1m x 1 libaio depth 128/16 direct"],
+        ),
+        (
+            "-a AIO --aio.max-pending=8 --aio.granularity=64 -w -k -o /f",
+            &["write: 1 shared 256k of 1m x 1 libaio depth 8/8"],
+        ),
+        (
+            "-a io_uring --io_uring.max-pending=32 -w -k -o /f",
+            &["write: 1 shared 256k of 1m x 1 io_uring depth 32/16"],
+        ),
+        (
+            "--ranks 3 -a DUMMY -o /f",
+            &["write: 3 shared 256k of 1m x 1 null", "read: 3 shared 256k of 1m x 1 null"],
+        ),
         // IO500's easy and hard writes and reads.
-        ("--ranks 2 -C -Q 1 -g -G 271 -k -e -o /e/ior_file_easy -O stoneWallingStatusFile=s -O \
-          stoneWallingWearOut=1 -D 300 -t 2m -b 9920000m -F -w -a POSIX", &[
-            "write: 2 own 2m of 9920000m x 1 fsync stages time 300s wear out",
-        ]),
-        ("--ranks 2 -C -Q 1 -g -G 27 -k -e -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX -O \
-          stoneWallingWearOut=1 -o /h/IOR_file", &[
-            "write: 2 shared 47008B of 47008B x 10000000 fsync stages time 300s wear out",
-        ]),
+        (
+            "--ranks 2 -C -Q 1 -g -G 271 -k -e -o /e/ior_file_easy -O stoneWallingStatusFile=s -O \
+          stoneWallingWearOut=1 -D 300 -t 2m -b 9920000m -F -w -a POSIX",
+            &["write: 2 own 2m of 9920000m x 1 fsync stages time 300s wear out"],
+        ),
+        (
+            "--ranks 2 -C -Q 1 -g -G 27 -k -e -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX -O \
+          stoneWallingWearOut=1 -o /h/IOR_file",
+            &["write: 2 shared 47008B of 47008B x 10000000 fsync stages time 300s wear out"],
+        ),
         ("-w -k -o /dev/x", &["write: 1 shared 256k of 1m x 1"]),
     ];
     assert!(LINES.len() >= 40);
-    let plain = |text: &str| {
-        text.replace("MiB", "m").replace("KiB", "k")
-    };
+    let plain = |text: &str| text.replace("MiB", "m").replace("KiB", "k");
     let mut wrong = Vec::new();
     for (line, wanted) in LINES {
         let got: Vec<String> = phases(line).iter().map(|phase| plain(phase)).collect();
@@ -284,9 +324,10 @@ fn job(lowered: &Lowered, phase: &str) -> Job {
 fn files_have_iors_names() {
     let names = |line: &str| {
         let lowered = lowered(line);
-        let of_writes = lowered.plan.phases.iter().filter(|phase| {
-            phase.jobs[0].blocks().is_some_and(|blocks| blocks.mix == Mix::WRITE)
-        });
+        let of_writes =
+            lowered.plan.phases.iter().filter(|phase| {
+                phase.jobs[0].blocks().is_some_and(|blocks| blocks.mix == Mix::WRITE)
+            });
         let mut paths: Vec<PathBuf> = Vec::new();
         for name in of_writes.flat_map(|phase| &phase.jobs[0].targets) {
             let target = lowered.plan.target(name).expect("a target");
@@ -302,9 +343,7 @@ fn files_have_iors_names() {
     assert_eq!(names("-w"), ["testFile"]);
     assert_eq!(names("-w -i 2 -m -o /d/f"), ["/d/f.0", "/d/f.1"]);
     assert_eq!(names("--ranks 2 -w -F"), ["testFile.00000000", "testFile.00000001"]);
-    assert_eq!(names("--ranks 2 -w -F -u -o /d/f"), {
-        ["/d/0/f.00000000", "/d/1/f.00000001"]
-    });
+    assert_eq!(names("--ranks 2 -w -F -u -o /d/f"), { ["/d/0/f.00000000", "/d/1/f.00000001"] });
     assert_eq!(names("-w -F -i 2 -m -u -o f{1}"), ["0/f{1}.00000000.0", "0/f{1}.00000000.1"]);
     assert_eq!(names("--ranks 3 -w -F -o /a/f@/b/g"), {
         ["/a/f.00000000", "/b/g.00000001", "/a/f.00000002"]
@@ -425,8 +464,11 @@ fn combinations_without_sense_are_refused() {
         ("-t 12 -b 24", "a transfer of 12 bytes is no multiple of 8"),
         ("-t 8 -b 12", "a block of 12 bytes is no multiple of 8"),
         ("-t 1m -b 64k", "a block of 65536 bytes has no room for a transfer of 1048576"),
-        ("-t 48k -b 1m", "no multiple of a transfer of 49152; give -b a multiple of -t (IOR: block \
-                          size must be a multiple of transfer size)"),
+        (
+            "-t 48k -b 1m",
+            "no multiple of a transfer of 49152; give -b a multiple of -t (IOR: block \
+                          size must be a multiple of transfer size)",
+        ),
         ("-z -t 1m", "-z shuffles the transfers of a block, and each block has one only"),
         ("-C -Z -F", "-C and -Z exclude each other"),
         ("-z -C", "-z on a shared file and -C exclude each other"),

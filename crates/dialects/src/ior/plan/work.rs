@@ -1,8 +1,8 @@
 //! What the tasks of a phase do: offsets, order, engine, content, ends.
 
 use candor_plan::blocks::{
-    Access, Content, Durability, Fill, Format, Hints, Libaio, Lock, MapAdvice, Opening, Pace, Pieces,
-    SegmentDeal, Share, Stay, StayAt, Think, Uring, Verify, WordKind, Words,
+    Access, Content, Durability, Fill, Format, Hints, Libaio, Lock, MapAdvice, Opening, Pace,
+    Pieces, SegmentDeal, Share, Stay, StayAt, Think, Uring, Verify, WordKind, Words,
 };
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{
@@ -14,12 +14,7 @@ use crate::ior::options::{Api, Packet};
 use crate::ior::setup::TestSetup;
 
 /// The job of a phase that moves bytes.
-pub(super) fn job(
-    test: &TestSetup,
-    kind: PhaseKind,
-    repetition: u32,
-    targets: Vec<String>,
-) -> Job {
+pub(super) fn job(test: &TestSetup, kind: PhaseKind, repetition: u32, targets: Vec<String>) -> Job {
     let (rank_shift, rank_order) = match kind {
         PhaseKind::Check => (test.check_shift(), RankOrder::InOrder),
         PhaseKind::Read => (test.read_shift(), test.read_order(repetition)),
@@ -126,9 +121,7 @@ fn share(test: &TestSetup) -> Share {
     };
     match layout.random > 1 {
         true => Share::Whole,
-        false => {
-            Share::Segments { block: Bytes(layout.block_bytes), count: layout.segments, deal }
-        }
+        false => Share::Segments { block: Bytes(layout.block_bytes), count: layout.segments, deal },
     }
 }
 

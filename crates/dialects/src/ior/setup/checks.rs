@@ -263,7 +263,8 @@ pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostic
     }
     content(test, scope, out);
     let order = &test.options.order;
-    if has(scope, "taskPerNodeOffset") && order.offset != 1 && !order.constant && order.random == 0 {
+    if has(scope, "taskPerNodeOffset") && order.offset != 1 && !order.constant && order.random == 0
+    {
         let why = "it is a distance of -C and of -Z, and neither is given";
         out.note(scope, "taskPerNodeOffset", "nothing", why);
     }

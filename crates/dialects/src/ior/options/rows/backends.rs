@@ -124,12 +124,16 @@ pub(super) const ELSEWHERE: &[Row<Value>] = &[
 const REFUSED: &[(&[&str], &str)] = &[
     (&["mpiio"], "it is MPI-IO, which needs MPI; independent calls to one file are -a POSIX"),
     (&["hdf5", "ncmpi"], "it writes through a library on MPI-IO; candor has none"),
-    (&["s3", "s3-libs3", "s3-4c", "s3_4c", "s3_plus", "s3_emc", "s3-curl", "s3-aws"],
-        "candor does not measure object stores yet"),
+    (
+        &["s3", "s3-libs3", "s3-4c", "s3_4c", "s3_plus", "s3_emc", "s3-curl", "s3-aws"],
+        "candor does not measure object stores yet",
+    ),
     (&["dfs", "daos"], "it needs the libraries of DAOS; its mount (dfuse) is -a POSIX"),
     (&["rados", "cephfs"], "it needs the libraries of Ceph; its mount is -a POSIX"),
-    (&["hdfs", "ime", "pmdk", "libnfs", "chfs", "finchfs", "gfarm", "plfs", "bfs"],
-        "it needs a library of its own, which candor does not have; a mount of it is -a POSIX"),
+    (
+        &["hdfs", "ime", "pmdk", "libnfs", "chfs", "finchfs", "gfarm", "plfs", "bfs"],
+        "it needs a library of its own, which candor does not have; a mount of it is -a POSIX",
+    ),
 ];
 
 /// The reason for which a back end is refused; none where no back end has that name.

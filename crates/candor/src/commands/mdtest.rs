@@ -1,0 +1,122 @@
+//! `candor mdtest …`, and the binary called as `mdtest`: mdtest's phases, names, block of rates and
+//! exit codes.
+//!
+//! Its users mean what they write, so nothing asks for consent: all that is made or removed has a
+//! name of the test directories.
+
+mod files;
+mod host;
+mod operations;
+mod run;
+
+use std::ffi::OsString;
+
+use candor_dialects::mdtest::options::{self, Instead, Reading, TABLE};
+use candor_dialects::mdtest::plan;
+use candor_plan::{PlanPath, text};
+use clap::{Arg, Command};
+
+use self::host::ThisHost;
+use super::foreign::Complaints;
+use super::foreign::host::HostEnvironment;
+use crate::{commands, exit, screen};
+
+/// Whatever goes wrong.
+const WRONG: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "mdtest", file: None };
+
+/// The command line, for the help; the words themselves never pass through it.
+pub fn command() -> Command {
+    Command::new("mdtest")
+        .about("Run mdtest's command lines, with its phases, names and block of rates")
+        .disable_help_flag(true)
+        .after_help(options::help())
+        .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// Options, and what candor makes of them.
+pub fn matrix() -> String {
+    format!(
+        "# Options of mdtest\n\n\
+         `candor mdtest …`, or candor called as `mdtest`, takes them; `candor mdtest --ranks N …` or \
+         `CANDOR_RANKS=N` stands for the number\nof tasks that MPI would start, each a thread of \
+         this host. The tables are derived from the program; a test keeps them so.\n\n\
+         Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
+         made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
+         anything failed. The verdict follows the block on a terminal, or goes\nwhere \
+         `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's \
+         own results beside it\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         {}{DIFFERENCES}",
+        TABLE.matrix()
+    )
+}
+
+/// Where results are not those of mdtest, as Markdown.
+const DIFFERENCES: &str = "\
+## What differs
+
+- A rate counts what succeeded: tasks × the items per second of the slowest task. Items that failed are in no rate, a line says
+  how many and why, and the exit code is 1; mdtest counts them as work and exits with 0. The same goes for data that is not what
+  was written.
+- The block of times holds seconds of the phase, and is titled so. mdtest titles it in ms/op.
+- Below the block stand latencies of each operation on an item, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
+  and iterations. A percentile stands there where ten samples lie beyond it.
+- `--summary-format=JSON` or `CSV` gives one document in place of the text, or beside it in the file of `--summary-file`: each row of
+  each iteration with items, failures, seconds, rate, latencies and the figures of each task. JSON has the verdict under `candor`.
+- With `-u`, `-N` and a tree of several levels, mdtest looks for directories of the wrong task and finds none; candor finds them. With
+  `-n` and `-I` together and a tree of several levels, and with `-R` and several test directories, all items are worked on.
+- `-W` ends the creation of files only. mdtest cuts the creation of directories as well, and counts those that it did not make.
+- `-S`: each removal of a shared file counts once, not once per task.
+- `-B` is refused by mdtest's present version, whatever stands beside it.
+- There is no second of sleep before each test.
+- On one host `-N` cannot avoid the caches: the neighbour's files are known to the same kernel. The verdict tells what came from
+  memory.
+";
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help) => commands::printed(&options::help()),
+        None => benchmark(&reading),
+    }
+}
+
+/// Prints a command line as a plan of candor's own, the program's name first, with a comment for
+/// each place where it is not exactly what was asked; gives the exit code.
+pub fn convert(argv: &[OsString]) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    let lowered = match reading.errors.is_empty() {
+        true => plan::lower(&reading, &ThisHost),
+        false => Err(reading.errors.clone()),
+    };
+    match lowered {
+        Ok(lowered) => {
+            let comment = |note: &candor_record::Note| {
+                (PlanPath::root(), format!("{}: {}, {}", note.asked, note.did, note.why))
+            };
+            let comments: Vec<_> = lowered.notes.iter().map(comment).collect();
+            commands::printed(&text::write_commented(&lowered.plan, &comments))
+        }
+        Err(errors) => {
+            errors.iter().for_each(|error| screen::error(&error.describe(&reading.texts)));
+            exit::USAGE
+        }
+    }
+}
+
+fn benchmark(reading: &Reading) -> u8 {
+    if !reading.errors.is_empty() {
+        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
+        return WRONG;
+    }
+    match plan::lower(reading, &ThisHost) {
+        Ok(lowered) => run::main(&lowered),
+        Err(errors) => {
+            COMPLAINTS.diagnostics(&errors, &reading.texts);
+            WRONG
+        }
+    }
+}

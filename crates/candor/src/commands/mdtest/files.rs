@@ -1,0 +1,69 @@
+//! Files beside the results, and the directories around the trees.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use candor_dialects::mdtest::output::{self, Results};
+use candor_dialects::mdtest::plan::Lowered;
+use candor_dialects::mdtest::setup::Setup;
+
+/// The directories of `-d` that are not there when the test begins: removed at its end where it
+/// removes what it made.
+pub fn missing(setup: &Setup) -> Vec<PathBuf> {
+    let paths = setup.asked.tree.paths.iter().map(PathBuf::from);
+    paths.filter(|path| path.symlink_metadata().is_err()).collect()
+}
+
+/// Opens the files that results are to be written to, before anything runs. The error is a
+/// sentence.
+pub fn check(lowered: &Lowered) -> Result<(), String> {
+    let asked = &lowered.setup.asked;
+    let creates = asked.phases.create && asked.run.stonewall_s > 0;
+    let status = asked.run.stonewall_file.as_ref().filter(|_| creates);
+    let of_results = [&asked.output.rank_file, &asked.output.summary_file];
+    let files = of_results.into_iter().flatten().chain(status);
+    files.into_iter().try_for_each(|file| write(file, ""))
+}
+
+/// Removes the test directories, and the directories of `-d` that the test has made; the error is
+/// a sentence about one that could not be removed.
+pub fn remove_directories(setup: &Setup, made: &[PathBuf]) -> Result<(), String> {
+    if !setup.asked.phases.remove {
+        return Ok(());
+    }
+    let iterations = 0..setup.asked.run.iterations;
+    let tests = iterations.flat_map(|nth| setup.test_dirs(nth)).map(PathBuf::from);
+    let mut wrong = None;
+    for path in tests.chain(made.iter().cloned()) {
+        match fs::remove_dir(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                wrong.get_or_insert_with(|| sentence(&path, "removed", &error));
+            }
+            _ => {}
+        }
+    }
+    wrong.map_or(Ok(()), Err)
+}
+
+/// Writes the rates of tasks, and the number of files that were made in time.
+pub fn write_results(lowered: &Lowered, results: &Results) -> Result<(), String> {
+    let asked = &lowered.setup.asked;
+    if let Some(file) = &asked.output.rank_file {
+        write(file, &output::rank_file(&lowered.setup, &results.runs))?;
+    }
+    let made = results.files_made().filter(|_| asked.run.stonewall_s > 0);
+    match (&asked.run.stonewall_file, made) {
+        (Some(file), Some(made)) => write(file, &made.to_string()),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file. The error is a sentence.
+pub fn write(file: &str, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| sentence(Path::new(file), "written", &error))
+}
+
+fn sentence(path: &Path, done: &str, error: &io::Error) -> String {
+    format!("{} cannot be {done}: {error}", path.display())
+}

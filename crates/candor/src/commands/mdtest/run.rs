@@ -1,0 +1,204 @@
+//! Runs the phases and delivers what they gave.
+
+use std::cell::RefCell;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use candor_dialects::kit::verdict;
+use candor_dialects::mdtest::options::SummaryFormat;
+use candor_dialects::mdtest::output::{self, Results};
+use candor_dialects::mdtest::plan::Lowered;
+use candor_plan::Problem;
+use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+use candor_run::{HostOptions, Options};
+
+use super::{COMPLAINTS, WRONG, files, host, operations};
+use crate::commands::foreign::failures::reason;
+use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::{self, Foreign};
+
+/// Runs the phases, and gives the exit code.
+pub fn main(lowered: &Lowered) -> u8 {
+    let asked = &lowered.setup.asked;
+    if let Err(sentence) = files::check(lowered) {
+        COMPLAINTS.sentence(&sentence);
+        return WRONG;
+    }
+    let host = HostOptions { at_once: true, ..HostOptions::default() };
+    let options = Options { command: asked.command.clone(), ..Options::default() };
+    let run = &mut Run {
+        lowered,
+        started: output::stamp(),
+        missing: files::missing(&lowered.setup),
+        results: Results::default(),
+        printed: 0,
+        failed: RefCell::default(),
+    };
+    foreign::run(run, &lowered.plan, (options, host))
+}
+
+/// A run of the phases.
+struct Run<'a> {
+    lowered: &'a Lowered,
+    started: String,
+    /// Directories that were not there before.
+    missing: Vec<PathBuf>,
+    results: Results,
+    /// Numbers of tasks whose block was printed.
+    printed: usize,
+    /// What could not be done beside the phases.
+    failed: RefCell<Option<String>>,
+}
+
+impl Foreign for Run<'_> {
+    const NAME: &'static str = "mdtest";
+    const WRONG: u8 = WRONG;
+
+    fn output_file(&self) -> Option<&Path> {
+        None
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::default()
+    }
+
+    fn preamble(&self) -> String {
+        if !self.is_text() {
+            return String::new();
+        }
+        let setup = &self.lowered.setup;
+        let space = setup.asked.tree.paths.first().and_then(|path| host::space(path));
+        output::header(setup, &self.started, space)
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        match event {
+            Event::PhaseDone { record } => self.phase_done(record),
+            _ => String::new(),
+        }
+    }
+
+    fn interim(&self, _: &Report) -> String {
+        String::new()
+    }
+
+    fn end(&mut self) {
+        let removed = files::remove_directories(&self.lowered.setup, &self.missing);
+        *self.failed.get_mut() = removed.err();
+    }
+
+    fn complete(&mut self, report: &mut Report) {
+        report.notes.extend(self.lowered.notes.iter().cloned());
+    }
+
+    fn write_files(&self, report: &Report) -> Result<(), String> {
+        files::write_results(self.lowered, &self.results)?;
+        operations::write(self.lowered)?;
+        let file = self.lowered.setup.asked.output.summary_file.as_ref();
+        file.map_or(Ok(()), |file| files::write(file, &self.document(report)))
+    }
+
+    fn results(&self, report: &Report, with_verdict: bool) -> String {
+        let to_file = self.lowered.setup.asked.output.summary_file.is_some();
+        if !self.is_text() {
+            return if to_file { String::new() } else { self.document(report) };
+        }
+        let mut text = String::new();
+        // A run that ended early has a block of what it did.
+        for run in self.results.runs.iter().skip(self.printed) {
+            text += &output::totals_and_block(&self.lowered.setup, run);
+        }
+        text += &format!("-- finished at {} --\n\n", output::stamp());
+        // Scripts read the block; only a person reads from a terminal.
+        if with_verdict && std::io::stdout().is_terminal() {
+            text += &self.verdict(report);
+        }
+        text
+    }
+
+    fn verdict(&self, report: &Report) -> String {
+        verdict::text(report, output::FIGURES)
+    }
+
+    fn failures(&self, report: &Report) -> String {
+        let failed = report.phases.iter().flat_map(|phase| {
+            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
+            failed.map(move |measured| format!("{}: {}", phase.name, of_name(measured)))
+        });
+        let mut sentences: Vec<String> = failed.collect();
+        sentences.extend(self.failed.borrow().clone());
+        if sentences.is_empty() {
+            sentences.extend(report.cut_short.clone());
+        }
+        foreign::lines(Self::NAME, &foreign::capped(sentences))
+    }
+
+    fn exit_code(&self, report: &Report) -> u8 {
+        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
+        let failed = measured.any(has_failed)
+            || report.cut_short.is_some()
+            || self.failed.borrow().is_some();
+        if failed || report.interrupted { WRONG } else { 0 }
+    }
+
+    fn complain(&self, problems: &[Problem]) {
+        let sentence =
+            |problem: &Problem| format!("{}; see `candor options {}`", problem.message, Self::NAME);
+        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
+    }
+}
+
+impl Run<'_> {
+    /// True where the familiar text is printed.
+    fn is_text(&self) -> bool {
+        let asked = &self.lowered.setup.asked.output;
+        asked.summary_format == SummaryFormat::Default || asked.summary_file.is_some()
+    }
+
+    /// The results as one document.
+    fn document(&self, report: &Report) -> String {
+        let setup = &self.lowered.setup;
+        match setup.asked.output.summary_format {
+            SummaryFormat::Csv => output::csv(&self.results),
+            SummaryFormat::Default | SummaryFormat::Json => {
+                output::json(setup, &self.results, report, [&self.started, &output::stamp()])
+            }
+        }
+    }
+
+    /// Adds the result of a phase, and gives the block of so many tasks once all of theirs are
+    /// done.
+    fn phase_done(&mut self, record: &PhaseRecord) -> String {
+        let Some(bench) = self.lowered.phases.get(record.phase) else { return String::new() };
+        self.results.add(self.lowered, bench, record);
+        let Some(run) = self.results.runs.get(self.printed).filter(|run| run.is_complete) else {
+            return String::new();
+        };
+        self.printed += 1;
+        match self.is_text() {
+            true => output::totals_and_block(&self.lowered.setup, run),
+            false => String::new(),
+        }
+    }
+}
+
+/// Why a phase failed: what moves no bytes has no place in a file.
+fn of_name(measured: &Measurement) -> String {
+    match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
+        Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
+            format!("{op} of {}: {}", error.path, error.message)
+        }
+        _ => reason(measured),
+    }
+}
+
+/// True for a phase in which anything went wrong: what failed is no work.
+fn has_failed(measured: &Measurement) -> bool {
+    let mismatches = measured.verify.as_ref().is_some_and(|verify| !verify.first.is_empty());
+    let ended = matches!(measured.ended, Ended::Failed | Ended::Stalled);
+    ended || mismatches || !measured.errors.is_empty()
+}
