@@ -23,7 +23,7 @@
 //! | `run` | label `;` texts | the heading has all of them |
 //! | `flat` | label, `column=value`… | all of the run's rows of the flatfile have this |
 //! | `avg` | label, column, `low..high` | the run's average is in this range |
-//! | `intervals` | label, number, average | the summary has so many, and this label of the average |
+//! | `intervals` | label, number, average | the summary has so many, and such a label of averages |
 //! | `width` | label, number | each interval in the summary is followed by so many numbers |
 //! | `columns` | names | the flatfile's header line has these, in this order |
 //! | `report` | names | vdbench's output folder has these files |
