@@ -172,6 +172,32 @@ fn bytes_of_a_file_per_process_lie_where_the_formula_says() {
 }
 
 #[test]
+fn bytes_of_any_shape_lie_where_the_formula_says() {
+    let _alone = alone();
+    let ior = Tool::new("ior");
+    let mut state = 1u64;
+    let mut below = |limit: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % limit
+    };
+    for signature in 1..=24 {
+        let transfer = 8 * (1 + below(1500));
+        let block = transfer * (1 + below(6));
+        let shape = Shape { ranks: 1 + below(9), segments: 1 + below(5), block, transfer };
+        let packet = ['o', 't', 'i', 'r'][below(4) as usize];
+        let words = format!("-k -l {packet} -G {signature} -o f {}", shape.words());
+        ior.run(shape.ranks, &format!("-w -W {words}"));
+        compare(&ior.bytes("f"), shape, &shape.shared(), packet, signature);
+        ior.run(shape.ranks, &format!("-w -F -r -R {words}"));
+        for rank in 0..shape.ranks {
+            let own = ior.bytes(&format!("f.{rank:08}"));
+            compare(&own, shape, &shape.own(rank), packet, signature);
+        }
+    }
+}
+
+#[test]
 fn every_type_of_data_is_made_as_the_tool_makes_it() {
     let _alone = alone();
     let ior = Tool::new("ior");
