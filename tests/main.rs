@@ -39,6 +39,8 @@ mod live;
 mod mdtest;
 mod metrics;
 mod plans;
+mod ranks;
+mod ranks_offsets;
 mod safety;
 mod scale;
 mod scenarios;
