@@ -13,13 +13,12 @@ use std::ffi::OsString;
 
 use candor_dialects::mdtest::options::{self, Instead, Reading, TABLE};
 use candor_dialects::mdtest::plan;
-use candor_plan::{PlanPath, text};
 use clap::{Arg, Command};
 
-use self::host::ThisHost;
+pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use crate::{commands, exit, screen};
+use crate::commands;
 
 /// Whatever goes wrong.
 const WRONG: u8 = 1;
