@@ -3,6 +3,7 @@
 mod fio;
 mod ior;
 mod mdtest;
+mod vdbench;
 
 use std::ffi::OsString;
 use std::io::Read;
@@ -18,7 +19,7 @@ use crate::{commands, exit, screen};
 const LONG_ABOUT: &str = "\
 Print what foreign words amount to, as a plan for candor run.
 
-Words begin with the name of their tool (fio, ior, mdtest) and are its command line; or they are a file alone, \
+Words begin with the name of their tool (fio, ior, mdtest, vdbench) and are its command line; or they are a file alone, \
 whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
 was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
 plan, for candor run reads traces of its own form.";
@@ -42,6 +43,7 @@ const CONVERTERS: &[Converter] = &[
     Converter { tool: "fio", of_file: |_, _| None, convert: fio::convert },
     Converter { tool: "ior", of_file: ior::of_file, convert: ior::convert },
     Converter { tool: "mdtest", of_file: |_, _| None, convert: mdtest::convert },
+    Converter { tool: "vdbench", of_file: vdbench::of_file, convert: vdbench::convert },
 ];
 
 /// The command line.
@@ -52,7 +54,7 @@ pub fn command() -> Command {
         Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
     let save = save.help("Write the plan there, and its traces beside it");
     Command::new("convert")
-        .about("Print a job of fio, or a test of IOR or mdtest, as a plan")
+        .about("Print a job of fio, a test of IOR or mdtest, or runs of vdbench, as a plan")
         .long_about(LONG_ABOUT)
         .arg(save)
         .arg(words.allow_hyphen_values(true).trailing_var_arg(true))
@@ -156,6 +158,7 @@ mod tests {
         };
         let script = file("a", "\n  ior start\nrun\nIOR STOP\n");
         let job = file("b", "[ior start]\nrw=read\n");
+        let parameters = file("c", "* runs\nsd=sd1,lun=/x\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1\n");
         let of = |words: &[&str]| {
             let (converter, argv) = chosen(words);
             let argv = argv.iter().map(|word| word.to_string_lossy().into_owned());
@@ -163,6 +166,8 @@ mod tests {
         };
         assert_eq!(of(&["ior", "-w"]), ("ior", "ior -w".into()));
         assert_eq!(of(&[&script]), ("ior", format!("ior -f {script}")));
+        assert_eq!(of(&["vdbench", "-t"]), ("vdbench", "vdbench -t".into()));
+        assert_eq!(of(&[&parameters]), ("vdbench", format!("vdbench -f {parameters}")));
         assert_eq!(of(&[&job]), ("fio", format!("fio {job}")));
         assert_eq!(of(&["--name=x"]), ("fio", "fio --name=x".into()));
         assert_eq!(of(&["fio", "a.fio"]), ("fio", "fio a.fio".into()));
