@@ -275,7 +275,7 @@ fn what_cannot_be_done_is_refused_by_name() {
 fn validated_runs_check_each_block_before_they_write_it_again() {
     let text = "validate=(yes,time)\ndata_errors=7\nsd=sd1,lun=/big\n\
         wd=wd1,sd=sd1,xfersize=64k,rdpct=40\nwd=wd2,sd=sd1,xfersize=8k,rdpct=100\n\
-        rd=rd1,wd=wd*\n";
+        rd=rd1,wd=wd*,iorate=max\n";
     let lowered = ok(text);
     let verify = |job| blocks(&lowered.runs[0], job).verify.clone().expect("verified");
     let (mixed, reads) = (verify(0), verify(1));
@@ -292,7 +292,7 @@ fn validated_runs_check_each_block_before_they_write_it_again() {
 #[test]
 fn a_journal_is_taken_up_by_a_run_that_reads_what_it_knows() {
     let text = "journal=(recover,noflush)\nsd=sd1,lun=/big,journal=/j\nwd=wd1,sd=sd1,rdpct=0\n\
-        rd=rd1,wd=wd1\n";
+        rd=rd1,wd=wd1,iorate=max\n";
     let lowered = ok(text);
     let names: Vec<&str> = lowered.runs.iter().map(|run| run.name.as_str()).collect();
     assert_eq!(names, ["journal_recovery", "rd1"]);
@@ -311,7 +311,7 @@ fn a_journal_is_taken_up_by_a_run_that_reads_what_it_knows() {
 
 #[test]
 fn what_is_not_validated_is_refused_by_name() {
-    let sd = "sd=sd1,lun=/big\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1\n";
+    let sd = "sd=sd1,lun=/big\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=max\n";
     for (text, said) in [
         (format!("validate=(yes,ignore_zero_reads)\n{sd}"), "zeros where a block was written"),
         (format!("journal=(max=10m)\n{sd}"), "a journal has no limit"),
