@@ -48,5 +48,6 @@ mod support;
 mod trees;
 mod user;
 mod vdbench;
+mod vdbench_validation;
 mod verify;
 mod watch;

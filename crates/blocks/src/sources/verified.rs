@@ -20,6 +20,9 @@ use crate::journal::log::WorkerLog;
 use crate::slot::{BlocksSlot, READ_BACK};
 use crate::targets::files::Files;
 
+/// Most operations that are drawn and left out in one turn of the loop.
+const DRAWS_MAX: usize = 1 << 16;
+
 /// A worker's verifier, shared with its reading back and its zones.
 pub type SharedVerifier = Rc<RefCell<Verifier>>;
 
@@ -106,7 +109,7 @@ impl<S: Source> Verified<S> {
     /// Next operation of the inner source that is not left out. The work ends before a read beyond
     /// all completed writes.
     fn draw(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        loop {
+        for _ in 0..DRAWS_MAX {
             match self.inner.next(slot, turn) {
                 Next::Ready => {}
                 // The inner source is at its end while writes still follow their reads.
@@ -124,6 +127,8 @@ impl<S: Source> Verified<S> {
                 return Next::End(Ended::Done);
             }
         }
+        // Where all are left out, only the loop knows when time is up.
+        Next::Wait(Wait::Others(LOOK_AGAIN_NS))
     }
 
     /// Makes a claimed write ready: its bytes, and its records.

@@ -141,6 +141,22 @@ fn so_many_mismatches_end_the_job() {
 }
 
 #[test]
+fn a_job_whose_blocks_are_all_bad_still_ends() {
+    let dir = scratch();
+    let path = dir.path().join("file");
+    file_of(&path);
+    let mut session = Session::new(families);
+    run(&mut session, &plan(&path, 1, Stop::default(), writing(careful())));
+    file_of(&path);
+    let all = run(&mut session, &plan(&path, 1, Stop::default(), writing(careful())));
+    assert_eq!(all.verify.map(|found| found.foreign), Some(BLOCKS));
+    let stop = Stop { time: Some(candor_plan::Nanos(50_000_000)), ..Stop::default() };
+    let random = Blocks { access: Access::Random, ..writing(careful()) };
+    let measured = run(&mut session, &plan(&path, 1, stop, random));
+    assert_eq!((measured.ended, measured.of(Direction::Write).ops), (Ended::Time, 0));
+}
+
+#[test]
 fn blocks_that_are_not_known_are_not_read() {
     let dir = scratch();
     let path = dir.path().join("file");

@@ -27,6 +27,9 @@ use crate::kit::{Diagnostic, Diagnostics, Origins, Texts};
 /// Name of the run that fills luns.
 pub const SD_FORMAT: &str = "SD_format";
 
+/// Name of the run that reads all blocks that a journal knows.
+pub const JOURNAL_RECOVERY: &str = "journal_recovery";
+
 /// Everything that lowering starts from.
 pub struct Request<'a> {
     /// The definitions.

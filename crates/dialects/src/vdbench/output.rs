@@ -4,6 +4,7 @@
 //! columns of a kind of work.
 
 mod book;
+mod corruptions;
 mod figures;
 mod flatfile;
 mod histogram;

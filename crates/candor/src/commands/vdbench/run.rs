@@ -9,7 +9,7 @@ use candor_dialects::vdbench::definitions::commands::CommandOutput;
 use candor_dialects::vdbench::lower::{Lowered, LoweredRun};
 use candor_dialects::vdbench::options::Reading;
 use candor_dialects::vdbench::output::{Book, Layout, LunSheet, Now, Setup};
-use candor_plan::{Plan, Problem};
+use candor_plan::{Plan, Problem, Target};
 use candor_record::{Ended, Event, Measurement, Note, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
@@ -46,7 +46,8 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
             return REFUSED;
         }
     };
-    let book = Book::open(setup(reading, layout, &pages), &lowered.runs, &Now::here());
+    let setup = Setup { luns: luns(&lowered), ..setup(reading, layout, &pages) };
+    let book = Book::open(setup, &lowered.runs, &Now::here());
     let written = RefCell::new(Written { book, pages });
     if reading.options.is_simulation {
         return simulate(&lowered, written);
@@ -91,6 +92,12 @@ fn layout() -> Result<Layout, String> {
     }
 }
 
+/// Paths and names of the luns.
+fn luns(lowered: &Lowered) -> Vec<(String, String)> {
+    let lun = |target: &Target| (target.path.display().to_string(), target.name.clone());
+    lowered.targets.iter().map(lun).collect()
+}
+
 fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
     let general = &reading.file.general().options;
     let is_decimal = reading.options.is_decimal;
@@ -101,6 +108,7 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
     });
     Setup {
         directory: pages.directory().display().to_string(),
+        luns: Vec::new(),
         sheet: Box::new(LunSheet { layout, is_decimal }),
         megabyte: if is_decimal { 1e6 } else { 1_048_576.0 },
         buckets: general.buckets.clone(),
@@ -215,6 +223,10 @@ impl Foreign for Run<'_> {
             }
             Event::Sampled { samples, host, .. } => written.book.interval(samples, host, &now),
             Event::PhaseDone { record } => {
+                let corruptions = written.book.corruptions(record, &now);
+                if corruptions > 0 {
+                    data_errors(&mut written.book, (self.reading, &self.shared), record, &now);
+                }
                 for sentence in failed(record) {
                     written.book.error(&now, &sentence);
                 }
@@ -272,7 +284,9 @@ impl Foreign for Run<'_> {
     }
 
     fn exit_code(&self, report: &Report) -> u8 {
-        let failed = report.phases.iter().any(|phase| failed(phase).next().is_some());
+        let is_corrupt = |phase: &PhaseRecord| phase.measurements.iter().any(is_corrupt);
+        let failed =
+            report.phases.iter().any(|phase| failed(phase).next().is_some() || is_corrupt(phase));
         let cut = report.cut_short.is_some() || report.interrupted;
         if failed || cut || self.shared.state().has_failed { WRONG } else { 0 }
     }
@@ -285,6 +299,41 @@ impl Foreign for Run<'_> {
         };
         let all: Vec<Diagnostic> = problems.iter().map(of).collect();
         COMPLAINTS.diagnostics(&all, &self.reading.texts);
+    }
+}
+
+fn is_corrupt(measured: &Measurement) -> bool {
+    measured.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0)
+}
+
+/// Does what `data_errors=` asks for once a run has found corruptions.
+fn data_errors(
+    book: &mut Book,
+    (reading, shared): (&Reading, &Shared),
+    record: &PhaseRecord,
+    now: &Now,
+) {
+    let asked = &reading.file.general().options.data_errors;
+    shared.state().has_failed = true;
+    let ended = record.measurements.iter().any(|job| is_corrupt(job) && job.ended == Ended::Failed);
+    let limit = asked.command.clone().unwrap_or(asked.errors_max.to_string());
+    if ended {
+        let line =
+            format!("'data_errors={limit}' requested. Abort rd={} after last error.", record.name);
+        book.error(now, &line);
+    }
+    let command = asked.command.as_ref().filter(|command| !command.starts_with("stop"));
+    let mut found = record.measurements.iter().filter_map(|job| job.verify.as_ref()?.first.first());
+    let Some((command, first)) = command.zip(found.next()) else { return };
+    let directory = std::env::current_dir().unwrap_or_default();
+    let output = reading.options.output.as_deref().unwrap_or(DIRECTORY);
+    let line = command
+        .replace("$output", &directory.join(output).display().to_string())
+        .replace("$lun", &first.path)
+        .replace("$lba", &first.read_offset.to_string())
+        .replace("$size", &first.read_length.0.to_string());
+    for said in super::drive::output_of(&line).lines() {
+        book.say(now, said);
     }
 }
 

@@ -227,7 +227,7 @@ const VALIDATION: &[GeneralRow] = &[
     )
     .alias(&["dataerrors"])
     .default("50")
-    .exact("validation", "5"),
+    .exact("blocks.verify.mismatches_max", "5"),
     known("swat", "…", "charts of Swat").refused("x", "vdbench does not know it any more"),
     parameter(
         "validate",
@@ -236,7 +236,7 @@ const VALIDATION: &[GeneralRow] = &[
         "data validation",
     )
     .default("no")
-    .exact("validation", "yes"),
+    .exact("blocks.verify", "yes"),
     whole(
         "journal",
         "yes|no|recover|noflush|maponly|…",
@@ -244,7 +244,7 @@ const VALIDATION: &[GeneralRow] = &[
         "data validation with a journal",
     )
     .default("no")
-    .exact("validation", "yes"),
+    .exact("blocks.verify.journal", "yes"),
 ];
 
 const REST: &[GeneralRow] = &[

@@ -181,7 +181,7 @@ const ROWS: &[SdRow] = &[
         |sd: &mut Sd, text| put_some(&mut sd.journal, values::word(text)),
         "place of the validation's journal",
     )
-    .exact("validation", "/tmp"),
+    .exact("blocks.verify.journal.directory", "/tmp"),
     known("resetlun", "SECONDS", "reset the lun at times").refused("60", RESET),
     known("resetbus", "SECONDS", "reset the bus at times").refused("60", RESET),
     parameter(

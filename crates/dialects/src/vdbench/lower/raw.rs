@@ -13,7 +13,9 @@ use candor_plan::{Blocks, Bytes, Engine, Job, Nanos, OnFailure, Phase, Stop};
 
 use self::luns::Luns;
 use self::workloads::Workload;
-use super::{JobRow, Lowered, LoweredRun, Request, SD_FORMAT, Shown, content, heading, shares};
+use super::{
+    JobRow, Lowered, LoweredRun, Request, SD_FORMAT, Shown, content, heading, shares, validation,
+};
 use crate::kit::Diagnostics;
 use crate::vdbench::definitions::Definition;
 use crate::vdbench::definitions::rate::Arrival as Asked;
@@ -50,6 +52,7 @@ pub(super) fn lower(
     }
     lowered.targets = luns.targets();
     lowered.runs.extend(format(request, &luns));
+    lowered.runs.extend(validation::recovery(request, &lowered.targets));
     for (run, workloads) in runs.iter().zip(&all) {
         let of_run = OfRun { request, run, rd: &request.file.rds.all[run.rd], luns: &luns };
         let number = lowered.runs.len();

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use candor_plan::blocks::Access;
+use candor_plan::blocks::{Access, JournalLog, UnknownBlocks};
 use candor_plan::{Blocks, Bytes, Engine, Nanos};
 
 use super::*;
@@ -291,5 +291,59 @@ fn what_cannot_be_done_is_refused_by_name() {
     ] {
         let errors = lowered(text).err().unwrap_or_default();
         assert!(errors.contains(part), "{text}: {errors}");
+    }
+}
+
+#[test]
+fn validated_runs_check_each_block_before_they_write_it_again() {
+    let text = "validate=(yes,time)\ndata_errors=7\nsd=sd1,lun=/big\n\
+        wd=wd1,sd=sd1,xfersize=64k,rdpct=40\nwd=wd2,sd=sd1,xfersize=8k,rdpct=100\n\
+        rd=rd1,wd=wd*,iorate=max\n";
+    let lowered = ok(text);
+    let verify = |job| blocks(&lowered.runs[0], job).verify.clone().expect("verified");
+    let (mixed, reads) = (verify(0), verify(1));
+    assert_eq!((mixed.interval, reads.interval), (Bytes(4096), Bytes(4096)), "the same blocks");
+    assert!(mixed.read_before_write && !reads.read_before_write && mixed.times);
+    assert_eq!((mixed.mismatches_max, mixed.read_back, mixed.journal), (Some(7), None, None));
+    let after = ok(&text.replace("yes,time", "read_after_write,no_preread"));
+    let verify = blocks(&after.runs[0], 0).verify.clone().expect("verified");
+    assert!(!verify.read_before_write && verify.read_back.is_some_and(|back| back.every == 1));
+    let plain = ok(&text.replace("validate=(yes,time)\n", ""));
+    assert_eq!(blocks(&plain.runs[0], 0).verify, None);
+}
+
+#[test]
+fn a_journal_is_taken_up_by_a_run_that_reads_what_it_knows() {
+    let text = "journal=(recover,noflush)\nsd=sd1,lun=/big,journal=/j\nwd=wd1,sd=sd1,rdpct=0\n\
+        rd=rd1,wd=wd1,iorate=max\n";
+    let lowered = ok(text);
+    let names: Vec<&str> = lowered.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["journal_recovery", "rd1"]);
+    for (nth, unknown) in [(0, UnknownBlocks::Skip), (1, UnknownBlocks::Ignore)] {
+        let verify = blocks(&lowered.runs[nth], 0).verify.clone().expect("verified");
+        let journal = verify.journal.expect("journaled");
+        assert_eq!(journal.directory, Path::new("/j/sd1.jnl"));
+        assert_eq!((journal.log, journal.recover), (JournalLog::Unflushed, true));
+        assert_eq!(verify.unknown, unknown);
+    }
+    let names = |text: &str| ok(text).runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&text.replace("noflush", "only")), ["journal_recovery"]);
+    assert_eq!(names(&text.replace("noflush", "skip_read_all")), ["rd1"]);
+    assert_eq!(names(&text.replace("recover,", "")), ["rd1"]);
+}
+
+#[test]
+fn what_is_not_validated_is_refused_by_name() {
+    let sd = "sd=sd1,lun=/big\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=max\n";
+    for (text, said) in [
+        (format!("validate=(yes,ignore_zero_reads)\n{sd}"), "zeros where a block was written"),
+        (format!("journal=(max=10m)\n{sd}"), "a journal has no limit"),
+        (format!("validate=yes\ndedupratio=2,dedupunit=4k\n{sd}"), "never the same twice"),
+        (format!("validate=yes\ndata_errors=remove_device\n{sd}"), "is left alone"),
+        (format!("journal=yes\n{}", sd.replace("/big", "/big,journal=/dev/sdy")), "not a device"),
+        (format!("validate=yes\n{}", sd.replace("rdpct", "xfersize=1000,rdpct")), "of 512 bytes"),
+    ] {
+        let errors = lowered(&text).err().unwrap_or_default();
+        assert!(errors.contains(said) && errors.contains("p:"), "{text}: {errors}");
     }
 }

@@ -1,20 +1,247 @@
 //! Data validation: `validate=`, `journal=`, and `-v` and `-j` of the command line.
 
-use super::{Lowered, Request};
-use crate::kit::{Diagnostic, Diagnostics};
+use std::path::Path;
 
-/// Has runs write keys into blocks and compare them.
-pub(super) fn lower(request: &Request<'_>, _: &mut Lowered, out: &mut Diagnostics) {
-    let general = request.file.general();
-    let asked = [
-        ("validate", general.options.validation.is_on),
-        ("journal", general.options.journal.is_on),
-    ];
-    for (parameter, _) in asked.into_iter().filter(|(_, is_on)| *is_on) {
-        out.refuse(&general.in_texts(request.texts), parameter, "data validation is not done yet");
+use candor_plan::blocks::{Journal as JournalPlan, JournalLog, ReadBack, UnknownBlocks, Verify};
+use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
+use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target};
+
+use super::{JOURNAL_RECOVERY, JobRow, Lowered, LoweredRun, Request};
+use crate::kit::{Diagnostic, Diagnostics};
+use crate::vdbench::definitions::validation::{DataErrors, Journal, Validation};
+
+/// Bytes of a key block at most: pages that a kill leaves whole.
+const KEY_BYTES: u64 = 4096;
+/// Bytes of each read of a recovery.
+const RECOVERY_BYTES: u64 = 128 << 10;
+/// Reads of a recovery in flight for each lun.
+const RECOVERY_DEPTH: u32 = 8;
+
+/// Data validation as parameters and the command line ask for it together.
+struct Asked<'a> {
+    validation: Validation,
+    journal: Journal,
+    errors: &'a DataErrors,
+}
+
+impl<'a> Asked<'a> {
+    /// None where nothing is validated.
+    fn of(request: &Request<'a>) -> Option<Asked<'a>> {
+        let general = &request.file.general().options;
+        let (mut validation, mut journal) = (general.validation, general.journal);
+        if let Some((_, asked)) = &request.asked.validation {
+            validation = Validation {
+                is_on: true,
+                read_after_write: validation.read_after_write || asked.read_after_write,
+                no_preread: validation.no_preread || asked.no_preread,
+                time: validation.time || asked.time,
+                ignore_zero_reads: validation.ignore_zero_reads || asked.ignore_zero_reads,
+            };
+        }
+        if let Some(asked) = request.asked.journal {
+            journal = asked;
+        }
+        let asked = Asked { validation, journal, errors: &general.data_errors };
+        (validation.is_on || journal.is_on).then_some(asked)
     }
+
+    /// Mismatches that end the run.
+    fn mismatches_max(&self) -> u64 {
+        // A command runs at the first error, which ends the run.
+        if self.errors.command.is_some() { 1 } else { self.errors.errors_max.max(1) }
+    }
+
+    /// The journal of a lun; none where none is kept.
+    fn journal_of(&self, request: &Request<'_>, sd: &str) -> Option<JournalPlan> {
+        let definition = request.file.sds.all.iter().find(|known| known.name.text == sd);
+        let place = definition.and_then(|sd| sd.options.journal.as_deref()).unwrap_or(".");
+        self.journal.is_on.then(|| JournalPlan {
+            directory: Path::new(place).join(format!("{sd}.jnl")),
+            log: match (self.journal.map_only, self.journal.no_flush) {
+                (true, _) => JournalLog::Nothing,
+                (false, true) => JournalLog::Unflushed,
+                (false, false) => JournalLog::Flushed,
+            },
+            recover: self.journal.recover,
+            ignore_pending: self.journal.ignore_pending,
+        })
+    }
+
+    /// Verification of a lun's blocks.
+    fn verify(&self, request: &Request<'_>, sd: &str, interval: u64, mix: Mix) -> Verify {
+        let writes = mix.write > 0;
+        let read_back = self.validation.read_after_write && writes;
+        Verify {
+            interval: Bytes(interval),
+            unknown: UnknownBlocks::Ignore,
+            read_before_write: !self.validation.no_preread && writes,
+            read_back: read_back.then(|| ReadBack { every: 1, ..ReadBack::default() }),
+            mismatches_max: Some(self.mismatches_max()),
+            times: self.validation.time,
+            journal: self.journal_of(request, sd),
+            ..Verify::default()
+        }
+    }
+}
+
+/// Has runs write keys into blocks and compare them; a journal that is taken up is read first.
+pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diagnostics) {
+    let Some(asked) = Asked::of(request) else { return };
+    refuse(&asked, request, lowered, out);
+    if !out.errors.is_empty() {
+        return;
+    }
+    let Some(interval) = key_bytes(request, lowered, out) else { return };
+    for run in lowered.runs.iter_mut().filter(|run| !run.is_format) {
+        let recovers = run.name == JOURNAL_RECOVERY;
+        for (job, row) in run.phase.jobs.iter_mut().zip(&run.jobs) {
+            let Some(blocks) = job.blocks_mut() else { continue };
+            let mut verify = asked.verify(request, &row.sd, interval, blocks.mix);
+            if recovers {
+                verify.unknown = UnknownBlocks::Skip;
+                blocks.size =
+                    PerDirection::all(SizeSpec::Fixed(Bytes(RECOVERY_BYTES / interval * interval)));
+            }
+            blocks.verify = Some(verify);
+        }
+    }
+    if asked.journal.recover_only {
+        lowered.runs.retain(|run| run.is_format || run.name == JOURNAL_RECOVERY);
+    }
+    notes(&asked, request, interval, out);
+}
+
+/// The run that reads all blocks that the journals know; none where no journal is taken up, or
+/// where they are not to be read.
+pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<LoweredRun> {
+    let asked = Asked::of(request)?;
+    if !asked.journal.is_on || !asked.journal.recover || asked.journal.skip_read_all {
+        return None;
+    }
+    let job = |target: &Target| {
+        let definition = request.file.sds.all.iter().find(|sd| sd.name.text == target.name);
+        let direct = definition.is_some_and(|sd| sd.options.open_flags.direct);
+        let blocks = Blocks {
+            size: PerDirection::all(SizeSpec::Fixed(Bytes(RECOVERY_BYTES))),
+            short_last: true,
+            depth: if direct { RECOVERY_DEPTH } else { 1 },
+            engine: if direct { request.host.async_engine() } else { Engine::Psync },
+            direct,
+            ..Blocks::default()
+        };
+        let name = format!("{JOURNAL_RECOVERY} of {}", target.name);
+        let targets = vec![target.name.clone()];
+        Job { name, targets, work: blocks.into(), ..Job::default() }
+    };
+    let row = |target: &Target| JobRow {
+        wd: format!("{JOURNAL_RECOVERY}_{}", target.name),
+        sd: target.name.clone(),
+        host: "localhost".into(),
+        share_percent: 100.0 / targets.len().max(1) as f64,
+        ..JobRow::default()
+    };
+    let (name, stop) = (JOURNAL_RECOVERY.to_owned(), Stop { passes: Some(1), ..Stop::default() });
+    let jobs = targets.iter().map(job).collect();
+    Some(LoweredRun {
+        phase: Phase { name: name.clone(), stop, jobs, ..Phase::default() },
+        heading: "I/O rate: Uncontrolled MAX; For loops: None".to_owned(),
+        loops: "For loops: None".to_owned(),
+        name,
+        jobs: targets.iter().map(row).collect(),
+        interval_s: 1,
+        ..LoweredRun::default()
+    })
+}
+
+/// Bytes of a key block: what divides all sizes and places of all runs, so that each run knows the
+/// same blocks.
+fn key_bytes(request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) -> Option<u64> {
+    let mut bytes = KEY_BYTES;
+    let runs = lowered.runs.iter().filter(|run| !run.is_format && run.name != JOURNAL_RECOVERY);
+    for blocks in runs.flat_map(|run| &run.phase.jobs).filter_map(|job| job.blocks()) {
+        let used = |op: &Direction| blocks.mix.of(*op) > 0;
+        for op in Direction::ALL.iter().filter(|op| used(op)) {
+            bytes = gcd(bytes, blocks.size.of(*op).unit().0);
+            bytes = gcd(bytes, blocks.alignment(*op).0);
+        }
+        if let Extent::Bytes(start) = blocks.range.start {
+            bytes = gcd(bytes, start.0);
+        }
+    }
+    if bytes >= 512 && bytes.is_multiple_of(512) {
+        return Some(bytes);
+    }
+    let message = format!(
+        "data validation has a key for each block of 512 bytes or more, and sizes and places of \
+         these runs are multiples of {bytes} bytes only"
+    );
+    refuse_at(request, out, message, "use xfersize=, align= and offset= in multiples of 512");
+    None
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// An error at the place where validation is asked for.
+fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, remedy: &str) {
     if let Some((at, _)) = &request.asked.validation {
-        let message = "data validation is not done yet".to_owned();
-        out.push(Diagnostic::new(*at, "unsupported", "", message).remedy("remove it"));
+        return out.push(Diagnostic::new(*at, "validation", "", message).remedy(remedy));
+    }
+    let general = request.file.general();
+    let parameter = if general.options.journal.is_on { "journal" } else { "validate" };
+    out.wrong(&general.in_texts(request.texts), parameter, message, remedy);
+}
+
+/// Refuses what is not done.
+fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) {
+    let mut no = |message: &str, remedy: &str| refuse_at(request, out, message.into(), remedy);
+    if request.file.is_of_files() {
+        no("files of fsd= are not validated yet", "use sd= with lun=FILE");
+    }
+    if asked.validation.ignore_zero_reads {
+        let message = "zeros where a block was written are a lost write, which candor reports";
+        no(message, "remove ignore_zero_reads");
+    }
+    if asked.journal.bytes_max.is_some() {
+        let message = "a journal has no limit; it starts anew with each run";
+        no(message, "remove max=");
+    }
+    if asked.errors.remove_device {
+        let message = "a block that does not match is left alone, and its lun goes on";
+        no(message, "give a number of errors");
+    }
+    let general = &request.file.general().options;
+    let dedups = general.dedup.ratio.is_some()
+        || request.file.sds.all.iter().any(|sd| sd.options.dedup.ratio.is_some());
+    if dedups {
+        no("blocks with keys are never the same twice", "remove dedupratio=, or the validation");
+    }
+    let on_device = |sd: &str| {
+        let journal = asked.journal_of(request, sd);
+        journal.is_some_and(|journal| journal.directory.starts_with("/dev"))
+    };
+    let rows = lowered.runs.iter().flat_map(|run| &run.jobs);
+    if let Some(row) = rows.into_iter().find(|row| on_device(&row.sd)) {
+        let message = format!("the journal of {} is a directory, not a device", row.sd);
+        refuse_at(request, out, message, "name a directory on other storage");
+    }
+}
+
+fn notes(asked: &Asked<'_>, request: &Request<'_>, interval: u64, out: &mut Diagnostics) {
+    let general = request.file.general();
+    let scope = general.in_texts(request.texts);
+    let (did, why) = (
+        format!("a key of its own for each {interval} bytes"),
+        "key blocks are pages, which an interrupted write leaves whole",
+    );
+    out.note(&scope, "validate", &did, why);
+    if !asked.validation.no_preread {
+        let why = "reads before writes are counted apart, so that they change no rate and no rdpct";
+        out.note(&scope, "validate", "blocks.verify.read_before_write", why);
+    }
+    if asked.journal.is_on {
+        let why = "a journal is a directory NAME.jnl with keys and logs of candor's own format";
+        out.note(&scope, "journal", "blocks.verify.journal", why);
     }
 }

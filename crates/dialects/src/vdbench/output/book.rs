@@ -2,6 +2,7 @@
 
 use candor_record::{CpuShares, HostSample, JobSample, PhaseRecord};
 
+use super::corruptions::{self, Context};
 use super::figures::Figures;
 use super::flatfile::{self, FlatRow};
 use super::histogram::Histogram;
@@ -9,7 +10,7 @@ use super::pages::{COMMON, escaped, link, page_of, title};
 use super::skew::{self, DIFFERENCE_MAX, Part};
 use super::{Now, Sheet};
 use crate::vdbench::definitions::general::{Buckets, Reports};
-use crate::vdbench::lower::{JobRow, LoweredRun, SD_FORMAT};
+use crate::vdbench::lower::{JOURNAL_RECOVERY, JobRow, LoweredRun, SD_FORMAT};
 use crate::vdbench::runs::RunRate;
 
 /// Name of the page that is standard output.
@@ -23,6 +24,8 @@ const CPU_MAX: f64 = 80.0;
 pub struct Setup {
     /// The directory, as it was named.
     pub directory: String,
+    /// Paths and names of the luns.
+    pub luns: Vec<(String, String)>,
     /// The columns.
     pub sheet: Box<dyn Sheet + Send>,
     /// Bytes of a megabyte.
@@ -63,6 +66,8 @@ pub struct Book {
     current: Option<Current>,
     /// Averages of all runs, for `totals_optional`.
     totals: Vec<(String, Figures)>,
+    /// True once a corruption was reported.
+    has_corruptions: bool,
 }
 
 /// The run under way.
@@ -127,7 +132,8 @@ impl Current {
 impl Book {
     /// A book with the titles of all pages in it.
     pub fn open(setup: Setup, runs: &[LoweredRun], now: &Now) -> Book {
-        let mut book = Book { setup, out: Vec::new(), begun: 0, current: None, totals: Vec::new() };
+        let (out, totals) = (Vec::new(), Vec::new());
+        let mut book = Book { setup, out, begun: 0, current: None, totals, has_corruptions: false };
         let mut pages: Vec<String> = COMMON.iter().map(|(page, _)| (*page).to_owned()).collect();
         let mut links = String::new();
         for (page, what) in &COMMON[..COMMON.len() - 1] {
@@ -223,6 +229,45 @@ impl Book {
     pub fn error(&mut self, now: &Now, line: &str) {
         self.write("errorlog", now, line);
         self.say(now, line);
+    }
+
+    /// The corruptions of a run: a line for each data block on standard output, and all that is
+    /// known of it in the log of errors. The number of key blocks.
+    pub fn corruptions(&mut self, record: &PhaseRecord, now: &Now) -> u64 {
+        let verified = || record.measurements.iter().filter_map(|job| job.verify.as_ref());
+        if record.name == JOURNAL_RECOVERY {
+            let pending = verified().filter_map(|verify| verify.journal.map(|own| own.pending));
+            let pending: u64 = pending.sum();
+            let line = format!(
+                "{pending} pending writes found in this journal were checked: each of their blocks \
+                 is to be as before its write or as after it."
+            );
+            self.write("errorlog", now, &line);
+        }
+        let name_of = |path: &str| {
+            let target = self.setup.luns.iter().find(|(lun, _)| lun == path);
+            target.map_or_else(|| path.to_owned(), |(_, name)| name.clone())
+        };
+        let date = |unix_ms| Now::at(unix_ms).full;
+        let context = Context { name_of: &name_of, date: &date, now_unix_ms: now.unix_ms };
+        let (mut count, mut lines, mut said) = (0, Vec::new(), Vec::new());
+        for verify in verified().filter(|verify| verify.mismatches() > 0) {
+            count += verify.mismatches();
+            if !self.has_corruptions && lines.is_empty() {
+                lines.extend(corruptions::introduction(&context));
+            }
+            lines.extend(corruptions::lines(&verify.first, &context).concat());
+            said.extend(corruptions::summary(&verify.first));
+            said.push(corruptions::total(verify));
+        }
+        self.has_corruptions |= count > 0;
+        for line in &lines {
+            // Scripts look for `===>`, which needs no escape.
+            let line = escaped(line).replace("&gt;", ">");
+            self.put("errorlog", format!("{} {line}\n", now.tod));
+        }
+        said.iter().for_each(|line| self.error(now, line));
+        count
     }
 
     /// A run begins, at that rate where it has one.

@@ -18,6 +18,7 @@ fn now(second: u64) -> Now {
         stamp: format!("11/25/2026-14:28:{second:02}-UTC"),
         created: "14:28:00 Nov 25 2026 UTC".into(),
         name: "261125.142800".into(),
+        ..Now::default()
     }
 }
 
@@ -97,6 +98,7 @@ fn record() -> PhaseRecord {
 fn setup(layout: Layout) -> Setup {
     Setup {
         directory: "output".into(),
+        luns: vec![("/dev/sdx".into(), "sd1".into())],
         sheet: Box::new(LunSheet { layout, is_decimal: false }),
         megabyte: 1_048_576.0,
         buckets: crate::vdbench::definitions::general::Buckets::default(),

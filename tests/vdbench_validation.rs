@@ -1,0 +1,138 @@
+//! candor called as vdbench: data validation, corruptions as vdbench tells them, journals.
+
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::process::Output;
+use std::time::Duration;
+
+use crate::support::alone;
+use crate::support::vdbench::Vdbench;
+
+const BLOCK: usize = 4096;
+
+/// Writes all of a lun once, in sequence.
+fn writes(mib: u64) -> String {
+    format!(
+        "data_errors=100000\nsd=sd1,lun=lun,size={mib}m\n\
+         wd=wd1,sd=sd1,xfersize=64k,rdpct=0,seekpct=eof\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=30,interval=1\n"
+    )
+}
+
+fn block(lun: &File, number: u64) -> Vec<u8> {
+    let mut block = vec![0; BLOCK];
+    lun.read_exact_at(&mut block, number * BLOCK as u64).expect("a block is readable");
+    block
+}
+
+fn put(lun: &File, number: u64, block: &[u8]) {
+    lun.write_all_at(block, number * BLOCK as u64).expect("a block is writable");
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+#[test]
+fn a_thousand_corruptions_of_each_kind_are_told_as_vdbench_tells_them() {
+    const EACH: u64 = 1000;
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    let ran = vdbench.of_file(&writes(64), "-jn");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
+    let path = vdbench.scratch.path("lun");
+    let lun = File::options().read(true).write(true).open(path).expect("the lun is there");
+    let older: Vec<Vec<u8>> = (0..16 * EACH).map(|number| block(&lun, number)).collect();
+    let ran = vdbench.of_file(&writes(64), "-jrn");
+    assert_eq!(ran.status.code(), Some(0), "nothing is accused: {}", text(&ran));
+    assert!(text(&ran).contains("Starting RD=journal_recovery"), "{}", text(&ran));
+    for i in 0..EACH {
+        let [flip, tear, stale, one, other] = [0, 3, 6, 9, 12].map(|kind| i * 16 + kind);
+        let mut flipped = block(&lun, flip);
+        flipped[512 + (i as usize * 7) % (BLOCK - 512)] ^= 1 << (i % 8);
+        put(&lun, flip, &flipped);
+        let mut torn = block(&lun, tear);
+        let at = 512 * (1 + i as usize % 7);
+        torn[at..].copy_from_slice(&older[tear as usize][at..]);
+        put(&lun, tear, &torn);
+        put(&lun, stale, &older[stale as usize]);
+        if i % 2 == 0 {
+            let blocks = [block(&lun, one), block(&lun, other)];
+            put(&lun, one, &blocks[1]);
+            put(&lun, other, &blocks[0]);
+        }
+    }
+    let ran = vdbench.of_file(&writes(64), "-jro");
+    let told = text(&ran);
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains(
+            "Corrupted key blocks: 4,000: 1,000 with flipped bits, 1,000 with parts of several \
+             writes, 1,000 with another block, 1,000 with an older write; the first 1024 are shown"
+        ),
+        "{told}"
+    );
+    assert!(told.contains("errno: 60003: 'A Data Validation error was discovered'"), "{told}");
+    let log = vdbench.page("errorlog");
+    for said in [
+        "At least one Data Validation error has been detected.",
+        "Corrupted data block for sd=sd1,lun=",
+        "Data Validation error for sd=sd1,lun=",
+        "Data Corruption beyond fixed sector header.",
+        "Logical byte address miscompare. Expecting 0x",
+        "Data Validation Key miscompare. Expecting key=0x02 received key=0x01 (2/1)",
+    ] {
+        assert!(log.contains(said), "no {said} in {}", &log[..log.len().min(6000)]);
+    }
+}
+
+#[test]
+fn a_corruption_is_found_before_its_block_is_written_again() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    // The command between the runs damages one block of 4 KiB.
+    let damage = "dd if=/dev/zero of=lun bs=4096 count=1 seek=77 conv=notrunc";
+    let file = format!(
+        "data_errors=50\nsd=sd1,lun=lun,size=2m\nwd=wd1,sd=sd1,xfersize=64k,rdpct=0,seekpct=eof\n\
+         rd=rd1,wd=wd1,iorate=max,elapsed=30,interval=1,endcmd=\"{damage}\"\n\
+         rd=rd2,wd=wd1,iorate=max,elapsed=30,interval=1\n"
+    );
+    let ran = vdbench.of_file(&file, "-vt");
+    let told = text(&ran);
+    assert_eq!(ran.status.code(), Some(1), "{told}");
+    assert!(told.contains("Corrupted key blocks: 1: 1 with no data of this run"), "{told}");
+    let log = vdbench.page("errorlog");
+    assert!(log.contains("first found to be corrupted during a read-before-write."), "{log}");
+    assert!(log.contains("Key block was last written."), "{log}");
+    assert!(log.contains(&format!("Key block lba: 0x{:08x}", 77 * BLOCK)), "{log}");
+    let stop = vdbench.of_file(&file.replace("data_errors=50", "data_errors=1"), "-v");
+    assert!(
+        text(&stop).contains("'data_errors=1' requested. Abort rd=rd2 after last error."),
+        "{}",
+        text(&stop)
+    );
+}
+
+#[test]
+fn a_run_that_was_killed_goes_on_from_its_journal() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    let file = "sd=sd1,lun=lun,size=2m,threads=3\nwd=wd1,sd=sd1,xfersize=(4k,50,16k,50),rdpct=20\n\
+        rd=rd1,wd=wd1,iorate=max,elapsed=60,interval=1\n";
+    vdbench.scratch.file("parm", file);
+    let journal = vdbench.scratch.path("sd1.jnl");
+    for (round, options) in ["-j", "-jr", "-jr"].into_iter().enumerate() {
+        let mut command = vdbench.command(&format!("-f ../parm {options}"));
+        let mut running = command.stdout(std::process::Stdio::null()).spawn().expect("it starts");
+        while fs::read_dir(&journal).map_or(0, |logs| logs.count()) < 4 {
+            assert_eq!(running.try_wait().expect("waited for"), None, "round {round}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_millis(40 + 37 * round as u64));
+        running.kill().expect("it runs");
+        running.wait().expect("it ends");
+    }
+    let ran = vdbench.run("-f ../parm -jro");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
+    assert!(text(&ran).contains("Starting RD=journal_recovery"), "{}", text(&ran));
+}
