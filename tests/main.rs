@@ -43,5 +43,6 @@ mod support;
 mod trees;
 mod user;
 mod vdbench;
+mod vdbench_files;
 mod verify;
 mod watch;

@@ -5,6 +5,7 @@
 
 mod book;
 mod figures;
+mod files;
 mod flatfile;
 mod histogram;
 mod luns;
@@ -15,6 +16,7 @@ mod skew;
 
 pub use book::{Book, CONSOLE, RunResult, Setup};
 pub use figures::{Figures, Side};
+pub use files::{FileSheet, counted_steps, used_operations};
 pub use flatfile::{Cell, FlatRow};
 pub use histogram::Histogram;
 pub use luns::LunSheet;

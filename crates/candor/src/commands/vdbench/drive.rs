@@ -118,6 +118,9 @@ impl Drive {
             };
             self.commands(lowered.start.as_ref());
             self.shared.state().begun.push_back((index, rate));
+            for before in lowered.before() {
+                run.phase(Step::Added(before))?;
+            }
             run.phase(Step::Added(&phase))?;
             let result = self.shared.result(*number);
             *number += 1;
