@@ -48,6 +48,7 @@ mod support;
 mod trees;
 mod user;
 mod vdbench;
+mod vdbench_files;
 mod vdbench_validation;
 mod verify;
 mod watch;

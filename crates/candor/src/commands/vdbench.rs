@@ -4,6 +4,7 @@
 //! Its users mean what they write, so nothing asks for consent; only a device that is mounted or
 //! held is not written, unless `CANDOR_FORCE=1` insists.
 
+mod anchors;
 mod drive;
 mod host;
 mod pages;

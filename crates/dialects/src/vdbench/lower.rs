@@ -2,7 +2,7 @@
 //! `validation`. Each run is one phase; what must be formatted first is a phase of its own.
 
 mod content;
-mod files;
+pub mod files;
 mod host;
 mod raw;
 mod shares;
@@ -86,6 +86,8 @@ pub struct LoweredRun {
     pub end: Option<Commands>,
     /// Parameters that `flatfile.html` shows.
     pub shown: Shown,
+    /// What only runs on file systems have.
+    pub files: Option<files::FilesOfRun>,
 }
 
 /// A job of a run: a workload on a lun, from a host.
@@ -134,6 +136,25 @@ impl LoweredRun {
         phase
     }
 
+    /// What headings say behind the name, where the rate is known by now.
+    pub fn heading_at(&self, rate: Option<f64>) -> String {
+        let depends = matches!(self.rate, Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)));
+        let Some(rate) = rate.filter(|_| depends) else { return self.heading.clone() };
+        // The rate of work on file systems stands behind the times.
+        let (before, behind) = match self.files.is_some() {
+            true => self.heading.split_once("fwdrate=").unwrap_or_default(),
+            false => ("", self.heading.as_str()),
+        };
+        let rest = behind.split_once("; ").map_or("", |(_, rest)| rest);
+        let word = if self.files.is_some() { "fwdrate=" } else { "I/O rate: " };
+        format!("{before}{word}{rate:.0}; {rest}")
+    }
+
+    /// Phases that come before its own: the first parts of a format.
+    pub fn before(&self) -> &[Phase] {
+        self.files.as_ref().map_or(&[], |files| &files.before)
+    }
+
     /// Seconds that it takes, where its time is what ends it.
     pub fn seconds(&self) -> u64 {
         let time = self.phase.stop.time.map_or(0, |time| time.0);
@@ -150,7 +171,7 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
     support(request, &mut out);
     host::check(request, &mut out);
     match request.file.is_of_files() {
-        true => files::lower(request, runs, &mut lowered, &mut out),
+        true => files::lower(request, runs, (&mut lowered, &mut out)),
         false => raw::lower(request, runs, &mut lowered, &mut out),
     }
     validation::lower(request, &mut lowered, &mut out);

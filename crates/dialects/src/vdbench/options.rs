@@ -39,14 +39,30 @@ pub struct Options {
     pub journal: Option<Journal>,
     /// Repeats of all runs.
     pub repeat: Option<Repeat>,
-    /// File systems are made anew first (`Some(true)`), or where they are incomplete.
-    pub clean: Option<bool>,
+    /// Formats of file systems, in place of what runs say.
+    pub format: FormatWish,
     /// Megabytes are 10^6 bytes.
     pub is_decimal: bool,
     /// The run definition to begin with.
     pub first_rd: Option<String>,
     /// The place of an option that was read last.
     at: Option<Span>,
+}
+
+/// Words of the command line about formats of file systems.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FormatWish {
+    /// The parameter file decides.
+    #[default]
+    AsWritten,
+    /// `-c`: what stands below each anchor goes before its first use.
+    Clean,
+    /// `-cy`: each run has a format.
+    Always,
+    /// `-cn`: none has one.
+    Never,
+    /// `-co`: formats, and no runs.
+    Only,
 }
 
 /// The command line and all that it names.
@@ -181,14 +197,15 @@ fn repeat(options: &mut Options, text: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-fn clean(options: &mut Options, text: &str) -> Result<(), Refused> {
-    options.clean = match text {
-        "" | "y" => Some(true),
-        "o" => Some(false),
-        "n" => None,
+fn format(options: &mut Options, text: &str) -> Result<(), Refused> {
+    options.format = match text {
+        "" => FormatWish::Clean,
+        "y" => FormatWish::Always,
+        "n" => FormatWish::Never,
+        "o" => FormatWish::Only,
         _ => {
             let message = format!("`-c{text}` is no format");
-            return Err(Refused::whole(text, message, "use -c, or -co for what is missing only"));
+            return Err(Refused::whole(text, message, "use -c, -cy, -cn or -co"));
         }
     };
     Ok(())
@@ -252,8 +269,13 @@ const ROWS: &[Row<Parameter<Options>>] = &[
     whole("j", "[r][n][m][o][s][i]", journal, "data validation with a journal")
         .exact("blocks.verify", "r"),
     whole("l", "[N|TIME]", repeat, "repeat all runs, so often or so long").exact("repeats", "2"),
-    whole("c", "[y|o]", clean, "make file systems anew first; -co where they are incomplete")
-        .exact("phase", ""),
+    whole(
+        "c",
+        "[y|n|o]",
+        format,
+        "remove old trees first; y: a format before each run, n: none, o: formats alone",
+    )
+    .exact("phase", ""),
     whole("t", "[1|2|f|d]", builtin::chosen, "a short built-in test, with a lun in /tmp")
         .exact("phase", ""),
     whole(

@@ -6,6 +6,7 @@
 mod book;
 mod corruptions;
 mod figures;
+mod files;
 mod flatfile;
 mod histogram;
 mod luns;
@@ -16,6 +17,7 @@ mod skew;
 
 pub use book::{Book, CONSOLE, RunResult, Setup};
 pub use figures::{Figures, Side};
+pub use files::{FileSheet, counted_steps, used_operations};
 pub use flatfile::{Cell, FlatRow};
 pub use histogram::Histogram;
 pub use luns::LunSheet;

@@ -490,8 +490,8 @@ fn check_size_mix(entries: &Entries, at: &PlanPath, out: &mut Found) {
 
 /// Steps that the pace counts occur.
 fn check_paced(entries: &Entries, at: &PlanPath, out: &mut Found) {
-    let unused = |step: &&Step| !entries.has(**step) && !(**step == Step::Read && entries.reads());
-    if let Some(step) = entries.paced_steps.iter().find(unused) {
+    let occurs = |step: Step| entries.has(step) || step == Step::Read && entries.reads();
+    if let Some(step) = entries.paced_steps.iter().find(|step| !occurs(**step)) {
         let message = format!("the pace counts {}, but no list of steps has it", step.name());
         out.error("paced-steps", at.key("paced_steps"), message, "name steps that occur");
     }

@@ -118,6 +118,9 @@ impl Drive {
             };
             self.commands(lowered.start.as_ref());
             self.shared.state().begun.push_back((index, rate));
+            for before in lowered.before() {
+                run.phase(Step::Added(before))?;
+            }
             // Nobody asks whether a format can be believed.
             let step = if lowered.is_format { Step::Search(&phase) } else { Step::Added(&phase) };
             run.phase(step)?;

@@ -8,11 +8,14 @@ use candor_dialects::kit::{Diagnostic, Origins, verdict};
 use candor_dialects::vdbench::definitions::commands::CommandOutput;
 use candor_dialects::vdbench::lower::{Lowered, LoweredRun};
 use candor_dialects::vdbench::options::Reading;
-use candor_dialects::vdbench::output::{Book, Layout, LunSheet, Now, Setup};
-use candor_plan::{Plan, Problem, Target};
+use candor_dialects::vdbench::output::{
+    Book, FileSheet, Layout, LunSheet, Now, Setup, Sheet, used_operations,
+};
+use candor_plan::{Phase, Plan, Problem, Target};
 use candor_record::{Ended, Event, Measurement, Note, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
+use super::anchors;
 use super::drive::{Drive, Shared};
 use super::pages::Pages;
 use super::{COMPLAINTS, REFUSED, WRONG};
@@ -35,7 +38,11 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         COMPLAINTS.diagnostics(&problems, &reading.texts);
         return REFUSED;
     }
-    let prepared = layout().and_then(|layout| {
+    let made = match reading.options.is_simulation {
+        true => Ok(()),
+        false => anchors::prepare(&lowered.runs, reading.file.general().options.create_anchors),
+    };
+    let prepared = made.and_then(|()| layout()).and_then(|layout| {
         let asked = reading.options.output.as_deref().unwrap_or(DIRECTORY);
         Ok((layout, Pages::open(asked, &Now::here())?))
     });
@@ -65,6 +72,7 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         origins: lowered.origins,
         written,
         shared: Shared::default(),
+        current: 0,
     };
     foreign::run(run, &plan, (options, host))
 }
@@ -73,7 +81,7 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
 fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
     let plan = Plan {
         targets: lowered.targets.clone(),
-        phases: lowered.runs.iter().map(|run| run.phase.clone()).collect(),
+        phases: lowered.runs.iter().flat_map(phases).cloned().collect(),
         ..Plan::default()
     };
     let problems = candor_plan::check::check(&plan);
@@ -81,6 +89,11 @@ fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
         true => Vec::new(),
         false => problems.iter().map(|problem| lowered.origins.diagnostic(problem)).collect(),
     }
+}
+
+/// All phases of a run.
+fn phases(run: &LoweredRun) -> impl Iterator<Item = &Phase> {
+    run.before().iter().chain([&run.phase])
 }
 
 /// The columns that are asked for.
@@ -109,7 +122,7 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
     Setup {
         directory: pages.directory().display().to_string(),
         luns: Vec::new(),
-        sheet: Box::new(LunSheet { layout, is_decimal }),
+        sheet: sheet(reading, layout),
         megabyte: if is_decimal { 1e6 } else { 1_048_576.0 },
         buckets: general.buckets.clone(),
         reports: general.report,
@@ -121,10 +134,20 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
     }
 }
 
+/// The columns of the work that the files define.
+fn sheet(reading: &Reading, layout: Layout) -> Box<dyn Sheet + Send> {
+    let (file, is_decimal) = (&reading.file, reading.options.is_decimal);
+    match file.is_of_files() {
+        true => Box::new(FileSheet { used: used_operations(file), is_decimal }),
+        false => Box::new(LunSheet { layout, is_decimal }),
+    }
+}
+
 /// Lists the runs.
 fn simulate(lowered: &Lowered, written: RefCell<Written>) -> u8 {
     let mut written = written.into_inner();
-    for run in lowered.runs.iter().filter(|run| !run.is_format) {
+    // Of luns, only a look at them tells what must be filled.
+    for run in lowered.runs.iter().filter(|run| !run.is_format || run.files.is_some()) {
         written.book.begin(run, None, &Now::here());
     }
     written.book.close(true, &Now::here());
@@ -160,6 +183,8 @@ struct Run<'a> {
     origins: Origins,
     written: RefCell<Written>,
     shared: Shared,
+    /// Index of the run under way.
+    current: usize,
 }
 
 impl Foreign for Run<'_> {
@@ -215,10 +240,13 @@ impl Foreign for Run<'_> {
         match event {
             Event::PhaseStarted { .. } => {
                 let begun = self.shared.state().begun.pop_front();
-                if let Some((run, rate)) =
-                    begun.and_then(|(index, rate)| Some((self.runs.get(index)?, rate)))
+                if let Some((run, rate, index)) =
+                    begun.and_then(|(index, rate)| Some((self.runs.get(index)?, rate, index)))
                 {
+                    self.current = index;
                     written.book.begin(run, rate, &now);
+                    let told = anchors::begin(run, &now);
+                    told.iter().for_each(|sentence| written.book.error(&now, sentence));
                 }
             }
             Event::Sampled { samples, host, .. } => written.book.interval(samples, host, &now),
@@ -230,7 +258,15 @@ impl Foreign for Run<'_> {
                 for sentence in failed(record) {
                     written.book.error(&now, &sentence);
                 }
-                self.shared.ended(written.book.end(record, &now));
+                // The first parts of a format belong to the run of its last one.
+                let run = self.runs.get(self.current);
+                match run.is_none_or(|run| run.phase.name == record.name) {
+                    true => {
+                        run.into_iter().for_each(anchors::end);
+                        self.shared.ended(written.book.end(record, &now));
+                    }
+                    false => written.book.part(record),
+                }
             }
             Event::Warned { sentence } => written.book.log(&now, sentence),
             _ => {}

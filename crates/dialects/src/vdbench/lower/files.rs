@@ -1,15 +1,291 @@
-//! File systems: `fsd=` and `fwd=`.
+//! File systems: definitions and the values of a run become trees, jobs, and phases of a format.
 
-use super::{Lowered, Request};
-use crate::kit::{Diagnostic, Diagnostics};
-use crate::vdbench::runs::Run;
+pub mod control;
+pub mod format;
+mod found;
+mod group;
+mod runs;
+mod shape;
+mod steps;
 
-/// Makes phases of runs on file systems.
-pub(super) fn lower(request: &Request<'_>, _: &[Run], _: &mut Lowered, out: &mut Diagnostics) {
-    let file = request.file;
-    let names = file.fsds.all.first().map(|fsd| &fsd.name);
-    let Some(name) = names.or(file.fwds.all.first().map(|fwd| &fwd.name)) else { return };
-    let message = "workloads on file systems (fsd=, fwd=) are not done yet".to_owned();
-    let error = Diagnostic::new(name.at, "unsupported", &name.text, message);
-    out.push(error.remedy("use sd= with lun=FILE, or `candor run` with entries"));
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use candor_plan::blocks::Content;
+use candor_plan::{Create, Job, Target, TargetKind, Tree};
+
+pub use runs::{FORMAT_FOR, FilesOfRun, lower};
+pub use shape::Shape;
+
+use self::control::Control;
+use self::format::{FormatStep, Formatter, steps_of};
+use self::group::Group;
+use crate::vdbench::definitions::fsd::Fsd;
+use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
+use crate::vdbench::definitions::open_flags::OpenFlags;
+use crate::vdbench::definitions::rd::{Format, LoopKind};
+
+/// A file system definition and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct FileSystem<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The definition.
+    pub fsd: &'a Fsd,
 }
+
+impl FileSystem<'_> {
+    /// Directory of the tree.
+    pub fn anchor(&self) -> PathBuf {
+        self.fsd.anchor.clone().unwrap_or_default().into()
+    }
+}
+
+/// A workload definition and its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Workload<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The definition.
+    pub fwd: &'a Fwd,
+}
+
+/// Values of a run in place of those of definitions: one of each loop.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    /// `fordepth`.
+    pub depth: Option<u32>,
+    /// `forwidth`.
+    pub width: Option<u32>,
+    /// `forfiles`.
+    pub files: Option<u64>,
+    /// `forsizes`.
+    pub file_size: Option<u64>,
+    /// `fortotalsize`; a negative number is a share in percent.
+    pub total_size: Option<f64>,
+    /// `forwss`.
+    pub working_set: Option<f64>,
+    /// `foroperations`.
+    pub operation: Option<FileOperation>,
+    /// `forthreads`.
+    pub threads: Option<u32>,
+    /// `forxfersize`.
+    pub transfer_size: Option<u64>,
+    /// `forrdpct`.
+    pub read_percent: Option<f64>,
+}
+
+impl Values {
+    /// Sets the value of a loop over numbers; false for a loop that is of no file systems.
+    pub fn set(&mut self, kind: LoopKind, value: f64) -> bool {
+        match kind {
+            LoopKind::Depth => self.depth = Some(value as u32),
+            LoopKind::Width => self.width = Some(value as u32),
+            LoopKind::Files => self.files = Some(value as u64),
+            LoopKind::FileSize => self.file_size = Some(value as u64),
+            LoopKind::TotalSize => self.total_size = Some(value),
+            LoopKind::WorkingSet => self.working_set = Some(value),
+            LoopKind::Threads => self.threads = Some((value as u32).max(1)),
+            LoopKind::TransferSize => self.transfer_size = Some(value as u64),
+            LoopKind::ReadPercent => self.read_percent = Some(value),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Everything that the groups of a run share.
+#[derive(Clone, Debug)]
+pub struct Common {
+    /// Flags of the run, in place of all others.
+    pub open_flags: Option<OpenFlags>,
+    /// Flags of the file system.
+    pub of_fsd: OpenFlags,
+    /// Bytes per read and write, in place of the workload's.
+    pub transfer_size: Option<u64>,
+    /// Bytes of files.
+    pub content: Content,
+}
+
+/// The jobs of one part of a format, and the part.
+pub type FormatPhase = (FormatStep, Vec<Job>);
+
+/// Trees of all runs of a file, as targets of the plan; and what stands below each anchor by then.
+#[derive(Debug, Default)]
+pub struct Trees {
+    targets: Vec<Target>,
+    standing: BTreeMap<PathBuf, Standing>,
+}
+
+/// State of an anchor between two runs.
+#[derive(Clone, Debug, Default)]
+struct Standing {
+    /// The tree that the runs so far leave.
+    tree: Option<Tree>,
+    /// The definition by which it was made; none where it is not known.
+    control: Option<Control>,
+}
+
+impl Trees {
+    /// Targets of the plan.
+    pub fn into_targets(self) -> Vec<Target> {
+        self.targets
+    }
+
+    /// Name of the target of a tree, which is added where it is new.
+    fn target(&mut self, name: &str, anchor: &Path, tree: Tree) -> String {
+        let known = |target: &&Target| target.path == anchor && target.tree.as_ref() == Some(&tree);
+        if let Some(target) = self.targets.iter().find(known) {
+            return target.name.clone();
+        }
+        let is_taken = |name: &String| self.targets.iter().any(|target| target.name == *name);
+        let numbered = (2_u32..).map(|number| format!("{name} ({number})"));
+        let names = std::iter::once(name.to_owned()).chain(numbered);
+        let name = names.into_iter().find(|name| !is_taken(name)).unwrap_or_default();
+        self.targets.push(Target {
+            name: name.clone(),
+            path: anchor.to_owned(),
+            kind: TargetKind::Tree,
+            create: Create::Nothing,
+            keep: true,
+            overwrite: true,
+            tree: Some(tree),
+            ..Target::default()
+        });
+        name
+    }
+
+    /// True once a run has used an anchor.
+    fn knows(&self, anchor: &Path) -> bool {
+        self.standing.contains_key(anchor)
+    }
+
+    /// State of an anchor; at its first use, that on disk.
+    fn standing(&mut self, anchor: &Path) -> Result<&mut Standing, String> {
+        if !self.standing.contains_key(anchor) {
+            let path = anchor.join(control::NAME);
+            let control = match std::fs::read_to_string(&path) {
+                Err(_) => None,
+                Ok(text) => match Control::read(&text) {
+                    Ok(control) => Some(control),
+                    Err(why) => return Err(format!("the control file {}: {why}", path.display())),
+                },
+            };
+            let tree = found::tree_below(anchor);
+            self.standing.insert(anchor.to_owned(), Standing { tree, control });
+        }
+        Ok(self.standing.entry(anchor.to_owned()).or_default())
+    }
+
+    /// Notes that a run works on a tree of that shape without a format before it.
+    ///
+    /// # Errors
+    /// Another definition has made the tree that stands there.
+    pub fn use_as_is(&mut self, system: &FileSystem<'_>, shape: &Shape) -> Result<(), String> {
+        let anchor = system.anchor();
+        let new = Control::of(shape);
+        let standing = self.standing(&anchor)?;
+        let difference = standing.control.as_ref().and_then(|old| old.difference(&new));
+        if let Some(difference) = difference {
+            let name = system.name;
+            return Err(format!(
+                "fsd={name}: the tree below {} was made by another definition ({difference}); \
+                 correct the definition, or make the tree anew with format=yes",
+                anchor.display()
+            ));
+        }
+        let tree = shape.tree();
+        *standing = Standing { tree: Some(tree), control: Some(new) };
+        Ok(())
+    }
+
+    /// Phases of a format of these file systems.
+    ///
+    /// # Errors
+    /// A control file that cannot be read.
+    pub fn format(
+        &mut self,
+        systems: &[(FileSystem<'_>, Shape)],
+        format: Format,
+        formatter: &Formatter,
+        (flags, content): (Option<OpenFlags>, &Content),
+    ) -> Result<Vec<FormatPhase>, String> {
+        let mut phases = Vec::new();
+        for step in steps_of(format) {
+            let mut jobs = Vec::new();
+            for (system, shape) in systems {
+                let anchor = system.anchor();
+                let tree = match step.is_of_old_tree() {
+                    true => self.old_tree(&anchor)?,
+                    false => Some(shape.tree()),
+                };
+                let Some(tree) = tree else { continue };
+                let flags = flags.or(formatter.open_flags).unwrap_or(system.fsd.open_flags);
+                let told = (flags, format.restart, content);
+                jobs.push(Job {
+                    // All parts have one name, so that their figures meet.
+                    name: format!("format {}", system.name),
+                    workers: formatter.threads,
+                    targets: vec![self.target(system.name, &anchor, tree)],
+                    work: formatter.entries(step, shape, told).into(),
+                    ..Job::default()
+                });
+            }
+            if !jobs.is_empty() {
+                phases.push((step, jobs));
+            }
+        }
+        for (system, shape) in systems {
+            let tree = (!format.clean).then(|| shape.tree());
+            let control = (!format.clean).then(|| Control::of(shape));
+            *self.standing.entry(system.anchor()).or_default() = Standing { tree, control };
+        }
+        Ok(phases)
+    }
+
+    /// The tree that a format removes. A damaged control file is no reason to keep it.
+    fn old_tree(&mut self, anchor: &Path) -> Result<Option<Tree>, String> {
+        if self.standing(anchor).is_err() {
+            let tree = found::tree_below(anchor);
+            self.standing.insert(anchor.to_owned(), Standing { tree, control: None });
+        }
+        Ok(self.standing(anchor)?.tree.clone())
+    }
+
+    /// The jobs of a run: one for each group.
+    pub fn jobs(
+        &mut self,
+        systems: &[FileSystem<'_>],
+        groups: &[Group<'_>],
+        (values, common): (&Values, &Common),
+    ) -> Result<Vec<Job>, String> {
+        let mut jobs = Vec::new();
+        for group in groups {
+            let system = &systems[group.fsd];
+            let shape = Shape::of(system.fsd, values)?;
+            let to = match group.target.map(|at| &systems[at]) {
+                None => None,
+                Some(other) => {
+                    let of_other = Shape::of(other.fsd, values)?;
+                    if of_other.tree() != shape.tree() {
+                        let (from, to) = (system.name, other.name);
+                        return Err(format!("fsd={from} and target={to} have different trees"));
+                    }
+                    Some(self.target(other.name, &other.anchor(), of_other.tree()))
+                }
+            };
+            let common = Common { of_fsd: system.fsd.open_flags, ..common.clone() };
+            jobs.push(Job {
+                name: group.name(systems),
+                workers: group.threads,
+                targets: vec![self.target(system.name, &system.anchor(), shape.tree())],
+                work: steps::entries(group, &shape, &common, to).into(),
+                ..Job::default()
+            });
+        }
+        Ok(jobs)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! The pages of all runs, as they are written.
 
-use candor_record::{CpuShares, HostSample, JobSample, PhaseRecord};
+use candor_record::{CpuShares, Ended, HostSample, JobSample, Measurement, PhaseRecord};
 
 use super::corruptions::{self, Context};
 use super::figures::Figures;
+use super::files::counted_steps;
 use super::flatfile::{self, FlatRow};
 use super::histogram::Histogram;
 use super::pages::{COMMON, escaped, link, page_of, title};
@@ -11,7 +12,6 @@ use super::skew::{self, DIFFERENCE_MAX, Part};
 use super::{Now, Sheet};
 use crate::vdbench::definitions::general::{Buckets, Reports};
 use crate::vdbench::lower::{JOURNAL_RECOVERY, JobRow, LoweredRun, SD_FORMAT};
-use crate::vdbench::runs::RunRate;
 
 /// Name of the page that is standard output.
 pub const CONSOLE: &str = "";
@@ -76,6 +76,10 @@ struct Current {
     rate: Option<f64>,
     /// Figures of each interval: of each job, and the CPUs.
     intervals: Vec<(Vec<Figures>, Option<CpuShares>)>,
+    /// Figures of each job since its phase began, or since the end of its ramp.
+    since: Vec<Figures>,
+    /// Figures of each job behind the last interval of a phase that ended.
+    rest: Vec<Figures>,
     /// Ends of the intervals.
     last: Now,
 }
@@ -115,6 +119,29 @@ impl Current {
         let all = self.intervals.len();
         let left_out = self.run.warmup_intervals as usize;
         [if left_out < all { left_out + 1 } else { 1 }, all]
+    }
+
+    /// Names of the operations that make up the rate, where these are not all.
+    fn counted_steps(&self) -> Option<Vec<&'static str>> {
+        self.run.files.as_ref().map(|files| counted_steps(&files.requested))
+    }
+
+    /// Keeps what a phase did behind its last interval.
+    fn keep_rest(&mut self, record: &PhaseRecord) {
+        let counted = self.counted_steps();
+        self.rest.resize(self.run.phase.jobs.len(), Figures::default());
+        for (at, job) in self.run.phase.jobs.iter().enumerate() {
+            let of_job = record.measurements.iter().find(|measured| measured.job == job.name);
+            if let Some(measured) = of_job {
+                let whole = Figures::whole(measured, counted.as_deref());
+                let rest = match self.since.get(at) {
+                    Some(since) => whole.less(since),
+                    None => whole,
+                };
+                self.rest[at].then(&rest);
+            }
+        }
+        self.since.clear();
     }
 
     fn average(&self, jobs: &[usize]) -> Figures {
@@ -273,15 +300,11 @@ impl Book {
     /// A run begins, at that rate where it has one.
     pub fn begin(&mut self, run: &LoweredRun, rate: Option<f64>, now: &Now) {
         self.begun += 1;
-        let heading = match (run.rate, rate) {
-            (Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)), Some(rate)) => {
-                let rest = run.heading.split_once("; ").map_or("", |(_, rest)| rest);
-                format!("I/O rate: {rate:.0}; {rest}")
-            }
-            _ => run.heading.clone(),
-        };
         let verb = if self.setup.is_simulation { "Simulating" } else { "Starting" };
-        let line = format!("{verb} RD={}; {heading}", run.name);
+        let line = match run.heading_at(rate) {
+            heading if heading.is_empty() => format!("{verb} RD={}", run.name),
+            heading => format!("{verb} RD={}; {heading}", run.name),
+        };
         self.put(CONSOLE, format!("{} {line}\n\n", now.tod));
         self.put("logfile", format!("{} {}\n\n", now.tod, escaped(&line)));
         let anchored = format!(
@@ -299,8 +322,14 @@ impl Book {
             self.put(&format!("{}.histogram", selection.page), anchored.clone());
         }
         self.status(now, "Starting", run);
-        self.current =
-            Some(Current { run: run.clone(), rate, intervals: Vec::new(), last: now.clone() });
+        self.current = Some(Current {
+            run: run.clone(),
+            rate,
+            intervals: Vec::new(),
+            since: Vec::new(),
+            rest: Vec::new(),
+            last: now.clone(),
+        });
     }
 
     fn status(&mut self, now: &Now, state: &str, run: &LoweredRun) {
@@ -311,17 +340,42 @@ impl Book {
     /// An interval ended.
     pub fn interval(&mut self, samples: &[JobSample], host: &HostSample, now: &Now) {
         let Some(mut current) = self.current.take() else { return };
+        let counted = current.counted_steps();
         let of_job = |job: &candor_plan::Job| {
             let sample = samples.iter().find(|sample| sample.job == job.name);
-            sample.map_or_else(Figures::default, |sample| Figures::of(&sample.sample))
+            let of = |sample: &JobSample| Figures::of(&sample.sample, counted.as_deref());
+            sample.map_or_else(Figures::default, of)
         };
-        let figures = current.run.phase.jobs.iter().map(of_job).collect();
-        current.intervals.push((figures, host.cpu_shares));
+        let mut figures: Vec<Figures> = current.run.phase.jobs.iter().map(of_job).collect();
+        current.since.resize(figures.len(), Figures::default());
+        current.since.iter_mut().zip(&figures).for_each(|(since, more)| since.then(more));
+        // What a part of a format did before the next one began stands in the next interval.
+        for (figures, rest) in figures.iter_mut().zip(std::mem::take(&mut current.rest)) {
+            figures.then(&rest);
+        }
+        self.row(&mut current, figures, host.cpu_shares, now);
+        let nth = current.intervals.len() as u64;
+        if nth == current.run.warmup_intervals && current.run.phase.ramp.0 > 0 {
+            current.since.clear();
+            self.status(now, "Warmup done", &current.run);
+        }
+        self.current = Some(current);
+    }
+
+    /// A row of an interval on every page.
+    fn row(
+        &mut self,
+        current: &mut Current,
+        figures: Vec<Figures>,
+        cpu: Option<CpuShares>,
+        now: &Now,
+    ) {
+        current.intervals.push((figures, cpu));
         current.last = now.clone();
         let nth = current.intervals.len();
         let label = nth.to_string();
         let all = current.at(nth - 1, &current.jobs());
-        let head = ((nth - 1) % HEAD_EVERY == 0).then(|| self.setup.sheet.head(&now.date));
+        let head = (nth - 1).is_multiple_of(HEAD_EVERY).then(|| self.setup.sheet.head(&now.date));
         let row = format!("{}{}\n", now.tod, self.setup.sheet.row(&label, &all));
         for page in [CONSOLE, "logfile", "summary"] {
             self.put(page, head.clone().unwrap_or_default() + &row);
@@ -331,11 +385,26 @@ impl Book {
             let row = format!("{}{}\n", now.tod, self.setup.sheet.row(&label, &figures));
             self.put(&selection.page, head.clone().unwrap_or_default() + &row);
         }
-        self.flat(&current, &label, &all, now);
-        if nth as u64 == current.run.warmup_intervals && current.run.phase.ramp.0 > 0 {
-            self.status(now, "Warmup done", &current.run.clone());
+        self.flat(current, &label, &all, now);
+    }
+
+    /// A part of the run ended, behind which another one comes.
+    pub fn part(&mut self, record: &PhaseRecord) {
+        if let Some(current) = &mut self.current {
+            current.keep_rest(record);
         }
-        self.current = Some(current);
+    }
+
+    /// A last row of a run that ended within an interval.
+    fn last_row(&mut self, current: &mut Current, record: &PhaseRecord, now: &Now) {
+        current.keep_rest(record);
+        let is_timed = |measured: &Measurement| measured.ended == Ended::Time;
+        let rest = std::mem::take(&mut current.rest);
+        let is_empty = rest.iter().all(|of_job| of_job.is_empty() || of_job.seconds == 0.0);
+        if !is_empty && (current.intervals.is_empty() || !record.measurements.iter().any(is_timed))
+        {
+            self.row(current, rest, None, now);
+        }
     }
 
     fn flat(&mut self, current: &Current, label: &str, figures: &Figures, now: &Now) {
@@ -347,8 +416,9 @@ impl Book {
 
     /// The run ended.
     pub fn end(&mut self, record: &PhaseRecord, now: &Now) -> RunResult {
-        let Some(current) = self.current.take() else { return RunResult::default() };
+        let Some(mut current) = self.current.take() else { return RunResult::default() };
         let run = current.run.clone();
+        self.last_row(&mut current, record, now);
         self.status(now, "Workload done", &run);
         if current.intervals.is_empty() {
             return RunResult::default();
@@ -377,6 +447,7 @@ impl Book {
             histogram(record, &run, &jobs).text(&format!("RD={}", run.name), &self.setup.buckets);
         self.put("histogram", text);
         let failed_skew = self.skew(&current, now);
+        self.passed_over(record, now);
         if !run.is_format {
             self.cpu(&average, now);
         }
@@ -426,6 +497,21 @@ impl Book {
             }
         }
         sentence
+    }
+
+    /// Files and directories that workers passed over, by reason.
+    fn passed_over(&mut self, record: &PhaseRecord, now: &Now) {
+        let mut all = std::collections::BTreeMap::<&str, u64>::new();
+        for (why, items) in record.measurements.iter().flat_map(|measured| &measured.passed_over) {
+            *all.entry(why.as_str()).or_default() += items;
+        }
+        if all.is_empty() {
+            return;
+        }
+        self.log(now, "Files and directories passed over:");
+        for (why, items) in all {
+            self.log(now, &format!("{why:<20} {items:>12}"));
+        }
     }
 
     /// A warning where the CPUs were busy.
@@ -508,16 +594,20 @@ fn asked(current: &Current) -> Option<Vec<f64>> {
 /// Response times of some jobs.
 fn histogram(record: &PhaseRecord, run: &LoweredRun, jobs: &[usize]) -> Histogram {
     let mut all = Histogram::default();
+    let counted = run.files.as_ref().map(|files| counted_steps(&files.requested));
+    let counts = |name: &str| counted.as_ref().is_none_or(|counted| counted.contains(&name));
     for measured in &record.measurements {
         let nth = run.phase.jobs.iter().position(|job| job.name == measured.job);
         if !nth.is_some_and(|nth| jobs.contains(&nth)) {
             continue;
         }
-        for op in &measured.operations {
+        for op in measured.operations.iter().filter(|op| counts(&op.name)) {
             let counts = op.latency.as_ref().map(|latency| latency.histogram.clone());
             let of = match op.name.as_str() {
-                "read" => Histogram { reads: counts, writes: None },
-                _ => Histogram { reads: None, writes: counts },
+                "read" => Histogram { reads: counts, ..Histogram::default() },
+                "write" => Histogram { writes: counts, ..Histogram::default() },
+                _ if run.files.is_some() => Histogram { others: counts, ..Histogram::default() },
+                _ => Histogram { writes: counts, ..Histogram::default() },
             };
             all.add(&of);
         }

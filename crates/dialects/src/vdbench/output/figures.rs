@@ -1,6 +1,6 @@
 //! Figures of an interval, or of several.
 
-use candor_record::{CpuShares, Sample};
+use candor_record::{CpuShares, Latency, Measurement, OpStats, Sample};
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -27,6 +27,14 @@ impl Side {
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
         self.squares_ms2 += other.squares_ms2;
+    }
+
+    /// Takes the first part away; the longest response time of the rest is not known apart.
+    fn less(&mut self, part: &Side) {
+        self.ops = self.ops.saturating_sub(part.ops);
+        self.bytes = self.bytes.saturating_sub(part.bytes);
+        self.sum_ns = self.sum_ns.saturating_sub(part.sum_ns);
+        self.squares_ms2 = (self.squares_ms2 - part.squares_ms2).max(0.0);
     }
 
     /// Mean response time in ms.
@@ -58,13 +66,16 @@ pub struct Figures {
     pub seconds: f64,
     /// Operations by their names.
     pub operations: Vec<(String, Side)>,
+    /// Operations that are no part of the rate, such as opens around reads.
+    pub others: Vec<(String, Side)>,
     /// The CPUs meanwhile.
     pub cpu: Option<CpuShares>,
 }
 
 impl Figures {
-    /// Of a job's sample.
-    pub fn of(sample: &Sample) -> Figures {
+    /// Of a job's sample; `counted` names the operations that make up the rate, where these are not
+    /// all.
+    pub fn of(sample: &Sample, counted: Option<&[&str]>) -> Figures {
         let side = |op: &candor_record::OpSample| {
             let mean_ms = per(op.latency_sum_ns as f64 / NS_PER_MS, op.ops as f64);
             // An interval too short for a distribution counts with its mean.
@@ -77,11 +88,65 @@ impl Figures {
                 squares_ms2: op.ops as f64 * (stddev_ms * stddev_ms + mean_ms * mean_ms),
             }
         };
+        let counts = |op: &&candor_record::OpSample| {
+            counted.is_none_or(|counted| counted.contains(&op.name.as_str()))
+        };
+        let (operations, others): (Vec<_>, Vec<_>) = sample.operations.iter().partition(counts);
+        let named = |all: Vec<&candor_record::OpSample>| {
+            all.into_iter().map(|op| (op.name.clone(), side(op))).collect()
+        };
         Figures {
             seconds: sample.length_ns as f64 / 1e9,
-            operations: sample.operations.iter().map(|op| (op.name.clone(), side(op))).collect(),
+            operations: named(operations),
+            others: named(others),
             cpu: None,
         }
+    }
+
+    /// Of all that a job did.
+    pub fn whole(measured: &Measurement, counted: Option<&[&str]>) -> Figures {
+        let side = |op: &OpStats| {
+            let latency = op.latency.as_ref();
+            let of = |get: fn(&Latency) -> f64| latency.map_or(0.0, get);
+            let (mean_ms, stddev_ms) =
+                (of(|l| l.mean_ns) / NS_PER_MS, of(|l| l.stddev_ns) / NS_PER_MS);
+            Side {
+                ops: op.ops,
+                bytes: op.bytes,
+                sum_ns: (mean_ms * NS_PER_MS * op.ops as f64) as u64,
+                max_ns: latency.map_or(0, |latency| latency.max_ns),
+                squares_ms2: op.ops as f64 * (stddev_ms * stddev_ms + mean_ms * mean_ms),
+            }
+        };
+        let counts = |op: &&OpStats| counted.is_none_or(|counted| counted.contains(&&*op.name));
+        let (operations, others): (Vec<_>, Vec<_>) = measured.operations.iter().partition(counts);
+        let named =
+            |all: Vec<&OpStats>| all.into_iter().map(|op| (op.name.clone(), side(op))).collect();
+        Figures {
+            seconds: measured.elapsed_ns as f64 / 1e9,
+            operations: named(operations),
+            others: named(others),
+            cpu: None,
+        }
+    }
+
+    /// What is left without the first part of it.
+    pub fn less(mut self, part: &Figures) -> Figures {
+        self.seconds = (self.seconds - part.seconds).max(0.0);
+        let both = [(&mut self.operations, &part.operations), (&mut self.others, &part.others)];
+        for (all, parts) in both {
+            for (name, side) in all {
+                if let Some((_, part)) = parts.iter().find(|(known, _)| known == name) {
+                    side.less(part);
+                }
+            }
+        }
+        self
+    }
+
+    /// True where nothing was done.
+    pub fn is_empty(&self) -> bool {
+        self.operations.iter().chain(&self.others).all(|(_, side)| side.ops == 0)
     }
 
     /// Adds what was done in the same time.
@@ -102,17 +167,21 @@ impl Figures {
     }
 
     fn add(&mut self, other: &Figures) {
-        for (name, side) in &other.operations {
-            match self.operations.iter_mut().find(|(known, _)| known == name) {
-                Some((_, mine)) => mine.add(side),
-                None => self.operations.push((name.clone(), *side)),
+        let both = [(&mut self.operations, &other.operations), (&mut self.others, &other.others)];
+        for (all, theirs) in both {
+            for (name, side) in theirs {
+                match all.iter_mut().find(|(known, _)| known == name) {
+                    Some((_, mine)) => mine.add(side),
+                    None => all.push((name.clone(), *side)),
+                }
             }
         }
     }
 
     /// Operations of that name.
     pub fn of_name(&self, name: &str) -> Side {
-        let found = self.operations.iter().find(|(known, _)| known == name);
+        let mut all = self.operations.iter().chain(&self.others);
+        let found = all.find(|(known, _)| known == name);
         found.map_or_else(Side::default, |(_, side)| *side)
     }
 
@@ -174,7 +243,7 @@ mod tests {
             squares_ms2: times_ms.iter().map(|ms| ms * ms).sum(),
         };
         let operations = vec![("read".to_owned(), side(reads)), ("write".to_owned(), side(writes))];
-        Figures { seconds, operations, cpu: None }
+        Figures { seconds, operations, ..Figures::default() }
     }
 
     #[test]

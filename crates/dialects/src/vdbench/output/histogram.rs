@@ -15,6 +15,8 @@ pub struct Histogram {
     pub reads: Option<Counts>,
     /// Of writes.
     pub writes: Option<Counts>,
+    /// Of other operations on files.
+    pub others: Option<Counts>,
 }
 
 impl Histogram {
@@ -22,22 +24,29 @@ impl Histogram {
     pub fn add(&mut self, other: &Histogram) {
         merge(&mut self.reads, &other.reads);
         merge(&mut self.writes, &other.writes);
+        merge(&mut self.others, &other.others);
     }
 
     fn all(&self) -> Option<Counts> {
         let mut all = self.reads.clone();
         merge(&mut all, &self.writes);
+        merge(&mut all, &self.others);
         all
     }
 
     /// The tables.
     pub(super) fn text(&self, title: &str, buckets: &Buckets) -> String {
-        let parts = [("Reads", self.reads.clone()), ("Writes", self.writes.clone())];
+        let parts = [
+            ("Reads", self.reads.clone()),
+            ("Writes", self.writes.clone()),
+            ("Other operations", self.others.clone()),
+        ];
         let filled: Vec<_> =
             parts.into_iter().filter_map(|(of, counts)| Some((of, counts?))).collect();
         let mut text = String::new();
         if filled.len() > 1 {
-            text += &table(title, "Reads and Writes", self.all().as_ref(), buckets);
+            let all = if self.others.is_some() { "All operations" } else { "Reads and Writes" };
+            text += &table(title, all, self.all().as_ref(), buckets);
         }
         for (of, counts) in &filled {
             text += &table(title, of, Some(counts), buckets);

@@ -1,0 +1,390 @@
+//! Runs of a parameter file of file systems: phases, each behind those of its format.
+
+use std::path::PathBuf;
+
+use candor_plan::blocks::Arrival;
+use candor_plan::{Job, Nanos, Phase, Stop};
+
+use super::format::Formatter;
+use super::group::{Group, groups};
+use super::steps::is_alone;
+use super::{Common, FileSystem, FormatPhase, Shape, Trees, Values, Workload};
+use crate::kit::{Diagnostic, Diagnostics};
+use crate::vdbench::definitions::Definition;
+use crate::vdbench::definitions::dedup::Dedup;
+use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
+use crate::vdbench::definitions::open_flags::OpenFlags;
+use crate::vdbench::definitions::rate;
+use crate::vdbench::definitions::rd::{Format, LoopKind, Rd};
+use crate::vdbench::lower::content::content;
+use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, Shown, shares};
+use crate::vdbench::options::FormatWish;
+use crate::vdbench::runs::{LoopValue, Run, RunRate};
+use crate::vdbench::values::matches;
+
+/// Name of the run that makes the trees of another one.
+pub const FORMAT_FOR: &str = "format_for_";
+
+/// Everything about a run on file systems that other runs do not have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FilesOfRun {
+    /// Operations whose sum is the run's rate.
+    pub requested: Vec<FileOperation>,
+    /// Parts of a format that come before the run's own phase.
+    pub before: Vec<Phase>,
+    /// Anchors, with the text of their control files but for the date; none where no tree is left.
+    pub anchors: Vec<(PathBuf, Option<super::control::Control>)>,
+}
+
+/// Makes phases of runs on file systems.
+pub fn lower(
+    request: &Request<'_>,
+    runs: &[Run],
+    (lowered, out): (&mut Lowered, &mut Diagnostics),
+) {
+    let lowering = Lowering::of(request);
+    let wrong = lowering.anchors();
+    let is_wrong = !wrong.is_empty();
+    wrong.into_iter().for_each(|error| out.push(error));
+    if is_wrong {
+        return;
+    }
+    let (mut trees, mut told) = (Trees::default(), Vec::<String>::new());
+    for run in runs {
+        match lowering.run(run, &mut trees, out) {
+            Ok(more) => lowered.runs.extend(more),
+            // Runs of one loop are wrong alike.
+            Err(errors) => {
+                for error in errors {
+                    if !told.contains(&error.message) {
+                        told.push(error.message.clone());
+                        out.push(error);
+                    }
+                }
+            }
+        }
+    }
+    lowered.targets.extend(trees.into_targets());
+}
+
+/// Definitions of a file, as runs use them.
+struct Lowering<'a> {
+    request: &'a Request<'a>,
+    systems: Vec<FileSystem<'a>>,
+    wish: FormatWish,
+    formatter: Formatter,
+}
+
+impl<'a> Lowering<'a> {
+    fn of(request: &'a Request<'a>) -> Lowering<'a> {
+        let file = request.file;
+        let system =
+            |fsd: &'a Definition<_>| FileSystem { name: &fsd.name.text, fsd: &fsd.options };
+        let formatter = Formatter::of(file.format.as_ref().map(|format| {
+            let has = |name: &str| format.given.at(name).is_some();
+            (&format.options, has("threads"), has("xfersizes"))
+        }));
+        let systems = file.fsds.all.iter().map(system).collect();
+        Lowering { request, systems, wish: request.asked.format, formatter }
+    }
+
+    /// Anchors that are missing, or lie in one another.
+    fn anchors(&self) -> Vec<Diagnostic> {
+        let all = &self.request.file.fsds.all;
+        let mut errors = Vec::new();
+        for (at, system) in self.systems.iter().enumerate() {
+            let place = all[at].name.at;
+            if system.fsd.anchor.is_none() {
+                let message = format!("fsd={} has no anchor", system.name);
+                let missing = Diagnostic::new(place, "anchor", system.name, message);
+                errors.push(missing.remedy("add anchor=, the directory of its tree"));
+            }
+            let overlaps = |other: &&FileSystem<'_>| {
+                let (mine, theirs) = (system.anchor(), other.anchor());
+                mine != theirs && (mine.starts_with(&theirs) || theirs.starts_with(&mine))
+            };
+            if let Some(other) = self.systems[..at].iter().find(overlaps) {
+                let message = format!(
+                    "the anchors of fsd={} and fsd={} lie in one another",
+                    other.name, system.name
+                );
+                let wrong = Diagnostic::new(place, "anchor", system.name, message);
+                errors.push(wrong.remedy("use directories beside each other"));
+            }
+        }
+        errors
+    }
+
+    fn rd(&self, run: &Run) -> &'a Definition<Rd> {
+        &self.request.file.rds.all[run.rd]
+    }
+
+    /// The phases of a run: its format, where it has one, and itself.
+    fn run(
+        &self,
+        run: &Run,
+        trees: &mut Trees,
+        out: &mut Diagnostics,
+    ) -> Result<Vec<LoweredRun>, Vec<Diagnostic>> {
+        let rd = self.rd(run);
+        let wrong = |message: String| {
+            let told = format!("rd={}: {message}", rd.name.text);
+            Diagnostic::new(rd.name.at, "file-systems", &rd.name.text, told)
+        };
+        let one = |message: String| vec![wrong(message)];
+        let values = values(run);
+        let workloads = self.workloads(rd).map_err(one)?;
+        let groups = groups(&self.systems, &workloads, &rd.options.operations, &values);
+        let groups = groups.map_err(|all| all.into_iter().map(wrong).collect::<Vec<_>>())?;
+        let (systems, shapes) = self.used(&groups, &values).map_err(one)?;
+        let general = &self.request.file.general().options;
+        let ratio = run.number(LoopKind::CompressionRatio).unwrap_or(general.compression_ratio);
+        let bytes = values.transfer_size.unwrap_or(4096);
+        let content = content(self.request, &Dedup::default(), ratio, bytes, out);
+        let format = self.format(rd, run);
+        let pairs: Vec<_> =
+            systems.iter().map(|at| self.systems[*at]).zip(shapes.iter().cloned()).collect();
+        let mut all = Vec::new();
+        match self.made_first(format, &systems, trees) {
+            Some(made) => {
+                let flags = (rd.options.open_flags, &content);
+                let phases = trees.format(&pairs, made, &self.formatter, flags).map_err(one)?;
+                let anchors = self.anchors_of(&pairs, !made.clean);
+                all.extend(formatting(run, rd, (phases, anchors), (made.limited, self.host())));
+            }
+            None => {
+                for (system, shape) in &pairs {
+                    trees.use_as_is(system, shape).map_err(one)?;
+                }
+            }
+        }
+        if format.only {
+            return Ok(all);
+        }
+        let common = Common {
+            open_flags: rd.options.open_flags,
+            of_fsd: OpenFlags::default(),
+            transfer_size: values.transfer_size,
+            content,
+        };
+        let jobs = trees.jobs(&self.systems, &groups, (&values, &common)).map_err(one)?;
+        let anchors = self.anchors_of(&pairs, true);
+        all.push(self.itself(run, rd, (&groups, jobs), anchors));
+        Ok(all)
+    }
+
+    /// The run itself.
+    fn itself(
+        &self,
+        run: &Run,
+        rd: &Definition<Rd>,
+        (groups, jobs): (&[Group<'_>], Vec<Job>),
+        anchors: Anchors,
+    ) -> LoweredRun {
+        let Rd { elapsed_s, warmup_s, interval_s, pause_s, .. } = rd.options;
+        let rows = groups.iter().map(|group| JobRow {
+            host: self.host(),
+            wd: group.fwd.to_owned(),
+            sd: self.systems[group.fsd].name.to_owned(),
+            share_percent: group.share,
+            ..JobRow::default()
+        });
+        let mut lowered = LoweredRun {
+            heading: heading(run, &rd.options),
+            rate: Some(run.rate),
+            jobs: rows.collect(),
+            arrival: arrival(rd.options.distribution.arrival),
+            warmup_intervals: (warmup_s / interval_s.max(1)).max(1),
+            shown: Shown::default(),
+            files: Some(FilesOfRun { requested: requested(groups), anchors, before: Vec::new() }),
+            ..begun(run, rd)
+        };
+        let time = Nanos::from_secs(elapsed_s + warmup_s);
+        lowered.phase = Phase {
+            name: run.name.clone(),
+            stop: Stop { time: Some(time), ..Stop::default() },
+            delay: Nanos::from_secs(pause_s),
+            interval: Nanos::from_secs(interval_s),
+            jobs,
+            ..Phase::default()
+        };
+        if !is_alone(groups) {
+            shares::keep(&mut lowered.phase.jobs, &lowered.jobs);
+        }
+        lowered
+    }
+
+    /// Name of the host in results.
+    fn host(&self) -> String {
+        let host = self.request.file.hosts.first();
+        host.map_or_else(|| "localhost".to_owned(), |host| host.label.clone())
+    }
+
+    /// Anchors of file systems, with the control files of their trees where these are left.
+    fn anchors_of(&self, pairs: &[(FileSystem<'_>, Shape)], is_left: bool) -> Anchors {
+        let each = pairs.iter().map(|(system, shape)| {
+            (system.anchor(), is_left.then(|| super::control::Control::of(shape)))
+        });
+        each.collect()
+    }
+
+    /// The format that comes first: the run's, or a clean-up at the first use of an anchor.
+    fn made_first(&self, format: Format, systems: &[usize], trees: &Trees) -> Option<Format> {
+        let is_new = systems.iter().any(|at| !trees.knows(&self.systems[*at].anchor()));
+        match (format.is_wanted, self.wish == FormatWish::Clean && is_new) {
+            (true, true) => Some(Format { restart: false, ..format }),
+            (true, false) => Some(format),
+            (false, true) => Some(Format { clean: true, ..Format::default() }),
+            (false, false) => None,
+        }
+    }
+
+    /// Workloads of a run, by name or wildcard.
+    fn workloads(&self, rd: &Definition<Rd>) -> Result<Vec<Workload<'a>>, String> {
+        if rd.options.fwds.is_empty() {
+            return Err("it has no workload; add fwd=".into());
+        }
+        let mut found: Vec<Workload<'a>> = Vec::new();
+        for name in &rd.options.fwds {
+            let fits = |fwd: &&Definition<Fwd>| matches(name, &fwd.name.text);
+            let more: Vec<_> = self.request.file.fwds.all.iter().filter(fits).collect();
+            if more.is_empty() {
+                return Err(format!("there is no fwd={name}"));
+            }
+            for fwd in more {
+                if !found.iter().any(|known| known.name == fwd.name.text) {
+                    found.push(Workload { name: &fwd.name.text, fwd: &fwd.options });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// File systems that groups use, with their shapes.
+    fn used(
+        &self,
+        groups: &[Group<'_>],
+        values: &Values,
+    ) -> Result<(Vec<usize>, Vec<Shape>), String> {
+        let mut used: Vec<usize> =
+            groups.iter().flat_map(|group| [Some(group.fsd), group.target]).flatten().collect();
+        used.sort_unstable();
+        used.dedup();
+        let shape = |at: &usize| {
+            let system = &self.systems[*at];
+            let shape = Shape::of(system.fsd, values);
+            let shape = shape.and_then(|shape| shape.check().map(|()| shape));
+            shape.map_err(|message| format!("fsd={}: {message}", system.name))
+        };
+        let shapes = used.iter().map(shape).collect::<Result<Vec<_>, _>>()?;
+        Ok((used, shapes))
+    }
+
+    /// The format before a run, as the definition and the command line have it.
+    fn format(&self, rd: &Definition<Rd>, run: &Run) -> Format {
+        let mut format = rd.options.format;
+        match self.wish {
+            FormatWish::AsWritten | FormatWish::Clean => {}
+            FormatWish::Always => format.is_wanted = true,
+            FormatWish::Only => (format.is_wanted, format.only) = (true, true),
+            FormatWish::Never => format.is_wanted = false,
+        }
+        // Points of a curve follow their first run, and runs of a loop one format for all.
+        let is_point = matches!(run.rate, RunRate::OfCurve(_));
+        format.is_wanted &= !is_point && (!format.once || run.is_first);
+        format
+    }
+}
+
+/// Values of a run's loops.
+fn values(run: &Run) -> Values {
+    let mut values = Values { operation: run.operation(), ..Values::default() };
+    for (kind, value) in &run.loops {
+        if let LoopValue::Number(number) = value {
+            values.set(*kind, *number);
+        }
+    }
+    values
+}
+
+/// Anchors, with their control files.
+type Anchors = Vec<(PathBuf, Option<super::control::Control>)>;
+
+/// All that a run and its format have in common.
+fn begun(run: &Run, rd: &Definition<Rd>) -> LoweredRun {
+    LoweredRun {
+        name: run.name.clone(),
+        loops: run.loops_text(),
+        interval_s: rd.options.interval_s,
+        start: rd.options.start.clone(),
+        end: rd.options.end.clone(),
+        ..LoweredRun::default()
+    }
+}
+
+/// The format of a run: its parts one after another, the last one as its phase.
+fn formatting(
+    run: &Run,
+    rd: &Definition<Rd>,
+    (phases, anchors): (Vec<FormatPhase>, Anchors),
+    (is_limited, host): (bool, String),
+) -> Option<LoweredRun> {
+    let time = is_limited.then(|| Nanos::from_secs(rd.options.elapsed_s));
+    let name = format!("{FORMAT_FOR}{}", run.name);
+    let phase = |(step, jobs): (super::format::FormatStep, Vec<Job>)| Phase {
+        name: format!("{name}: {}", step.name()),
+        stop: Stop { time, ..Stop::default() },
+        interval: Nanos::from_secs(rd.options.interval_s),
+        jobs,
+        ..Phase::default()
+    };
+    let mut before: Vec<Phase> = phases.into_iter().map(phase).collect();
+    let last = before.pop()?;
+    let rows = last.jobs.iter().map(|job| JobRow {
+        host: host.clone(),
+        wd: crate::vdbench::file::FORMAT.to_owned(),
+        // A tree of another shape has a number behind the name of its file system.
+        sd: job.targets[0].split(' ').next().unwrap_or_default().to_owned(),
+        ..JobRow::default()
+    });
+    Some(LoweredRun {
+        is_format: true,
+        jobs: rows.collect(),
+        files: Some(FilesOfRun { requested: vec![FileOperation::Write], before, anchors }),
+        phase: last,
+        name: name.clone(),
+        ..begun(run, rd)
+    })
+}
+
+/// What headings say of a run behind its name.
+fn heading(run: &Run, rd: &Rd) -> String {
+    let rate = match run.rate {
+        RunRate::Max => "fwdrate=max.".to_owned(),
+        RunRate::CurveMax => "fwdrate=curve.".to_owned(),
+        _ => format!("fwdrate={};", run.rate_text(false)),
+    };
+    let warmup = match rd.warmup_s {
+        0 => String::new(),
+        warmup_s => format!(" warmup={warmup_s}"),
+    };
+    format!("elapsed={}{warmup}; {rate} {}", rd.elapsed_s, run.loops_text())
+}
+
+fn arrival(arrival: rate::Arrival) -> Arrival {
+    match arrival {
+        rate::Arrival::Exponential => Arrival::Poisson,
+        rate::Arrival::Uniform | rate::Arrival::Deterministic => Arrival::Fixed,
+    }
+}
+
+/// Operations whose sum is the rate of a run.
+fn requested(groups: &[Group<'_>]) -> Vec<FileOperation> {
+    let has = |operation: &FileOperation| {
+        groups.iter().any(|group| match group.read_percent {
+            Some(_) => matches!(operation, FileOperation::Read | FileOperation::Write),
+            None => group.operation == *operation,
+        })
+    };
+    FileOperation::ALL.iter().copied().filter(has).collect()
+}
