@@ -156,7 +156,6 @@ const RUN: &[Row<Value>] = &[
 const LEVELS: &str =
     "level 1 adds a line for each phase; higher ones, which name items, add no more";
 
-
 #[rustfmt::skip]
 const DATA: &[Row<Value>] = &[
     value('w', ("w", "BYTES"), |d, t| put(&mut d.options.data.write_bytes, t, [0, 1 << 40]),
