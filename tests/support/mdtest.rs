@@ -1,6 +1,7 @@
 //! candor under the name of mdtest.
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use super::Scratch;
@@ -19,6 +20,11 @@ impl Mdtest {
         let link = scratch.outside("mdtest");
         symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
         Mdtest { link, scratch }
+    }
+
+    /// The scratch folder.
+    pub fn dir(&self) -> PathBuf {
+        self.scratch.dir().into()
     }
 
     /// Runs a line with so many ranks, in the scratch folder.
