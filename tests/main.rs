@@ -36,6 +36,7 @@ mod lists;
 mod live;
 mod metrics;
 mod plans;
+mod ranks;
 mod safety;
 mod scale;
 mod scenarios;
