@@ -44,6 +44,7 @@ mod ranks_offsets;
 mod safety;
 mod scale;
 mod scenarios;
+mod segments;
 mod support;
 mod trees;
 mod user;

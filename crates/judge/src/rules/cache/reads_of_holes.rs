@@ -107,6 +107,10 @@ fn finding(
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::Bytes;
+    use candor_plan::blocks::{SegmentDeal, Share, Verify};
+    use candor_record::VerifyStats;
+
     use super::*;
     use crate::testcase::{MIB, TestCase};
 
@@ -140,6 +144,22 @@ mod tests {
         case.process_read(1 << 50);
         assert_eq!(case.found(&RULE), []);
         assert_eq!(sparse(0).found(&RULE), []);
+    }
+
+    #[test]
+    fn holes_that_cannot_have_been_read_are_silent() {
+        let mut checked = sparse(61);
+        checked.blocks().verify = Some(Verify::default());
+        checked.measured().verify = Some(VerifyStats { blocks: 1 << 50, ..VerifyStats::default() });
+        assert_eq!(checked.found(&RULE), []);
+        checked.measured().verify = Some(VerifyStats { blocks: 1, ..VerifyStats::default() });
+        assert_eq!(checked.found(&RULE).len(), 1, "others were not checked");
+        let mut counted = sparse(61);
+        let deal = SegmentDeal::ByRank;
+        counted.blocks().share = Share::Segments { block: Bytes(1 << 20), count: 4, deal };
+        assert_eq!(counted.found(&RULE).len(), 1);
+        counted.plan.phases[0].stop.ops = Some(100);
+        assert_eq!(counted.found(&RULE), [], "it ends where the writes did");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Common parts of A8 and A9: files on whose bytes no disk needs to be asked.
 
+use candor_plan::blocks::{Format, Share};
 use candor_plan::units::Direction;
 use candor_record::facts::FileFacts;
 
 use crate::coverage;
-use crate::observed::Observed;
-use crate::setup::SetupFacts;
+use crate::observed::{Observed, Ran};
+use crate::setup::{Planned, SetupFacts};
 use crate::thresholds::UNREAD_SHARE;
 
 /// Meaning of such ranges for a phase that ran.
@@ -18,15 +19,36 @@ pub enum Verdict {
     Decides,
 }
 
-/// Files that some job reads.
+/// Files of which some job may read any part.
 pub fn read_files<'a>(setup: &SetupFacts<'a>) -> Vec<&'a FileFacts> {
-    setup.files(&setup.targets_of(|job| job.does(Direction::Read)))
+    setup.files(&setup.targets_of(|job| job.does(Direction::Read) && !repeats_writes(job)))
+}
+
+/// True where a count of operations ends the reads of segments, as it ended the writes whose bytes
+/// they read: what lies behind these is not read.
+fn repeats_writes(job: &Planned<'_>) -> bool {
+    let stop = job.job.stop.as_ref().unwrap_or(&job.phase.stop);
+    stop.ops.is_some() && matches!(job.blocks.share, Share::Segments { .. })
+}
+
+/// True where each byte that was read was checked, and is one that was written: no range without
+/// data has such bytes.
+fn found_what_was_written(observed: &Observed) -> bool {
+    let readers = || observed.ran.iter().filter(|ran| ran.does(Direction::Read));
+    let is_checked = |ran: &Ran| {
+        let plan = ran.blocks.verify.as_ref();
+        let plan = plan.filter(|plan| !matches!(plan.format, Format::Pattern | Format::Nothing));
+        let (Some(plan), Some(found)) = (plan, &ran.measured.verify) else { return false };
+        let checked = found.blocks.saturating_mul(plan.interval.0);
+        found.mismatches() == 0 && checked >= ran.measured.of(Direction::Read).bytes
+    };
+    readers().next().is_some() && readers().all(is_checked)
 }
 
 /// The meaning of a share of such ranges, given what was fetched.
 pub fn verdict(observed: &Observed, share: f64, exact: bool) -> Verdict {
     let cover = coverage::of_reads(observed);
-    if cover.is_full() {
+    if cover.is_full() || found_what_was_written(observed) {
         return Verdict::Untouched;
     }
     match cover.share() {
