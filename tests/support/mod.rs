@@ -7,12 +7,14 @@
 //! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
+//! | `ior.rs` | candor called as IOR |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
 
 mod devices;
 pub mod elbencho;
+pub mod ior;
 mod program;
 mod report;
 mod scratch;

@@ -46,6 +46,7 @@ pub fn command() -> Command {
         .subcommand(commands::fio::command())
         .subcommand(commands::dd::command())
         .subcommand(commands::elbencho::command())
+        .subcommand(commands::ior::command())
         .subcommand(commands::convert::command())
         .subcommand(commands::options::command())
         .subcommand(commands::completions::command())
@@ -67,7 +68,7 @@ pub fn main(words: &[OsString]) -> u8 {
 }
 
 /// The tool whose words these are, and its command line: where candor is called as that tool, as
-/// `candor fio`, `candor dd` and `candor elbencho`, or as `candor watch --iostat`.
+/// `candor fio`, `candor ior` and so on, or as `candor watch --iostat`.
 fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString>)> {
     let is_iostat = |word: &OsString| word == "--iostat";
     let (program, rest) = words.split_first()?;
@@ -75,7 +76,7 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
         return Some((tool, words.to_vec()));
     }
     match rest {
-        [command, ..] if ["fio", "dd", "elbencho"].iter().any(|tool| command == tool) => {
+        [command, ..] if ["fio", "dd", "elbencho", "ior"].iter().any(|tool| command == tool) => {
             Some((tools::find(command.to_str()?)?, rest.to_vec()))
         }
         [command, rest @ ..] if command == "watch" && rest.iter().any(is_iostat) => {

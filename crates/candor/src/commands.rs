@@ -15,6 +15,7 @@ pub mod fio;
 pub mod foreign;
 pub mod history;
 pub mod inspect;
+pub mod ior;
 pub mod judge;
 pub mod man;
 pub mod options;

@@ -98,6 +98,18 @@ fn the_page_of_elbencho_is_derived() {
     );
 }
 
+#[test]
+fn the_page_of_ior_is_derived() {
+    let matrix = crate::commands::ior::matrix();
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("ior.md"), &matrix).unwrap();
+    }
+    assert!(
+        page("ior.md") == matrix,
+        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
 /// The evidence book: the index and a page for each rule.
 #[test]
 fn the_pages_of_rules_are_derived() {

@@ -5,6 +5,7 @@
 pub mod dd;
 pub mod elbencho;
 pub mod fio;
+pub mod ior;
 pub mod iostat;
 pub mod kit;
 pub mod results;

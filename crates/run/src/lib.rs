@@ -73,10 +73,24 @@ pub fn execute(
     control: &Control,
     consumer: impl FnMut(&Event) + Send,
 ) -> Result<Report, RunError> {
+    execute_by(plan, (options, host), control, consumer, Run::whole_plan)
+}
+
+/// The same, where `drive` decides which phases of the plan run, and in which order.
+///
+/// # Errors
+/// Those of [`execute`].
+pub fn execute_by(
+    plan: &Plan,
+    (options, host): (&Options, &HostOptions),
+    control: &Control,
+    consumer: impl FnMut(&Event) + Send,
+    drive: impl FnOnce(&mut Run) -> Result<(), Stopped>,
+) -> Result<Report, RunError> {
     consumed(control, consumer, |channels| {
         let mut run = Run::new(Box::new(Local::new(host, channels)), options, channels);
         run.open(plan.clone(), None)?;
-        let ended = run.whole_plan();
+        let ended = drive(&mut run);
         run.finish(ended)
     })
 }

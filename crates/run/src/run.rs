@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use candor_judge::{Case, ceilings, conclude, judge, sweep};
-use candor_plan::{Bytes, Nanos, Phase, Plan, Problem, Tree};
+use candor_plan::{Bytes, Nanos, Phase, Plan, Problem, Stop, Tree};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
 };
@@ -130,6 +130,13 @@ impl Run {
         let mut targets = self.report.plan.targets.iter_mut();
         if let Some(target) = targets.find(|known| known.name == target) {
             target.tree = Some(tree);
+        }
+    }
+
+    /// From now on the jobs of a phase of the plan end so, where an earlier phase decides it.
+    pub fn end_jobs(&mut self, index: usize, stop: &Stop) {
+        for job in self.report.plan.phases.get_mut(index).into_iter().flat_map(|of| &mut of.jobs) {
+            job.stop = Some(stop.clone());
         }
     }
 

@@ -5,7 +5,10 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho fio results"),
+    ("dialects", "kit iostat dd elbencho ior fio results"),
+    ("dialects::ior::options", "rows words reader script read"),
+    ("dialects::ior", "grammar options setup plan output"),
+    ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
     (

@@ -16,4 +16,4 @@ pub mod sink;
 pub mod verdict;
 
 pub use complaints::{Complaints, capped, lines};
-pub use run::{Foreign, run};
+pub use run::{Driver, Foreign, run};

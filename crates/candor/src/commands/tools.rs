@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, elbencho, fio, watch};
+use super::{dd, elbencho, fio, ior, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -20,6 +20,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "dd", main: dd::main, matrix: dd::matrix },
     Tool { name: "elbencho", main: elbencho::main, matrix: elbencho::matrix },
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
+    Tool { name: "ior", main: ior::main, matrix: ior::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
 ];
 
@@ -47,6 +48,7 @@ mod tests {
             ("/usr/bin/iostat", Some("iostat")),
             ("/bin/dd", Some("dd")),
             ("/opt/elbencho", Some("elbencho")),
+            ("/opt/ior/bin/ior", Some("ior")),
             ("candor", None),
             ("/fio/candor", None),
             ("fio2", None),

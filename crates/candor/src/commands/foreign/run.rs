@@ -4,7 +4,7 @@ use std::path::Path;
 
 use candor_plan::{Plan, Problem};
 use candor_record::{Event, Report};
-use candor_run::{BlockTraceMode, HostOptions, Options, RunError};
+use candor_run::{BlockTraceMode, HostOptions, Options, Run, RunError, Stopped};
 
 use super::Complaints;
 use super::monitor::{Monitor, Requests};
@@ -12,6 +12,9 @@ use super::own::OwnResults;
 use super::sink::Sink;
 use super::verdict::Verdict;
 use crate::screen;
+
+/// Runs the phases of a plan, in an order of its own.
+pub type Driver = Box<dyn FnOnce(&mut Run) -> Result<(), Stopped>>;
 
 /// A command that runs a plan: what is the tool's own of it.
 pub trait Foreign: Send {
@@ -25,6 +28,11 @@ pub trait Foreign: Send {
 
     /// Requests to end the run before its time, and for results so far.
     fn requests(&self) -> Requests;
+
+    /// The order of phases, where one decides over another; else all run one after another.
+    fn driver(&self) -> Driver {
+        Box::new(Run::whole_plan)
+    }
 
     /// The lines before the run.
     fn preamble(&self) -> String;
@@ -85,7 +93,8 @@ pub fn run<F: Foreign>(
         return refused(command, &sentence);
     }
     let mut undelivered = Ok(());
-    let ran = candor_run::execute(plan, (&options, &host), &control, |event| {
+    let driver = command.driver();
+    let consumer = |event: &Event| {
         own.take(event);
         let text = match event {
             Event::Interim { report } => command.interim(report),
@@ -94,7 +103,8 @@ pub fn run<F: Foreign>(
         if !text.is_empty() && undelivered.is_ok() {
             undelivered = sink.put(&text);
         }
-    });
+    };
+    let ran = candor_run::execute_by(plan, (&options, &host), &control, consumer, driver);
     drop(monitor);
     command.end();
     let mut report = match ran {

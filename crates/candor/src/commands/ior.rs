@@ -1,0 +1,70 @@
+//! `candor ior …`, and the binary called as `ior`: IOR's phases, tables and scripts, without MPI.
+//!
+//! Its users mean what they write, so nothing asks for consent; only a device that is mounted or
+//! held is not written, unless `CANDOR_FORCE=1` insists.
+
+mod drive;
+mod host;
+mod run;
+
+use std::ffi::OsString;
+
+use candor_dialects::ior::options::{self, Instead, Reading, TABLE};
+use candor_dialects::ior::plan;
+use clap::{Arg, Command};
+
+pub use self::host::ThisHost;
+use super::foreign::Complaints;
+use super::foreign::host::HostEnvironment;
+use crate::commands;
+
+/// Whatever goes wrong.
+const WRONG: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "ior", file: None };
+
+/// The command line, for the help; the words themselves never pass through it.
+pub fn command() -> Command {
+    Command::new("ior")
+        .about("Run IOR's command lines and scripts, with its tables, without MPI")
+        .disable_help_flag(true)
+        .after_help(options::help())
+        .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// Options with their letters, and what candor makes of them.
+pub fn matrix() -> String {
+    let mut tables = TABLE.matrix();
+    for row in TABLE.rows() {
+        if let Some(letter) = row.letter {
+            let name = format!("| `{}`", row.name);
+            tables = tables.replacen(&name, &format!("| `-{letter}`, `{}`", row.name), 1);
+        }
+    }
+    format!("{}{tables}", include_str!("ior/matrix.md"))
+}
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help) => commands::printed(&options::help()),
+        None => tests(&reading),
+    }
+}
+
+fn tests(reading: &Reading) -> u8 {
+    if !reading.errors.is_empty() {
+        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
+        return WRONG;
+    }
+    match plan::lower(reading, &ThisHost) {
+        Ok(lowered) if lowered.setup.output.dry_run => run::dry(&lowered),
+        Ok(lowered) => run::main(reading, &lowered),
+        Err(errors) => {
+            COMPLAINTS.diagnostics(&errors, &reading.texts);
+            WRONG
+        }
+    }
+}

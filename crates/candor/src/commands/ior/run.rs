@@ -1,0 +1,239 @@
+//! Runs the tests and delivers what they gave.
+
+use std::collections::HashSet;
+use std::fs::OpenOptions;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+use candor_dialects::ior::options::{Format, Reading};
+use candor_dialects::ior::output::{self, Moment, Results};
+use candor_dialects::ior::plan::Lowered;
+use candor_plan::{Problem, TargetKind};
+use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+use candor_run::{HostOptions, Options};
+
+use super::drive::Driver;
+use super::{COMPLAINTS, WRONG, host};
+use crate::commands;
+use crate::commands::foreign::failures::{mismatch, reason};
+use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::{self, Foreign};
+use crate::screen;
+
+/// The variable that lets a device be written that others hold.
+const FORCE: &str = "CANDOR_FORCE";
+
+/// Mismatches that are shown one by one.
+const MISMATCHES_SHOWN: usize = 8;
+
+/// Prints what would be done, and gives the exit code.
+pub fn dry(lowered: &Lowered) -> u8 {
+    let text = results(lowered).dry_run(&Moment::now());
+    commands::printed(&text)
+}
+
+/// Runs the tests, and gives the exit code.
+pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
+    let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
+    let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
+    let devices = devices.map(|target| target.path.display().to_string());
+    let force = if insists { devices.collect() } else { Vec::new() };
+    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
+    let command = lowered.setup.command.clone();
+    let options = Options { command, ..Options::default() };
+    let run = &mut Tests {
+        reading,
+        lowered,
+        results: results(lowered),
+        made: HashSet::new(),
+        failed: Ok(()),
+    };
+    foreign::run(run, &lowered.plan, (options, host))
+}
+
+fn results(lowered: &Lowered) -> Results<'_> {
+    let of = |test: &candor_dialects::ior::setup::TestSetup| {
+        host::filesystem(&test.options.layout.test_file)
+    };
+    let filesystems: Vec<_> = lowered.setup.tests.iter().map(of).collect();
+    let of = (&lowered.setup, &lowered.phases[..]);
+    Results::new(of, host::machine(), &filesystems, Moment::now())
+}
+
+/// A run of the tests.
+struct Tests<'a> {
+    reading: &'a Reading,
+    lowered: &'a Lowered,
+    results: Results<'a>,
+    /// Files of rows that this run has begun.
+    made: HashSet<String>,
+    /// Why a file could not be written, where one could not.
+    failed: Result<(), String>,
+}
+
+impl Foreign for Tests<'_> {
+    const NAME: &'static str = "ior";
+    const WRONG: u8 = WRONG;
+
+    fn output_file(&self) -> Option<&Path> {
+        self.lowered.setup.output.summary_file.as_ref().map(Path::new)
+    }
+
+    fn requests(&self) -> Requests {
+        Requests::default()
+    }
+
+    fn driver(&self) -> foreign::Driver {
+        let driver = Driver::new(self.lowered);
+        Box::new(move |run| driver.drive(run))
+    }
+
+    fn preamble(&self) -> String {
+        self.as_text(self.results.head())
+    }
+
+    fn begin(&mut self) -> Result<(), String> {
+        match &self.lowered.setup.output.summary_file {
+            Some(file) => screen::data(&format!("Writing output to {file}\n")),
+            None => Ok(()),
+        }
+    }
+
+    fn on(&mut self, event: &Event) -> String {
+        let text = match event {
+            Event::PhaseStarted { index, search_step: false, .. } => {
+                self.results.started(*index, &Moment::now())
+            }
+            Event::PhaseDone { record } => {
+                let text = self.results.ended(record);
+                self.rows(record);
+                text
+            }
+            _ => String::new(),
+        };
+        self.as_text(text)
+    }
+
+    fn interim(&self, _: &Report) -> String {
+        String::new()
+    }
+
+    fn end(&mut self) {}
+
+    fn complete(&mut self, report: &mut Report) {
+        report.notes.extend(self.lowered.notes.iter().cloned());
+    }
+
+    fn write_files(&self, _: &Report) -> Result<(), String> {
+        self.failed.clone()
+    }
+
+    fn results(&self, report: &Report, with_verdict: bool) -> String {
+        let now = Moment::now();
+        match self.lowered.setup.output.format {
+            Format::Default => {
+                let verdict = if with_verdict { self.verdict(report) } else { String::new() };
+                self.results.clone().tail(&now) + &verdict
+            }
+            Format::Json => self.results.json(&now, with_verdict.then_some(report)),
+            Format::Csv => {
+                // Nothing but rows: scripts take the last line.
+                if with_verdict && std::io::stderr().is_terminal() {
+                    screen::tell(&self.verdict(report));
+                }
+                self.results.csv()
+            }
+        }
+    }
+
+    fn verdict(&self, report: &Report) -> String {
+        output::verdict(report)
+    }
+
+    fn failures(&self, report: &Report) -> String {
+        let failed = report.phases.iter().flat_map(|phase| {
+            let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
+            failed.map(move |measured| format!("{}: {}", phase.name, reason(measured)))
+        });
+        let mut sentences: Vec<String> = failed.collect();
+        if sentences.is_empty() {
+            sentences.extend(report.cut_short.clone());
+        }
+        sentences.extend(wrong_data(report));
+        foreign::lines(Self::NAME, &foreign::capped(sentences))
+    }
+
+    fn exit_code(&self, report: &Report) -> u8 {
+        let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
+        let failed = measured.any(has_failed) || report.cut_short.is_some();
+        let wrong = failed || report.interrupted || self.results.errors() > 0;
+        if wrong { WRONG } else { 0 }
+    }
+
+    fn complain(&self, problems: &[Problem]) {
+        let sentence = |problem: &Problem| {
+            let said = self.lowered.origins.diagnostic(problem).describe(&self.reading.texts);
+            match problem.rule {
+                "held-device" => {
+                    format!("{said}; release it first, or insist with {FORCE}=1 in the environment")
+                }
+                _ => said,
+            }
+        };
+        COMPLAINTS.sentences(&problems.iter().map(sentence).collect::<Vec<_>>());
+    }
+}
+
+impl Tests<'_> {
+    /// Lines of the tables; the other forms are written at the end.
+    fn as_text(&self, text: String) -> String {
+        match self.lowered.setup.output.format {
+            Format::Default => text,
+            Format::Json | Format::Csv => String::new(),
+        }
+    }
+
+    /// Adds the rows of a phase to the files that are asked for.
+    fn rows(&mut self, record: &PhaseRecord) {
+        let of = (&self.lowered.setup, &self.lowered.phases[..], &self.lowered.plan);
+        let transfers = output::operation_files(of, record);
+        let tasks = self.results.task_rows(record);
+        for (file, rows) in transfers {
+            let begins = self.made.insert(file.clone());
+            let rows = if begins { &rows[..] } else { output::without_header(&rows) };
+            self.add(&file, rows, begins);
+        }
+        if let Some((file, rows)) = tasks {
+            self.add(&file, &rows, false);
+        }
+    }
+
+    fn add(&mut self, file: &str, rows: &str, begins: bool) {
+        let mut options = OpenOptions::new();
+        match begins {
+            true => options.write(true).create(true).truncate(true),
+            false => options.append(true).create(true),
+        };
+        let written = options.open(file).and_then(|mut open| open.write_all(rows.as_bytes()));
+        if let Err(error) = written
+            && self.failed.is_ok()
+        {
+            self.failed = Err(format!("{file} cannot be written: {error}"));
+        }
+    }
+}
+
+fn has_failed(measured: &Measurement) -> bool {
+    matches!(measured.ended, Ended::Failed | Ended::Stalled)
+}
+
+/// The first transfers that verification found wrong.
+fn wrong_data(report: &Report) -> impl Iterator<Item = String> + '_ {
+    report.phases.iter().flat_map(|phase| {
+        let found = phase.measurements.iter().filter(|measured| !has_failed(measured));
+        let found = found.filter_map(|measured| measured.verify.as_ref());
+        found
+            .flat_map(|verify| verify.first.iter().take(MISMATCHES_SHOWN))
+            .map(move |found| format!("{}: {}", phase.name, mismatch(found)))
+    })
+}
