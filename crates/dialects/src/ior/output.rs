@@ -76,7 +76,7 @@ impl<'a> Results<'a> {
     }
 
     /// A phase begins: the lines that say so.
-    pub fn started(&mut self, index: usize, now: Moment) -> String {
+    pub fn started(&mut self, index: usize, now: &Moment) -> String {
         let Some(phase) = self.phases.get(index) else { return String::new() };
         // The last phases of a test may be left out.
         let mut text = String::new();
@@ -88,7 +88,7 @@ impl<'a> Results<'a> {
             test.started = Some(now.clone());
             text += &text::test_head(test);
         }
-        text + &text::phase_head(test.setup, phase, &now)
+        text + &text::phase_head(test.setup, phase, now)
     }
 
     /// A phase has ended: the lines that say so. Rows of files are in `files`.

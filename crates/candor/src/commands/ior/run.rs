@@ -102,7 +102,7 @@ impl Foreign for Tests<'_> {
     fn on(&mut self, event: &Event) -> String {
         let text = match event {
             Event::PhaseStarted { index, search_step: false, .. } => {
-                self.results.started(*index, Moment::now())
+                self.results.started(*index, &Moment::now())
             }
             Event::PhaseDone { record } => {
                 let text = self.results.ended(record);

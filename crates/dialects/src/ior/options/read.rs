@@ -101,7 +101,7 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
         match written {
             Ok(written) if written.name == DIRECTIVES => reader.directives(&written),
             Ok(Written { name, at, value }) => reader.assign(name, at, value),
-            Err(diagnostic) => reader.errors.push(diagnostic),
+            Err(diagnostic) => reader.errors.push(*diagnostic),
         }
     }
     reading.errors.append(&mut reader.errors);

@@ -20,7 +20,7 @@ pub(super) fn read(
 ) -> (Vec<Test>, Vec<Diagnostic>) {
     let text = match text_of(file, environment) {
         Ok(text) => text,
-        Err(wrong) => return (Vec::new(), vec![wrong]),
+        Err(wrong) => return (Vec::new(), vec![*wrong]),
     };
     let number = texts.add(file.text.clone(), text.clone());
     let mut script =
@@ -44,10 +44,10 @@ pub(super) fn read(
     script.end(number)
 }
 
-fn text_of(file: &Word, environment: &mut dyn Environment) -> Result<String, Diagnostic> {
+fn text_of(file: &Word, environment: &mut dyn Environment) -> Result<String, Box<Diagnostic>> {
     let wrong = |why: String| {
         let message = format!("{} cannot be read: {why}", file.text);
-        Diagnostic::new(file.at, "script", &file.text, message)
+        Box::new(Diagnostic::new(file.at, "script", &file.text, message))
     };
     let bytes = environment.file(&file.text).map_err(|error| wrong(error.to_string()))?;
     if bytes.len() > BYTES_MAX {

@@ -18,7 +18,7 @@ pub(super) struct Written {
 pub(super) const LIST: &str = "ior -h lists all options";
 
 /// Takes the words behind the program's name apart.
-pub(super) fn written(words: &[Word]) -> Vec<Result<Written, Diagnostic>> {
+pub(super) fn written(words: &[Word]) -> Vec<Result<Written, Box<Diagnostic>>> {
     let mut all = Vec::new();
     let mut left = words.iter().skip(1);
     while let Some(word) = left.next() {
@@ -32,7 +32,7 @@ pub(super) fn written(words: &[Word]) -> Vec<Result<Written, Diagnostic>> {
             None => {
                 let message = format!("`{}` is no option, and IOR takes no operands", word.text);
                 let wrong = Diagnostic::new(word.at, "operand", &word.text, message);
-                all.push(Err(wrong.remedy("name the file with -o")));
+                all.push(Err(Box::new(wrong.remedy("name the file with -o"))));
             }
         }
     }
@@ -52,14 +52,17 @@ pub(super) fn unknown(name: &str, at: Span) -> Diagnostic {
     wrong.known_as("IOR", &format!("Unrecognized parameter \"{name}\""))
 }
 
-fn long<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>) -> Result<Written, Diagnostic> {
+fn long<'w>(
+    word: &Word,
+    left: &mut impl Iterator<Item = &'w Word>,
+) -> Result<Written, Box<Diagnostic>> {
     let body = &word.text[2..];
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (body, None),
     };
     let at = Span { end: word.at.start + 2 + name.len(), ..word.at };
-    let row = find(name).ok_or_else(|| unknown(name, at))?;
+    let row = find(name).ok_or_else(|| Box::new(unknown(name, at)))?;
     let value = value.map(|value| tail(word, value));
     finished(row, at, value, left)
 }
@@ -68,13 +71,13 @@ fn long<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>) -> Result<Wr
 fn letters<'w>(
     word: &Word,
     left: &mut impl Iterator<Item = &'w Word>,
-    all: &mut Vec<Result<Written, Diagnostic>>,
+    all: &mut Vec<Result<Written, Box<Diagnostic>>>,
 ) {
     for (from, letter) in word.text.char_indices().skip(1) {
         let start = word.at.start + from;
         let at = Span { start, end: start + letter.len_utf8(), ..word.at };
         let Some(row) = TABLE.by_letter(letter) else {
-            all.push(Err(unknown(&letter.to_string(), at)));
+            all.push(Err(Box::new(unknown(&letter.to_string(), at))));
             return;
         };
         let rest = &word.text[from + letter.len_utf8()..];
@@ -99,12 +102,12 @@ fn finished<'w>(
     at: Span,
     value: Option<Word>,
     left: &mut impl Iterator<Item = &'w Word>,
-) -> Result<Written, Diagnostic> {
+) -> Result<Written, Box<Diagnostic>> {
     let value = match (row.kind.takes(), value) {
         (Takes::One(form), None) => Some(left.next().cloned().ok_or_else(|| {
             let message = format!("{} needs a value", row.name);
             let wrong = Diagnostic::new(at, "value", row.name, message);
-            wrong.remedy(format!("write {}={form}", row.name))
+            Box::new(wrong.remedy(format!("write {}={form}", row.name)))
         })?),
         (_, value) => value,
     };

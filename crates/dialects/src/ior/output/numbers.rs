@@ -22,7 +22,7 @@ pub(super) fn bytes(number: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     let unit = UNITS.into_iter().find(|(unit, _)| number >= *unit);
     match unit {
-        Some((unit, name)) if number % unit == 0 => format!("{} {name}", number / unit),
+        Some((unit, name)) if number.is_multiple_of(unit) => format!("{} {name}", number / unit),
         Some((unit, name)) => format!("{:.2} {name}", number as f64 / unit as f64),
         None => format!("{number} bytes"),
     }

@@ -98,7 +98,7 @@ fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, R
     let mut results = Results::new((setup, phases), machine(), &[Some(filesystem())], moment(5));
     let mut text = results.head();
     for (nth, phase) in phases.iter().enumerate() {
-        text += &results.started(nth, moment(6));
+        text += &results.started(nth, &moment(6));
         let slower = u64::from(phase.repetition) * 100_000;
         let mut measurement = match phase.kind {
             PhaseKind::Write => measured(Direction::Write, slower),

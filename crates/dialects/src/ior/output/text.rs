@@ -165,13 +165,16 @@ pub(super) fn times(setup: &TestSetup, figures: &Figures) -> String {
     text
 }
 
+/// A time of a task in seconds.
+type TimeOf = fn(&TaskTimes) -> f64;
+
 /// Tasks that are far from the mean.
 pub(super) fn outliers(setup: &TestSetup, figures: &Figures) -> String {
     let threshold_s = setup.options.output.outlier_s as f64;
     if threshold_s == 0.0 {
         return String::new();
     }
-    let times: [(&str, fn(&TaskTimes) -> f64); 5] = [
+    let times: [(&str, TimeOf); 5] = [
         ("start time", |task| task.open[0]),
         ("elapsed create time", |task| task.open[1] - task.open[0]),
         ("elapsed transfer time", TaskTimes::transfer_s),

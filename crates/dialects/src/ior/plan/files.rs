@@ -198,9 +198,9 @@ impl Present {
 }
 
 /// The files with these numbers, as they are: to be deleted.
-pub(super) fn old(paths: &[PathBuf], present: &[usize], name: String) -> Vec<Target> {
+pub(super) fn old(paths: &[PathBuf], present: &[usize], name: &str) -> Vec<Target> {
     let of_directory = |directory: &Path, members: Vec<Member>, nth: usize| Target {
-        name: if nth == 0 { name.clone() } else { format!("{name} ({nth})") },
+        name: if nth == 0 { name.to_owned() } else { format!("{name} ({nth})") },
         path: directory.into(),
         kind: TargetKind::FileSet,
         members,

@@ -84,7 +84,7 @@ impl Lowering<'_> {
             let present = self.present.of(&files.paths, self.host);
             if removes && !run.use_existing && !present.is_empty() {
                 let name = place.name("old files");
-                let targets = files::old(&files.paths, &present, name);
+                let targets = files::old(&files.paths, &present, &name);
                 self.unlink(place, PhaseKind::Clear, test, &targets);
                 self.present.set(&files.paths, false);
             }
