@@ -432,14 +432,14 @@ impl<'a> OfRun<'a> {
         }
         let of = |value: fn(&Workload<'_>) -> f64| same(workloads.iter().map(value));
         let mut luns: Vec<&str> = Vec::new();
-        let mut lun_bytes = 0;
+        let mut lun_bytes = 0_u64;
         for lun in parts
             .iter()
             .flat_map(|part| part.sds.iter().filter_map(|sd| self.luns.of(sd, &part.host)))
         {
             if !luns.contains(&lun.target.as_str()) {
                 luns.push(&lun.target);
-                lun_bytes += lun.bytes;
+                lun_bytes = u64::saturating_add(lun_bytes, lun.bytes);
             }
         }
         let general = &self.request.file.general().options;
