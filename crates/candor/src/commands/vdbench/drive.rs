@@ -118,7 +118,9 @@ impl Drive {
             };
             self.commands(lowered.start.as_ref());
             self.shared.state().begun.push_back((index, rate));
-            run.phase(Step::Added(&phase))?;
+            // Nobody asks whether a format can be believed.
+            let step = if lowered.is_format { Step::Search(&phase) } else { Step::Added(&phase) };
+            run.phase(step)?;
             let result = self.shared.result(*number);
             *number += 1;
             self.commands(lowered.end.as_ref());

@@ -242,6 +242,9 @@ fn notes(
     }
     let sd = part.sds[0].in_texts(texts);
     let Issue { engine, workers, depth } = issue;
+    if workers * depth == 1 {
+        return;
+    }
     let did = match (workers, depth) {
         (1, _) => format!("{depth} operations in flight by {}, from one thread", engine.name()),
         (_, 1) => format!("{workers} threads with {}, one operation each", engine.name()),
