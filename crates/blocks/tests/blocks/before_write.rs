@@ -234,7 +234,7 @@ fn a_later_session_knows_what_was_written() {
             _ => {
                 let spent = spent.expect("logged");
                 assert_eq!((spent.records, spent.pending), (800, 0));
-                assert!(spent.writes >= 100 && spent.writes <= 802, "{spent:?}");
+                assert!((20..=802).contains(&spent.writes), "{spent:?}");
                 assert!(spent.elapsed_ns > 0);
             }
         }

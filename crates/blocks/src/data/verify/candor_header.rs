@@ -130,7 +130,10 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
     if found == stamp(found as u32) {
         return Sector::Own(found as u32);
     }
-    // No write has generation 0, and zeros resemble it by chance.
+    // Zeros resemble stamps of low generations by chance, and no write has generation 0.
+    if found == 0 {
+        return Sector::Other;
+    }
     let near = |generation| {
         generation != UNKNOWN && (found ^ stamp(generation)).count_ones() <= DAMAGED_BITS_MAX
     };
@@ -253,7 +256,11 @@ mod tests {
             assert_eq!(kind(&elsewhere, 3), Some(MismatchKind::Misdirected));
             assert_eq!(kind(&older, 3), Some(MismatchKind::Stale));
         }
-        assert_eq!(kind(&[0; 4096], 3), Some(MismatchKind::Foreign));
+        for place in 0..1000 {
+            let expected = Expected { offset: place * 4096, seed: 9, generation: 1, number: None };
+            let zeros = check(&[0; 4096], &expected).expect_err("found");
+            assert_eq!(zeros.kind, MismatchKind::Foreign, "block {place}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use candor_record::{BadSector, Mismatch, MismatchKind, SeenBy, VerifyStats};
 /// Bytes of a sector.
 const SECTOR: u64 = 512;
 
-/// What corruptions are reported with.
+/// Names and times with which corruptions are reported.
 pub struct Context<'a> {
     /// Name of the storage or file system definition of a path.
     pub name_of: &'a dyn Fn(&str) -> String,
