@@ -83,7 +83,7 @@ pub struct LoweredRun {
     pub end: Option<Commands>,
     /// Parameters that `flatfile.html` shows.
     pub shown: Shown,
-    /// What only runs on file systems have.
+    /// Parts that only runs on file systems have.
     pub files: Option<files::FilesOfRun>,
 }
 
@@ -133,7 +133,7 @@ impl LoweredRun {
         phase
     }
 
-    /// What headings say behind the name, where the rate is known by now.
+    /// Text of headings behind the name, where the rate is known by now.
     pub fn heading_at(&self, rate: Option<f64>) -> String {
         let depends = matches!(self.rate, Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)));
         let Some(rate) = rate.filter(|_| depends) else { return self.heading.clone() };
