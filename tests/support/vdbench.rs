@@ -48,7 +48,7 @@ impl Vdbench {
 
     /// Runs a parameter file.
     pub fn of_file(&self, text: &str, options: &str) -> Output {
-        self.scratch.file("parm", text);
+        fs::write(self.scratch.path("parm"), text).expect("a parameter file");
         self.run(&format!("-f parm {options}"))
     }
 

@@ -601,7 +601,7 @@ fn mutated_parameter_files_of_vdbench_end_in_plans_or_in_sentences() {
         let text = mutated_parameters(dice, &corpus);
         let shown = text.clone();
         let digest = move || {
-            let argv = ["vdbench", "-f", "p"].map(OsString::from);
+            let argv = ["vdbench", "-f", "job.fio"].map(OsString::from);
             let reading = vdbench::options::read(&argv, &mut Files(text));
             let sentences = |errors: &[candor_dialects::kit::Diagnostic]| {
                 assert!(!errors.is_empty(), "refused without a reason");

@@ -112,7 +112,7 @@ pub fn main(argv: &[OsString]) -> u8 {
 }
 
 /// The runs of a command line.
-fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
+pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
     if !reading.errors.is_empty() {
         return Err(reading.errors.clone());
     }

@@ -151,12 +151,6 @@ impl LoweredRun {
     pub fn before(&self) -> &[Phase] {
         self.files.as_ref().map_or(&[], |files| &files.before)
     }
-
-    /// Seconds that it takes, where its time is what ends it.
-    pub fn seconds(&self) -> u64 {
-        let time = self.phase.stop.time.map_or(0, |time| time.0);
-        (self.phase.ramp.0 + self.phase.delay.0 + time) / 1_000_000_000
-    }
 }
 
 /// Makes phases of runs.

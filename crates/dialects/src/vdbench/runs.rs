@@ -81,6 +81,7 @@ impl Run {
             let value = match value {
                 LoopValue::Operation(operation) => operation.word().to_owned(),
                 LoopValue::Number(share) if *share < 0.0 => format!("{}%", -share),
+                LoopValue::Number(rate) if rate.is_infinite() => "max".to_owned(),
                 LoopValue::Number(number)
                     if matches!(kind, LoopKind::IoRate | LoopKind::FwdRate) =>
                 {
@@ -243,6 +244,7 @@ fn with_rate(rate: &Rate, is_variable: bool, run: &Run, rd: &Definition<Rd>, run
     };
     let rate = match (rate, single) {
         (_, Some(share)) if share < 0.0 => RunRate::OfPrevious(-share),
+        (_, Some(rate)) if rate.is_infinite() => RunRate::Max,
         (_, Some(rate)) => RunRate::Fixed(rate),
         (Rate::Each(_), None) => RunRate::Variable,
         (Rate::Curve, _) => RunRate::CurveMax,

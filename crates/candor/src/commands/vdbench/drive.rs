@@ -121,7 +121,9 @@ impl Drive {
             for before in lowered.before() {
                 run.phase(Step::Added(before))?;
             }
-            run.phase(Step::Added(&phase))?;
+            // Nobody asks whether a format of luns can be believed.
+            let is_asked = !lowered.is_format || lowered.files.is_some();
+            run.phase(if is_asked { Step::Added(&phase) } else { Step::Search(&phase) })?;
             let result = self.shared.result(*number);
             *number += 1;
             self.commands(lowered.end.as_ref());

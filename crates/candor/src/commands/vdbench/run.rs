@@ -230,7 +230,7 @@ impl Foreign for Run<'_> {
         let (written, now) = (self.written.get_mut(), Now::here());
         commands(&mut written.book, &self.shared, &now);
         match event {
-            Event::PhaseStarted { search_step: false, .. } => {
+            Event::PhaseStarted { .. } => {
                 let begun = self.shared.state().begun.pop_front();
                 if let Some((run, rate, index)) =
                     begun.and_then(|(index, rate)| Some((self.runs.get(index)?, rate, index)))

@@ -13,7 +13,8 @@ pub enum Rate {
     Max,
     /// As fast as possible, then shares of that.
     Curve,
-    /// Operations per second; a negative number is a share of the previous rate, in percent.
+    /// Operations per second; a negative number is a share of the previous rate, in percent, and
+    /// infinity is as fast as possible.
     Each(Vec<f64>),
 }
 
@@ -22,12 +23,20 @@ pub enum Rate {
 /// # Errors
 /// The value is neither `max` nor `curve` nor numbers.
 pub fn rate(text: &str) -> Result<Rate, Refused> {
-    match values::items(text, false)?.as_slice() {
-        [item] if item.text.eq_ignore_ascii_case("max") => return Ok(Rate::Max),
+    let is_max = |item: &values::Item| item.text.eq_ignore_ascii_case("max");
+    let items = values::items(text, false)?;
+    let numbers = match items.as_slice() {
+        [item] if is_max(item) => return Ok(Rate::Max),
         [item] if item.text.eq_ignore_ascii_case("curve") => return Ok(Rate::Curve),
-        _ => {}
-    }
-    let numbers = values::numbers(text, Unit::Size)?;
+        items if items.iter().any(is_max) => {
+            let rate = |item: &values::Item| match is_max(item) {
+                true => Ok(f64::INFINITY),
+                false => values::number(&item.text, Unit::Size),
+            };
+            items.iter().map(rate).collect::<Result<_, _>>()?
+        }
+        _ => values::numbers(text, Unit::Size)?,
+    };
     if numbers.contains(&0.0) {
         let remedy = "give operations per second, max, curve, or a share such as 80%";
         return Err(Refused::whole(text, "a rate of 0 does nothing", remedy));
@@ -94,10 +103,11 @@ mod tests {
             ("(100-300,100)", Rate::Each(vec![100.0, 200.0, 300.0])),
             ("(50%,80%)", Rate::Each(vec![-50.0, -80.0])),
             ("-80", Rate::Each(vec![-80.0])),
+            ("(100,max)", Rate::Each(vec![100.0, f64::INFINITY])),
         ] {
             assert_eq!(rate(text), Ok(expected), "{text}");
         }
-        for text in ["", "fast", "(100,max)", "0"] {
+        for text in ["", "fast", "(0,max)", "(100,curve)", "0"] {
             assert!(rate(text).is_err(), "{text}");
         }
     }

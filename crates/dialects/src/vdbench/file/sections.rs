@@ -147,7 +147,8 @@ impl Definer<'_> {
             }
             return;
         }
-        let name = Word { text: written.value.text.trim_matches('"').to_owned(), ..written.value };
+        let at = written.keyword.at.to(written.value.at);
+        let name = Word { text: written.value.text.trim_matches('"').to_owned(), at };
         if name.text.starts_with('(') {
             let message = format!("`{}` are several names", name.text);
             let remedy = format!("begin a definition for each, or write {}=*", O::WORD);

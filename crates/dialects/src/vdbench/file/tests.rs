@@ -125,7 +125,7 @@ fn faults_are_told_together_with_place_and_remedy() {
              `candor options vdbench` has all parameters",
             "f:1:28: size: `4x` is no number; give digits, with k, m, g, t or % behind them where \
              that is meant",
-            "f:2:4: sd=s is defined twice; give one of them another name",
+            "f:2:1: sd=s is defined twice; give one of them another name",
         ]
     );
     assert_eq!(

@@ -53,6 +53,10 @@ pub(super) fn content(
         );
         out.note(&scope, "dedupunit", "blocks.content.duplicates", &why);
     }
+    if dedup.flip_flop == FlipFlop::No {
+        let why = "a unique block that is written again has new bytes, as with dedupflipflop=yes";
+        out.note(&scope, "dedupratio", "blocks.content", why);
+    }
     if dedup.flip_flop == FlipFlop::Hot {
         let why = "sets of a given number of blocks are not in candor's content yet";
         out.refuse(&scope, "dedupflipflop", why);

@@ -1,6 +1,7 @@
 //! Luns: one phase for each run, one job for each workload on each lun.
 
 mod blocks;
+mod checks;
 mod luns;
 mod places;
 mod workloads;
@@ -34,8 +35,14 @@ pub(super) fn lower(
     lowered: &mut Lowered,
     out: &mut Diagnostics,
 ) {
+    checks::definitions(request, out);
     let all: Vec<Vec<Workload<'_>>> =
         runs.iter().map(|run| workloads::of_run(request, run, out)).collect();
+    for (run, workload) in
+        runs.iter().zip(&all).flat_map(|(run, all)| all.iter().map(move |w| (run, w)))
+    {
+        checks::workload(request, run, workload, out);
+    }
     let used = all.iter().flatten().flat_map(|workload| &workload.luns);
     let luns = Luns::survey(request, used, out);
     if !out.errors.is_empty() {
@@ -90,13 +97,14 @@ fn format(request: &Request<'_>, luns: &Luns<'_>) -> Option<LoweredRun> {
         rows.push(JobRow { wd, sd, host, ..JobRow::default() });
     }
     let name = SD_FORMAT.to_owned();
+    let loops = format!("For loops: threads={FORMAT_DEPTH} iorate=max");
     let stop = Stop { passes: Some(1), ..Stop::default() };
     let share_percent = 100.0 / rows.len().max(1) as f64;
     rows.iter_mut().for_each(|row| row.share_percent = share_percent);
     (!jobs.is_empty()).then(|| LoweredRun {
         phase: Phase { name: name.clone(), stop, jobs, ..Phase::default() },
-        heading: "I/O rate: Uncontrolled MAX; elapsed=(none); For loops: None".to_owned(),
-        loops: "For loops: None".to_owned(),
+        heading: format!("I/O rate: Uncontrolled MAX; elapsed=(none); {loops}"),
+        loops,
         name,
         is_format: true,
         jobs: rows,
@@ -239,23 +247,23 @@ impl<'a> OfRun<'a> {
                 true => vec![workload.sds.clone()],
                 false => workload.sds.iter().map(|sd| vec![*sd]).collect(),
             };
-            // Sequential work is one stream, which one host has.
-            let hosts = match workload.is_sequential() {
-                true => &workload.hosts[..1],
-                false => &workload.hosts[..],
-            };
-            let number = (luns.len() * hosts.len()) as f64;
-            for sds in luns {
-                for host in hosts {
-                    parts.push(Part {
-                        workload: index,
-                        sds: sds.clone(),
-                        host: host.clone(),
-                        threads: 0,
-                        share_percent: skew / number,
-                        own_rate: own(workload).map(|rate| rate / number),
-                    });
-                }
+            for sds in &luns {
+                let uses = |host: &&String| workloads::path_of(sds[0], host).is_some();
+                let hosts = workload.hosts.iter().filter(uses);
+                // Sequential work is one stream, which one host has.
+                let hosts: Vec<&String> = match workload.is_sequential() {
+                    true => hosts.take(1).collect(),
+                    false => hosts.collect(),
+                };
+                let number = (luns.len() * hosts.len()) as f64;
+                parts.extend(hosts.into_iter().map(|host| Part {
+                    workload: index,
+                    sds: sds.clone(),
+                    host: host.clone(),
+                    threads: 0,
+                    share_percent: skew / number,
+                    own_rate: own(workload).map(|rate| rate / number),
+                }));
             }
         }
         self.give_threads(workloads, &mut parts, out);
@@ -421,14 +429,14 @@ impl<'a> OfRun<'a> {
         }
         let of = |value: fn(&Workload<'_>) -> f64| same(workloads.iter().map(value));
         let mut luns: Vec<&str> = Vec::new();
-        let mut lun_bytes = 0;
+        let mut lun_bytes = 0_u64;
         for lun in parts
             .iter()
             .flat_map(|part| part.sds.iter().filter_map(|sd| self.luns.of(sd, &part.host)))
         {
             if !luns.contains(&lun.target.as_str()) {
                 luns.push(&lun.target);
-                lun_bytes += lun.bytes;
+                lun_bytes = u64::saturating_add(lun_bytes, lun.bytes);
             }
         }
         let general = &self.request.file.general().options;

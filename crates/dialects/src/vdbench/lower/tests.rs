@@ -198,7 +198,11 @@ fn places_are_parts_of_the_lun() {
         Access::Holes { hole: Bytes((1 << 20) - 4096) }
     );
     assert_eq!(of("seekpct=30").stay.percent.read, 70);
-    assert_eq!(of("seekpct=seq,streams=4").share, candor_plan::blocks::Share::Slice);
+    let streams = "concatenatesds=yes\nsd=sd1,lun=/big\n\
+        wd=a,sd=sd1,seekpct=seq,streams=4,threads=8\nrd=r,wd=*,iorate=max\n";
+    let streams = ok(streams).runs[0].clone();
+    assert_eq!((streams.phase.jobs[0].workers, blocks(&streams, 0).depth), (4, 2));
+    assert_eq!(blocks(&streams, 0).share, candor_plan::blocks::Share::Slice);
     assert_eq!(of("xfersize=(4k,60,64k,40)").size.read.max(), Bytes(64 << 10));
 }
 
@@ -233,6 +237,15 @@ fn hosts_here_share_the_threads_and_others_are_refused() {
     let run = &ok(hosts).runs[0];
     let threads: Vec<u32> = run.phase.jobs.iter().map(|job| job.workers).collect();
     assert_eq!((threads.iter().sum::<u32>(), threads.len()), (9, 2));
+    let luns = "hd=a,system=here\nhd=b,system=here\nsd=sd1,lun=/big,host=a\n\
+        sd=sd2,lun=/big,host=b\n\
+        wd=w,sd=*\nrd=r,wd=w,iorate=max\n";
+    let run = &ok(luns).runs[0];
+    let places: Vec<(&str, &str)> =
+        run.jobs.iter().map(|row| (row.sd.as_str(), row.host.as_str())).collect();
+    assert_eq!(places, [("sd1", "a"), ("sd2", "b")]);
+    let unknown = lowered(&luns.replace("wd=w,sd", "wd=w,host=c,sd")).err();
+    assert!(unknown.unwrap_or_default().contains("host c"));
     let elsewhere = lowered(&hosts.replace("system=here", "system=there")).err();
     assert!(elsewhere.unwrap_or_default().contains("there"));
 }
@@ -264,6 +277,16 @@ fn what_cannot_be_done_is_refused_by_name() {
         ),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1,user=X\nrd=r,wd=a,iorate=max\n", "Java"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(50%)\n", "earlier"),
+        ("sd=default,lun=/big\nsd=sd1\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "default"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=1,forxfersize=(1000)\n", "512"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1,xfersize=(4k,64k,4k)\nrd=r,wd=a,iorate=1\n", "align="),
+        (
+            "sd=sd1,lun=/big\nwd=a,sd=sd1,skew=9,iorate=1,priority=1\nwd=b,sd=sd1\n\
+            rd=r,wd=*,iorate=9\n",
+            "skew",
+        ),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1,iorate=1\nrd=r,wd=*,iorate=9\n", "priority"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1,threads=2\nrd=r,wd=*,iorate=9\n", "concatenatesds"),
         ("sd=sd1,lun=/big,size=4k\nwd=a,sd=sd1,xfersize=1m\nrd=r,wd=a,iorate=max\n", "fit"),
     ] {
         let errors = lowered(text).err().unwrap_or_default();

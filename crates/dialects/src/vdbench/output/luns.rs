@@ -66,6 +66,9 @@ const V50406: &[Column] = &[
     column(["cpu%", "sys"], [5, 1], |_, of| cpu(of)[1]),
 ];
 
+/// Bytes of a gigabyte, whatever a megabyte is.
+const GIGABYTE: f64 = (1 << 30) as f64;
+
 /// A column of `flatfile.html`: its name, what it says, and its cell.
 type Flat = (&'static str, &'static str, fn(&LunSheet, &LoweredRun, &Figures) -> Cell);
 
@@ -112,7 +115,9 @@ const FLAT: &[Flat] = &[
     ("rhpct", "Share of reads in the hit area", |_, run, _| number(run.shown.read_hit_percent)),
     ("whpct", "Share of writes in the hit area", |_, run, _| number(run.shown.write_hit_percent)),
     ("seekpct", "Share of random places", |_, run, _| number(run.shown.seek_percent)),
-    ("lunsize", "Bytes of all luns", |_, run, _| whole(run.shown.lun_bytes)),
+    ("lunsize", "Gigabytes (1024**3) of all luns", |_, run, _| {
+        number(run.shown.lun_bytes.map(|bytes| bytes as f64 / GIGABYTE))
+    }),
     ("version", "Version whose columns these are", |sheet, _, _| {
         Cell::Text(match sheet.layout {
             Layout::V50407 => "50407".to_owned(),

@@ -132,7 +132,7 @@ fn times_must_fit_and_rates_be_given() {
         ),
         (
             "rd=r,wd=w",
-            "f:4:4: rd=r has no iorate; add iorate=max, or a number of operations per second",
+            "f:4:1: rd=r has no iorate; add iorate=max, or a number of operations per second",
         ),
         (
             "rd=default,iorate=max",
@@ -154,4 +154,11 @@ fn files_are_the_runs_that_they_should_be() {
         told += &format!("== {name}\n{}\n", runs(text).join("\n"));
     }
     insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_list_of_rates_may_end_as_fast_as_possible() {
+    let found = with_luns("rd=r,wd=w,iorate=(100,max)\n");
+    let expected = ["r; 100; For loops: iorate=100", "r; Uncontrolled MAX; For loops: iorate=max"];
+    assert_eq!(found, expected);
 }

@@ -160,7 +160,7 @@ fn place(
     let band = wd.hot_band;
     let places = Places::of(band.or(wd.range).or(sd.options.range), lun.bytes, first, unit);
     let offset = sd.options.offset;
-    if places.length() < unit + offset {
+    if places.length() < unit.saturating_add(offset) {
         let message = format!(
             "an operation of {unit} bytes does not fit into the {} bytes of sd={} that are used",
             places.length(),
@@ -178,7 +178,7 @@ fn place(
     let hits = [values.read_hit_percent, values.write_hit_percent];
     let has_hits = hits.iter().any(|percent| *percent > 0.0);
     let area = values.hit_area.unwrap_or(sd.options.hit_area) / unit * unit;
-    if has_hits && (area < unit || area + unit > length) {
+    if has_hits && (area < unit || area.saturating_add(unit) > length) {
         let message = format!("a hit area of {area} bytes does not fit into {length} bytes");
         out.wrong(&scope, "rhpct", message, "change hitarea= of the sd");
         return;
@@ -211,7 +211,7 @@ fn place(
 
 fn sequential(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) -> Access {
     let Some((min, max)) = workload.wd.options.stride else { return Access::Sequential };
-    let mean = (min + max) / 2;
+    let mean = min.midpoint(max);
     let size = workload.values.transfer.first();
     if min != max {
         let scope = workload.wd.in_texts(of_run.request.texts);
@@ -242,6 +242,9 @@ fn notes(
     }
     let sd = part.sds[0].in_texts(texts);
     let Issue { engine, workers, depth } = issue;
+    if workers * depth == 1 {
+        return;
+    }
     let did = match (workers, depth) {
         (1, _) => format!("{depth} operations in flight by {}, from one thread", engine.name()),
         (_, 1) => format!("{workers} threads with {}, one operation each", engine.name()),

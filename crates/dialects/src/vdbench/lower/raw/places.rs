@@ -32,7 +32,10 @@ impl Part {
         let Some(range) = range else { return Part { low: first, high: bytes } };
         let wraps = range.high > 100.0 && range.high <= PERCENT_MAX && range.low <= 100.0;
         let high = match wraps {
-            true => bytes + (bytes as f64 * (range.high - 100.0) / 100.0) as u64,
+            true => {
+                let over = bytes as f64 * (range.high - 100.0) / 100.0;
+                bytes.saturating_add(over as u64)
+            }
             false => at(range.high).min(bytes),
         };
         Part { low: down(at(range.low)).max(first), high: down(high) }
@@ -49,10 +52,11 @@ impl Part {
             true => (first, bytes),
             false => (self.low, self.high),
         };
+        let start = low.saturating_add(offset);
         Range {
-            start: Extent::Bytes(Bytes(low + offset)),
+            start: Extent::Bytes(Bytes(start)),
             start_align: None,
-            length: Some(Extent::Bytes(Bytes(high.saturating_sub(low + offset)))),
+            length: Some(Extent::Bytes(Bytes(high.saturating_sub(start)))),
         }
     }
 

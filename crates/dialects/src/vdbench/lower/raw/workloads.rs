@@ -119,7 +119,8 @@ pub(super) fn of_run<'a>(
         let found: Vec<_> = request.file.wds.all.iter().filter(fits).collect();
         if found.is_empty() {
             let message = format!("rd={} names no workload with wd={name}", rd.name.text);
-            out.wrong(&scope, "wd", message, "define it with wd=");
+            let remedy = "define it with wd= before that; the order is sd=, wd=, rd=";
+            out.wrong(&scope, "wd", message, remedy);
         }
         for wd in found {
             if !wds.iter().any(|known| known.name.text == wd.name.text) {
@@ -140,15 +141,16 @@ pub(super) fn of_run<'a>(
     let of_wd = |wd: Definition<Wd>| {
         let names = if run.sds.is_empty() { wd.options.sds.clone() } else { run.sds.clone() };
         let sds = sds(request, &wd, &names, out);
-        let hosts = hosts(request, &wd);
+        let hosts = hosts(request, &wd, out);
         let mut luns = Vec::new();
-        for (sd, host) in sds.iter().flat_map(|sd| hosts.iter().map(move |host| (*sd, host))) {
-            match path_of(sd, host) {
-                Some(path) => luns.push(Used { sd, path }),
-                None => {
-                    let message = format!("sd={} has no lun of host {host}", sd.name.text);
-                    out.wrong(&sd.in_texts(request.texts), "lun", message, "add lun=");
-                }
+        for sd in &sds {
+            let paths = hosts.iter().filter_map(|host| path_of(sd, host));
+            let before = luns.len();
+            luns.extend(paths.map(|path| Used { sd, path }));
+            if luns.len() == before {
+                let message =
+                    format!("sd={} has no lun of host {}", sd.name.text, hosts.join(", "));
+                out.wrong(&sd.in_texts(request.texts), "lun", message, "add lun=");
             }
         }
         let values = Values::of(request, run, &wd.options);
@@ -189,15 +191,21 @@ fn sds<'a>(
 }
 
 /// The hosts of a workload.
-fn hosts(request: &Request<'_>, wd: &Definition<Wd>) -> Vec<String> {
+fn hosts(request: &Request<'_>, wd: &Definition<Wd>, out: &mut Diagnostics) -> Vec<String> {
     let all = request.file.hosts.iter().map(|host| host.label.clone());
     let wanted = &wd.options.hosts;
     let fits = |label: &String| {
         wanted.is_empty() || wanted.iter().any(|name| values::matches(name, label))
     };
-    let mut hosts: Vec<String> = all.filter(fits).collect();
-    if hosts.is_empty() {
-        hosts.push(LOCAL.to_owned());
+    let hosts: Vec<String> = all.filter(fits).collect();
+    if !hosts.is_empty() {
+        return hosts;
     }
-    hosts
+    let is_local = |name: &String| values::matches(name, LOCAL);
+    if !wanted.is_empty() && !wanted.iter().any(is_local) {
+        let message =
+            format!("wd={} runs on host {}, which is not defined", wd.name.text, wanted.join(", "));
+        out.wrong(&wd.in_texts(request.texts), "host", message, "define it with hd=");
+    }
+    vec![LOCAL.to_owned()]
 }

@@ -1,0 +1,49 @@
+//! Command lines and parameter files of vdbench.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use candor_dialects::vdbench::lower::{Lowered, LoweredRun};
+use candor_dialects::vdbench::options;
+use candor_dialects::vdbench::runs::RunRate;
+use candor_plan::{Plan, PlanPath};
+
+use super::{comments, deliver, refused};
+use crate::commands::foreign::host::HostEnvironment;
+use crate::commands::vdbench::lowered;
+
+/// The command line of a parameter file; none for another file.
+pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
+    let starts = |word: &str| begin.lines().any(|line| line.trim_start().starts_with(word));
+    let is_one = starts("rd=") && !starts("[");
+    is_one.then(|| ["vdbench", "-f", file].map(OsString::from).into())
+}
+
+/// Converts a command line of vdbench, the program's name first, and gives the exit code.
+pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    let Lowered { targets, runs, notes, origins } = match lowered(&reading) {
+        Ok(lowered) => lowered,
+        Err(errors) => return refused(&errors, &reading.texts),
+    };
+    let left_out: Vec<String> = runs.iter().filter_map(left_out).collect();
+    let phases = runs.into_iter().map(|run| run.phase).collect();
+    let plan = Plan { name: "vdbench".into(), targets, phases, ..Plan::default() };
+    let mut all = comments(&plan, &notes, &origins, &reading.texts);
+    all.extend(left_out.into_iter().map(|sentence| (PlanPath::root(), sentence)));
+    deliver(&plan, &all, save)
+}
+
+/// Decisions of `candor vdbench` while it runs, which a plan cannot say.
+fn left_out(run: &LoweredRun) -> Option<String> {
+    let (LoweredRun { name, .. }, word) = (run, "candor vdbench");
+    match run.rate {
+        Some(RunRate::OfCurve(percent) | RunRate::OfPrevious(percent)) => Some(format!(
+            "{name}: its rate is {percent} % of an earlier run's, which only {word} knows"
+        )),
+        _ if run.start.is_some() || run.end.is_some() => {
+            Some(format!("{name}: only {word} runs startcmd= and endcmd="))
+        }
+        _ => None,
+    }
+}
