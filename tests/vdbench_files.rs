@@ -1,4 +1,4 @@
-//! candor called as vdbench: file systems, their formats, their workloads, and what is left on disk.
+//! candor called as vdbench: file systems, their formats and workloads, and what is left on disk.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -554,21 +554,32 @@ fn a_curve_runs_its_points_after_its_maximum() {
 /// Files that are refused, and a part of the sentence about each.
 #[rustfmt::skip]
 const REFUSED: &[(&str, &str)] = &[
-    ("fsd=fsd1,depth=1,width=1,files=1\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "anchor"),
+    ("fsd=fsd1,depth=1,width=1,files=1\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "anchor"),
     ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd2\nrd=rd1,fwd=fwd1,fwdrate=max\n", "fsd=fsd2"),
     ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd2,fwdrate=max\n", "fwd=fwd2"),
     ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1\n", "fwdrate"),
     ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1,operation=reed\nrd=rd1,fwd=fwd1,fwdrate=max\n", "read"),
-    ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1,rdpct=50\nrd=rd1,fwd=fwd1,fwdrate=max\n", "fileio=random"),
-    ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1,operation=copy\nrd=rd1,fwd=fwd1,fwdrate=max\n", "target="),
-    ("fsd=fsd1,anchor=A,sizes=(4k,50,8k,40)\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "100 %"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=fwd1,fsd=fsd1,rdpct=50\nrd=rd1,fwd=fwd1,fwdrate=max\n", "fileio=random"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=fwd1,fsd=fsd1,operation=copy\nrd=rd1,fwd=fwd1,fwdrate=max\n", "target="),
+    ("fsd=fsd1,anchor=A,sizes=(4k,50,8k,40)\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "100 %"),
     ("fsd=fsd1,anchor=A,files=0\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "files"),
-    ("fsd=fsd1,anchor=A,totalsize=1g\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "totalsize"),
-    ("fsd=fsd1,anchor=A\nfwd=a,fsd=fsd1,skew=60\nfwd=b,fsd=fsd1,skew=60\nrd=rd1,fwd=(a,b),fwdrate=max\n", "skew"),
-    ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max,format=sometimes\n", "sometimes"),
-    ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max,format=limited\n", "limited"),
-    ("fsd=fsd1,anchor=A,distribution=top\nfwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "bottom"),
-    ("fsd=fsd1,anchor=A\nfwd=fwd1,fsd=fsd1,fileio=(random,shared),fileselect=random\nrd=rd1,fwd=fwd1,fwdrate=max\n", "exclude"),
+    ("fsd=fsd1,anchor=A,totalsize=1g\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "totalsize"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=a,fsd=fsd1,skew=60\nfwd=b,fsd=fsd1,skew=60\nrd=rd1,fwd=(a,b),fwdrate=max\n", "skew"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max,format=sometimes\n", "sometimes"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max,format=limited\n", "limited"),
+    ("fsd=fsd1,anchor=A,distribution=top\n\
+      fwd=fwd1,fsd=fsd1\nrd=rd1,fwd=fwd1,fwdrate=max\n", "bottom"),
+    ("fsd=fsd1,anchor=A\n\
+      fwd=fwd1,fsd=fsd1,fileio=(random,shared),fileselect=random\n\
+      rd=rd1,fwd=fwd1,fwdrate=max\n", "exclude"),
 ];
 
 #[test]
@@ -588,7 +599,8 @@ const SIMULATED: &[(&str, &[&str])] = &[
     ("rd=rd1,fwd=fwd1,fwdrate=max,format=only", &["format_for_rd1"]),
     ("rd=rd1,fwd=fwd1,fwdrate=100,forthreads=(1,2)", &["rd1", "rd1"]),
     ("rd=rd1,fwd=fwd1,fwdrate=(100,200)", &["rd1", "rd1"]),
-    ("rd=rd1,fwd=fwd1,fwdrate=100,forsizes=(4k,8k),format=yes", &["format_for_rd1", "rd1", "format_for_rd1", "rd1"]),
+    ("rd=rd1,fwd=fwd1,fwdrate=100,forsizes=(4k,8k),format=yes",
+     &["format_for_rd1", "rd1", "format_for_rd1", "rd1"]),
     ("rd=rd1,fwd=fwd1,fwdrate=100,forwidth=(1,2),format=once", &["format_for_rd1", "rd1", "rd1"]),
     ("rd=rd1,fwd=fwd1,fwdrate=100,format=(no,complete)", &["rd1"]),
     ("rd=rd1,fwd=fwd1,fwdrate=100,operations=(read,getattr)", &["rd1"]),

@@ -21,19 +21,19 @@ pub type Catalogs = HashMap<PathBuf, Arc<Catalog>>;
 pub enum Passed {
     /// Another worker has it in progress.
     Busy,
-    /// It is not there.
+    /// Nothing is there.
     Absent,
-    /// It is there.
+    /// Something is there.
     Present,
-    /// It is as long as the plan has it.
+    /// The file is as long as the plan has it.
     Whole,
-    /// It has no bytes to read.
+    /// The file has no bytes to read.
     Empty,
-    /// Its directory is not there.
+    /// The directory above is not there.
     NoParent,
-    /// It is a directory that has others in it.
+    /// A directory that has others in it.
     HasDirectories,
-    /// It is a directory that has files in it.
+    /// A directory that has files in it.
     HasFiles,
 }
 
@@ -93,7 +93,7 @@ const SUBDIRECTORY: u64 = 1 << 32;
 const SUBDIRECTORIES: u64 = BUSY - SUBDIRECTORY;
 const FILES: u64 = SUBDIRECTORY - 1;
 
-/// What a worker may do to a tree, so that others know what to wait for.
+/// Changes that a worker may make in a tree, so that others know what to wait for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Makes files or directories.
@@ -424,7 +424,7 @@ impl Catalog {
     }
 }
 
-/// What keeps a directory from being removed.
+/// The reason for which a directory cannot be removed.
 fn kept_by(word: u64) -> Option<Passed> {
     match word {
         _ if word & BUSY != 0 => Some(Passed::Busy),

@@ -599,7 +599,7 @@ impl Items {
         (is_over && !lane.has_failed).then_some((Op(ITEM), began))
     }
 
-    /// Notes what an operation has made of a taken item, and gives the item back after its last one.
+    /// Notes what an operation made of a taken item, and gives the item back after its last one.
     fn keep_state(&self, lane: &mut Lane, slot: &Slot, is_done: bool) {
         if is_done {
             lane.changed_by(slot);

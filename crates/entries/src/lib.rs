@@ -116,7 +116,7 @@ impl Family for EntriesFamily {
     }
 }
 
-/// What the workers need to take items by their state, where they do; where they do not, and change
+/// Needs of the workers to take items by their state, where they do; where they do not, and change
 /// names, no table of their trees holds any more.
 fn stock(
     entries: &Entries,
@@ -271,7 +271,7 @@ struct ReadyEntries {
     places: Arc<Places>,
     entries: Entries,
     budget: Budget,
-    /// What workers need who take items by their state.
+    /// Table and rules of workers who take items by their state.
     stock: Option<Stock>,
     /// Length of the longest read or write; 0 where none is read or written.
     bytes_max: usize,

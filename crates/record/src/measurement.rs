@@ -82,8 +82,8 @@ pub struct Measurement {
     /// Zones that were reset so that they could be written again.
     #[serde(default)]
     pub zone_resets: u64,
-    /// Items that workers passed over because their state did not suit the steps, by reason: `busy`,
-    /// `absent`, `present`, `whole`, `empty`, `no_parent`, `has_directories`, `has_files`.
+    /// Items that workers passed over because their state did not suit the steps, by reason:
+    /// `busy`, `absent`, `present`, `whole`, `empty`, `no_parent`, `has_directories`, `has_files`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub passed_over: BTreeMap<String, u64>,
     /// How steady it had become, where that was a way to end.

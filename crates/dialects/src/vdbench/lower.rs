@@ -27,9 +27,6 @@ use crate::kit::{Diagnostic, Diagnostics, Origins, Texts};
 /// Name of the run that fills luns.
 pub const SD_FORMAT: &str = "SD_format";
 
-/// Name of the run that reads all blocks that a journal knows.
-pub const JOURNAL_RECOVERY: &str = "journal_recovery";
-
 /// Everything that lowering starts from.
 pub struct Request<'a> {
     /// The definitions.
@@ -86,7 +83,7 @@ pub struct LoweredRun {
     pub end: Option<Commands>,
     /// Parameters that `flatfile.html` shows.
     pub shown: Shown,
-    /// What only runs on file systems have.
+    /// Parts that only runs on file systems have.
     pub files: Option<files::FilesOfRun>,
 }
 
@@ -136,7 +133,7 @@ impl LoweredRun {
         phase
     }
 
-    /// What headings say behind the name, where the rate is known by now.
+    /// Text of headings behind the name, where the rate is known by now.
     pub fn heading_at(&self, rate: Option<f64>) -> String {
         let depends = matches!(self.rate, Some(RunRate::OfCurve(_) | RunRate::OfPrevious(_)));
         let Some(rate) = rate.filter(|_| depends) else { return self.heading.clone() };
@@ -153,12 +150,6 @@ impl LoweredRun {
     /// Phases that come before its own: the first parts of a format.
     pub fn before(&self) -> &[Phase] {
         self.files.as_ref().map_or(&[], |files| &files.before)
-    }
-
-    /// Seconds that it takes, where its time is what ends it.
-    pub fn seconds(&self) -> u64 {
-        let time = self.phase.stop.time.map_or(0, |time| time.0);
-        (self.phase.ramp.0 + self.phase.delay.0 + time) / 1_000_000_000
     }
 }
 

@@ -121,9 +121,9 @@ impl Drive {
             for before in lowered.before() {
                 run.phase(Step::Added(before))?;
             }
-            // Nobody asks whether a format can be believed.
-            let step = if lowered.is_format { Step::Search(&phase) } else { Step::Added(&phase) };
-            run.phase(step)?;
+            // Nobody asks whether a format of luns can be believed.
+            let is_asked = !lowered.is_format || lowered.files.is_some();
+            run.phase(if is_asked { Step::Added(&phase) } else { Step::Search(&phase) })?;
             let result = self.shared.result(*number);
             *number += 1;
             self.commands(lowered.end.as_ref());
@@ -162,20 +162,16 @@ impl Drive {
         let Some(commands) = commands else { return };
         for line in &commands.lines {
             let line = line.replace("$output", &self.directory);
-            self.shared.state().said.push((commands.output, output_of(&line)));
+            let said = match Command::new("sh").args(["-c", &line]).output() {
+                Ok(done) => {
+                    let text = [done.stdout, done.stderr]
+                        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    format!("Command `{line}` ended with {}\n{}", done.status, text.concat())
+                }
+                Err(error) => format!("Command `{line}` could not be started: {error}\n"),
+            };
+            self.shared.state().said.push((commands.output, said));
         }
-    }
-}
-
-/// Runs a command of the shell; how it ended and what it said.
-pub fn output_of(line: &str) -> String {
-    match Command::new("sh").args(["-c", line]).output() {
-        Ok(done) => {
-            let text = [done.stdout, done.stderr]
-                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            format!("Command `{line}` ended with {}\n{}", done.status, text.concat())
-        }
-        Err(error) => format!("Command `{line}` could not be started: {error}\n"),
     }
 }
 

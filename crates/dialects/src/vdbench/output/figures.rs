@@ -130,7 +130,7 @@ impl Figures {
         }
     }
 
-    /// What is left without the first part of it.
+    /// All but the first part of it.
     pub fn less(mut self, part: &Figures) -> Figures {
         self.seconds = (self.seconds - part.seconds).max(0.0);
         let both = [(&mut self.operations, &part.operations), (&mut self.others, &part.others)];

@@ -100,7 +100,7 @@ impl Control {
         text + &format!("checksum: {sum} \n")
     }
 
-    /// What differs from another definition, old and new; none where nothing does.
+    /// Differences from another definition, old and new; none where nothing does.
     pub fn difference(&self, new: &Control) -> Option<String> {
         let numbers = [
             ("depth", self.depth, new.depth),

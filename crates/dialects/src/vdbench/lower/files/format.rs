@@ -20,7 +20,7 @@ const TRANSFER_BYTES: u64 = 128 << 10;
 pub enum FormatStep {
     /// Files of the old tree are removed.
     DeleteFiles,
-    /// Its directories are removed.
+    /// Directories are removed.
     RemoveDirectories,
     /// Directories are made.
     MakeDirectories,

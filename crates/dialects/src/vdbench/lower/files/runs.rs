@@ -357,7 +357,7 @@ fn formatting(
     })
 }
 
-/// What headings say of a run behind its name.
+/// Text of a run's headings behind its name.
 fn heading(run: &Run, rd: &Rd) -> String {
     let rate = match run.rate {
         RunRate::Max => "fwdrate=max.".to_owned(),
