@@ -44,7 +44,7 @@ fn a_whole_test_has_all_rows_and_leaves_nothing() {
         assert!(min > 0.0 && min <= mean && mean <= max && deviation >= 0.0, "{name}: {text}");
     }
     assert!(text.contains("\nLATENCY (in us/op)"), "{text}");
-    assert_eq!(below(mdtest.scratch.dir()), Vec::<String>::new(), "the directory of -d went, too");
+    assert_eq!(below(&mdtest.dir()), Vec::<String>::new(), "the directory of -d went, too");
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn names_on_disk_are_those_of_mdtest() {
     let _alone = alone();
     let mdtest = Mdtest::new();
     mdtest.text(2, "-C -n 6 -z 1 -b 2 -d shared");
-    let names = below(&mdtest.scratch.dir().join("shared"));
+    let names = below(&mdtest.dir().join("shared"));
     let tree = "test-dir.0-0/mdtest_tree.0/";
     let mut expected = vec!["test-dir.0-0/".to_owned(), tree.to_owned()];
     for (directory, slots) in [("", 0..2), ("mdtest_tree.1/", 2..4), ("mdtest_tree.2/", 4..6)] {
@@ -71,7 +71,7 @@ fn names_on_disk_are_those_of_mdtest() {
     // What one run made the next one finds, and the last one removes.
     mdtest.text(2, "-T -E -n 6 -z 1 -b 2 -d shared");
     mdtest.text(2, "-r -n 6 -z 1 -b 2 -d shared");
-    assert_eq!(below(&mdtest.scratch.dir().join("shared")), Vec::<String>::new());
+    assert_eq!(below(&mdtest.dir().join("shared")), Vec::<String>::new());
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn trees_of_tasks_copies_and_shared_files_have_their_names() {
     // Each task's tree, in which stand its neighbour's files; items of leaves only.
     mdtest.text(2, "-C -F -u -L -N 1 -I 1 -z 1 -b 2 -d unique");
     assert_eq!(
-        below(&mdtest.scratch.dir().join("unique")),
+        below(&mdtest.dir().join("unique")),
         [
             "test-dir.0-0/",
             "test-dir.0-0/mdtest_tree.0.0/",
@@ -100,7 +100,7 @@ fn trees_of_tasks_copies_and_shared_files_have_their_names() {
     // Several directories, several test directories, shared files, files of task 0 by mknod.
     mdtest.text(2, "-C -F -u -n 1 -d a@b");
     assert_eq!(
-        below(&mdtest.scratch.dir().join("b")),
+        below(&mdtest.dir().join("b")),
         [
             "test-dir.0-0/",
             "test-dir.0-0/mdtest_tree.1.0/",
@@ -108,7 +108,7 @@ fn trees_of_tasks_copies_and_shared_files_have_their_names() {
         ]
     );
     mdtest.text(1, "-C -F -n 2 -I 1 -i 2 -d loops");
-    let loops = below(&mdtest.scratch.dir().join("loops"));
+    let loops = below(&mdtest.dir().join("loops"));
     let files: Vec<_> = loops.iter().filter(|name| !name.ends_with('/')).collect();
     assert_eq!(
         files,
@@ -124,9 +124,9 @@ fn trees_of_tasks_copies_and_shared_files_have_their_names() {
     {
         mdtest.text(3, &format!("{line} -C -F -n 2 -d {line}x"));
         let path = format!("{line}x/test-dir.0-0/mdtest_tree.0/{name}");
-        assert!(mdtest.scratch.dir().join(&path).is_file(), "{path}");
+        assert!(mdtest.dir().join(&path).is_file(), "{path}");
         mdtest.text(3, &format!("{line} -T -E -r -F -n 2 -d {line}x"));
-        assert_eq!(below(&mdtest.scratch.dir().join(format!("{line}x"))), Vec::<String>::new());
+        assert_eq!(below(&mdtest.dir().join(format!("{line}x"))), Vec::<String>::new());
     }
 }
 
@@ -144,7 +144,7 @@ fn failures_are_no_work() {
         "{text}"
     );
     assert!(String::from_utf8_lossy(&ran.stderr).contains("No such file"), "{ran:?}");
-    assert!(!mdtest.scratch.dir().join("nothing").exists(), "looking makes nothing");
+    assert!(!mdtest.dir().join("nothing").exists(), "looking makes nothing");
     let hook = mdtest.run(1, "-C -F -n 1 -d t --run-cmd-before-phase false");
     assert_eq!(hook.status.code(), Some(1), "a command that fails is no success");
 }
@@ -158,7 +158,7 @@ fn flipped_bytes_are_found() {
         mdtest.text(2, &format!("-C -w 3901 --verify-write {data}"));
         mdtest.text(2, &format!("-E -e 3901 -X {data}"));
         let file = format!("{packet}/test-dir.0-0/mdtest_tree.0/file.mdtest.1.3");
-        let file = mdtest.scratch.dir().join(file);
+        let file = mdtest.dir().join(file);
         let mut bytes = fs::read(&file).expect("the file");
         assert_eq!(bytes.len(), 3901);
         bytes[2000] ^= 1;
@@ -180,7 +180,7 @@ fn a_stonewall_leaves_as_many_files_of_each_task() {
         .parse()
         .expect("a number");
     assert!(made > 0 && made < 3_000_000, "{made}");
-    let tree = mdtest.scratch.dir().join("t/test-dir.0-0/mdtest_tree.0");
+    let tree = mdtest.dir().join("t/test-dir.0-0/mdtest_tree.0");
     let files = || fs::read_dir(&tree).map_or(0, |entries| entries.count() as u64);
     assert_eq!(files(), 2 * made);
     let text = mdtest.text(2, "-T -r -F -n 3000000 -x made -d t");
@@ -211,7 +211,7 @@ fn figures_go_to_files() {
     assert_eq!(runs["File creation"]["steps"]["write"]["count"].as_u64(), Some(16));
     let csv = mdtest.text(1, "-F -n 8 -d t --summary-format CSV");
     assert!(csv.starts_with("tasks,iteration,operation,"), "{csv}");
-    let names = below(mdtest.scratch.dir());
+    let names = below(&mdtest.dir());
     assert!(!names.iter().any(|name| name.ends_with(".jsonl")), "{names:?}");
 }
 

@@ -1,6 +1,7 @@
 //! candor under the name of mdtest.
 
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use super::Scratch;
@@ -28,6 +29,11 @@ impl Mdtest {
         command.current_dir(self.scratch.dir()).stdin(Stdio::null());
         command.env("CANDOR_RANKS", ranks.to_string()).env_remove("CANDOR_VERDICT");
         command.output().expect("mdtest starts")
+    }
+
+    /// The directory in which lines run.
+    pub fn dir(&self) -> PathBuf {
+        self.scratch.dir().into()
     }
 
     /// The output of a line that goes well.
