@@ -36,6 +36,11 @@ impl Mdtest {
         command.output().expect("mdtest starts")
     }
 
+    /// The directory in which lines run.
+    pub fn dir(&self) -> PathBuf {
+        self.scratch.dir().into()
+    }
+
     /// The output of a line that goes well.
     pub fn text(&self, ranks: u32, line: &str) -> String {
         let ran = self.run(ranks, line);
