@@ -30,6 +30,7 @@ mod fio_traces;
 mod history;
 mod honest;
 mod html;
+mod ior;
 mod iostat;
 mod limits;
 mod lists;

@@ -72,6 +72,12 @@ fn names_on_disk_are_those_of_mdtest() {
     mdtest.text(2, "-T -E -n 6 -z 1 -b 2 -d shared");
     mdtest.text(2, "-r -n 6 -z 1 -b 2 -d shared");
     assert_eq!(below(&mdtest.scratch.dir().join("shared")), Vec::<String>::new());
+}
+
+#[test]
+fn trees_of_tasks_copies_and_shared_files_have_their_names() {
+    let _alone = alone();
+    let mdtest = Mdtest::new();
     // Each task's tree, in which stand its neighbour's files; items of leaves only.
     mdtest.text(2, "-C -F -u -L -N 1 -I 1 -z 1 -b 2 -d unique");
     assert_eq!(
@@ -202,6 +208,7 @@ fn figures_go_to_files() {
     let document: serde_json::Value = serde_json::from_str(&read("all.json")).expect("JSON");
     let runs = &document["runs"][0]["iterations"][0];
     assert_eq!(runs["File read"]["items"].as_u64(), Some(16));
+    assert_eq!(runs["File creation"]["steps"]["write"]["count"].as_u64(), Some(16));
     let csv = mdtest.text(1, "-F -n 8 -d t --summary-format CSV");
     assert!(csv.starts_with("tasks,iteration,operation,"), "{csv}");
     let names = below(mdtest.scratch.dir());

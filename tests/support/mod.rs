@@ -7,6 +7,7 @@
 //! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
+//! | `ior.rs` | candor called as IOR |
 //! | `mdtest.rs` | candor called as mdtest |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
@@ -14,6 +15,7 @@
 
 mod devices;
 pub mod elbencho;
+pub mod ior;
 pub mod mdtest;
 mod program;
 mod report;

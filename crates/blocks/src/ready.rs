@@ -263,9 +263,11 @@ impl ReadyBlocks {
             return Ok(());
         }
         let length = self.length_needed();
+        // Reads of so many operations may go less far than their share.
+        let ends_before = self.stop.ops.is_some() && self.blocks.mix.write == 0;
         for (open, rank, region) in self.shares() {
             let holds = region.holds(if self.blocks.short_last { 1 } else { length });
-            if !holds || region.end() > region.limit() {
+            if !holds || (region.end() > region.limit() && !ends_before) {
                 let message = format!(
                     "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
                      operations of {}",

@@ -99,6 +99,18 @@ fn the_page_of_elbencho_is_derived() {
 }
 
 #[test]
+fn the_page_of_ior_is_derived() {
+    let matrix = crate::commands::ior::matrix();
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("ior.md"), &matrix).unwrap();
+    }
+    assert!(
+        page("ior.md") == matrix,
+        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
+#[test]
 fn the_page_of_mdtest_is_derived() {
     let matrix = crate::commands::mdtest::matrix();
     if std::env::var_os(BLESS).is_some() {

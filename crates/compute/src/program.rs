@@ -17,7 +17,7 @@ use candor_engine::operation::{Outcome, Slot};
 
 /// Length of one wait, and so the delay until the worker sees the end of the job.
 const WAIT: Duration = Duration::from_millis(50);
-/// Interval between two checks whether the program has exited after SIGTERM.
+/// Interval between two checks whether the program has exited.
 const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// Engine of a program.
@@ -72,9 +72,17 @@ impl Program {
 
     /// Waits for a while; false once the program has ended and the job is to end with it.
     fn wait(&mut self) -> bool {
-        thread::sleep(WAIT);
-        if let (Some(child), None) = (&mut self.running, &self.ended) {
+        let until = Instant::now() + WAIT;
+        // The time of a job that ends with its program is the program's, not that of a wait.
+        while let (Some(child), None) = (&mut self.running, &self.ended) {
             self.ended = child.try_wait().ok().flatten();
+            if self.ended.is_some() || Instant::now() >= until {
+                break;
+            }
+            thread::sleep(EXIT_CHECK_INTERVAL);
+        }
+        if !self.plan.until_end {
+            thread::sleep(until.saturating_duration_since(Instant::now()));
         }
         let over = self.ended.is_some() || self.missing.is_some();
         !(over && self.plan.until_end)

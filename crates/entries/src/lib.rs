@@ -182,7 +182,7 @@ struct ReadyEntries {
     pool: Option<Pool>,
     /// Counts of the workers when time is up, where all go on to the furthest one's.
     furthest: Option<Arc<Furthest>>,
-    /// What phases on these targets have reached, and operations of each thing.
+    /// Counts that phases have reached, with the targets, and operations of each thing.
     reached: (Reached, Vec<String>, u64),
     /// The job's part in a flow of its phase.
     flow: Option<JobFlow>,

@@ -199,7 +199,7 @@ impl FileLayout<'_> {
                 self.guard.tell(target, &tree);
             }
             // Work that makes roots finds none.
-            if !(entries.with_roots && !entries.needs_names()) {
+            if !entries.with_roots || entries.needs_names() {
                 trees::make_directories(&tree, needs)?;
             }
             let wanted = self.wanted(target);

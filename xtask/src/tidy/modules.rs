@@ -6,6 +6,7 @@ use super::{Breach, Source};
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
     ("dialects", "kit iostat dd elbencho ior fio mdtest results"),
+    ("dialects::ior::options", "rows words reader script read"),
     ("dialects::ior", "grammar options setup plan output"),
     ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
     ("dialects::elbencho", "grammar paths options setup plan output"),

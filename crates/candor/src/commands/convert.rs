@@ -1,36 +1,57 @@
-//! `candor convert JOB.fio`: what a foreign job file amounts to, as a plan of candor's own.
+//! `candor convert WORDS`: what foreign words amount to, as a plan of candor's own.
+
+mod fio;
+mod ior;
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use candor_dialects::fio::ast::Ast;
-use candor_dialects::fio::flags::Flags;
-use candor_dialects::fio::lower::{self, Lowered};
-use candor_dialects::fio::read;
-use candor_dialects::kit::{Diagnostic, Texts};
-use candor_plan::blocks::Access;
+use candor_dialects::kit::{Diagnostic, Origins, Texts};
 use candor_plan::{Plan, PlanPath, check, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command, value_parser};
 
-use super::foreign::host::HostEnvironment;
 use crate::{commands, exit, screen};
 
 const LONG_ABOUT: &str = "\
-Print what a job file of fio amounts to, as a plan for candor run.
+Print what foreign words amount to, as a plan for candor run.
 
-Words are those of a fio command line: job files, options, or both; or `mdtest` and its options. Where the plan is not exactly \
-what was asked, a comment says so. A job that replays a trace needs --save, which writes the trace \
-beside the plan, for candor run reads traces of its own form.";
+Words begin with the name of their tool (fio, ior, mdtest) and are its command line; or they are a file alone, \
+whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
+was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
+plan, for candor run reads traces of its own form.";
+
+/// Bytes at the start of a file that tell its language.
+const BEGIN_BYTES: u64 = 64 << 10;
+
+/// A language that plans are made of.
+struct Converter {
+    /// The tool, as the first word names it.
+    tool: &'static str,
+    /// The command line of a file alone; none where its content is of another language.
+    of_file: fn(&str, &str) -> Option<Vec<OsString>>,
+    /// Converts a command line, the tool's name first, prints the plan or saves it, and gives the
+    /// exit code.
+    convert: fn(&[OsString], Option<&Path>) -> u8,
+}
+
+/// All of them; the first one takes what none knows.
+const CONVERTERS: &[Converter] = &[
+    Converter { tool: "fio", of_file: |_, _| None, convert: fio::convert },
+    Converter { tool: "ior", of_file: ior::of_file, convert: ior::convert },
+    Converter { tool: "mdtest", of_file: |_, _| None, convert: super::mdtest::convert },
+];
 
 /// The command line.
 pub fn command() -> Command {
-    let words = Arg::new("WORDS").num_args(1..).required(true).help("Job files, or fio's options");
+    let words = Arg::new("WORDS").num_args(1..).required(true);
+    let words = words.help("A tool's name and its words, or a file of one, or fio's words");
     let save =
         Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
     let save = save.help("Write the plan there, and its traces beside it");
     Command::new("convert")
-        .about("Print a job file of fio as a plan")
+        .about("Print a job of fio or a test of IOR as a plan")
         .long_about(LONG_ABOUT)
         .arg(save)
         .arg(words.allow_hyphen_values(true).trailing_var_arg(true))
@@ -40,40 +61,39 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let mut words: Vec<&str> = words.map(String::as_str).collect();
-    if words.first() == Some(&"mdtest") {
-        let argv: Vec<OsString> = words.into_iter().map(OsString::from).collect();
-        return super::mdtest::convert(&argv);
-    }
     let save = matches.get_one::<PathBuf>("save").cloned().or_else(|| take_save(&mut words));
-    let argv: Vec<OsString> =
-        std::iter::once("fio".into()).chain(words.into_iter().map(OsString::from)).collect();
-    let (ast, mut diagnostics) = read(&argv, &mut HostEnvironment);
-    diagnostics.extend(Flags::read(&ast).1);
-    if !diagnostics.is_empty() {
-        return refused(&diagnostics, &ast.texts);
-    }
-    if ast.sections.is_empty() {
-        let diagnostic = Diagnostic::nowhere("no-job", "there is no job in these words");
-        return refused(&[diagnostic], &ast.texts);
-    }
-    let lowered = match lower::lower(&ast, &lower::ThisHost) {
-        Ok(lowered) => lowered,
-        Err(diagnostics) => return refused(&diagnostics, &ast.texts),
-    };
-    match save {
-        None if replays(&lowered.plan) => {
-            screen::error(
-                "the job replays a trace, which becomes a file beside the plan: \
-                 `candor convert --save FILE.toml JOB.fio`",
-            );
-            exit::USAGE
-        }
-        None => commands::printed(&plan_text(&lowered, &ast)),
-        Some(path) => self::save(&path, lowered, &ast),
-    }
+    let (converter, argv) = chosen(&words);
+    (converter.convert)(&argv, save.as_deref())
 }
 
-/// Takes `--save FILE` out of the words of fio, which has no option of that name.
+/// The language of the words, and the command line in it.
+fn chosen(words: &[&str]) -> (&'static Converter, Vec<OsString>) {
+    let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+    let named = CONVERTERS.iter().find(|of| words.first() == Some(&of.tool));
+    if let Some(named) = named {
+        return (named, own(words));
+    }
+    if let [file] = words
+        && let Some(begin) = begin_of(file)
+    {
+        let known = |of: &'static Converter| Some((of, (of.of_file)(file, &begin)?));
+        if let Some(known) = CONVERTERS.iter().find_map(known) {
+            return known;
+        }
+    }
+    let first = &CONVERTERS[0];
+    (first, own(&[&[first.tool], words].concat()))
+}
+
+/// The text at the start of a file; none where there is no such file.
+fn begin_of(file: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let open = std::fs::File::open(file).ok()?;
+    open.take(BEGIN_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Takes `--save FILE` out of the words of a tool, none of which has an option of that name.
 fn take_save(words: &mut Vec<&str>) -> Option<PathBuf> {
     let value = |word: &str| word.strip_prefix("--save=").map(PathBuf::from);
     let at = words.iter().position(|word| *word == "--save" || value(word).is_some())?;
@@ -81,54 +101,70 @@ fn take_save(words: &mut Vec<&str>) -> Option<PathBuf> {
     value(word).or_else(|| (at < words.len()).then(|| words.remove(at).into()))
 }
 
-/// Writes the plan, and each trace under a name that begins with the plan's.
-fn save(path: &Path, mut lowered: Lowered, ast: &Ast) -> u8 {
-    let mut files = Vec::new();
-    for job in lowered.plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        let Some(Access::Trace(said)) = job.blocks_mut().map(|blocks| &mut blocks.access) else {
-            continue;
-        };
-        let Some(trace) = &said.trace else { continue };
-        said.file = path.with_extension(format!("{}.trace", files.len() + 1));
-        files.push((said.file.clone(), trace.text()));
-    }
-    files.push((path.to_owned(), plan_text(&lowered, ast)));
-    for (name, text) in files {
-        if let Err(cause) = std::fs::write(&name, text) {
-            screen::error(&format!("cannot write {}: {cause}", name.display()));
-            return exit::TROUBLE;
+/// Prints a plan with comments, or writes it to a file, and gives the exit code.
+pub fn deliver(plan: &Plan, comments: &[(PlanPath, String)], save: Option<&Path>) -> u8 {
+    let text = text::write_commented(plan, comments);
+    let Some(path) = save else { return commands::printed(&text) };
+    match std::fs::write(path, text) {
+        Ok(()) => exit::RAN,
+        Err(cause) => {
+            screen::error(&format!("cannot write {}: {cause}", path.display()));
+            exit::TROUBLE
         }
     }
-    exit::RAN
 }
 
-fn plan_text(lowered: &Lowered, ast: &Ast) -> String {
-    text::write_commented(&lowered.plan, &comments(lowered, &ast.texts))
-}
-
-fn replays(plan: &Plan) -> bool {
-    let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
-    let mut blocks = jobs.filter_map(candor_plan::Job::blocks);
-    blocks.any(|blocks| matches!(blocks.access, Access::Trace(_)))
-}
-
-fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
+/// Shows why there is no plan, and gives the exit code.
+pub fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
     diagnostics.iter().for_each(|diagnostic| screen::error(&diagnostic.describe(texts)));
     exit::USAGE
 }
 
-/// Notes and warnings of the plan, each at the places of the plan that it is about.
-fn comments(lowered: &Lowered, texts: &Texts) -> Vec<(PlanPath, String)> {
+/// Notes and warnings of a plan, each at the places of the plan that it is about.
+pub fn comments(
+    plan: &Plan,
+    notes: &[Note],
+    origins: &Origins,
+    texts: &Texts,
+) -> Vec<(PlanPath, String)> {
     let mut comments = Vec::new();
-    for Note { asked, did, why, place } in &lowered.notes {
+    for Note { asked, did, why, place } in notes {
         let written_at = place.as_ref().map_or_else(String::new, |place| format!(" ({place})"));
         let comment = format!("{asked}: {did}; {why}{written_at}").replace('\n', " ");
-        let option = place.iter().flat_map(|place| lowered.origins.of_option(place, texts));
+        let option = place.iter().flat_map(|place| origins.of_option(place, texts));
         let places: Vec<_> = option.collect();
         let places = if places.is_empty() { vec![PlanPath::root()] } else { places };
         comments.extend(places.into_iter().map(|place| (place, comment.clone())));
     }
-    let warnings = check::check(&lowered.plan).into_iter().filter(|problem| !problem.is_error());
+    let warnings = check::check(plan).into_iter().filter(|problem| !problem.is_error());
     comments.extend(warnings.map(|warning| (warning.place, warning.message.replace('\n', " "))));
     comments
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_content_tell_the_tool() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let file = |name: &str, text: &str| {
+            let path = dir.path().join(name).display().to_string();
+            std::fs::write(&path, text).expect("written");
+            path
+        };
+        let script = file("a", "\n  ior start\nrun\nIOR STOP\n");
+        let job = file("b", "[ior start]\nrw=read\n");
+        let of = |words: &[&str]| {
+            let (converter, argv) = chosen(words);
+            let argv = argv.iter().map(|word| word.to_string_lossy().into_owned());
+            (converter.tool, argv.collect::<Vec<_>>().join(" "))
+        };
+        assert_eq!(of(&["ior", "-w"]), ("ior", "ior -w".into()));
+        assert_eq!(of(&[&script]), ("ior", format!("ior -f {script}")));
+        assert_eq!(of(&[&job]), ("fio", format!("fio {job}")));
+        assert_eq!(of(&["--name=x"]), ("fio", "fio --name=x".into()));
+        assert_eq!(of(&["fio", "a.fio"]), ("fio", "fio a.fio".into()));
+        assert_eq!(of(&["/none"]), ("fio", "fio /none".into()));
+    }
 }

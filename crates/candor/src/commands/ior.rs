@@ -33,9 +33,16 @@ pub fn command() -> Command {
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
 }
 
-/// Options, and what candor makes of them.
+/// Options with their letters, and what candor makes of them.
 pub fn matrix() -> String {
-    format!("{}{}", include_str!("ior/matrix.md"), TABLE.matrix())
+    let mut tables = TABLE.matrix();
+    for row in TABLE.rows() {
+        if let Some(letter) = row.letter {
+            let name = format!("| `{}`", row.name);
+            tables = tables.replacen(&name, &format!("| `-{letter}`, `{}`", row.name), 1);
+        }
+    }
+    format!("{}{tables}", include_str!("ior/matrix.md"))
 }
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.

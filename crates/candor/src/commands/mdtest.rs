@@ -10,6 +10,7 @@ mod operations;
 mod run;
 
 use std::ffi::OsString;
+use std::path::Path;
 
 use candor_dialects::mdtest::options::{self, Instead, Reading, TABLE};
 use candor_dialects::mdtest::plan;
@@ -84,9 +85,9 @@ pub fn main(argv: &[OsString]) -> u8 {
     }
 }
 
-/// Prints a command line as a plan of candor's own, the program's name first, with a comment for
-/// each place where it is not exactly what was asked; gives the exit code.
-pub fn convert(argv: &[OsString]) -> u8 {
+/// Prints or saves a command line as a plan of candor's own, the program's name first, with a
+/// comment for each place where it is not exactly what was asked; gives the exit code.
+pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
     let reading = options::read(argv, &mut HostEnvironment);
     let lowered = match reading.errors.is_empty() {
         true => plan::lower(&reading, &ThisHost),
@@ -98,7 +99,13 @@ pub fn convert(argv: &[OsString]) -> u8 {
                 (PlanPath::root(), format!("{}: {}, {}", note.asked, note.did, note.why))
             };
             let comments: Vec<_> = lowered.notes.iter().map(comment).collect();
-            commands::printed(&text::write_commented(&lowered.plan, &comments))
+            let plan = text::write_commented(&lowered.plan, &comments);
+            let Some(path) = save else { return commands::printed(&plan) };
+            if let Err(cause) = std::fs::write(path, plan) {
+                screen::error(&format!("cannot write {}: {cause}", path.display()));
+                return exit::TROUBLE;
+            }
+            exit::RAN
         }
         Err(errors) => {
             errors.iter().for_each(|error| screen::error(&error.describe(&reading.texts)));

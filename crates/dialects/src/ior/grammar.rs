@@ -214,7 +214,8 @@ mod tests {
 
         /// Each directive stands where its place says.
         #[test]
-        fn places_of_directives_hold(text in "[a-c]{1,3}=[x-z]{0,3}(, ?[a-c]{1,3}=[x-z]{1,3}){0,3}") {
+        fn places_of_directives_hold(text in "[a-c]{1,3}=[x-z]{0,3}(, ?[a-c]{1,3}=[x-z]{1,3}){0,3}")
+        {
             let at = Span { text: 0, start: 0, end: text.len() };
             for directive in directives(&text, at) {
                 prop_assert_eq!(&text[directive.key.at.range()], &directive.key.text);

@@ -1,6 +1,7 @@
 //! The options of IOR's tests, as they were given.
 
 mod read;
+mod reader;
 mod rows;
 mod script;
 #[cfg(test)]
@@ -10,8 +11,9 @@ mod words;
 use super::grammar::Memory;
 use crate::kit::choices;
 
-pub use read::{FakeNodes, Instead, Reading, Test, TestScope, read};
-pub use rows::{Draft, TABLE, help};
+pub use read::{FakeNodes, Reading, TestScope, read};
+pub use reader::Test;
+pub use rows::{Draft, Instead, TABLE, help};
 
 /// The options of a test.
 #[derive(Clone, Debug, Default, PartialEq)]

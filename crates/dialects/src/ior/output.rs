@@ -15,14 +15,14 @@ mod text;
 #[cfg(test)]
 mod tests;
 
-use candor_record::{PhaseRecord, Report};
+use candor_record::{PhaseRecord, Report, VerifyStats};
 
 use super::plan::{PhaseKind, TestPhase};
 use super::setup::{Setup, TestSetup};
 use crate::kit::verdict;
 
 pub use figures::{Access, Figures, Statistics, Stonewall, Summary, TaskTimes};
-pub use operations::OperationFiles;
+pub use operations::operation_files;
 pub use surroundings::{Filesystem, Machine, Moment};
 
 /// Version of IOR whose words and forms are spoken.
@@ -96,7 +96,7 @@ impl<'a> Results<'a> {
         let Some(phase) = self.phases.get(record.phase) else { return String::new() };
         let test = &mut self.tests[phase.test];
         let Some(measured) = record.measurements.first() else { return String::new() };
-        let errors = measured.verify.as_ref().map_or(0, |verify| verify.mismatches());
+        let errors = measured.verify.as_ref().map_or(0, VerifyStats::mismatches);
         test.errors += errors;
         let mut text = text::errors(test.setup, phase.kind, errors);
         match phase.kind {
@@ -149,7 +149,7 @@ impl<'a> Results<'a> {
         Some((file, csv::tasks(figures)))
     }
 
-    /// What is done, without doing it (`--dryRun`).
+    /// The phases, without doing them (`--dryRun`).
     pub fn dry_run(&mut self, now: &Moment) -> String {
         let mut text = self.head();
         for test in &mut self.tests {

@@ -8,6 +8,8 @@ use serde::{Serialize, Serializer};
 pub enum Tree {
     /// A whole number.
     Int(u64),
+    /// A whole number that may be negative.
+    Signed(i64),
     /// A number with decimals.
     Float(f64),
     /// A string.
@@ -50,6 +52,12 @@ impl Serialize for Object {
 impl From<u64> for Tree {
     fn from(value: u64) -> Tree {
         Tree::Int(value)
+    }
+}
+
+impl From<i64> for Tree {
+    fn from(value: i64) -> Tree {
+        Tree::Signed(value)
     }
 }
 

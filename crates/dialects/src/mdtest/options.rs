@@ -163,9 +163,9 @@ pub struct DataOptions {
     pub packet: Packet,
     /// Seed of the bytes (`-G`); absent means the time.
     pub seed: Option<u64>,
-    /// What is read is compared (`-X`).
+    /// Reads are compared (`-X`).
     pub verify_read: bool,
-    /// What was written is read back and compared.
+    /// Writes are read back and compared.
     pub verify_write: bool,
     /// The page cache is bypassed.
     pub direct: bool,

@@ -18,7 +18,7 @@ use crate::kit::{Diagnostic, Diagnostics};
 /// Part that a phase of the plan has in a row of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Its operations, or the first of them.
+    /// The operations, or the first of them.
     Work,
     /// Opening and writing of the files that task 0 has made for all.
     Fill,

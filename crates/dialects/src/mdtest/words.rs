@@ -1,7 +1,7 @@
 //! The words of a command line in the way of the IOR family, and the numbers in them.
 //!
-//! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and may
-//! have a number (`-F=0`). Long names are written whole.
+//! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and
+//! may have a number (`-F=0`). Long names are written whole.
 
 use crate::kit::{
     Assignment, Diagnostic, Given, Plain, Refused, Row, Span, Table, Takes, ValueKind, Word,
@@ -128,7 +128,7 @@ impl<O: 'static> Reader<'_, O> {
             return self.long(&part(word, 2, end), value);
         }
         match text.starts_with('-') && end > 1 {
-            true => self.letters(&part(word, 0, end), value),
+            true => self.letters(&part(word, 0, end), value.as_ref()),
             false => {
                 let message = format!("`{text}` is no option: all words are options here");
                 let wrong = Diagnostic::new(word.at, "operand", text, message);
@@ -153,7 +153,7 @@ impl<O: 'static> Reader<'_, O> {
     }
 
     /// Letters behind a dash: flags, or an option whose value follows it.
-    fn letters(&mut self, word: &Word, value: Option<Word>) {
+    fn letters(&mut self, word: &Word, value: Option<&Word>) {
         let text = &word.text;
         for (at, letter) in text.char_indices().skip(1) {
             let end = at + letter.len_utf8();
@@ -166,7 +166,7 @@ impl<O: 'static> Reader<'_, O> {
             if takes && at == 1 && end < text.len() && value.is_none() {
                 return self.option(row, name.at, Some(part(word, end, text.len())));
             }
-            self.option(row, name.at, value.clone());
+            self.option(row, name.at, value.cloned());
         }
     }
 

@@ -99,8 +99,8 @@ fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found
                 Over::TargetFiles => "files",
             };
             let message = format!("{} cannot be done to {things}", step.name());
-            let remedy = "files: create, mknod, open, read, write, fsync, close, truncate, link, unlink; \
-                          directories: mkdir, list, rmdir; both: stat, lstat, statx, rename, \
+            let remedy = "files: create, mknod, open, read, write, fsync, close, truncate, link, \
+                          unlink; directories: mkdir, list, rmdir; both: stat, lstat, statx, rename, \
                           symlink, readlink, setxattr, getxattr, removexattr, syncfs";
             out.error("entries-step", at.index(index), message, remedy);
         } else if entries.is_of_directories() && !of_directory && !step.suits(Over::Directories) {
@@ -251,7 +251,7 @@ fn check_rate(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_pace(pace, &at, out);
 }
 
-/// Words tell the owner and the number of a file: it is written and read as a whole, and so checked.
+/// Words tell the owner and the number of a file, which is written, read and checked as a whole.
 fn check_words_of_files(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let writes = entries.content.fill == Fill::Words && entries.has(Step::Write);
     let format = entries.verify.as_ref().map(|verify| verify.format);

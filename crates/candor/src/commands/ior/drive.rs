@@ -65,7 +65,7 @@ impl Driver {
             {
                 let of_plan = run.plan().phases[index].jobs[0].stop.clone().unwrap_or_default();
                 let ops = of_plan.ops.map_or(count, |ops| ops.min(count));
-                run.end_jobs(index, &Stop { ops: Some(ops), passes: None, ..of_plan });
+                run.end_jobs(index, &Stop { ops: Some(ops), ..of_plan });
             }
             let record = run.phase(Step::Planned { index, repeat: 0 })?;
             under_way.ran(phase.kind, record, rules)?;

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use candor_dialects::ior::options::{Format, Reading};
-use candor_dialects::ior::output::{self, Moment, OperationFiles, Results};
+use candor_dialects::ior::output::{self, Moment, Results};
 use candor_dialects::ior::plan::Lowered;
 use candor_plan::{Problem, TargetKind};
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
@@ -196,7 +196,7 @@ impl Tests<'_> {
     /// Adds the rows of a phase to the files that are asked for.
     fn rows(&mut self, record: &PhaseRecord) {
         let of = (&self.lowered.setup, &self.lowered.phases[..], &self.lowered.plan);
-        let transfers = OperationFiles::of(of, record);
+        let transfers = output::operation_files(of, record);
         let tasks = self.results.task_rows(record);
         for (file, rows) in transfers {
             let begins = self.made.insert(file.clone());

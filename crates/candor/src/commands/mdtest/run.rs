@@ -46,7 +46,7 @@ struct Run<'a> {
     results: Results,
     /// Numbers of tasks whose block was printed.
     printed: usize,
-    /// What could not be done beside the phases.
+    /// Fault beside the phases, in a sentence.
     failed: RefCell<Option<String>>,
 }
 
@@ -188,6 +188,9 @@ impl Run<'_> {
 
 /// Why a phase failed: what moves no bytes has no place in a file.
 fn of_name(measured: &Measurement) -> String {
+    if let Some(status) = command_failure(measured) {
+        return format!("the command failed: {status}");
+    }
     match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
         Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
             format!("{op} of {}: {}", error.path, error.message)
@@ -196,9 +199,18 @@ fn of_name(measured: &Measurement) -> String {
     }
 }
 
+/// End of a program as its engine tells it.
+const PROGRAM_ENDED: &str = "the program ended: ";
+
+/// How a command ended, where that was no success.
+fn command_failure(measured: &Measurement) -> Option<&str> {
+    let ends = measured.engine.features.iter().filter_map(|told| told.strip_prefix(PROGRAM_ENDED));
+    ends.filter(|status| *status != "exit status: 0").last()
+}
+
 /// True for a phase in which anything went wrong: what failed is no work.
 fn has_failed(measured: &Measurement) -> bool {
     let mismatches = measured.verify.as_ref().is_some_and(|verify| !verify.first.is_empty());
     let ended = matches!(measured.ended, Ended::Failed | Ended::Stalled);
-    ended || mismatches || !measured.errors.is_empty()
+    ended || mismatches || !measured.errors.is_empty() || command_failure(measured).is_some()
 }

@@ -15,6 +15,7 @@ pub(super) fn document(object: Object) -> String {
 fn print(tree: &Tree, depth: usize, text: &mut String) {
     match tree {
         Tree::Int(value) => write!(text, "{value}").expect("memory"),
+        Tree::Signed(value) => write!(text, "{value}").expect("memory"),
         // JSON has no word for what is no number; nothing here divides by zero, but a sum of
         // squares may overflow.
         Tree::Float(value) if !value.is_finite() => text.push_str("0.000000"),

@@ -2,30 +2,15 @@
 
 use std::ffi::OsString;
 
-use super::rows::{Draft, TABLE, Value};
-use super::words::{self, LIST, Written};
-use super::{Options, script};
-use crate::ior::grammar;
-use crate::kit::{
-    Assignment, Diagnostic, Environment, Given, Row, Scope, Span, Table, Texts, Word, enter, ranks,
-};
+use super::reader::{DIRECTIVES, NOWHERE, Reader, Test};
+use super::rows::{Draft, Instead, TABLE, Value};
+use super::words::{self, Written};
+use super::{OutputOptions, script};
+use crate::kit::{Diagnostic, Environment, Given, Scope, Span, Table, Texts, Word, enter, ranks};
 
 /// Variables by which one host plays several nodes.
 const FAKE_NODES: &str = "IOR_FAKE_NODES";
 const FAKE_TASKS_PER_NODE: &str = "IOR_FAKE_TASK_PER_NODES";
-
-/// Name of the option that holds directives.
-const DIRECTIVES: &str = "directives";
-
-/// Options of the command line alone.
-const OF_WORDS: [&str; 3] = [DIRECTIVES, "scriptFile", "help"];
-
-/// Request for a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// The help.
-    Help,
-}
 
 /// Nodes that one host plays, as the environment says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,17 +19,6 @@ pub struct FakeNodes {
     pub nodes: Option<u32>,
     /// Tasks on each.
     pub tasks_per_node: Option<u32>,
-}
-
-/// A test, as it was asked for.
-#[derive(Clone, Debug)]
-pub struct Test {
-    /// The options.
-    pub options: Options,
-    /// The options that were given, with their places.
-    pub given: Given,
-    /// Where the test begins.
-    pub at: Span,
 }
 
 /// A command line as read.
@@ -75,7 +49,7 @@ impl Reading {
     }
 
     /// Options that hold for the output of all tests: those of the last one.
-    pub fn output(&self) -> super::OutputOptions {
+    pub fn output(&self) -> OutputOptions {
         self.tests.last().map(|test| test.options.output.clone()).unwrap_or_default()
     }
 }
@@ -133,14 +107,16 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading.errors.append(&mut reader.errors);
     reading.instead = reader.draft.instead;
     reading.script = reader.draft.script.clone();
-    match &reading.script {
+    let (tests, errors) = match &reading.script {
         Some(file) => {
             let at = reader.given.at("scriptFile").unwrap_or(NOWHERE);
             let file = Word { text: file.clone(), at };
-            script::read(&file, reader, environment, &mut reading);
+            script::read(&file, reader, environment, &mut reading.texts)
         }
-        None => reading.tests.push(reader.test(NOWHERE)),
-    }
+        None => (vec![reader.test(NOWHERE)], Vec::new()),
+    };
+    reading.tests = tests;
+    reading.errors.extend(errors);
     let mut refused = Vec::new();
     for Test { options, given, .. } in &reading.tests {
         let draft = Draft { options: options.clone(), ..Draft::default() };
@@ -155,9 +131,6 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading
 }
 
-/// The begin of the command line.
-const NOWHERE: Span = Span { text: 0, start: 0, end: 0 };
-
 fn fake_nodes(environment: &dyn Environment, errors: &mut Vec<Diagnostic>) -> FakeNodes {
     let mut number = |name: &str| {
         let text = environment.variable(name).filter(|text| !text.is_empty())?;
@@ -169,58 +142,4 @@ fn fake_nodes(environment: &dyn Environment, errors: &mut Vec<Diagnostic>) -> Fa
         number
     };
     FakeNodes { nodes: number(FAKE_NODES), tasks_per_node: number(FAKE_TASKS_PER_NODE) }
-}
-
-/// Options as they are gathered for one test after another.
-#[derive(Clone, Default)]
-pub(super) struct Reader {
-    draft: Draft,
-    given: Given,
-    pub errors: Vec<Diagnostic>,
-}
-
-impl Reader {
-    /// The test that the options so far ask for.
-    pub fn test(&self, at: Span) -> Test {
-        Test { options: self.draft.options.clone(), given: self.given.clone(), at }
-    }
-
-    /// Sets an option.
-    pub fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
-        let assignment = Assignment { name: Word { text: name.to_owned(), at }, value };
-        match TABLE.assign(&assignment, &mut self.draft, LIST) {
-            Ok(assigned) => self.given.insert(assigned.row.name, assigned.given),
-            Err(diagnostic) => self.errors.push(*diagnostic),
-        }
-    }
-
-    /// Sets the options of `-O`.
-    fn directives(&mut self, written: &Written) {
-        let Some(Word { text, at }) = &written.value else { return };
-        for directive in grammar::directives(text, *at) {
-            self.directive(directive);
-        }
-    }
-
-    /// Sets the option of a directive.
-    pub fn directive(&mut self, directive: grammar::Directive) {
-        let grammar::Directive { key, value } = directive;
-        // Options of back ends stand in scripts with their dashes.
-        let name = key.text.trim_start_matches('-');
-        let is_directive = |row: &&Row<Value>| !OF_WORDS.contains(&row.name);
-        let Some(row) = words::find(name).filter(is_directive) else {
-            return self.errors.push(words::unknown(&key.text, key.at));
-        };
-        match value {
-            Some(value) => self.assign(row.name, key.at, Some(value)),
-            None => {
-                let message = format!("{} has no value", key.text);
-                let wrong = Diagnostic::new(key.at, "directive", &key.text, message);
-                self.errors.push(wrong.remedy(format!("write {}=VALUE", row.name)).known_as(
-                    "IOR",
-                    &format!("Syntax error in configuration options: {}", key.text),
-                ));
-            }
-        }
-    }
 }

@@ -6,9 +6,15 @@ mod output;
 mod run;
 
 use super::Options;
-use super::read::Instead;
 use crate::ior::grammar;
 use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row};
+
+/// Request for a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// The help.
+    Help,
+}
 
 /// The options so far, and what asks for something else than tests.
 #[derive(Clone, Debug, Default)]

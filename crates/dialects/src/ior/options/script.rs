@@ -1,9 +1,8 @@
 //! Scripts: tests between `IOR START` and `IOR STOP`, each begun by the settings behind a `RUN`.
 
-use super::Reading;
-use super::read::Reader;
+use super::reader::{Reader, Test};
 use crate::ior::grammar;
-use crate::kit::{Diagnostic, Environment, Span, Word};
+use crate::kit::{Diagnostic, Environment, Span, Texts, Word};
 
 /// Bytes of a script beyond which it is none.
 const BYTES_MAX: usize = 1 << 20;
@@ -11,26 +10,27 @@ const BYTES_MAX: usize = 1 << 20;
 /// Most tests of a script.
 const TESTS_MAX: usize = 4096;
 
-/// Reads the script of that name into tests; `reader` has the options of the command line, which
-/// hold for all tests that do not set others.
+/// Reads the script of that name into tests, with the faults; `reader` has the options of the
+/// command line, which hold for all tests that do not set others.
 pub(super) fn read(
     file: &Word,
     reader: Reader,
     environment: &mut dyn Environment,
-    reading: &mut Reading,
-) {
+    texts: &mut Texts,
+) -> (Vec<Test>, Vec<Diagnostic>) {
     let text = match text_of(file, environment) {
         Ok(text) => text,
-        Err(wrong) => return reading.errors.push(wrong),
+        Err(wrong) => return (Vec::new(), vec![wrong]),
     };
-    let number = reading.texts.add(file.text.clone(), text.clone());
-    let mut script = Script { reader, started: false, stopped: false, ran: false, at: None };
+    let number = texts.add(file.text.clone(), text.clone());
+    let mut script =
+        Script { reader, tests: Vec::new(), started: false, stopped: false, ran: false, at: None };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim();
         let from = start + (line.len() - line.trim_start().len());
         let at = Span { text: number, start: from, end: from + trimmed.len() };
-        script.line(trimmed, at, reading);
+        script.line(trimmed, at);
         start += line.len();
         if script.stopped {
             break;
@@ -39,9 +39,9 @@ pub(super) fn read(
     if !script.started {
         let message = format!("{} has no line IOR START", file.text);
         let wrong = Diagnostic::new(file.at, "script", &file.text, message);
-        return reading.errors.push(wrong.remedy("begin the tests with IOR START"));
+        return (Vec::new(), vec![wrong.remedy("begin the tests with IOR START")]);
     }
-    script.end(number, reading);
+    script.end(number)
 }
 
 fn text_of(file: &Word, environment: &mut dyn Environment) -> Result<String, Diagnostic> {
@@ -58,6 +58,7 @@ fn text_of(file: &Word, environment: &mut dyn Environment) -> Result<String, Dia
 
 struct Script {
     reader: Reader,
+    tests: Vec<Test>,
     started: bool,
     stopped: bool,
     /// The settings so far have been run.
@@ -67,7 +68,7 @@ struct Script {
 }
 
 impl Script {
-    fn line(&mut self, line: &str, at: Span, reading: &mut Reading) {
+    fn line(&mut self, line: &str, at: Span) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let is = |wanted: &[&str]| {
             words.len() == wanted.len()
@@ -78,7 +79,7 @@ impl Script {
             () if line.is_empty() || line.starts_with('#') => {}
             () if is(&["ior", "stop"]) => self.stopped = true,
             () if is(&["run"]) => {
-                self.push(at, reading);
+                self.push(at);
                 self.ran = true;
             }
             () => {
@@ -91,21 +92,21 @@ impl Script {
         }
     }
 
-    fn push(&mut self, at: Span, reading: &mut Reading) {
+    fn push(&mut self, at: Span) {
         let at = self.at.take().unwrap_or(at);
-        if reading.tests.len() < TESTS_MAX {
-            reading.tests.push(self.reader.test(at));
-        } else if reading.tests.len() == TESTS_MAX {
+        if self.tests.len() < TESTS_MAX {
+            self.tests.push(self.reader.test(at));
+        } else if self.tests.len() == TESTS_MAX {
             let message = format!("there are more than {TESTS_MAX} tests");
-            reading.errors.push(Diagnostic::new(at, "script", "RUN", message));
+            self.reader.errors.push(Diagnostic::new(at, "script", "RUN", message));
         }
     }
 
     /// IOR runs settings behind the last RUN as well, and settings without any.
-    fn end(mut self, number: usize, reading: &mut Reading) {
+    fn end(mut self, number: usize) -> (Vec<Test>, Vec<Diagnostic>) {
         if !self.ran {
-            self.push(Span { text: number, start: 0, end: 0 }, reading);
+            self.push(Span { text: number, start: 0, end: 0 });
         }
-        reading.errors.append(&mut self.reader.errors);
+        (self.tests, self.reader.errors)
     }
 }

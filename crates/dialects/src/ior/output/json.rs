@@ -71,12 +71,8 @@ fn put_filesystem(test: &mut Object, path: &str, of: &Filesystem) {
 
 fn tree(value: Value) -> Tree {
     match value {
-        Value::Number(number) => match u64::try_from(number) {
-            Ok(number) => Tree::Int(number),
-            // Only seeds and numbers of users are negative, which a double holds as they are.
-            Err(_) => Tree::Float(number as f64),
-        },
-        Value::Text(text) => Tree::Text(text),
+        Value::Number(number) => number.into(),
+        Value::Text(text) => text.into(),
     }
 }
 
@@ -132,7 +128,7 @@ fn summary_tree(setup: &TestSetup, summary: &Summary) -> Object {
         .with("operation", summary.access.word())
         .with("API", io.api.word())
         .with("TestID", setup.id)
-        .with("ReferenceNumber", tree(Value::Number(output.reference)))
+        .with("ReferenceNumber", output.reference)
         .with("segmentCount", layout.segments)
         .with("blockSize", layout.block_bytes)
         .with("transferSize", layout.transfer_bytes)
@@ -143,7 +139,7 @@ fn summary_tree(setup: &TestSetup, summary: &Summary) -> Object {
         .with("reorderTasks", u32::from(order.constant))
         .with("taskPerNodeOffset", order.offset)
         .with("reorderTasksRandom", order.random)
-        .with("reorderTasksRandomSeed", tree(Value::Number(order.seed.into())))
+        .with("reorderTasksRandomSeed", i64::from(order.seed))
         .with("bwMaxMIB", summary.mib_per_s.max)
         .with("bwMinMIB", summary.mib_per_s.min)
         .with("bwMeanMIB", summary.mib_per_s.mean)

@@ -186,15 +186,19 @@ fn a_row_is_that_of_ior() {
     let row = tail.lines().find(|line| line.starts_with("write")).expect("a row");
     assert_eq!(
         row,
-        "write         284.17     284.17     284.17       0.00     284.17     284.17     284.17       \
-         0.00    0.35190         NA            NA     0     10  10    1   0     0        1         0    0      \
-         1 10485760  1048576     100.0 POSIX      0"
+        concat!(
+            "write         284.17     284.17     284.17       0.00     284.17     284.17     ",
+            "284.17       0.00    0.35190         NA            NA     0     10  10    1   0     ",
+            "0        1         0    0      1 10485760  1048576     100.0 POSIX      0",
+        )
     );
     let removal = setup_verbose();
     assert_eq!(
         text::removal(&removal.tests[0], 0, 0.001194),
-        "remove    -          -          -           -          -          -          -          -          \
-         0.001194   0   \n"
+        concat!(
+            "remove    -          -          -           -          -          -          ",
+            "-          -          0.001194   0   \n",
+        )
     );
 }
 
@@ -297,7 +301,7 @@ fn transfers_go_to_the_files_of_their_tasks() {
         let ops = vec![op(0, 0, 2), op(1, 10 * MIB, 4)];
         let log = Some(Box::new(Log { ops, ..Log::default() }));
         let record = record(0, Measurement { log, ..Measurement::default() });
-        OperationFiles::of((&setup, &phases, &plan), &record)
+        operation_files((&setup, &phases, &plan), &record)
     };
     let own = files(Sharing::Own, 0);
     assert_eq!(

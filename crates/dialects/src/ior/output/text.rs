@@ -13,15 +13,19 @@ use crate::ior::setup::{Setup, TestSetup};
 const MEGABYTE: f64 = 1e6;
 
 /// Head of the table.
-const TABLE: &str = "\naccess    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    \
-                     wr/rd(s)   close(s)   total(s)   iter\n------    ---------  ----       \
-                     ----------  ---------- ---------  --------   --------   --------   --------   \
-                     ----\n";
+const TABLE: &str = concat!(
+    "\naccess    bw(MiB/s)  IOPS       Latency(s)  block(KiB) xfer(KiB)  open(s)    ",
+    "wr/rd(s)   close(s)   total(s)   iter\n",
+    "------    ---------  ----       ----------  ---------- ---------  --------   ",
+    "--------   --------   --------   ----\n",
+);
 
 /// Head of the summary.
-const SUMMARY: &str = "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     \
-     StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff \
-     reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n";
+const SUMMARY: &str = concat!(
+    "Operation   Max(MiB)   Min(MiB)  Mean(MiB)     StdDev   Max(OPs)   Min(OPs)  Mean(OPs)     ",
+    "StdDev    Mean(s) Stonewall(s) Stonewall(MiB) Test# #Tasks tPN reps fPP reord reordoff ",
+    "reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum\n",
+);
 
 /// `key                 : value`.
 fn pair(key: &str, value: impl std::fmt::Display) -> String {
@@ -191,7 +195,7 @@ pub(super) fn outliers(setup: &TestSetup, figures: &Figures) -> String {
     text
 }
 
-/// What verification found.
+/// Errors that verification found.
 pub(super) fn errors(setup: &TestSetup, kind: PhaseKind, errors: u64) -> String {
     if errors == 0 {
         return String::new();

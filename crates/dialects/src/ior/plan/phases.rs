@@ -9,6 +9,9 @@ use crate::ior::options::TestScope;
 use crate::ior::setup::{self, Host, TestSetup};
 use crate::kit::{Diagnostics, Origins};
 
+/// Most phases, as many as a plan has.
+const PHASES_MAX: usize = 4096;
+
 /// A plan as tests are added to it.
 pub(super) struct Lowering<'a> {
     pub plan: Plan,
@@ -38,6 +41,10 @@ impl Lowering<'_> {
             }
             let place = Place { nth, repetition, several };
             let first = self.plan.phases.len();
+            if first >= PHASES_MAX {
+                let message = format!("there are more than {PHASES_MAX} phases");
+                return out.wrong(scope, "repetitions", message, "repeat the command line instead");
+            }
             self.repetition(&place, test, &files);
             for phase in first..self.plan.phases.len() {
                 origins.job(phase, 0, scope);
@@ -45,7 +52,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// What IOR says of files that are there, and what it does to devices.
+    /// Warns as IOR does of files that are there, and notes that devices stay.
     fn notice(
         &mut self,
         test: &mut TestSetup,
@@ -114,6 +121,8 @@ impl Lowering<'_> {
             workers: if per_process { test.tasks } else { 1 },
             targets: self.use_targets(targets),
             sharing: Sharing::Shared,
+            // Names are removed between the results, and are none themselves.
+            wants_cache: true,
             work: work.into(),
             ..Job::default()
         };

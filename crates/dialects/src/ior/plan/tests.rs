@@ -11,6 +11,8 @@ use candor_plan::{
     Create, Engine, Job, Phase, PlanPath, RankOrder, Sharing, Stonewall, TargetKind, check,
 };
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::ior::options::read;
 use crate::ior::setup::Found;
@@ -156,153 +158,136 @@ fn phases(line: &str) -> Vec<String> {
 }
 
 /// Command lines of guides, papers and IO500, and their phases.
+const LINES: &[(&str, &[&str])] = &[
+    (
+        "-o /f",
+        &[
+            "write: 1 shared 256k of 1m x 1",
+            "read: 1 shared 256k of 1m x 1",
+            "remove: 1 unlink /f, as found",
+        ],
+    ),
+    (
+        "--ranks 4 -t 1m -b 16m -s 16 -o /f",
+        &[
+            "write: 4 shared 1m of 16m x 16",
+            "read: 4 shared 1m of 16m x 16",
+            "remove: 1 unlink /f, as found",
+        ],
+    ),
+    (
+        "--ranks 4 -t 1m -b 16m -s 16 -F -o /f",
+        &[
+            "write: 4 own 1m of 16m x 16",
+            "read: 4 own 1m of 16m x 16",
+            "remove: 4 unlink /f, as found",
+        ],
+    ),
+    (
+        "--ranks 4 -t 1m -b 16m -s 16 -F -C -k -o /f",
+        &["write: 4 own 1m of 16m x 16", "read: 4 own 1m of 16m x 16"],
+    ),
+    (
+        "--ranks 4 -t 1m -b 16m -s 16 -F -C -e -k -o /f",
+        &["write: 4 own 1m of 16m x 16 fsync", "read: 4 own 1m of 16m x 16"],
+    ),
+    ("--ranks 4 -w -k -Y -t 4k -b 4k -s 1000 -o /f", &["write: 4 shared 4k of 4k x 1000 fsync/1"]),
+    ("-w -k -o /f", &["write: 1 shared 256k of 1m x 1"]),
+    ("-w -o /f", &["write: 1 shared 256k of 1m x 1", "remove: 1 unlink /f, as found"]),
+    ("-r -k -o /old", &["read: 1 shared 256k of 1m x 1"]),
+    ("-r -o /old", &["read: 1 shared 256k of 1m x 1", "remove: 1 unlink /old, as found"]),
+    ("-w -k -o /old", &["delete: 1 unlink old files", "write: 1 shared 256k of 1m x 1"]),
+    ("-w -k -E -o /old", &["write: 1 shared 256k of 1m x 1"]),
+    ("--ranks 2 -w -k -F -o /set", &["delete: 2 unlink old files", "write: 2 own 256k of 1m x 1"]),
+    (
+        "-w -k -i 2 -o /f",
+        &[
+            "write: 1 shared 256k of 1m x 1",
+            "delete, repetition 1: 1 unlink old files, repetition 1",
+            "write, repetition 1: 1 shared 256k of 1m x 1",
+        ],
+    ),
+    (
+        "-w -k -i 2 -m -o /f",
+        &["write: 1 shared 256k of 1m x 1", "write, repetition 1: 1 shared 256k of 1m x 1"],
+    ),
+    (
+        "-w -i 2 -d 3 -o /f",
+        &[
+            "write: 1 shared 256k of 1m x 1 delay 3s",
+            "remove: 1 unlink /f, as found",
+            "write, repetition 1: 1 shared 256k of 1m x 1 delay 3s",
+            "remove, repetition 1: 1 unlink /f, as found",
+        ],
+    ),
+    ("--ranks 8 -N 3 -w -k -o /f", &["write: 3 shared 256k of 1m x 1"]),
+    ("--ranks 2 -N 3 -w -k -o /f", &["write: 2 shared 256k of 1m x 1"]),
+    (
+        "-w -W -r -R -k -o /f",
+        &[
+            "write: 1 shared 256k of 1m x 1",
+            "check: 1 shared 256k of 1m x 1 verify",
+            "read: 1 shared 256k of 1m x 1 verify",
+        ],
+    ),
+    ("-R -G 7 -k -o /old", &["read: 1 shared 256k of 1m x 1 verify"]),
+    ("--ranks 2 -w -k -z -F -t 64k -o /f", &["write: 2 own 64k of 1m x 1 Permutation"]),
+    ("--ranks 2 -w -k -z -t 64k -o /f", &["write: 2 shared 64k of 1m x 1 scattered"]),
+    ("--ranks 2 -r -k -z -z -F -b 1m -s 4 -t 64k -o /f", &["read: 2 own 64k Whole Random ops 64"]),
+    ("--ranks 2 -r -k -z -z -b 1m -s 4 -t 64k -o /f", &["read: 2 shared 64k Whole Random ops 64"]),
+    ("--ranks 4 -r -k -Z -X 7 -F -o /f", &["read: 4 own 256k of 1m x 1 random(7, 0, true)"]),
+    ("--ranks 4 -r -k -Z -Z -X 7 -F -o /f", &["read: 4 own 256k of 1m x 1 random(7, 0, false)"]),
+    (
+        "--ranks 2 -r -k -i 2 -Z -X -7 -F -o /f",
+        &[
+            "read: 2 own 256k of 1m x 1 random(7, 0, true)",
+            "read, repetition 1: 2 own 256k of 1m x 1 random(8, 0, true)",
+        ],
+    ),
+    ("-w -k -D 60 -o /f", &["write: 1 shared 256k of 1m x 1 time 60s"]),
+    (
+        "-w -k -D 60 -O stoneWallingWearOut=1 -o /f",
+        &["write: 1 shared 256k of 1m x 1 time 60s wear out"],
+    ),
+    ("-r -k -O stoneWallingWearOutIterations=3 -o /f", &["read: 1 shared 256k of 1m x 1 ops 3"]),
+    ("-r -k -O stoneWallingStatusFile=count -o /f", &["read: 1 shared 256k of 1m x 1 ops 12"]),
+    ("-w -k -g --posix.odirect -o /f", &["write: 1 shared 256k of 1m x 1 direct stages"]),
+    ("-w -k -B -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
+    ("-w -k -O useO_DIRECT=1 -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
+    ("-w -k --posix.rangelocks -o /f", &["write: 1 shared 256k of 1m x 1 open before"]),
+    ("-a MMAP -w -k -o /f", &["write: 1 shared 256k of 1m x 1 mmap"]),
+    (
+        "-a AIO -w -k --posix.odirect -o /f",
+        &["write: 1 shared 256k of 1m x 1 libaio depth 128/16 direct"],
+    ),
+    (
+        "-a AIO --aio.max-pending=8 --aio.granularity=64 -w -k -o /f",
+        &["write: 1 shared 256k of 1m x 1 libaio depth 8/8"],
+    ),
+    (
+        "-a io_uring --io_uring.max-pending=32 -w -k -o /f",
+        &["write: 1 shared 256k of 1m x 1 io_uring depth 32/16"],
+    ),
+    (
+        "--ranks 3 -a DUMMY -o /f",
+        &["write: 3 shared 256k of 1m x 1 null", "read: 3 shared 256k of 1m x 1 null"],
+    ),
+    // IO500's easy and hard writes and reads.
+    (
+        "--ranks 2 -C -Q 1 -g -G 271 -k -e -o /e/ior_file_easy -O stoneWallingStatusFile=s -O \
+      stoneWallingWearOut=1 -D 300 -t 2m -b 9920000m -F -w -a POSIX",
+        &["write: 2 own 2m of 9920000m x 1 fsync stages time 300s wear out"],
+    ),
+    (
+        "--ranks 2 -C -Q 1 -g -G 27 -k -e -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX -O \
+      stoneWallingWearOut=1 -o /h/IOR_file",
+        &["write: 2 shared 47008B of 47008B x 10000000 fsync stages time 300s wear out"],
+    ),
+    ("-w -k -o /dev/x", &["write: 1 shared 256k of 1m x 1"]),
+];
+
 #[test]
 fn command_lines_become_phases() {
-    const LINES: &[(&str, &[&str])] = &[
-        (
-            "-o /f",
-            &[
-                "write: 1 shared 256k of 1m x 1",
-                "read: 1 shared 256k of 1m x 1",
-                "remove: 1 unlink /f, as found",
-            ],
-        ),
-        (
-            "--ranks 4 -t 1m -b 16m -s 16 -o /f",
-            &[
-                "write: 4 shared 1m of 16m x 16",
-                "read: 4 shared 1m of 16m x 16",
-                "remove: 1 unlink /f, as found",
-            ],
-        ),
-        (
-            "--ranks 4 -t 1m -b 16m -s 16 -F -o /f",
-            &[
-                "write: 4 own 1m of 16m x 16",
-                "read: 4 own 1m of 16m x 16",
-                "remove: 4 unlink /f, as found",
-            ],
-        ),
-        (
-            "--ranks 4 -t 1m -b 16m -s 16 -F -C -k -o /f",
-            &["write: 4 own 1m of 16m x 16", "read: 4 own 1m of 16m x 16"],
-        ),
-        (
-            "--ranks 4 -t 1m -b 16m -s 16 -F -C -e -k -o /f",
-            &["write: 4 own 1m of 16m x 16 fsync", "read: 4 own 1m of 16m x 16"],
-        ),
-        (
-            "--ranks 4 -w -k -Y -t 4k -b 4k -s 1000 -o /f",
-            &["write: 4 shared 4k of 4k x 1000 fsync/1"],
-        ),
-        ("-w -k -o /f", &["write: 1 shared 256k of 1m x 1"]),
-        ("-w -o /f", &["write: 1 shared 256k of 1m x 1", "remove: 1 unlink /f, as found"]),
-        ("-r -k -o /old", &["read: 1 shared 256k of 1m x 1"]),
-        ("-r -o /old", &["read: 1 shared 256k of 1m x 1", "remove: 1 unlink /old, as found"]),
-        ("-w -k -o /old", &["delete: 1 unlink old files", "write: 1 shared 256k of 1m x 1"]),
-        ("-w -k -E -o /old", &["write: 1 shared 256k of 1m x 1"]),
-        (
-            "--ranks 2 -w -k -F -o /set",
-            &["delete: 2 unlink old files", "write: 2 own 256k of 1m x 1"],
-        ),
-        (
-            "-w -k -i 2 -o /f",
-            &[
-                "write: 1 shared 256k of 1m x 1",
-                "delete, repetition 1: 1 unlink old files, repetition 1",
-                "write, repetition 1: 1 shared 256k of 1m x 1",
-            ],
-        ),
-        (
-            "-w -k -i 2 -m -o /f",
-            &["write: 1 shared 256k of 1m x 1", "write, repetition 1: 1 shared 256k of 1m x 1"],
-        ),
-        (
-            "-w -i 2 -d 3 -o /f",
-            &[
-                "write: 1 shared 256k of 1m x 1 delay 3s",
-                "remove: 1 unlink /f, as found",
-                "write, repetition 1: 1 shared 256k of 1m x 1 delay 3s",
-                "remove, repetition 1: 1 unlink /f, as found",
-            ],
-        ),
-        ("--ranks 8 -N 3 -w -k -o /f", &["write: 3 shared 256k of 1m x 1"]),
-        ("--ranks 2 -N 3 -w -k -o /f", &["write: 2 shared 256k of 1m x 1"]),
-        (
-            "-w -W -r -R -k -o /f",
-            &[
-                "write: 1 shared 256k of 1m x 1",
-                "check: 1 shared 256k of 1m x 1 verify",
-                "read: 1 shared 256k of 1m x 1 verify",
-            ],
-        ),
-        ("-R -G 7 -k -o /old", &["read: 1 shared 256k of 1m x 1 verify"]),
-        ("--ranks 2 -w -k -z -F -t 64k -o /f", &["write: 2 own 64k of 1m x 1 Permutation"]),
-        ("--ranks 2 -w -k -z -t 64k -o /f", &["write: 2 shared 64k of 1m x 1 scattered"]),
-        (
-            "--ranks 2 -r -k -z -z -F -b 1m -s 4 -t 64k -o /f",
-            &["read: 2 own 64k Whole Random ops 64"],
-        ),
-        (
-            "--ranks 2 -r -k -z -z -b 1m -s 4 -t 64k -o /f",
-            &["read: 2 shared 64k Whole Random ops 64"],
-        ),
-        ("--ranks 4 -r -k -Z -X 7 -F -o /f", &["read: 4 own 256k of 1m x 1 random(7, 0, true)"]),
-        (
-            "--ranks 4 -r -k -Z -Z -X 7 -F -o /f",
-            &["read: 4 own 256k of 1m x 1 random(7, 0, false)"],
-        ),
-        (
-            "--ranks 2 -r -k -i 2 -Z -X -7 -F -o /f",
-            &[
-                "read: 2 own 256k of 1m x 1 random(7, 0, true)",
-                "read, repetition 1: 2 own 256k of 1m x 1 random(8, 0, true)",
-            ],
-        ),
-        ("-w -k -D 60 -o /f", &["write: 1 shared 256k of 1m x 1 time 60s"]),
-        (
-            "-w -k -D 60 -O stoneWallingWearOut=1 -o /f",
-            &["write: 1 shared 256k of 1m x 1 time 60s wear out"],
-        ),
-        (
-            "-r -k -O stoneWallingWearOutIterations=3 -o /f",
-            &["read: 1 shared 256k of 1m x 1 ops 3"],
-        ),
-        ("-r -k -O stoneWallingStatusFile=count -o /f", &["read: 1 shared 256k of 1m x 1 ops 12"]),
-        ("-w -k -g --posix.odirect -o /f", &["write: 1 shared 256k of 1m x 1 direct stages"]),
-        ("-w -k -B -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
-        ("-w -k -O useO_DIRECT=1 -o /f", &["write: 1 shared 256k of 1m x 1 direct"]),
-        ("-w -k --posix.rangelocks -o /f", &["write: 1 shared 256k of 1m x 1 open before"]),
-        ("-a MMAP -w -k -o /f", &["write: 1 shared 256k of 1m x 1 mmap"]),
-        (
-            "-a AIO -w -k --posix.odirect -o /f",
-            &["write: 1 shared 256k of 1m x 1 libaio depth 128/16 direct"],
-        ),
-        (
-            "-a AIO --aio.max-pending=8 --aio.granularity=64 -w -k -o /f",
-            &["write: 1 shared 256k of 1m x 1 libaio depth 8/8"],
-        ),
-        (
-            "-a io_uring --io_uring.max-pending=32 -w -k -o /f",
-            &["write: 1 shared 256k of 1m x 1 io_uring depth 32/16"],
-        ),
-        (
-            "--ranks 3 -a DUMMY -o /f",
-            &["write: 3 shared 256k of 1m x 1 null", "read: 3 shared 256k of 1m x 1 null"],
-        ),
-        // IO500's easy and hard writes and reads.
-        (
-            "--ranks 2 -C -Q 1 -g -G 271 -k -e -o /e/ior_file_easy -O stoneWallingStatusFile=s -O \
-          stoneWallingWearOut=1 -D 300 -t 2m -b 9920000m -F -w -a POSIX",
-            &["write: 2 own 2m of 9920000m x 1 fsync stages time 300s wear out"],
-        ),
-        (
-            "--ranks 2 -C -Q 1 -g -G 27 -k -e -t 47008 -b 47008 -s 10000000 -w -D 300 -a POSIX -O \
-          stoneWallingWearOut=1 -o /h/IOR_file",
-            &["write: 2 shared 47008B of 47008B x 10000000 fsync stages time 300s wear out"],
-        ),
-        ("-w -k -o /dev/x", &["write: 1 shared 256k of 1m x 1"]),
-    ];
     assert!(LINES.len() >= 40);
     let plain = |text: &str| text.replace("MiB", "m").replace("KiB", "k");
     let mut wrong = Vec::new();
@@ -490,6 +475,7 @@ fn combinations_without_sense_are_refused() {
         ("-o /d", "`/d` is a directory; name a file in it"),
         ("-o /pipe", "`/pipe` is no file and no block device"),
         ("-w -o /old --warningAsErrors", "exists already and will be deleted"),
+        ("-w -k -E -i 5000", "there are more than 4096 phases; repeat the command line instead"),
         ("--ranks 2 -N 4 --warningAsErrors", "More tasks requested (4) than available (2)"),
     ] {
         let error = refused(line);
@@ -526,4 +512,78 @@ fn what_differs_is_noted() {
     }
     let kept = lowered("-r -k -o /old").notes;
     assert!(kept.iter().all(|note| !note.asked.starts_with("keepFile")), "{kept:?}");
+}
+
+/// Words of a line, some of which are odd.
+fn odd_line() -> impl Strategy<Value = String> {
+    let names: Vec<&'static str> = TABLE.names().collect();
+    let letters = "abcdefgijklmnopqrstuvwxyzABCDEFGHIJKMNOPQRSTUVWXYZ?";
+    let value = prop::sample::select(vec![
+        "",
+        "0",
+        "1",
+        "-1",
+        "8",
+        "12",
+        "4k",
+        "1m",
+        "9000p",
+        "1.5g",
+        "-9223372036854775808",
+        "75%",
+        "x",
+        "/old",
+        "/dev/x",
+        "a@b",
+        "/set",
+        "POSIX",
+        "AIO",
+        "MMAP",
+        "DUMMY",
+        "random",
+        "i",
+        ",",
+        "=",
+        "18446744073709551616",
+        "keepFile=1,",
+        "blockSize=4k,transferSize=4k",
+    ]);
+    let long = (prop::sample::select(names), value.clone())
+        .prop_map(|(name, value)| format!("--{name}={value}"));
+    let letter = (0..letters.len(), value)
+        .prop_map(move |(nth, value)| format!("-{}{value}", &letters[nth..=nth]));
+    let word =
+        prop_oneof![long, letter, "-[a-zA-Z]{1,4}", "[ -~]{1,6}".prop_map(|w| w.replace(' ', "_"))];
+    prop::collection::vec(word, 1..6).prop_map(|words| words.join(" "))
+}
+
+proptest! {
+    /// Whatever is written ends in a plan that can be checked, or in sentences.
+    #[test]
+    fn odd_words_end_in_a_plan_or_in_sentences(line in odd_line()) {
+        match lowered_in(&line, &[("script", "IOR START\nRUN\n")]) {
+            Ok(lowered) => {
+                let problems = check::check(&lowered.plan);
+                prop_assert!(problems.iter().all(|problem| !problem.message.is_empty()));
+                prop_assert_eq!(lowered.phases.len(), lowered.plan.phases.len());
+            }
+            Err(sentences) => prop_assert!(sentences.iter().all(|sentence| !sentence.is_empty())),
+        }
+    }
+
+    /// A script of any text does, too.
+    #[test]
+    fn odd_scripts_end_in_tests_or_in_sentences(lines in prop::collection::vec(
+        prop::sample::select(vec![
+            "IOR START", "ior stop", "RUN", "run", "", "# x", "blockSize=4k", "transferSize = 4k,x",
+            "testFile=/old", "writeFile=1,readFile=0", "api=MPIIO", "=", ",", "\u{0}",
+            "repetitions=3",
+            "--posix.odirect=1", "keepFile", "multiFile=1", "randomOffset=2",
+        ]), 0..8))
+    {
+        let script = format!("IOR START\n{}", lines.join("\n"));
+        if let Err(sentences) = lowered_in("-f s", &[("s", &script)]) {
+            prop_assert!(!sentences.is_empty() && sentences.iter().all(|one| !one.is_empty()));
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! What the tasks of a phase do: offsets, order, engine, content, ends.
+//! Work of the tasks of a phase: offsets, order, engine, content, ends.
 
 use candor_plan::blocks::{
     Access, Content, Durability, Fill, Format, Hints, Libaio, Lock, MapAdvice, Opening, Pace,
@@ -49,7 +49,7 @@ fn stop(test: &TestSetup, kind: PhaseKind) -> Stop {
     Stop {
         time: limit(ends.deadline_s),
         ops,
-        passes: ops.is_none().then_some(1),
+        passes: (test.options.layout.random < 2).then_some(1),
         stonewall: if wears_out { Stonewall::WearOut } else { Stonewall::Cut },
         ..Stop::default()
     }

@@ -21,7 +21,12 @@ struct Rule {
 pub(super) fn check(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     for rule in RULES.iter().filter(|rule| (rule.is_broken)(test, scope)) {
         let words = [(rule.sentence)(test), rule.known_as.to_owned()];
-        out.wrong_known_as(scope, rule.option, words, rule.remedy);
+        // A block that is left to its default is wrong for the transfer that was given.
+        let option = match rule.option {
+            "blockSize" if !has(scope, "blockSize") => "transferSize",
+            option => option,
+        };
+        out.wrong_known_as(scope, option, words, rule.remedy);
     }
 }
 
@@ -37,14 +42,20 @@ const RULES: &[Rule] = &[
     Rule {
         option: "transferSize",
         is_broken: |test, _| test.options.layout.transfer_bytes % WORD > 0,
-        sentence: |test| format!("a transfer of {} bytes is no multiple of 8", test.options.layout.transfer_bytes),
+        sentence: |test| {
+            let bytes = test.options.layout.transfer_bytes;
+            format!("a transfer of {bytes} bytes is no multiple of 8")
+        },
         known_as: "transfer size must be a multiple of access size",
         remedy: "round it to 8 bytes",
     },
     Rule {
         option: "blockSize",
         is_broken: |test, _| test.options.layout.block_bytes % WORD > 0,
-        sentence: |test| format!("a block of {} bytes is no multiple of 8", test.options.layout.block_bytes),
+        sentence: |test| {
+            let bytes = test.options.layout.block_bytes;
+            format!("a block of {bytes} bytes is no multiple of 8")
+        },
         known_as: "block size must be a multiple of access size",
         remedy: "round it to 8 bytes",
     },
@@ -163,7 +174,8 @@ const RULES: &[Rule] = &[
     Rule {
         option: "stoneWallingStatusFile",
         is_broken: |test, _| test.options.ends.status_file.is_some() && !test.options.run.keep,
-        sentence: |_| "stoneWallingStatusFile is for a later read, and the files are removed".into(),
+        sentence: |_| "stoneWallingStatusFile is for a later read, and the files are removed"
+            .into(),
         known_as: "a StoneWallingStatusFile is only sensible when splitting write/read into \
                    multiple executions of ior, please use -k",
         remedy: "give -k",
@@ -185,7 +197,8 @@ const RULES: &[Rule] = &[
         is_broken: |test, _| {
             test.options.layout.test_file.contains('@') && !test.options.layout.file_per_process
         },
-        sentence: |_| "several paths are dealt among the files of tasks, and there is one file".into(),
+        sentence: |_| "several paths are dealt among the files of tasks, and there is one file"
+            .into(),
         known_as: "",
         remedy: "give -F, or one path",
     },

@@ -148,10 +148,13 @@ const RUN: &[Row<Value>] = &[
     flag('v', "v", |d, t| {
         d.options.run.verbosity = words::flag(t, d.options.run.verbosity)?;
         Ok(())
-    }, "verbosity (each adds one)").exact("", "1"),
+    }, "verbosity (each adds one)").near("", "1", LEVELS),
     value('V', ("V", "N"), |d, t| put(&mut d.options.run.verbosity, t, [0, NUMBER_MAX]),
-        "verbosity").default("0").exact("", "1"),
+        "verbosity").default("0").near("", "1", LEVELS),
 ];
+
+const LEVELS: &str =
+    "level 1 adds a line for each phase; higher ones, which name items, add no more";
 
 #[rustfmt::skip]
 const DATA: &[Row<Value>] = &[
@@ -215,7 +218,8 @@ const BACK_ENDS: &[Row<Value>] = &[
     bare("posix.lustre.stripesize", Value::value("BYTES"), "bytes per stripe")
         .refused("1m", STRIPES),
     bare("posix.lustre.startost", Value::value("N"), "first target").refused("1", STRIPES),
-    bare("posix.lustre.ignorelocks", Value::maybe(FLAG), "no locks of Lustre").refused("1", STRIPES),
+    bare("posix.lustre.ignorelocks", Value::maybe(FLAG), "no locks of Lustre")
+        .refused("1", STRIPES),
     bare("posix.gpfs.createsharing", Value::maybe(FLAG), "hint of GPFS").refused("1", HINTS),
     bare("posix.beegfs.NumTargets", Value::value("N"), "targets of BeeGFS").refused("1", HINTS),
     bare("posix.beegfs.ChunkSize", Value::value("BYTES"), "chunks of BeeGFS")

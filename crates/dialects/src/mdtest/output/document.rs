@@ -72,6 +72,12 @@ fn row(result: &TestResult) -> Object {
     if let Some(latency) = &result.latency {
         row.put("latency", latency_object(latency));
     }
+    if !result.steps.is_empty() {
+        let steps = result.steps.iter().fold(Object::default(), |steps, (name, latency)| {
+            steps.with(name.as_str(), latency_object(latency))
+        });
+        row.put("steps", steps);
+    }
     let rank = |rank: &RankResult| {
         Object::default()
             .with("items", rank.items.round() as u64)

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use candor_plan::entries::Division;
-use candor_record::{Latency, Measurement, PhaseRecord};
+use candor_plan::work::Figure;
+use candor_record::{Latency, Measurement, OpStats, PhaseRecord};
 
 use crate::mdtest::plan::{BenchPhase, Lowered, Part};
 use crate::mdtest::setup::{Setup, Test};
@@ -45,6 +46,8 @@ pub struct TestResult {
     pub ranks: Vec<RankResult>,
     /// Latency of whole items.
     pub latency: Option<Latency>,
+    /// Latency of each operation, where an item takes several.
+    pub steps: Vec<(String, Latency)>,
 }
 
 /// Rows of one iteration.
@@ -174,6 +177,9 @@ impl TestResult {
         let op = measured.operation(counted(measured));
         self.items = op.ops;
         self.latency = op.latency.clone();
+        let of_step = |step: &OpStats| Some((step.name.clone(), step.latency.clone()?));
+        let steps = measured.operations.iter().filter(|step| step.figure != Figure::Item);
+        self.steps = steps.filter(|_| op.figure == Figure::Item).filter_map(of_step).collect();
         let whole_ns = measured.elapsed_with_flush_ns.unwrap_or(measured.elapsed_ns);
         self.seconds = seconds(whole_ns);
         let all: u64 = measured.per_worker.iter().map(|worker| worker.ops).sum();

@@ -171,6 +171,7 @@ fn one_document_has_all_of_it() {
     let created = &document["runs"][0]["iterations"][1]["File creation"];
     assert_eq!((created["items"].as_u64(), created["failed"].as_u64()), (Some(2000), Some(0)));
     assert!(created["latency"]["p99_ns"].as_u64().is_some_and(|ns| ns > 20_000));
+    assert!(created["steps"].is_null(), "an item is one operation there");
     assert_eq!(created["ranks"].as_array().map(Vec::len), Some(2));
     assert!(document["candor"]["verdict"].is_string());
     let table = csv(&results);

@@ -15,7 +15,8 @@ pub(super) const API: &[Row<Value>] = &[
         .letter('a').default("POSIX").exact("blocks.engine", "MMAP"),
     flag("posix.odirect", |d, t| put(&mut d.options.io.direct, t), "bypass the page cache")
         .exact("blocks.direct", "1"),
-    flag("useO_DIRECT", |d, t| put(&mut d.options.io.direct, t), "the same, as it was called before")
+    flag("useO_DIRECT", |d, t| put(&mut d.options.io.direct, t),
+        "the same, as it was called before")
         .letter('B')
         .near("blocks.direct", "1", "IOR of today refuses -B and spells it --posix.odirect"),
     flag("posix.rangelocks", |d, t| put(&mut d.options.io.range_locks, t),

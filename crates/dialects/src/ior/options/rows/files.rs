@@ -7,6 +7,8 @@ use crate::kit::{Choice, Refused, Row, choose, store};
 
 const BYTES_MAX: i64 = i64::MAX;
 
+const INT_MAX: i64 = i32::MAX as i64;
+
 #[rustfmt::skip]
 pub(super) const LAYOUT: &[Row<Value>] = &[
     value("testFile", "PATH", test_file, "the file; with -F, several with @ between")
@@ -33,7 +35,7 @@ pub(super) const LAYOUT: &[Row<Value>] = &[
         .near("blocks.access", "1", "orders are drawn by candor's own generator; of a shared file \
               each task has as many transfers as any other, where IOR's tasks have unequal amounts"),
     value("random-offset-seed", "N",
-        |d, t| put_unless_negative(&mut d.options.layout.random_seed, t, [0, i64::from(i32::MAX)]),
+        |d, t| put_unless_negative(&mut d.options.layout.random_seed, t, [0, INT_MAX]),
         "seed of that order; -1 takes the time").default("-1").exact("seed", "7"),
     refused("randomPrefill", "BYTES", "fill the files in sequence before random writes",
         "the fill would be part of the measured time; write the files first, without -z, and give \
@@ -43,15 +45,15 @@ pub(super) const LAYOUT: &[Row<Value>] = &[
 #[rustfmt::skip]
 pub(super) const TASKS: &[Row<Value>] = &[
     value("numTasks", "N",
-        |d, t| put_unless_negative(&mut d.options.run.tasks, t, [1, i64::from(i32::MAX)]),
+        |d, t| put_unless_negative(&mut d.options.run.tasks, t, [1, INT_MAX]),
         "use the first N tasks only; -1 takes all").letter('N').default("-1")
         .exact("job.workers", "2"),
     value("numNodes", "N",
-        |d, t| put_unless_negative(&mut d.options.run.nodes, t, [1, i64::from(i32::MAX)]),
+        |d, t| put_unless_negative(&mut d.options.run.nodes, t, [1, INT_MAX]),
         "number of nodes that is shown, and that -Z reckons with").default("-1")
         .exact("job.rank_order", "2"),
     value("numTasksOnNode0", "N",
-        |d, t| put_unless_negative(&mut d.options.run.tasks_on_node0, t, [1, i64::from(i32::MAX)]),
+        |d, t| put_unless_negative(&mut d.options.run.tasks_on_node0, t, [1, INT_MAX]),
         "tasks on a node, which -C and -Z reckon with").default("-1")
         .exact("job.rank_shift", "2"),
     flag("reorderTasks", |d, t| put(&mut d.options.order.constant, t),
@@ -61,11 +63,11 @@ pub(super) const TASKS: &[Row<Value>] = &[
         "read what a random task wrote; twice: each once").letter('Z')
         .near("job.rank_order", "1", "tasks are drawn by candor's own generator"),
     value("reorderTasksRandomSeed", "N",
-        |d, t| put_number(&mut d.options.order.seed, t, [i64::from(i32::MIN + 1), i64::from(i32::MAX)]),
+        |d, t| put_number(&mut d.options.order.seed, t, [-INT_MAX, INT_MAX]),
         "seed of -Z; negative: another one in each repetition").letter('X').default("0")
         .exact("job.rank_order", "7"),
     value("taskPerNodeOffset", "N",
-        |d, t| put_number(&mut d.options.order.offset, t, [0, i64::from(i32::MAX)]),
+        |d, t| put_number(&mut d.options.order.offset, t, [0, INT_MAX]),
         "distance of -C in nodes, least distance of -Z").letter('Q').default("1")
         .exact("job.rank_shift", "2"),
 ];
@@ -75,7 +77,7 @@ pub(super) const CONTENT: &[Row<Value>] = &[
     value("dataPacketType", "WORD", packet, "content: timestamp, offset, incompressible, random")
         .letter('l').default("timestamp").exact("blocks.content", "o"),
     value("setTimeStampSignature", "N",
-        |d, t| put_number(&mut d.options.data.signature, t, [i64::from(i32::MIN), i64::from(i32::MAX)]),
+        |d, t| put_number(&mut d.options.data.signature, t, [-INT_MAX, INT_MAX]),
         "signature of the content; 0 takes the time").letter('G').default("0")
         .exact("blocks.content", "7"),
     value("memoryPerNode", "BYTES|N%",

@@ -1,9 +1,8 @@
 //! Results, scripts and help.
 
-use super::{Draft, Value, count, flag, put, put_number, put_text, value};
+use super::{Draft, Instead, Value, count, flag, put, put_number, put_text, value};
 use crate::ior::grammar;
 use crate::ior::options::Format;
-use crate::ior::options::read::Instead;
 use crate::kit::{Refused, Row, choose, store};
 
 const COUNT_MAX: i64 = u32::MAX as i64;
@@ -12,7 +11,8 @@ const COUNT_MAX: i64 = u32::MAX as i64;
 pub(super) const RESULTS: &[Row<Value>] = &[
     flag("verbose", |d, t| count(&mut d.options.output.verbose, t),
         "more output; up to five times").letter('v').exact("", "2"),
-    value("refNum", "N", |d, t| grammar::number(t).and_then(|n| store(&mut d.options.output.reference, n)),
+    value("refNum", "N",
+        |d, t| grammar::number(t).and_then(|n| store(&mut d.options.output.reference, n)),
         "a number of your own, repeated in the summary").letter('A').default("0")
         .exact("", "42"),
     value("summaryFile", "FILE", |d, t| put_text(&mut d.options.output.summary_file, t),
@@ -21,10 +21,12 @@ pub(super) const RESULTS: &[Row<Value>] = &[
         .default("default").exact("", "JSON"),
     flag("summaryAlways", |d, t| put(&mut d.options.output.summary_always, t),
         "the summary of each test follows its results").exact("", "1"),
-    value("saveRankPerformanceDetailsCSV", "FILE", |d, t| put_text(&mut d.options.output.rank_csv, t),
+    value("saveRankPerformanceDetailsCSV", "FILE",
+        |d, t| put_text(&mut d.options.output.rank_csv, t),
         "file that gets a row for each task and phase").exact("", "ranks.csv"),
     value("savePerOpDataCSV", "PREFIX", |d, t| put_text(&mut d.options.output.operations_csv, t),
-        "begin of the names of files with a row for each transfer").exact("blocks.measure.log", "ops"),
+        "begin of the names of files with a row for each transfer")
+        .exact("blocks.measure.log", "ops"),
     value("outlierThreshold", "SECONDS",
         |d, t| put_number(&mut d.options.output.outlier_s, t, [0, COUNT_MAX]),
         "name tasks that are so far from the mean").letter('j').default("0").exact("", "5"),
@@ -42,7 +44,8 @@ pub(super) const RESULTS: &[Row<Value>] = &[
 pub(super) const READING: &[Row<Value>] = &[
     value("scriptFile", "FILE", |d, t| put_text(&mut d.script, t),
         "a script of tests between IOR START and IOR STOP").letter('f').exact("phase", "script"),
-    value("directives", "KEY=VALUE,...", |_, _| Ok(()), "options by their names, with commas between")
+    value("directives", "KEY=VALUE,...", |_, _| Ok(()),
+        "options by their names, with commas between")
         .letter('O').exact("", "verbose=1"),
     flag("help", |d, _| store(&mut d.instead, Some(Instead::Help)), "print this help").letter('h')
         .exact("", "1"),

@@ -18,10 +18,12 @@ pub(super) const PHASES: &[Row<Value>] = &[
         "verify what is read").letter('R').exact("blocks.verify", "1"),
     value("repetitions", "N", |d, t| put_number(&mut d.options.run.repetitions, t, [1, 100_000]),
         "repetitions of the test").letter('i').default("1").exact("phase", "2"),
-    value("interTestDelay", "SECONDS", |d, t| put_number(&mut d.options.run.delay_s, t, [0, COUNT_MAX]),
+    value("interTestDelay", "SECONDS",
+        |d, t| put_number(&mut d.options.run.delay_s, t, [0, COUNT_MAX]),
         "wait before each write and each read").letter('d').default("0")
         .exact("phase.delay", "1"),
-    value("maxTimeDuration", "MINUTES", |d, t| put_number(&mut d.options.ends.max_time_min, t, [0, COUNT_MAX]),
+    value("maxTimeDuration", "MINUTES",
+        |d, t| put_number(&mut d.options.ends.max_time_min, t, [0, COUNT_MAX]),
         "begin no other phase after so many minutes").letter('T').default("0")
         .exact("", "1"),
     flag("intraTestBarriers", |d, t| put(&mut d.options.run.barriers, t),

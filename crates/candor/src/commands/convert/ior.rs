@@ -1,0 +1,62 @@
+//! Command lines and scripts of IOR.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use candor_dialects::ior::options;
+use candor_dialects::ior::plan::{self, Lowered};
+use candor_plan::PlanPath;
+
+use super::{comments, deliver, refused};
+use crate::commands::foreign::host::HostEnvironment;
+use crate::commands::ior::ThisHost;
+
+/// The command line of a script; none for another file.
+pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
+    let is_start = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        words.len() == 2
+            && words[0].eq_ignore_ascii_case("ior")
+            && words[1].eq_ignore_ascii_case("start")
+    };
+    begin.lines().any(is_start).then(|| ["ior", "-f", file].map(OsString::from).into())
+}
+
+/// Converts a command line of IOR, the program's name first, and gives the exit code.
+pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    if !reading.errors.is_empty() {
+        return refused(&reading.errors, &reading.texts);
+    }
+    let lowered = match plan::lower(&reading, &ThisHost) {
+        Ok(lowered) => lowered,
+        Err(errors) => return refused(&errors, &reading.texts),
+    };
+    let mut all = comments(&lowered.plan, &lowered.notes, &lowered.origins, &reading.texts);
+    all.extend(left_out(&lowered).map(|sentence| (PlanPath::root(), sentence.to_owned())));
+    deliver(&lowered.plan, &all, save)
+}
+
+/// Sentences on what `candor ior` decides while it runs, and a plan cannot say.
+fn left_out(lowered: &Lowered) -> impl Iterator<Item = &'static str> {
+    let any = |is: fn(&options::Options) -> bool| {
+        lowered.setup.tests.iter().any(|test| is(&test.options))
+    };
+    let sentences = [
+        (
+            any(|of| of.ends.deadline_s > 0 && of.run.write && (of.run.read || of.run.check_read)),
+            "-D: reads do not end with the count of transfers that the write before them reached",
+        ),
+        (any(|of| of.ends.max_time_min > 0), "-T: all phases run, however long that takes"),
+        (any(|of| of.run.keep_with_error), "-K: files in which errors were found are removed too"),
+        (
+            any(|of| of.ends.status_file.is_some() && of.run.write),
+            "stoneWallingStatusFile: the count of the write is kept nowhere",
+        ),
+        (
+            any(|of| of.output.rank_csv.is_some() || of.output.operations_csv.is_some()),
+            "no rows of tasks or transfers are written; `candor run --json` has those of tasks",
+        ),
+    ];
+    sentences.into_iter().filter(|(applies, _)| *applies).map(|(_, sentence)| sentence)
+}
