@@ -63,10 +63,11 @@ fn differences(case: &Case) -> Vec<String> {
     for command in &case.commands {
         let words: Vec<String> =
             command.words.iter().map(|word| word.replace("{dir}", &scratch.dir())).collect();
-        if helped(&dir, &words) {
+        let head = format!("{}: {}: $ {}", command.place, case.title, command.words.join(" "));
+        if let Some(helped) = help(&dir, &words) {
+            found.extend(helped.err().map(|error| format!("{head}\n    {error}")));
             continue;
         }
-        let head = format!("{}: {}: $ {}", command.place, case.title, command.words.join(" "));
         let ran = catch_unwind(AssertUnwindSafe(|| run(&scratch, case.ranks, &words)));
         let Ok(ran) = ran else {
             found.push(format!("{head}\n    it hangs"));
@@ -98,30 +99,28 @@ fn run(scratch: &Scratch, ranks: u32, words: &[String]) -> Ran {
     Running::start(&mut command, Stdio::null()).wait()
 }
 
-/// Does what a case prepares by itself; false if the words call a program.
-fn helped(dir: &Path, words: &[String]) -> bool {
+/// Does what a case prepares by itself; none if the words call a program.
+fn help(dir: &Path, words: &[String]) -> Option<std::io::Result<()>> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let number = |text: &str| text.parse().expect("a number");
     match words[..] {
-        ["mkdir", name] => fs::create_dir_all(dir.join(name)).expect("a folder"),
+        ["mkdir", name] => Some(fs::create_dir_all(dir.join(name))),
         ["make", name, bytes] => {
-            let path = dir.join(name).to_string_lossy().into_owned();
-            random_file(&path, bytes.parse().expect("a number"));
+            random_file(&dir.join(name).to_string_lossy(), number(bytes));
+            Some(Ok(()))
         }
-        ["flip", name, offset] => flip(&dir.join(name), offset.parse().expect("a number")),
-        ["copy", from, to] => {
-            fs::copy(dir.join(from), dir.join(to)).expect("a copy");
-        }
-        _ => return false,
+        ["flip", name, offset] => Some(flip(&dir.join(name), number(offset))),
+        ["copy", from, to] => Some(fs::copy(dir.join(from), dir.join(to)).map(drop)),
+        _ => None,
     }
-    true
 }
 
 /// Inverts a byte.
-fn flip(path: &Path, offset: u64) {
-    let file = fs::OpenOptions::new().read(true).write(true).open(path).expect("a file");
+fn flip(path: &Path, offset: u64) -> std::io::Result<()> {
+    let file = fs::OpenOptions::new().read(true).write(true).open(path)?;
     let mut byte = [0];
-    file.read_exact_at(&mut byte, offset).expect("a byte");
-    file.write_all_at(&[!byte[0]], offset).expect("a byte");
+    file.read_exact_at(&mut byte, offset)?;
+    file.write_all_at(&[!byte[0]], offset)
 }
 
 /// Runs cases, several at a time, and tells of all that differ.
