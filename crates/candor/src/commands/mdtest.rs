@@ -54,7 +54,7 @@ pub fn matrix() -> String {
 
 /// Where results are not those of mdtest, as Markdown.
 const DIFFERENCES: &str = "\
-## What differs
+## Differences
 
 - A rate counts what succeeded: tasks × the items per second of the slowest task. Items that failed are in no rate, a line says
   how many and why, and the exit code is 1; mdtest counts them as work and exits with 0. The same goes for data that is not what

@@ -50,7 +50,7 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
         let log = log_file(prefix, test);
         if Path::new(&log).exists() {
             convert(&log, prefix, (test, bytes(test).max(1)))
-                .map_err(|error| format!("the times of {} cannot be written: {error}", log))?;
+                .map_err(|error| format!("the times of {log} cannot be written: {error}"))?;
         }
     }
     Ok(())
@@ -72,7 +72,7 @@ fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Resu
         };
         let is_same = item.as_ref().is_some_and(|item| item.name == line.entry_name);
         if !is_same {
-            put(file, item.take(), bytes)?;
+            put(file, item.as_ref(), bytes)?;
             let (began_ns, ended_ns) = (line.elapsed_ns, line.elapsed_ns);
             *item = Some(Item { name: line.entry_name, began_ns, ended_ns });
         }
@@ -81,15 +81,15 @@ fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Resu
         }
     }
     for (mut file, item) in files.into_values() {
-        put(&mut file, item, bytes)?;
+        put(&mut file, item.as_ref(), bytes)?;
         file.flush()?;
     }
     fs::remove_file(log)
 }
 
 /// A line: begin and time of the item in s, and bytes, or items, per second.
-fn put(file: &mut impl Write, item: Option<Item>, bytes: u64) -> std::io::Result<()> {
-    let Some(Item { began_ns, ended_ns, .. }) = item else { return Ok(()) };
+fn put(file: &mut impl Write, item: Option<&Item>, bytes: u64) -> std::io::Result<()> {
+    let Some(&Item { began_ns, ended_ns, .. }) = item else { return Ok(()) };
     let [at, time] = [began_ns, ended_ns.saturating_sub(began_ns)].map(|ns| ns as f64 / 1e9);
     let rate = if time > 0.0 { bytes as f64 / time } else { 0.0 };
     let [at, time] = [at, time].map(|value| output::exponent(value, 8));

@@ -205,7 +205,7 @@ const PROGRAM_ENDED: &str = "the program ended: ";
 /// How a command ended, where that was no success.
 fn command_failure(measured: &Measurement) -> Option<&str> {
     let ends = measured.engine.features.iter().filter_map(|told| told.strip_prefix(PROGRAM_ENDED));
-    ends.filter(|status| *status != "exit status: 0").last()
+    ends.rev().find(|status| *status != "exit status: 0")
 }
 
 /// True for a phase in which anything went wrong: what failed is no work.
