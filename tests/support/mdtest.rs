@@ -22,11 +22,6 @@ impl Mdtest {
         Mdtest { link, scratch }
     }
 
-    /// The scratch folder.
-    pub fn dir(&self) -> PathBuf {
-        self.scratch.dir().into()
-    }
-
     /// Runs a line with so many ranks, in the scratch folder.
     pub fn run(&self, ranks: u32, line: &str) -> Output {
         let mut command = Command::new(&self.link);

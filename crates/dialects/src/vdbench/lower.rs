@@ -27,6 +27,9 @@ use crate::kit::{Diagnostic, Diagnostics, Origins, Texts};
 /// Name of the run that fills luns.
 pub const SD_FORMAT: &str = "SD_format";
 
+/// Name of the run that reads all blocks that a journal knows.
+pub const JOURNAL_RECOVERY: &str = "journal_recovery";
+
 /// Everything that lowering starts from.
 pub struct Request<'a> {
     /// The definitions.
@@ -150,6 +153,12 @@ impl LoweredRun {
     /// Phases that come before its own: the first parts of a format.
     pub fn before(&self) -> &[Phase] {
         self.files.as_ref().map_or(&[], |files| &files.before)
+    }
+
+    /// Seconds that it takes, where its time is what ends it.
+    pub fn seconds(&self) -> u64 {
+        let time = self.phase.stop.time.map_or(0, |time| time.0);
+        (self.phase.ramp.0 + self.phase.delay.0 + time) / 1_000_000_000
     }
 }
 

@@ -50,7 +50,7 @@ pub fn measurement(
     };
     let (mut failures, mut verify) = (Failures::default(), VerifyStats::default());
     let mut depths: Option<Depths> = None;
-    let (mut targets, mut passed_over) = (Vec::new(), BTreeMap::<String, u64>::new());
+    let (mut targets, passed_over) = (Vec::new(), passed_over(&ends));
     let ended = ends.iter().map(|end| end.ended).max().unwrap_or(Ended::Stalled);
     // Depth that all workers reached.
     let depth_reached = ends.iter().filter_map(|end| end.depth_reached).min().map(|d| d as u32);
@@ -62,9 +62,6 @@ pub fn measurement(
     for end in ends {
         failures.merge(end.failures);
         targets.extend(end.per_target);
-        for (why, items) in end.passed_over {
-            *passed_over.entry(why.into()).or_default() += items;
-        }
         if let Some(found) = end.verify {
             verify.merge(found);
         }
@@ -119,6 +116,15 @@ fn stages(per_worker: &[WorkerStats]) -> Option<Stages> {
         all.merge(&next);
         all
     })
+}
+
+/// Items that workers passed over, by reason.
+fn passed_over(ends: &[WorkerEnd]) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::<String, u64>::new();
+    for (why, items) in ends.iter().flat_map(|end| &end.passed_over) {
+        *all.entry((*why).into()).or_default() += items;
+    }
+    all
 }
 
 /// Counts of all workers when the first one ended. Not known where workers read back after their

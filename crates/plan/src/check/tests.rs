@@ -2,6 +2,7 @@ use super::*;
 use crate::text;
 
 mod ranks;
+mod take;
 
 /// A plan around the given lines; nothing in it is wrong by itself.
 fn plan(phase: &str, job: &str, blocks: &str) -> String {

@@ -162,16 +162,20 @@ impl Drive {
         let Some(commands) = commands else { return };
         for line in &commands.lines {
             let line = line.replace("$output", &self.directory);
-            let said = match Command::new("sh").args(["-c", &line]).output() {
-                Ok(done) => {
-                    let text = [done.stdout, done.stderr]
-                        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                    format!("Command `{line}` ended with {}\n{}", done.status, text.concat())
-                }
-                Err(error) => format!("Command `{line}` could not be started: {error}\n"),
-            };
-            self.shared.state().said.push((commands.output, said));
+            self.shared.state().said.push((commands.output, output_of(&line)));
         }
+    }
+}
+
+/// Runs a command of the shell; how it ended and what it said.
+pub fn output_of(line: &str) -> String {
+    match Command::new("sh").args(["-c", line]).output() {
+        Ok(done) => {
+            let text = [done.stdout, done.stderr]
+                .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            format!("Command `{line}` ended with {}\n{}", done.status, text.concat())
+        }
+        Err(error) => format!("Command `{line}` could not be started: {error}\n"),
     }
 }
 
