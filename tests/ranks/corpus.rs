@@ -3,6 +3,7 @@
 //! ```text
 //! == title                      a case; its commands run in an empty directory, one after another
 //! ranks 2                       ranks of all its commands; one where nothing is said
+//! open the sentence has no place   it does not hold yet, and why: it fails once it does
 //! @ parm                        a file of this name, of the lines below that begin with `|`
 //! | sd=sd1,lun={dir}/disk       `{dir}` is the directory of the case, `{cr}` a carriage return
 //! $ vdbench -f parm -s          a command; quotes keep blanks; `\` at the end goes on
@@ -21,6 +22,8 @@ pub struct Case {
     pub title: String,
     /// Number of ranks.
     pub ranks: u32,
+    /// Why it does not hold yet, where it does not.
+    pub open: Option<String>,
     /// Files that are there before the first command, with their text.
     pub files: Vec<(String, String)>,
     /// Commands, in order.
@@ -88,12 +91,15 @@ fn add(cases: &mut Vec<Case>, line: &str, place: String) {
     }
     if let Some(title) = line.strip_prefix("== ") {
         let title = title.trim().to_owned();
-        cases.push(Case { place, title, ranks: 1, files: Vec::new(), commands: Vec::new() });
+        let (files, commands) = (Vec::new(), Vec::new());
+        cases.push(Case { place, title, ranks: 1, open: None, files, commands });
         return;
     }
     let case = cases.last_mut().unwrap_or_else(|| panic!("{place}: no case begins above"));
     if let Some(ranks) = line.strip_prefix("ranks ") {
         case.ranks = ranks.trim().parse().unwrap_or_else(|_| panic!("{place}: no number"));
+    } else if let Some(why) = line.strip_prefix("open ") {
+        case.open = Some(why.trim().to_owned());
     } else if let Some(name) = line.strip_prefix("@ ") {
         case.files.push((name.trim().to_owned(), String::new()));
     } else if let Some(text) = line.strip_prefix('|') {

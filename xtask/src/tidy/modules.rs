@@ -20,7 +20,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \
-         origins plain tree support verdict",
+         origins plain ranks tree support verdict",
     ),
     ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
     ("chart", "letters svg decimate ticks model look unit scale table data draw png"),

@@ -177,7 +177,8 @@ impl<O: 'static> Reader<'_, O> {
             value => value,
         };
         if takes && value.is_none() {
-            let message = format!("{} needs a value", row.name);
+            let behind = row.letter.map(|letter| format!(" behind -{letter}"));
+            let message = format!("{} needs a value{}", row.name, behind.unwrap_or_default());
             let wrong = Diagnostic::new(at, "value", row.name, message);
             return self.wrong.push(wrong.remedy("write it behind the option"));
         }

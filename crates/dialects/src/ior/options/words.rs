@@ -105,7 +105,8 @@ fn finished<'w>(
 ) -> Result<Written, Box<Diagnostic>> {
     let value = match (row.kind.takes(), value) {
         (Takes::One(form), None) => Some(left.next().cloned().ok_or_else(|| {
-            let message = format!("{} needs a value", row.name);
+            let behind = row.letter.map(|letter| format!(" behind -{letter}"));
+            let message = format!("{} needs a value{}", row.name, behind.unwrap_or_default());
             let wrong = Diagnostic::new(at, "value", row.name, message);
             Box::new(wrong.remedy(format!("write {}={form}", row.name)))
         })?),
