@@ -124,7 +124,7 @@ fn a_run_that_was_killed_goes_on_from_its_journal() {
     for (round, options) in ["-j", "-jr", "-jr"].into_iter().enumerate() {
         let mut command = vdbench.command(&format!("-f ../parm {options}"));
         let mut running = command.stdout(std::process::Stdio::null()).spawn().expect("it starts");
-        while fs::read_dir(&journal).map_or(0, |logs| logs.count()) < 4 {
+        while fs::read_dir(&journal).map_or(0, Iterator::count) < 4 {
             assert_eq!(running.try_wait().expect("waited for"), None, "round {round}");
             std::thread::sleep(Duration::from_millis(2));
         }

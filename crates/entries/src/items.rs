@@ -306,6 +306,7 @@ pub struct Lane {
 }
 
 /// Begin of an item.
+#[expect(clippy::large_enum_variant, reason = "a box would be allocated for each item")]
 pub enum Begun {
     /// The item is in progress.
     Item(Lane),

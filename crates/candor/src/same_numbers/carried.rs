@@ -60,9 +60,14 @@ pub fn values(page: &str, title: &str) -> Vec<Value> {
         let text = rest.split("</script>").next().unwrap_or(rest);
         serde_json::from_str(text).expect("values")
     });
-    // Behind it stand the phases of a part of a series.
-    all.filter(|of: &Value| of["title"].as_str().is_some_and(|text| text.starts_with(title)))
+    // In front stand the phases of a part of a series.
+    all.filter(|of: &Value| of["title"].as_str().is_some_and(|text| is_titled(text, title)))
         .collect()
+}
+
+/// True for the title of a picture of that kind, with or without the name of its part.
+fn is_titled(text: &str, kind: &str) -> bool {
+    text == kind || text.to_lowercase().ends_with(&format!(": {}", kind.to_lowercase()))
 }
 
 fn points(series: &Value) -> Vec<Vec<Option<f64>>> {

@@ -341,7 +341,10 @@ fn what_is_not_validated_is_refused_by_name() {
         (format!("validate=yes\ndedupratio=2,dedupunit=4k\n{sd}"), "never the same twice"),
         (format!("validate=yes\ndata_errors=remove_device\n{sd}"), "is left alone"),
         (format!("journal=yes\n{}", sd.replace("/big", "/big,journal=/dev/sdy")), "not a device"),
-        (format!("validate=yes\n{}", sd.replace("rdpct", "xfersize=1000,rdpct")), "of 512 bytes"),
+        (
+            format!("validate=yes\n{}", sd.replace("rdpct", "xfersize=1000,rdpct")),
+            "multiple of 512",
+        ),
     ] {
         let errors = lowered(&text).err().unwrap_or_default();
         assert!(errors.contains(said) && errors.contains("p:"), "{text}: {errors}");
