@@ -1,6 +1,6 @@
-//! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho and mdtest, and
-//! mutated results of other tools: whatever stands in them, reading and lowering end in sentences, in
-//! a plan that is checked or in results, never in a panic.
+//! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho and mdtest,
+//! and mutated results of other tools: whatever stands in them, reading and lowering end in
+//! sentences, in a plan that is checked or in results, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor-dialects --release --test fuzz -- --nocapture` looks
 //! for an hour of CPU time per test; without the variable it is two seconds. `FUZZ_SEED` begins

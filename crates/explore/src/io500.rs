@@ -64,8 +64,8 @@ struct Amounts {
 }
 
 impl Amounts {
-    /// Half of what is free for the easy files, a fifth for the hard one, a tenth for small files; a
-    /// fifth of the free inodes for each of the trees. The rest is left to others.
+    /// Half of what is free for the easy files, a fifth for the hard one, a tenth for small files;
+    /// a fifth of the free inodes for each of the trees. The rest is left to others.
     fn of(space: Option<Space>, ranks: u64) -> Amounts {
         let (bytes, inodes) =
             space.map_or((u64::MAX, u64::MAX), |of| (of.available_bytes, of.available_inodes));

@@ -106,8 +106,8 @@ impl Default for Tree {
 
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
 /// (number in the tree), `{level}` (levels below the root), `{child}` (number among those beside
-/// it), `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the same,
-/// where directories without items count as if they had as many as others).
+/// it), `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the
+/// same, where directories without items count as if they had as many as others).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName(Pattern);
 
@@ -153,8 +153,9 @@ impl FromStr for EntryName {
     type Err = UnitError;
 
     fn from_str(text: &str) -> Result<Self, UnitError> {
-        const HOW: &str = "write `{rank}`, `{directory}`, `{level}`, `{child}`, `{number}`, `{item}` or \
-                           `{slot}`, `{item:06}` with zeros in front, or `{{` for a brace";
+        const HOW: &str = "write `{rank}`, `{directory}`, `{level}`, `{child}`, `{number}`, \
+                           `{item}` or `{slot}`, `{item:06}` with zeros in front, or `{{` for a \
+                           brace";
         Pattern::parse(text, EntryName::FIELDS, HOW).map(EntryName)
     }
 }

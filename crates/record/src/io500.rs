@@ -1,5 +1,5 @@
-//! Results and score of a run whose phases have the shape of IO500's: bandwidth of four phases, rates
-//! of names of eight, and the geometric means of both.
+//! Results and score of a run whose phases have the shape of IO500's: bandwidth of four phases,
+//! rates of names of eight, and the geometric means of both.
 //!
 //! The phases are known by their names, in plans of the name [`PLAN_NAME`].
 
@@ -85,7 +85,7 @@ pub struct Io500Result {
     pub is_scored: bool,
     /// Whether to believe it.
     pub verdict: Verdict,
-    /// What it measured instead of the storage.
+    /// Thing that it measured instead of the storage.
     pub measures: Option<MeasuredInstead>,
 }
 

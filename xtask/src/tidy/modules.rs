@@ -65,7 +65,7 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("history", "error place journal moment files entry index query change trends export"),
-    ("explore", "saturate small_files check"),
+    ("explore", "saturate small_files check io500"),
     ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),

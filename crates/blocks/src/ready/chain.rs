@@ -59,8 +59,7 @@ impl ReadyBlocks {
         let limits =
             Limits::new(depth, blocks.depth_low, blocks.pace.goal, &self.stop, self.flow_share());
         let seed = mix(self.seed, self.ranks.rank(rank));
-        let usual = usual_priority(&self.job);
-        let priorities = Priorities::new(seed, &blocks.priorities, usual);
+        let priorities = Priorities::new(seed, &blocks.priorities, usual_priority(&self.job));
         let pacer = self.pacer(rank);
         let trims = trims_written(blocks) || (blocks.mix.trim > 0 && !self.queues_trims);
         let flushes = self.trace.as_deref().is_some_and(has_flushes);

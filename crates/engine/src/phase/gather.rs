@@ -73,15 +73,12 @@ pub fn measurement(
     let operations: Vec<_> =
         rows.map(|(at, row)| op_stats(job, (at, row), elapsed_ns, &clock)).collect();
     let work = || operations.iter().filter(|op| op.figure.is_work());
+    let (ops, bytes) = (work().map(|op| op.ops).sum(), work().map(|op| op.bytes).sum());
     let mut measurement = Measurement {
         job: job.job.name.clone(),
         workers: job.job.workers,
         elapsed_ns,
-        last_done: Progress {
-            at_ns: elapsed_ns,
-            ops: work().map(|op| op.ops).sum(),
-            bytes: work().map(|op| op.bytes).sum(),
-        },
+        last_done: Progress { at_ns: elapsed_ns, ops, bytes },
         operations,
         first_done: first_done(job, &apart, elapsed_ns, &clock),
         stages: stages(&per_worker),

@@ -8,7 +8,7 @@ use crate::style::{Style, Tone};
 
 /// Said above the results: the list takes those of its own program only.
 const HEAD: &str = "IO500's phases by candor: not a submission.";
-/// What makes a result or the score invalid.
+/// Reason for a result or a score that is not valid.
 const TOO_SHORT: &str = "[INVALID]: a phase that writes lasts less than 300 s";
 
 /// The lines of the results, within the columns; none for any other run.
