@@ -1,4 +1,4 @@
-//! `candor scenario run io500`: phases of IO500's shape, which work on what the first of them wrote.
+//! `candor scenario run io500`: phases of IO500's shape, on what the first of them wrote.
 
 use std::path::PathBuf;
 
