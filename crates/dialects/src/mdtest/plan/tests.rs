@@ -53,7 +53,8 @@ fn lowered(line: &str) -> Result<Lowered, Vec<String>> {
 
 fn good(line: &str) -> Lowered {
     let lowered = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}"));
-    let errors: Vec<_> = check::check(&lowered.plan).into_iter().filter(|p| p.is_error()).collect();
+    let errors: Vec<_> =
+        check::check(&lowered.plan).into_iter().filter(candor_plan::Problem::is_error).collect();
     assert_eq!(errors, [], "{line}");
     lowered
 }
