@@ -31,8 +31,6 @@ pub struct Fsd {
     pub count: Option<(u64, u64)>,
     /// Flags with which files are opened.
     pub open_flags: OpenFlags,
-    /// Directory or device of the validation's journal.
-    pub journal: Option<String>,
     /// Each read and write is logged.
     pub log: bool,
 }
@@ -72,7 +70,6 @@ impl Default for Fsd {
             shared: false,
             count: None,
             open_flags: OpenFlags::default(),
-            journal: None,
             log: false,
         }
     }
@@ -170,13 +167,8 @@ const ROWS: &[FsdRow] = &[
         "directory of the tree",
     )
     .exact("target.path", "/mnt/tree"),
-    parameter(
-        "journal",
-        "DIRECTORY|DEVICE",
-        |fsd: &mut Fsd, text| put_some(&mut fsd.journal, values::word(text)),
-        "place of the validation's journal",
-    )
-    .exact("validation", "/tmp"),
+    known("journal", "DIRECTORY|DEVICE", "place of the validation's journal")
+        .refused("/tmp", "files of trees are not validated yet; use sd= with lun=FILE"),
     known("host", "NAME", "hosts")
         .alias(&["hd"])
         .refused("h1", "a workload names its hosts (fwd=…,host=), as in vdbench"),
