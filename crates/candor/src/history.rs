@@ -41,8 +41,8 @@ pub fn keep(report: &Report) {
         Ok(kept) => {
             if kept.is_first {
                 screen::tell(&format!(
-                    "candor: finished runs are kept in {dir}: candor history lists them, \
-                     --no-history keeps a run out\n"
+                    "candor: finished runs are kept in {dir}\n\
+                     candor: candor history lists them, --no-history keeps a run out\n"
                 ));
             }
             if let Some(why) = kept.unindexed {

@@ -48,6 +48,9 @@ pub enum Scale {
     Spread,
     /// By their logarithms; values of zero or less have no place.
     Log,
+    /// Changes, as shares of what was before, by the logarithm of how many times it became: half
+    /// as much is as far from none as twice as much.
+    Times,
     /// Percentiles from 0 to 100, each nine as long as the one before it.
     Nines,
     /// Time since the start, in ns.

@@ -76,6 +76,7 @@ impl Placed {
                 self.evenly(axis, ticks_max, ends);
             }
             Scale::Log => self.by_logarithms(axis, ticks_max, ends),
+            Scale::Times => self.by_times(axis, ticks_max),
             Scale::Nines => {
                 (self.low, self.high) = (0.0, self.high.max(90.0));
                 self.ticks = ticks::nines(self.high);
@@ -148,6 +149,18 @@ impl Placed {
         self.ticks = ticks.into_iter().map(|at| (at, short(at, axis.unit))).collect();
     }
 
+    /// From the tick below none, or the least change, to the one above the greatest.
+    fn by_times(&mut self, axis: &Axis, ticks_max: usize) {
+        let times = ticks::times(1.0 + self.low.min(0.0), 1.0 + self.high.max(0.0), ticks_max);
+        let ends = |at: Option<&f64>, value: f64| at.map_or(value, |times| times - 1.0);
+        (self.low, self.high) = (ends(times.first(), self.low), ends(times.last(), self.high));
+        let text = |times: f64| match times > 1.0 {
+            true => format!("×{times}"),
+            false => short(times - 1.0, axis.unit),
+        };
+        self.ticks = times.iter().map(|at| (at - 1.0, text(*at))).collect();
+    }
+
     /// The same axis along another range of pixels.
     pub fn at(self, from: f64, to: f64) -> Placed {
         Placed { from, to, ..self }
@@ -174,6 +187,7 @@ impl Placed {
             Scale::Linear => "linear",
             Scale::Spread => "spread",
             Scale::Log => "log",
+            Scale::Times => "times",
             Scale::Nines => "nines",
             Scale::Elapsed => "elapsed",
             Scale::Date => "date",
@@ -186,6 +200,7 @@ impl Placed {
 fn has_place(scale: &Scale, value: f64) -> bool {
     match scale {
         Scale::Log => (1e-30..=GREATEST).contains(&value),
+        Scale::Times => (1e-30..=GREATEST).contains(&(1.0 + value)),
         Scale::Nines => (0.0..100.0).contains(&value),
         // Three thousand years from now.
         Scale::Date => value.abs() <= 1e11,
@@ -197,6 +212,7 @@ fn has_place(scale: &Scale, value: f64) -> bool {
 fn transformed(scale: &Scale, value: f64) -> f64 {
     match scale {
         Scale::Log => value.log10(),
+        Scale::Times => value.ln_1p(),
         Scale::Nines => -(1.0 - value / 100.0).log10(),
         _ => value,
     }
@@ -246,6 +262,16 @@ mod tests {
     }
 
     #[test]
+    fn a_half_is_as_far_as_twice() {
+        let axis = Axis::new("", Unit::Change, Scale::Times);
+        let axis = placed(&axis, &[-0.4, 0.05, 14.0], Ends::Round);
+        assert_eq!(texts(&axis), ["-90 %", "0 %", "×10", "×100"]);
+        let at = |change| axis.place(change).expect("a place");
+        assert!((at(0.0) - at(-0.5) - (at(1.0) - at(0.0))).abs() < 1e-6);
+        assert_eq!(axis.place(-1.0), None);
+    }
+
+    #[test]
     fn dates_close_to_each_other_have_whole_minutes_around_them() {
         const NOON: f64 = 20_780.0 * 86_400.0 + 12.0 * 3600.0;
         for seconds in [0.0, 1.0, 239.0] {
@@ -263,8 +289,8 @@ mod tests {
         fn every_value_has_a_place_within(
             values in prop::collection::vec(prop::num::f64::ANY, 0..9),
         ) {
-            for scale in [Scale::Linear, Scale::Spread, Scale::Log, Scale::Nines, Scale::Elapsed,
-                Scale::Date, Scale::Category(vec!["a".into(), "b".into()])] {
+            for scale in [Scale::Linear, Scale::Spread, Scale::Log, Scale::Times, Scale::Nines,
+                Scale::Elapsed, Scale::Date, Scale::Category(vec!["a".into(), "b".into()])] {
                 for ends in [Ends::Tight, Ends::Round] {
                     let axis = Axis::new("", Unit::Ns, scale.clone());
                     let placed = placed(&axis, &values, ends);

@@ -136,6 +136,7 @@ fn axis() -> impl Strategy<Value = Axis> {
         Just(Scale::Linear),
         Just(Scale::Spread),
         Just(Scale::Log),
+        Just(Scale::Times),
         Just(Scale::Nines),
         Just(Scale::Elapsed),
         Just(Scale::Date),

@@ -51,6 +51,27 @@ pub fn logarithmic(low: f64, high: f64, ticks_max: usize) -> Vec<f64> {
     coarse.unwrap_or_default()
 }
 
+/// How many times as much: 1, 2 and 5 times powers of ten that hold a range with one within it;
+/// powers of ten alone where these are too many.
+pub fn times(low: f64, high: f64, ticks_max: usize) -> Vec<f64> {
+    let low = low.max(1e-31);
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let holding = |factors: &[f64], every: i32| -> Vec<f64> {
+        let powers = (first - every..=last + every).filter(|power| power % every == 0);
+        let all = powers.flat_map(|power| factors.iter().map(move |of| of * 10f64.powi(power)));
+        let all: Vec<f64> = all.collect();
+        let from = all.partition_point(|at| *at <= low * (1.0 + 1e-9)).saturating_sub(1);
+        let to = all.partition_point(|at| *at < high * (1.0 - 1e-9));
+        all[from..=to.max(from + 1).min(all.len() - 1)].to_vec()
+    };
+    let fine = holding(&[1.0, 2.0, 5.0], 1);
+    let mut coarser = (1..40).map(|every| holding(&[1.0], every));
+    match fine.len() <= ticks_max.max(4) {
+        true => fine,
+        false => coarser.find(|ticks| ticks.len() <= ticks_max.max(4)).unwrap_or(fine),
+    }
+}
+
 /// Powers of two within a range, as many as fit.
 pub fn binary(low: f64, high: f64, ticks_max: usize) -> Vec<f64> {
     let (first, last) = (low.log2().ceil() as i32, high.log2().floor() as i32);
@@ -142,6 +163,13 @@ mod tests {
             binary(4096.0, 1_048_576.0, 5),
             [4096.0, 16384.0, 65536.0, 262_144.0, 1_048_576.0]
         );
+    }
+
+    #[test]
+    fn times_hold_their_range_and_one() {
+        assert_eq!(times(0.6, 15.0, 8), [0.5, 1.0, 2.0, 5.0, 10.0, 20.0]);
+        assert_eq!(times(0.6, 254.0, 5), [0.1, 1.0, 10.0, 100.0, 1000.0]);
+        assert_eq!(times(1.0, 1.0, 5), [1.0, 2.0]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub fn title(axis: &Axis, unit: &AxisUnit) -> String {
 /// The name of the unit, where ticks do not bring it themselves.
 fn unit_name<'a>(axis: &Axis, unit: &'a AxisUnit) -> &'a str {
     match axis.scale {
-        Scale::Log => "",
+        Scale::Log | Scale::Times => "",
         // `IOPS` has its second in its name.
         _ if axis.unit == Unit::OpsPerS && axis.label.ends_with("IOPS") => "",
         _ => &unit.name,

@@ -81,12 +81,14 @@
   function transformed(scale, value) {
     if (value === null) return NaN;
     if (scale === "log") return value > 0 ? Math.log10(value) : NaN;
+    if (scale === "times") return Math.log1p(value);
     if (scale === "nines") return value < 100 ? -Math.log10(1 - value / 100) : NaN;
     return value;
   }
 
   function restored(scale, value) {
     if (scale === "log") return 10 ** value;
+    if (scale === "times") return Math.expm1(value);
     if (scale === "nines") return 100 * (1 - 10 ** -value);
     return value;
   }

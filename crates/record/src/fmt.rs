@@ -169,8 +169,12 @@ pub fn plural(count: f64, one: &str, many: &str) -> String {
     format!("{} {}", self::count(count), if count == 1.0 { one } else { many })
 }
 
-/// The text as a sentence begins.
+/// The text as a sentence begins; names such as `io_uring` stay as they are.
 pub fn capital(text: &str) -> String {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    if first.contains('_') {
+        return text.to_owned();
+    }
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

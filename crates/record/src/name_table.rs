@@ -86,15 +86,21 @@ impl<'a> Cell<'a> {
             verdict: judged.verdict,
             answered_by: judged.answered_by,
         };
-        Some(Cell { phase: at, tree: &target.name, column: column(entries)?, rate })
+        let column = column(entries, measured.elapsed_with_flush_ns.is_some())?;
+        Some(Cell { phase: at, tree: &target.name, column, rate })
     }
 }
 
-/// The thing that is done to each name, in a word; none where that is several things.
-fn column(entries: &Entries) -> Option<&'static str> {
+/// The thing that is done to each name, in a word, and whether the sync at its end is within the
+/// rate; none where that is several things.
+fn column(entries: &Entries, with_sync: bool) -> Option<&'static str> {
     let mut main = [Step::Create, Step::Read, Step::Write].into_iter();
     let step = main.find(|step| entries.has(*step)).or_else(|| entries.single())?;
-    Some(if step == Step::Unlink { "delete" } else { step.name() })
+    Some(match step {
+        Step::Create if with_sync => "create+sync",
+        Step::Unlink => "delete",
+        step => step.name(),
+    })
 }
 
 fn names_per_s(

@@ -201,8 +201,9 @@ fn work(series: &Series) -> String {
     let on = if targets.is_empty() { String::new() } else { format!(" on {targets}") };
     let host = if series.host.is_empty() { String::new() } else { format!(" of {}", series.host) };
     let Series { phase, job, tool, .. } = series;
-    // A job that nobody named is called so; it says nothing.
-    let job = if job == "job" { String::new() } else { format!(", job {job}") };
+    // A job that nobody named is called so, and many a job as its phase.
+    let is_told = job == "job" || job == phase;
+    let job = if is_told { String::new() } else { format!(", job {job}") };
     format!("{}{on}{host} (phase {phase}{job}, {tool})", words.join(", "))
 }
 

@@ -9,6 +9,9 @@ use candor_record::{Event, JobSample, Left, Measurement, PrepareStep, Rates, Run
 
 use crate::layout::{cut, width};
 
+/// Columns that a phase's name has at least.
+const HEAD_MIN: usize = 12;
+
 /// Progress of one run.
 #[derive(Debug)]
 pub struct Line {
@@ -93,7 +96,10 @@ impl Line {
         (self.samples, self.has_rate) = (Vec::new(), false);
         let head = head(&self.progress);
         match (self.terminal, expected_ns) {
-            (true, _) => self.over(&format!("{head}{}", self.left(now_ns))),
+            (true, _) => {
+                let left = self.left(now_ns);
+                self.over(&format!("{}{left}", self.shortened(&head, &left)))
+            }
             (false, None) => format!("{head}\n"),
             (false, Some(ns)) => format!("{head}, {}\n", fmt::wait(ns)),
         }
@@ -114,8 +120,8 @@ impl Line {
         let rates = Rates::of_samples(self.samples.iter().map(|of| &of.sample));
         let rates = if self.has_rate { self::rates(&rates) } else { String::new() };
         let joint = if rates.is_empty() { "" } else { " · " };
-        let head = head(&self.progress);
-        self.over(&format!("{head}{joint}{rates}{ramp}{}", self.left(now_ns)))
+        let rest = format!("{joint}{rates}{ramp}{}", self.left(now_ns));
+        self.over(&format!("{}{rest}", self.shortened(&head(&self.progress), &rest)))
     }
 
     fn end(&mut self, measurements: &[Measurement]) -> String {
@@ -130,6 +136,11 @@ impl Line {
     /// Time left of the phase and of the run, as far as they are known.
     fn left(&self, now_ns: u64) -> String {
         self.progress.left(now_ns).map_or(String::new(), |left| format!(" · {}", time_left(&left)))
+    }
+
+    /// A phase's name with room for what follows: rates and time left say more than its end.
+    fn shortened(&self, head: &str, rest: &str) -> String {
+        cut(head, (self.columns - 1).saturating_sub(width(rest)).max(HEAD_MIN))
     }
 
     /// The text over the last one, within the terminal's width.

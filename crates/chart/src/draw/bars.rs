@@ -80,7 +80,7 @@ fn panel(chart: &Chart, index: usize, left: f64, sheet: &mut Sheet<'_>, top: f64
             let top = plot.top + row + nth as f64 * BAR;
             one(bar, series.slot, &axis, top, sheet);
             let end = bar.interval.map_or(bar.value, |(_, to)| to.max(bar.value));
-            let after = axis.place(end).unwrap_or(axis.from) + 6.0;
+            let after = axis.place(end).unwrap_or(axis.from).max(axis.base()) + 6.0;
             let text = label(bar, panel);
             sheet.text(&Text { text: &text, at: (after, top + BAR - 3.5), ..Text::default() });
         }

@@ -1,12 +1,15 @@
 //! Changes of a comparison as bars with their intervals.
 
-use candor_chart::{Axis, Bar, Chart, Panel, Series, Shape};
+use candor_chart::{Axis, Bar, Chart, Panel, Scale, Series, Shape};
 use candor_record::comparison::{Comparison, Fairness, FigureChange, RunChange};
 use candor_record::results::FigureKind;
 use candor_record::{Unit, fmt};
 
 use super::{ROWS_MAX, Run, frame};
 use crate::comparison;
+
+/// The greatest change, or end of its interval, up to which bars are drawn evenly.
+const LINEAR_MAX: f64 = 3.0;
 
 /// The changes of figures as shares of the baseline, for a page that tells the rest. Bars of
 /// changes that were not shown, or whose results cannot be believed, are hollow, and words behind
@@ -124,7 +127,11 @@ fn bar(row: usize, figure: &FigureChange) -> Bar {
 }
 
 fn panel(labels: [&str; 2], bars: Vec<Bar>) -> Panel {
-    let axis = Axis::linear(&format!("Change from {} to {}", labels[0], labels[1]), Unit::Change);
+    let ends = bars.iter().map(|bar| bar.interval.map_or(bar.value, |(_, to)| to.max(bar.value)));
+    // Beside one that became many times as much, all else would be too short to see.
+    let scale = if ends.fold(0.0, f64::max) > LINEAR_MAX { Scale::Times } else { Scale::Linear };
+    let label = format!("Change from {} to {}", labels[0], labels[1]);
+    let axis = Axis::new(&label, Unit::Change, scale);
     Panel::new(axis, vec![Series::new(String::new(), 0, Shape::Bars(bars))])
 }
 
@@ -182,6 +189,13 @@ mod tests {
         );
         assert_eq!((bars[1].is_doubtful, bars[1].note.as_str()), (true, "not shown"));
         assert_eq!(bars[0].interval, Some((-0.375, -0.125)));
+    }
+
+    #[test]
+    fn beside_many_times_as_much_bars_go_by_logarithms() {
+        let (some, many) = (figure("p", 2.5, Outcome::Worse), figure("p", 13.0, Outcome::Worse));
+        let scale = |of: &[&FigureChange]| changes(of, ["A", "B"], 0.95).panels[0].y.scale.clone();
+        assert_eq!([scale(&[&some]), scale(&[&some, &many])], [Scale::Linear, Scale::Times]);
     }
 
     fn compared(changes: &[&[FigureChange]]) -> Comparison {
