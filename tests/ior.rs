@@ -218,7 +218,7 @@ fn rows_of_tasks_and_transfers_are_written() {
     let ranks = fs::read_to_string(ior.path("ranks.csv")).expect("the file");
     let cells: Vec<Vec<&str>> = ranks.lines().map(|line| line.split(',').collect()).collect();
     let starts: Vec<String> = cells.iter().map(|row| row[..2].join(" ")).collect();
-    assert_eq!(starts, ["write 0", "write 1", "read 0", "read 1"], "{ranks}");
+    assert_eq!(starts, ["access rank", "write 0", "write 1", "read 0", "read 1"], "{ranks}");
     assert!(cells.iter().all(|row| row.len() == 6), "{ranks}");
     for rank in 0..2 {
         let rows = fs::read_to_string(ior.path(&format!("ops-0-{rank:05}.csv"))).expect("rows");

@@ -112,6 +112,8 @@ pub struct LayoutOptions {
     pub random: u32,
     /// Seed of that order; absent means the time.
     pub random_seed: Option<u32>,
+    /// Bytes per call of a fill in sequence before random writes; 0: none.
+    pub prefill_bytes: u64,
 }
 
 impl Default for LayoutOptions {
@@ -126,6 +128,7 @@ impl Default for LayoutOptions {
             multi_file: false,
             random: 0,
             random_seed: None,
+            prefill_bytes: 0,
         }
     }
 }

@@ -149,6 +149,11 @@ impl<'a> Results<'a> {
         Some((file, csv::tasks(figures)))
     }
 
+    /// The header of those rows, for a new file.
+    pub fn task_header() -> &'static str {
+        csv::TASKS_HEADER
+    }
+
     /// The phases, without doing them (`--dryRun`).
     pub fn dry_run(&mut self, now: &Moment) -> String {
         let mut text = self.head();

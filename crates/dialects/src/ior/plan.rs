@@ -18,6 +18,8 @@ use crate::kit::{Diagnostic, Diagnostics, Origins};
 pub enum PhaseKind {
     /// Files that are there are deleted before the write; not measured.
     Clear,
+    /// Files are filled in sequence before a random write; not measured.
+    Fill,
     /// Files are written.
     Write,
     /// Files are read back and verified; not measured.

@@ -91,7 +91,7 @@ impl UnderWay {
             minutes > 0 && self.began.elapsed() >= Duration::from_secs(minutes.saturating_mul(60));
         match kind {
             PhaseKind::Remove => !self.has_run || (rules.keep_with_error && self.has_errors),
-            PhaseKind::Clear | PhaseKind::Write => is_late,
+            PhaseKind::Clear | PhaseKind::Fill | PhaseKind::Write => is_late,
             PhaseKind::Check | PhaseKind::Read => is_late || self.transfers == Some(0),
         }
     }

@@ -204,7 +204,9 @@ impl Tests<'_> {
             self.add(&file, rows, begins);
         }
         if let Some((file, rows)) = tasks {
-            self.add(&file, &rows, false);
+            let begins = self.made.insert(file.clone());
+            let header = if begins { Results::task_header() } else { "" };
+            self.add(&file, &format!("{header}{rows}"), begins);
         }
     }
 

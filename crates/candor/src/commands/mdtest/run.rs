@@ -191,6 +191,9 @@ fn of_name(measured: &Measurement) -> String {
     if let Some(status) = command_failure(measured) {
         return format!("the command failed: {status}");
     }
+    if measured.errors.is_empty() && output::short_reads(measured) > 0 {
+        return output::SHORT_READS.to_owned();
+    }
     match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
         Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
             format!("{op} of {}: {}", error.path, error.message)
@@ -212,5 +215,6 @@ fn command_failure(measured: &Measurement) -> Option<&str> {
 fn has_failed(measured: &Measurement) -> bool {
     let mismatches = measured.verify.as_ref().is_some_and(|verify| !verify.first.is_empty());
     let ended = matches!(measured.ended, Ended::Failed | Ended::Stalled);
-    ended || mismatches || !measured.errors.is_empty() || command_failure(measured).is_some()
+    let short = output::short_reads(measured) > 0;
+    ended || mismatches || short || !measured.errors.is_empty() || command_failure(measured).is_some()
 }

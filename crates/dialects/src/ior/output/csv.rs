@@ -33,6 +33,10 @@ fn row(test: &TestResults<'_>, figures: &Figures) -> String {
     format!("{access},{},{tasks},{}\n", numbers.join(","), figures.repetition)
 }
 
+/// Header of the rows of tasks.
+pub(super) const TASKS_HEADER: &str = "access,rank,runtime-with-openclose,runtime,\
+                                       throughput-withopenclose,throughput\n";
+
 /// A row for each task of a phase: direction, rank, both times and both rates in bytes per second.
 pub(super) fn tasks(figures: &Figures) -> String {
     let access = figures.access.word();

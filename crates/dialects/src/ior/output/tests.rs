@@ -101,7 +101,7 @@ fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, R
         text += &results.started(nth, &moment(6));
         let slower = u64::from(phase.repetition) * 100_000;
         let mut measurement = match phase.kind {
-            PhaseKind::Write => measured(Direction::Write, slower),
+            PhaseKind::Fill | PhaseKind::Write => measured(Direction::Write, slower),
             PhaseKind::Check | PhaseKind::Read => measured(Direction::Read, slower),
             PhaseKind::Clear | PhaseKind::Remove => removed(),
         };

@@ -286,7 +286,7 @@ fn summary_row(setup: &TestSetup, summary: &Summary) -> String {
 pub(super) fn planned(nth: usize, phase: &TestPhase, test: &TestResults<'_>) -> String {
     let setup = test.setup;
     let moves = match phase.kind {
-        PhaseKind::Clear | PhaseKind::Remove => "files".to_owned(),
+        PhaseKind::Clear | PhaseKind::Fill | PhaseKind::Remove => "files".to_owned(),
         _ if setup.options.io.api == Api::Dummy => "nothing".to_owned(),
         _ => format!(
             "{} tasks, {} transfers of {} each",

@@ -1,4 +1,4 @@
-//! The phases of a repetition, in IOR's order: delete, write, check, read, remove.
+//! The phases of a repetition, in IOR's order: delete, fill, write, check, read, remove.
 
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Job, Nanos, Phase, Plan, Sharing, Target};
@@ -88,7 +88,13 @@ impl Lowering<'_> {
                 self.unlink(place, PhaseKind::Clear, test, &targets);
                 self.present.set(&files.paths, false);
             }
-            self.moves(place, PhaseKind::Write, test, &files.written);
+            match work::filling(test) {
+                Some(filling) => {
+                    self.moves(place, PhaseKind::Fill, &filling, &files.written);
+                    self.moves(place, PhaseKind::Write, test, &files.found);
+                }
+                None => self.moves(place, PhaseKind::Write, test, &files.written),
+            }
             self.present.set(&files.paths, true);
         }
         if run.check_write {
@@ -131,12 +137,23 @@ impl Lowering<'_> {
 
     /// Adds targets that the plan does not have yet, and gives the names of all.
     fn use_targets(&mut self, targets: &[Target]) -> Vec<String> {
-        for target in targets {
-            if self.plan.target(&target.name).is_none() {
-                self.plan.targets.push(target.clone());
-            }
+        targets.iter().map(|target| self.use_target(target)).collect()
+    }
+
+    /// Another test may have other sizes of the same files: these have a number behind the name.
+    fn use_target(&mut self, target: &Target) -> String {
+        let named = |nth: usize| {
+            let number = if nth == 1 { String::new() } else { format!(" ({nth})") };
+            Target { name: format!("{}{number}", target.name), ..target.clone() }
+        };
+        let has_place =
+            |of: &Target| self.plan.target(&of.name).is_none_or(|known| known == of);
+        let wanted = (1..).map(named).find(has_place).unwrap_or_default();
+        let name = wanted.name.clone();
+        if self.plan.target(&name).is_none() {
+            self.plan.targets.push(wanted);
         }
-        targets.iter().map(|target| target.name.clone()).collect()
+        name
     }
 
     fn push(&mut self, place: &Place, kind: PhaseKind, phase: Phase) {
@@ -175,6 +192,7 @@ impl PhaseKind {
     pub fn word(self) -> &'static str {
         match self {
             PhaseKind::Clear => "delete",
+            PhaseKind::Fill => "fill",
             PhaseKind::Write => "write",
             PhaseKind::Check => "check",
             PhaseKind::Read => "read",

@@ -10,7 +10,7 @@ use candor_plan::{
 };
 
 use super::PhaseKind;
-use crate::ior::options::{Api, Packet};
+use crate::ior::options::{Api, EndOptions, Packet};
 use crate::ior::setup::TestSetup;
 
 /// The job of a phase that moves bytes.
@@ -36,6 +36,19 @@ pub(super) fn job(test: &TestSetup, kind: PhaseKind, repetition: u32, targets: V
     }
 }
 
+/// The test whose write fills the files in sequence, where that is asked for.
+pub(super) fn filling(test: &TestSetup) -> Option<TestSetup> {
+    let prefill = test.options.layout.prefill_bytes;
+    (prefill > 0).then(|| {
+        let mut filling = test.clone();
+        filling.options.layout.transfer_bytes = prefill;
+        filling.options.layout.random = 0;
+        filling.options.ends = EndOptions::default();
+        filling.status_iterations = 0;
+        filling
+    })
+}
+
 /// The end of a phase: a deadline, a count, one pass.
 fn stop(test: &TestSetup, kind: PhaseKind) -> Stop {
     let ends = &test.options.ends;
@@ -57,7 +70,7 @@ fn stop(test: &TestSetup, kind: PhaseKind) -> Stop {
 
 fn blocks(test: &TestSetup, kind: PhaseKind) -> Blocks {
     let (layout, io) = (&test.options.layout, &test.options.io);
-    let writes = kind == PhaseKind::Write;
+    let writes = matches!(kind, PhaseKind::Fill | PhaseKind::Write);
     let random_blocks = layout.random > 1;
     let transfer = Bytes(layout.transfer_bytes);
     let per_block = u32::try_from(layout.block_bytes / layout.transfer_bytes.max(1));
@@ -99,7 +112,7 @@ fn blocks(test: &TestSetup, kind: PhaseKind) -> Blocks {
 
 /// Each transfer is logged for the files of `savePerOpDataCSV`.
 fn logs(test: &TestSetup, kind: PhaseKind) -> bool {
-    kind != PhaseKind::Check && test.options.output.operations_csv.is_some()
+    matches!(kind, PhaseKind::Write | PhaseKind::Read) && test.options.output.operations_csv.is_some()
 }
 
 fn access(test: &TestSetup) -> Access {

@@ -100,6 +100,31 @@ const RULES: &[Rule] = &[
         remedy: "give a larger -b and fewer segments",
     },
     Rule {
+        option: "randomPrefill",
+        is_broken: |test, _| {
+            let layout = &test.options.layout;
+            layout.prefill_bytes > 0 && layout.random == 0
+        },
+        sentence: |_| "files are filled before random writes only".into(),
+        known_as: "Setting the randomPrefill option without using random is not useful",
+        remedy: "give -z, or leave the fill out",
+    },
+    Rule {
+        option: "randomPrefill",
+        is_broken: |test, _| {
+            let layout = &test.options.layout;
+            layout.prefill_bytes > 0
+                && (layout.block_bytes % layout.prefill_bytes > 0 || layout.prefill_bytes % WORD > 0)
+        },
+        sentence: |test| {
+            let layout = &test.options.layout;
+            let (block, fill) = (layout.block_bytes, layout.prefill_bytes);
+            format!("a block of {block} bytes cannot be filled by {fill} bytes at a time")
+        },
+        known_as: "The randomPrefill option must divide the blockSize",
+        remedy: "give a divisor of -b that is a multiple of 8",
+    },
+    Rule {
         option: "reorderTasksRandom",
         is_broken: |test, _| test.options.order.constant && test.options.order.random > 0,
         sentence: |_| "-C and -Z exclude each other".into(),

@@ -158,6 +158,14 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
+/// Why a read of a file that is too short is none.
+pub const SHORT_READS: &str = "files are shorter than what -e reads of each";
+
+/// Reads that ended with a file before all was read.
+pub fn short_reads(measured: &Measurement) -> u64 {
+    measured.operation("read").short
+}
+
 /// Name of the operation of which one is an item.
 fn counted(measured: &Measurement) -> &str {
     let mut names = measured.operations.iter().map(|op| op.name.as_str());
@@ -175,7 +183,8 @@ impl TestResult {
         division: Division,
     ) {
         let op = measured.operation(counted(measured));
-        self.items = op.ops;
+        // A file that is too short was not read as asked.
+        self.items = op.ops.saturating_sub(short_reads(measured));
         self.latency = op.latency.clone();
         let of_step = |step: &OpStats| Some((step.name.clone(), step.latency.clone()?));
         let steps = measured.operations.iter().filter(|step| step.figure != Figure::Item);
@@ -233,7 +242,8 @@ impl TestResult {
     }
 
     fn note_failures(&mut self, measured: &Measurement) {
-        self.failed += measured.errors.iter().map(|error| error.count).sum::<u64>();
+        let short = short_reads(measured);
+        self.failed += measured.errors.iter().map(|error| error.count).sum::<u64>() + short;
         if let Some(stats) = &measured.verify {
             self.mismatches +=
                 stats.flipped + stats.torn + stats.misdirected + stats.stale + stats.foreign;
@@ -243,6 +253,8 @@ impl TestResult {
                 Some(op) => format!("{op} of {}: {}", error.path, error.message),
                 None => error.message.clone(),
             });
+            let too_short = (short > 0).then(|| SHORT_READS.to_owned());
+            self.reason = self.reason.take().or(too_short);
         }
     }
 }

@@ -37,9 +37,11 @@ pub(super) const LAYOUT: &[Row<Value>] = &[
     value("random-offset-seed", "N",
         |d, t| put_unless_negative(&mut d.options.layout.random_seed, t, [0, INT_MAX]),
         "seed of that order; -1 takes the time").default("-1").exact("seed", "7"),
-    refused("randomPrefill", "BYTES", "fill the files in sequence before random writes",
-        "the fill would be part of the measured time; write the files first, without -z, and give \
-         -E to the random write"),
+    value("randomPrefill", "BYTES",
+        |d, t| put_number(&mut d.options.layout.prefill_bytes, t, [0, BYTES_MAX]),
+        "fill the files in sequence before random writes, so many bytes per call").default("0")
+        .near("phase", "64k", "the fill is a phase before the write; IOR counts it into the \
+              write's time"),
 ];
 
 #[rustfmt::skip]
