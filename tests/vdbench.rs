@@ -1,9 +1,11 @@
 //! candor called as vdbench: runs of parameter files, pages of results, exit codes.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
-use crate::support::alone;
 use crate::support::vdbench::Vdbench;
+use crate::support::{alone, candor};
 
 fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -33,6 +35,39 @@ fn the_founding_file_runs_unchanged_and_ends_with_a_verdict() {
     let of_run: Vec<_> = rows.iter().filter(|row| row[0] == "seq_rd").collect();
     assert_eq!(of_run.len(), 4, "three intervals and an average: {rows:?}");
     assert_eq!(of_run[3][1..], ["avg_2-3", "16384", "32", "0.0000", "100.0000"]);
+}
+
+#[test]
+fn what_fio_can_say_exactly_becomes_a_job_file_that_fio_takes() {
+    let (_alone, vdbench) = (alone(), Vdbench::new());
+    let (parameters, job) = (vdbench.scratch.path("parm"), vdbench.scratch.path("job.fio"));
+    let lun = vdbench.scratch.path("lun");
+    fs::write(&lun, vec![0; 1 << 20]).expect("a file");
+    let text = |read: u32| {
+        format!(
+            "sd=sd1,lun={lun}\nwd=wd1,sd=sd1,xfersize=4k,rdpct={read}\n\
+             rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1,forthreads=(1,4)\n"
+        )
+    };
+    fs::write(&parameters, text(100)).expect("a file");
+    let words = ["convert", "--to", "fio", "--save", &job, "vdbench", "-f", &parameters];
+    let done = candor(&words);
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let ran = candor(&["fio", "--output-format=json", &job]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report: serde_json::Value = serde_json::from_str(&ran.out).expect("fio's JSON");
+    let jobs = report["jobs"].as_array().expect("jobs");
+    assert_eq!(jobs.len(), 1 + 4, "{}", ran.out);
+    if Path::new("/usr/bin/fio").exists() {
+        let fio = Command::new("/usr/bin/fio").args(["--parse-only", &job]).output();
+        let fio = fio.expect("fio");
+        assert!(fio.status.success(), "{}", String::from_utf8_lossy(&fio.stdout));
+    }
+    // A rate of reads and writes together is none of fio's.
+    fs::write(&parameters, text(70)).expect("a file");
+    let refused = candor(&words);
+    assert_eq!(refused.code, Some(2), "{}", refused.err);
+    assert!(refused.err.contains("pace.ops: the plan has \"100/s\""), "{}", refused.err);
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod interrupt;
 mod jobs;
 mod large;
 mod report;
-mod stats;
+use candor_bench::stats;
 mod targets;
 mod tool;
 mod workload;

@@ -12,6 +12,7 @@ pub mod show_command;
 pub mod state;
 pub mod trace;
 pub mod values;
+pub mod write;
 
 use std::ffi::OsString;
 

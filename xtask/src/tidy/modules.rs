@@ -30,7 +30,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "dialects::fio",
         "values job ast job_options options flags help output show_command state trace \
-         lower",
+         lower write",
     ),
     (
         "dialects::fio::lower",

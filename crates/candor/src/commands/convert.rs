@@ -1,14 +1,17 @@
-//! `candor convert WORDS`: what foreign words amount to, as a plan of candor's own.
+//! `candor convert WORDS`: what foreign words amount to, as a plan of candor's own, or in the words
+//! of another tool.
 
 mod fio;
 mod ior;
 mod mdtest;
+mod own;
 mod vdbench;
 
 use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use candor_dialects::fio::lower::ThisHost;
 use candor_dialects::kit::{Diagnostic, Origins, Texts};
 use candor_plan::{Plan, PlanPath, check, text};
 use candor_record::Note;
@@ -22,7 +25,10 @@ Print what foreign words amount to, as a plan for candor run.
 Words begin with the name of their tool (fio, ior, mdtest, vdbench) and are its command line; or they are a file alone, \
 whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
 was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
-plan, for candor run reads traces of its own form.";
+plan, for candor run reads traces of its own form.
+
+With --to fio the result is a job file, where fio's words say exactly the same work; what they cannot say \
+is told, and nothing is written. A plan, too, can be converted so: name its file, which ends in .toml.";
 
 /// Bytes at the start of a file that tell its language.
 const BEGIN_BYTES: u64 = 64 << 10;
@@ -33,17 +39,31 @@ struct Converter {
     tool: &'static str,
     /// The command line of a file alone; none where its content is of another language.
     of_file: fn(&str, &str) -> Option<Vec<OsString>>,
-    /// Converts a command line, the tool's name first, prints the plan or saves it, and gives the
-    /// exit code.
-    convert: fn(&[OsString], Option<&Path>) -> u8,
+    /// Reads a command line, the tool's name first; else the exit code, after all was told. Files
+    /// beside the plan go where it is saved.
+    read: fn(&[OsString], Option<&Path>) -> Result<Converted, u8>,
 }
+
+/// A plan, and comments on where it is not exactly what was asked.
+struct Converted {
+    plan: Plan,
+    comments: Vec<(PlanPath, String)>,
+}
+
+/// Words that a plan is written in: their name, and the text.
+type Writer = (&'static str, fn(&Converted) -> Result<String, Vec<String>>);
+
+/// All of them; the first is the default.
+const WRITERS: &[Writer] =
+    &[("plan", |of| Ok(text::write_commented(&of.plan, &of.comments))), ("fio", job_file)];
 
 /// All of them; the first one takes what none knows.
 const CONVERTERS: &[Converter] = &[
-    Converter { tool: "fio", of_file: |_, _| None, convert: fio::convert },
-    Converter { tool: "ior", of_file: ior::of_file, convert: ior::convert },
-    Converter { tool: "mdtest", of_file: |_, _| None, convert: mdtest::convert },
-    Converter { tool: "vdbench", of_file: vdbench::of_file, convert: vdbench::convert },
+    Converter { tool: "fio", of_file: |_, _| None, read: fio::read },
+    Converter { tool: "ior", of_file: ior::of_file, read: ior::read },
+    Converter { tool: "mdtest", of_file: |_, _| None, read: mdtest::read },
+    Converter { tool: "vdbench", of_file: vdbench::of_file, read: vdbench::read },
+    Converter { tool: "candor", of_file: own::of_file, read: own::read },
 ];
 
 /// The command line.
@@ -53,10 +73,16 @@ pub fn command() -> Command {
     let save =
         Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
     let save = save.help("Write the plan there, and its traces beside it");
+    let to = Arg::new("to")
+        .long("to")
+        .value_name("WORDS")
+        .value_parser(WRITERS.iter().map(|of| of.0).collect::<Vec<_>>());
+    let to = to.help("Write it in these words [default: plan]");
     Command::new("convert")
         .about("Print a job of fio, a test of IOR or mdtest, or runs of vdbench, as a plan")
         .long_about(LONG_ABOUT)
         .arg(save)
+        .arg(to)
         .arg(words.allow_hyphen_values(true).trailing_var_arg(true))
 }
 
@@ -64,9 +90,36 @@ pub fn command() -> Command {
 pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let mut words: Vec<&str> = words.map(String::as_str).collect();
-    let save = matches.get_one::<PathBuf>("save").cloned().or_else(|| take_save(&mut words));
+    // No tool has options of these names.
+    let save = matches.get_one::<PathBuf>("save").cloned();
+    let save = save.or_else(|| take(&mut words, "--save").map(PathBuf::from));
+    let to = matches.get_one::<String>("to").cloned().or_else(|| take(&mut words, "--to"));
+    let to = to.as_deref().unwrap_or(WRITERS[0].0);
+    let Some((_, writer)) = WRITERS.iter().find(|(name, _)| *name == to) else {
+        let names: Vec<&str> = WRITERS.iter().map(|of| of.0).collect();
+        screen::error(&format!("--to {to}: it is one of {}", names.join(", ")));
+        return exit::USAGE;
+    };
     let (converter, argv) = chosen(&words);
-    (converter.convert)(&argv, save.as_deref())
+    let converted = match (converter.read)(&argv, save.as_deref()) {
+        Ok(converted) => converted,
+        Err(code) => return code,
+    };
+    match writer(&converted) {
+        Ok(text) => deliver(text, save.as_deref()),
+        Err(differences) => {
+            screen::error(&format!("in the words of {to} this is not exactly the same work:"));
+            differences.iter().for_each(|of| screen::tell(&format!("  {of}\n")));
+            exit::USAGE
+        }
+    }
+}
+
+/// The plan as a job file of fio, behind comments on what came before it.
+fn job_file(of: &Converted) -> Result<String, Vec<String>> {
+    let text = candor_dialects::fio::write::job_file(&of.plan, &ThisHost)?;
+    let comments = of.comments.iter().map(|(_, comment)| format!("# {comment}\n"));
+    Ok(comments.collect::<String>() + &text)
 }
 
 /// The language of the words, and the command line in it.
@@ -96,17 +149,16 @@ fn begin_of(file: &str) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Takes `--save FILE` out of the words of a tool, none of which has an option of that name.
-fn take_save(words: &mut Vec<&str>) -> Option<PathBuf> {
-    let value = |word: &str| word.strip_prefix("--save=").map(PathBuf::from);
-    let at = words.iter().position(|word| *word == "--save" || value(word).is_some())?;
+/// Takes an option of our own and its value out of the words of a tool.
+fn take(words: &mut Vec<&str>, option: &str) -> Option<String> {
+    let value = |word: &str| Some(word.strip_prefix(option)?.strip_prefix('=')?.to_owned());
+    let at = words.iter().position(|word| *word == option || value(word).is_some())?;
     let word = words.remove(at);
-    value(word).or_else(|| (at < words.len()).then(|| words.remove(at).into()))
+    value(word).or_else(|| (at < words.len()).then(|| words.remove(at).to_owned()))
 }
 
-/// Prints a plan with comments, or writes it to a file, and gives the exit code.
-pub fn deliver(plan: &Plan, comments: &[(PlanPath, String)], save: Option<&Path>) -> u8 {
-    let text = text::write_commented(plan, comments);
+/// Prints the text, or writes it to a file, and gives the exit code.
+fn deliver(text: String, save: Option<&Path>) -> u8 {
     let Some(path) = save else { return commands::printed(&text) };
     match std::fs::write(path, text) {
         Ok(()) => exit::RAN,
@@ -118,13 +170,13 @@ pub fn deliver(plan: &Plan, comments: &[(PlanPath, String)], save: Option<&Path>
 }
 
 /// Shows why there is no plan, and gives the exit code.
-pub fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
+fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
     diagnostics.iter().for_each(|diagnostic| screen::error(&diagnostic.describe(texts)));
     exit::USAGE
 }
 
 /// Notes and warnings of a plan, each at the places of the plan that it is about.
-pub fn comments(
+fn comments(
     plan: &Plan,
     notes: &[Note],
     origins: &Origins,
@@ -172,5 +224,7 @@ mod tests {
         assert_eq!(of(&["--name=x"]), ("fio", "fio --name=x".into()));
         assert_eq!(of(&["fio", "a.fio"]), ("fio", "fio a.fio".into()));
         assert_eq!(of(&["/none"]), ("fio", "fio /none".into()));
+        let plan = file("a.toml", "version = 2\n");
+        assert_eq!(of(&[&plan]), ("candor", format!("candor {plan}")));
     }
 }

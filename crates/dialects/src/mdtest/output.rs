@@ -12,7 +12,7 @@ mod text;
 
 pub use document::{csv, json};
 pub use ranks::rank_file;
-pub use results::{Results, TaskRun, TestResult};
+pub use results::{Results, SHORT_READS, TaskRun, TestResult, short_reads};
 pub use text::{Space, exponent, header, stamp, totals_and_block};
 
 /// Version of mdtest whose words and forms are spoken.

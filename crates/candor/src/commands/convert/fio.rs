@@ -3,55 +3,48 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use candor_dialects::fio::ast::Ast;
+use candor_dialects::fio;
 use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::lower::{self, Lowered};
-use candor_dialects::fio::read;
 use candor_dialects::kit::Diagnostic;
 use candor_plan::Plan;
 use candor_plan::blocks::Access;
 
-use super::{comments, refused};
+use super::{Converted, comments, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::{exit, screen};
 
-/// Converts a command line of fio, the program's name first, and gives the exit code.
-pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
-    let (ast, mut diagnostics) = read(argv, &mut HostEnvironment);
+/// Reads a command line of fio, the program's name first, and writes the traces of its jobs beside
+/// the plan.
+pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
+    let (ast, mut diagnostics) = fio::read(argv, &mut HostEnvironment);
     diagnostics.extend(Flags::read(&ast).1);
     if !diagnostics.is_empty() {
-        return refused(&diagnostics, &ast.texts);
+        return Err(refused(&diagnostics, &ast.texts));
     }
     if ast.sections.is_empty() {
         let diagnostic = Diagnostic::nowhere("no-job", "there is no job in these words");
-        return refused(&[diagnostic], &ast.texts);
+        return Err(refused(&[diagnostic], &ast.texts));
     }
-    let mut lowered = match lower::lower(&ast, &lower::ThisHost) {
-        Ok(lowered) => lowered,
-        Err(diagnostics) => return refused(&diagnostics, &ast.texts),
-    };
-    let Some(path) = save else {
-        if replays(&lowered.plan) {
+    let lowered = lower::lower(&ast, &lower::ThisHost);
+    let mut lowered = lowered.map_err(|diagnostics| refused(&diagnostics, &ast.texts))?;
+    if replays(&lowered.plan) {
+        let Some(path) = save else {
             screen::error(
                 "the job replays a trace, which becomes a file beside the plan: \
                  `candor convert --save FILE.toml JOB.fio`",
             );
-            return exit::USAGE;
-        }
-        return deliver(&lowered, &ast, None);
-    };
-    for (name, text) in traces(path, &mut lowered) {
-        if let Err(cause) = std::fs::write(&name, text) {
-            screen::error(&format!("cannot write {}: {cause}", name.display()));
-            return exit::TROUBLE;
+            return Err(exit::USAGE);
+        };
+        for (name, text) in traces(path, &mut lowered) {
+            if let Err(cause) = std::fs::write(&name, text) {
+                screen::error(&format!("cannot write {}: {cause}", name.display()));
+                return Err(exit::TROUBLE);
+            }
         }
     }
-    deliver(&lowered, &ast, Some(path))
-}
-
-fn deliver(lowered: &Lowered, ast: &Ast, save: Option<&Path>) -> u8 {
     let comments = comments(&lowered.plan, &lowered.notes, &lowered.origins, &ast.texts);
-    super::deliver(&lowered.plan, &comments, save)
+    Ok(Converted { plan: lowered.plan, comments })
 }
 
 /// Each trace under a name that begins with the plan's, which then names it.

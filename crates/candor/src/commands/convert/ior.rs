@@ -7,7 +7,7 @@ use candor_dialects::ior::options;
 use candor_dialects::ior::plan::{self, Lowered};
 use candor_plan::PlanPath;
 
-use super::{comments, deliver, refused};
+use super::{Converted, comments, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::ior::ThisHost;
 
@@ -22,19 +22,19 @@ pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
     begin.lines().any(is_start).then(|| ["ior", "-f", file].map(OsString::from).into())
 }
 
-/// Converts a command line of IOR, the program's name first, and gives the exit code.
-pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
+/// Reads a command line of IOR, the program's name first.
+pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     let reading = options::read(argv, &mut HostEnvironment);
     if !reading.errors.is_empty() {
-        return refused(&reading.errors, &reading.texts);
+        return Err(refused(&reading.errors, &reading.texts));
     }
     let lowered = match plan::lower(&reading, &ThisHost) {
         Ok(lowered) => lowered,
-        Err(errors) => return refused(&errors, &reading.texts),
+        Err(errors) => return Err(refused(&errors, &reading.texts)),
     };
     let mut all = comments(&lowered.plan, &lowered.notes, &lowered.origins, &reading.texts);
     all.extend(left_out(&lowered).map(|sentence| (PlanPath::root(), sentence.to_owned())));
-    deliver(&lowered.plan, &all, save)
+    Ok(Converted { plan: lowered.plan, comments: all })
 }
 
 /// Sentences on what `candor ior` decides while it runs, and a plan cannot say.

@@ -6,23 +6,23 @@ use std::path::Path;
 use candor_dialects::mdtest::{options, plan};
 use candor_plan::PlanPath;
 
-use super::{deliver, refused};
+use super::{Converted, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::mdtest::ThisHost;
 
-/// Converts a command line of mdtest, the program's name first, and gives the exit code.
-pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
+/// Reads a command line of mdtest, the program's name first.
+pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     let reading = options::read(argv, &mut HostEnvironment);
     if !reading.errors.is_empty() {
-        return refused(&reading.errors, &reading.texts);
+        return Err(refused(&reading.errors, &reading.texts));
     }
     let lowered = match plan::lower(&reading, &ThisHost) {
         Ok(lowered) => lowered,
-        Err(errors) => return refused(&errors, &reading.texts),
+        Err(errors) => return Err(refused(&errors, &reading.texts)),
     };
     let comment = |note: &candor_record::Note| {
         (PlanPath::root(), format!("{}: {}, {}", note.asked, note.did, note.why))
     };
-    let comments: Vec<_> = lowered.notes.iter().map(comment).collect();
-    deliver(&lowered.plan, &comments, save)
+    let comments = lowered.notes.iter().map(comment).collect();
+    Ok(Converted { plan: lowered.plan, comments })
 }

@@ -8,7 +8,7 @@ use candor_dialects::vdbench::options;
 use candor_dialects::vdbench::runs::RunRate;
 use candor_plan::{Plan, PlanPath};
 
-use super::{comments, deliver, refused};
+use super::{Converted, comments, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::vdbench::lowered;
 
@@ -19,19 +19,19 @@ pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
     is_one.then(|| ["vdbench", "-f", file].map(OsString::from).into())
 }
 
-/// Converts a command line of vdbench, the program's name first, and gives the exit code.
-pub fn convert(argv: &[OsString], save: Option<&Path>) -> u8 {
+/// Reads a command line of vdbench, the program's name first.
+pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     let reading = options::read(argv, &mut HostEnvironment);
     let Lowered { targets, runs, notes, origins } = match lowered(&reading) {
         Ok(lowered) => lowered,
-        Err(errors) => return refused(&errors, &reading.texts),
+        Err(errors) => return Err(refused(&errors, &reading.texts)),
     };
     let left_out: Vec<String> = runs.iter().filter_map(left_out).collect();
     let phases = runs.into_iter().map(|run| run.phase).collect();
     let plan = Plan { name: "vdbench".into(), targets, phases, ..Plan::default() };
     let mut all = comments(&plan, &notes, &origins, &reading.texts);
     all.extend(left_out.into_iter().map(|sentence| (PlanPath::root(), sentence)));
-    deliver(&plan, &all, save)
+    Ok(Converted { plan, comments: all })
 }
 
 /// Decisions of `candor vdbench` while it runs, which a plan cannot say.

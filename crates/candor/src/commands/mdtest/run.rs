@@ -216,5 +216,9 @@ fn has_failed(measured: &Measurement) -> bool {
     let mismatches = measured.verify.as_ref().is_some_and(|verify| !verify.first.is_empty());
     let ended = matches!(measured.ended, Ended::Failed | Ended::Stalled);
     let short = output::short_reads(measured) > 0;
-    ended || mismatches || short || !measured.errors.is_empty() || command_failure(measured).is_some()
+    ended
+        || mismatches
+        || short
+        || !measured.errors.is_empty()
+        || command_failure(measured).is_some()
 }

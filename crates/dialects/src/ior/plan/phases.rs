@@ -146,8 +146,7 @@ impl Lowering<'_> {
             let number = if nth == 1 { String::new() } else { format!(" ({nth})") };
             Target { name: format!("{}{number}", target.name), ..target.clone() }
         };
-        let has_place =
-            |of: &Target| self.plan.target(&of.name).is_none_or(|known| known == of);
+        let has_place = |of: &Target| self.plan.target(&of.name).is_none_or(|known| known == of);
         let wanted = (1..).map(named).find(has_place).unwrap_or_default();
         let name = wanted.name.clone();
         if self.plan.target(&name).is_none() {

@@ -112,7 +112,8 @@ fn blocks(test: &TestSetup, kind: PhaseKind) -> Blocks {
 
 /// Each transfer is logged for the files of `savePerOpDataCSV`.
 fn logs(test: &TestSetup, kind: PhaseKind) -> bool {
-    matches!(kind, PhaseKind::Write | PhaseKind::Read) && test.options.output.operations_csv.is_some()
+    matches!(kind, PhaseKind::Write | PhaseKind::Read)
+        && test.options.output.operations_csv.is_some()
 }
 
 fn access(test: &TestSetup) -> Access {

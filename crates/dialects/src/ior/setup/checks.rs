@@ -113,8 +113,8 @@ const RULES: &[Rule] = &[
         option: "randomPrefill",
         is_broken: |test, _| {
             let layout = &test.options.layout;
-            layout.prefill_bytes > 0
-                && (layout.block_bytes % layout.prefill_bytes > 0 || layout.prefill_bytes % WORD > 0)
+            let (block, fill) = (layout.block_bytes, layout.prefill_bytes);
+            fill > 0 && (block % fill > 0 || fill % WORD > 0)
         },
         sentence: |test| {
             let layout = &test.options.layout;

@@ -1,6 +1,6 @@
 //! Files, tasks, content and memory.
 
-use super::{Draft, Value, count, flag, put, put_number, put_unless_negative, refused, value};
+use super::{Draft, Value, count, flag, put, put_number, put_unless_negative, value};
 use crate::ior::grammar;
 use crate::ior::options::Packet;
 use crate::kit::{Choice, Refused, Row, choose, store};
