@@ -7,7 +7,9 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{Access, Durability, Hints, Share};
+use candor_plan::blocks::{
+    Access, Content, Durability, Fill, Format, Hints, Opening, Share, Verify, WordKind, Words,
+};
 use candor_plan::entries::{Entries, Over, Step as NameStep};
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{
@@ -165,7 +167,7 @@ impl Io500 {
         self.find(run)?;
         self.bytes(run, "ior-easy-read", EASY, reading(easy(Mix::READ)))?;
         self.names(run, "mdtest-easy-stat", NAMES_EASY, vec![NameStep::Stat])?;
-        self.bytes(run, "ior-hard-read", HARD, reading(hard(Mix::READ)))?;
+        self.bytes(run, "ior-hard-read", HARD, verified(reading(hard(Mix::READ))))?;
         self.names(run, "mdtest-hard-stat", NAMES_HARD, vec![NameStep::Stat])?;
         self.names(run, "mdtest-easy-delete", NAMES_EASY, vec![NameStep::Unlink])?;
         let read = vec![NameStep::Open, NameStep::Read, NameStep::Close];
@@ -174,6 +176,7 @@ impl Io500 {
         let random = Blocks {
             access: Access::Random,
             size: PerDirection::all(SizeSpec::Fixed(RANDOM_READ)),
+            opening: Opening::InPhase,
             ..reading(easy(Mix::READ))
         };
         let stop = Stop { time: Some(self.stonewall), ..Stop::default() };
@@ -276,13 +279,31 @@ fn of_steps(steps: Vec<NameStep>) -> Entries {
     Entries { steps, ..Entries::default() }
 }
 
+/// With barriers between opens, transfers and closes.
 fn easy(mix: Mix) -> Blocks {
-    blocks(mix, EASY_TRANSFER, Share::Whole)
+    let opening = Opening::InStages;
+    Blocks { opening, ..blocks(mix, EASY_TRANSFER, Share::Whole) }
 }
 
-/// One transfer of each rank after another.
+/// One transfer of each rank after another, in words that tell the rank.
 fn hard(mix: Mix) -> Blocks {
-    blocks(mix, HARD_TRANSFER, Share::Interleave)
+    let words = Some(Words { kind: WordKind::Timestamp, ..Words::default() });
+    Blocks {
+        opening: Opening::InPhase,
+        content: Content { fill: Fill::Words, words, ..Content::default() },
+        ..blocks(mix, HARD_TRANSFER, Share::Interleave)
+    }
+}
+
+/// The same reads, each compared with what was written.
+fn verified(blocks: Blocks) -> Blocks {
+    let verify = Verify {
+        interval: HARD_TRANSFER,
+        format: Format::Words,
+        generations: false,
+        ..Verify::default()
+    };
+    Blocks { verify: Some(verify), ..blocks }
 }
 
 /// Transfers through the page cache, as the tools' own are, made durable at the end.
