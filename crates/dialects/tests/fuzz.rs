@@ -353,8 +353,8 @@ fn odd_operands_of_dd_end_in_a_copy_or_in_a_sentence() {
 }
 
 impl elbencho::setup::Host for Nowhere {
-    fn found(&self, path: &Path) -> elbencho::setup::Found {
-        use elbencho::setup::Found;
+    fn found(&self, path: &Path) -> candor_dialects::kit::Found {
+        use candor_dialects::kit::Found;
         match path.to_string_lossy() {
             name if name.starts_with("/dev") => Found::Device(1 << 40),
             name if name.contains('f') => Found::File(1 << 20),
@@ -558,8 +558,8 @@ fn odd_words_of_mdtest_end_in_a_plan_or_in_sentences() {
 }
 
 impl vdbench::lower::Host for Nowhere {
-    fn found(&self, path: &Path) -> vdbench::lower::Found {
-        use vdbench::lower::Found;
+    fn found(&self, path: &Path) -> candor_dialects::kit::Found {
+        use candor_dialects::kit::Found;
         match path.to_string_lossy() {
             name if name.starts_with("/dev") => Found::Device(1 << 40),
             name if name.contains('x') => Found::File(1 << 30),

@@ -6,25 +6,10 @@ use candor_plan::Bytes;
 use candor_plan::listing::{Deal, List, ListError, Listing};
 
 use super::options::{FileLock, Options, Reading};
-use crate::kit::{Diagnostics, Scope};
+use crate::kit::{Diagnostics, Found, Scope};
 
 /// Smallest unit of direct I/O.
 const SECTOR: u64 = 512;
-
-/// The thing at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing.
-    Nothing,
-    /// A directory.
-    Directory,
-    /// A regular file of so many bytes.
-    File(u64),
-    /// A block device of so many bytes.
-    Device(u64),
-    /// Something else.
-    Other,
-}
 
 /// Questions to the host.
 pub trait Host {

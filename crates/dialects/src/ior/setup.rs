@@ -7,22 +7,7 @@ use std::path::Path;
 use candor_plan::RankOrder;
 
 use super::options::{FakeNodes, Options, OutputOptions, Reading, TestScope};
-use crate::kit::{Diagnostics, Scope};
-
-/// The thing at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing.
-    Nothing,
-    /// A directory.
-    Directory,
-    /// A regular file of so many bytes.
-    File(u64),
-    /// A block device of so many bytes.
-    Device(u64),
-    /// Something else.
-    Other,
-}
+use crate::kit::{Diagnostics, Found, Scope};
 
 /// Questions to the host.
 pub trait Host {

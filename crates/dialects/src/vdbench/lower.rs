@@ -14,7 +14,7 @@ use candor_plan::blocks::Arrival;
 use candor_plan::{OpsPerSec, Phase, Target, Work};
 use candor_record::Note;
 
-pub use host::{Found, Host};
+pub use host::Host;
 
 use super::definitions::commands::Commands;
 use super::definitions::rd::Rd;

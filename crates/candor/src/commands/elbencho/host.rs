@@ -4,28 +4,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use candor_dialects::elbencho::setup::{Found, Host};
-use candor_dialects::fio::lower::{self, Host as _};
+use candor_dialects::elbencho::setup::Host;
+use candor_dialects::kit::Found;
 use candor_plan::units::cpu_list;
 use candor_plan::{List, ListError, Listing};
+
+use crate::commands::foreign::host::found;
 
 /// The host that candor runs on.
 pub struct ThisHost;
 
 impl Host for ThisHost {
     fn found(&self, path: &Path) -> Found {
-        if path.symlink_metadata().is_ok_and(|link| link.is_symlink()) && !path.exists() {
-            return Found::Other;
-        }
-        match lower::ThisHost.found(path) {
-            lower::Found::Nothing => Found::Nothing,
-            lower::Found::File(bytes) => Found::File(bytes),
-            lower::Found::Directory => Found::Directory,
-            lower::Found::Device(Some(bytes)) => Found::Device(bytes),
-            lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => {
-                Found::Other
-            }
-        }
+        found(path)
     }
 
     fn is_among_devices(&self, path: &Path) -> bool {

@@ -1,8 +1,10 @@
 //! The host as the environment of foreign command lines.
 
 use std::io::{self, Read};
+use std::path::Path;
 
-use candor_dialects::kit::Environment;
+use candor_dialects::fio::lower::{self, Host as _};
+use candor_dialects::kit::{Environment, Found};
 use candor_plan::units::cpu_list;
 
 /// A job file of more than this is refused by whoever reads it; it need not all be in memory.
@@ -26,6 +28,20 @@ impl Environment for HostEnvironment {
     }
 }
 
+/// The thing at a path; a link to nothing is no place for a file.
+pub fn found(path: &Path) -> Found {
+    if path.symlink_metadata().is_ok_and(|link| link.is_symlink()) && !path.exists() {
+        return Found::Other;
+    }
+    match lower::ThisHost.found(path) {
+        lower::Found::Nothing => Found::Nothing,
+        lower::Found::File(bytes) => Found::File(bytes),
+        lower::Found::Directory => Found::Directory,
+        lower::Found::Device(Some(bytes)) => Found::Device(bytes),
+        lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => Found::Other,
+    }
+}
+
 /// Memory of the host, in MiB.
 pub fn memory_mib() -> u64 {
     let info = rustix::system::sysinfo();
@@ -41,6 +57,17 @@ pub fn cpus_online() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_to_nothing_is_no_place() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let (link, file) = (dir.path().join("link"), dir.path().join("file"));
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        assert_eq!([found(&link), found(&file)], [Found::Other, Found::Nothing]);
+        std::fs::write(&file, "four").expect("written");
+        assert_eq!([found(&link), found(&file)], [Found::File(4), Found::File(4)]);
+        assert_eq!(found(dir.path()), Found::Directory);
+    }
 
     #[test]
     fn the_host_is_what_the_kernel_says() {

@@ -5,7 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_dialects::fio::lower::{self, Host as _};
 use candor_dialects::ior::output::{Filesystem, Machine};
-use candor_dialects::ior::setup::{Found, Host};
+use candor_dialects::ior::setup::Host;
+use candor_dialects::kit::Found;
+
+use crate::commands::foreign::host::found;
 
 /// Bytes that a status file has at most.
 const STATUS_BYTES_MAX: usize = 64;
@@ -15,18 +18,7 @@ pub struct ThisHost;
 
 impl Host for ThisHost {
     fn found(&self, path: &Path) -> Found {
-        if path.symlink_metadata().is_ok_and(|link| link.is_symlink()) && !path.exists() {
-            return Found::Other;
-        }
-        match lower::ThisHost.found(path) {
-            lower::Found::Nothing => Found::Nothing,
-            lower::Found::File(bytes) => Found::File(bytes),
-            lower::Found::Directory => Found::Directory,
-            lower::Found::Device(Some(bytes)) => Found::Device(bytes),
-            lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => {
-                Found::Other
-            }
-        }
+        found(path)
     }
 
     fn now_s(&self) -> u64 {

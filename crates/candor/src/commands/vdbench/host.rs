@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use candor_dialects::fio::lower::{self, Host as _};
-use candor_dialects::vdbench::lower::{Found, Host};
+use candor_dialects::kit::Found;
+use candor_dialects::vdbench::lower::Host;
 use candor_plan::Engine;
 
-use crate::commands::foreign::host::cpus_online;
+use crate::commands::foreign::host::{cpus_online, found};
 
 /// Names and addresses of whatever host this is.
 const HERE: [&str; 3] = ["localhost", "::1", "current"];
@@ -19,15 +19,7 @@ pub struct ThisHost;
 
 impl Host for ThisHost {
     fn found(&self, path: &Path) -> Found {
-        match lower::ThisHost.found(path) {
-            lower::Found::Nothing => Found::Nothing,
-            lower::Found::File(bytes) => Found::File(bytes),
-            lower::Found::Directory => Found::Directory,
-            lower::Found::Device(Some(bytes)) => Found::Device(bytes),
-            lower::Found::Device(None) | lower::Found::Character | lower::Found::Other => {
-                Found::Other
-            }
-        }
+        found(path)
     }
 
     fn async_engine(&self) -> Engine {

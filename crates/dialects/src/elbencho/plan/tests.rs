@@ -12,7 +12,7 @@ use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, Work, check};
 
 use super::*;
 use crate::elbencho::options::read;
-use crate::elbencho::setup::Found;
+use crate::kit::Found;
 
 /// A host with these things.
 #[derive(Default)]

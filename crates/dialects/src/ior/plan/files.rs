@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use candor_plan::{Bytes, Create, FileName, Layout, Member, Target, TargetKind};
 
 use crate::ior::options::{Api, TestScope};
-use crate::ior::setup::{Found, Host, TestSetup};
-use crate::kit::Diagnostics;
+use crate::ior::setup::{Host, TestSetup};
+use crate::kit::{Diagnostics, Found};
 
 /// End of the name of a target that is used as it is found.
 const FOUND: &str = ", as found";

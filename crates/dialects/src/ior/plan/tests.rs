@@ -15,8 +15,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::ior::options::read;
-use crate::ior::setup::Found;
 use crate::kit::Environment;
+use crate::kit::Found;
 
 /// A host with these things, at the second 1000.
 #[derive(Default)]

@@ -5,22 +5,7 @@ use std::path::Path;
 use candor_plan::Engine;
 
 use super::Request;
-use crate::kit::{Diagnostic, Diagnostics};
-
-/// The thing that is found at a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing.
-    Nothing,
-    /// A file of so many bytes.
-    File(u64),
-    /// A directory.
-    Directory,
-    /// A block device of so many bytes.
-    Device(u64),
-    /// Something that has no bytes to work on.
-    Other,
-}
+use crate::kit::{Diagnostic, Diagnostics, Found};
 
 /// The host that a plan is for, so that lowering can be tested without one.
 pub trait Host {

@@ -10,6 +10,7 @@ use candor_plan::{Blocks, Bytes, Engine, Nanos};
 
 use super::*;
 use crate::kit::Environment;
+use crate::kit::Found;
 use crate::vdbench::options::{Reading, read};
 use crate::vdbench::runs::expand;
 

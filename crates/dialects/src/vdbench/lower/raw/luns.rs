@@ -7,9 +7,10 @@ use candor_plan::{Bytes, Layout, Target, TargetKind};
 use super::RESUME_UNIT;
 use super::workloads::Used;
 use crate::kit::Diagnostics;
+use crate::kit::Found;
 use crate::vdbench::definitions::Definition;
 use crate::vdbench::definitions::sd::Sd;
-use crate::vdbench::lower::{Found, Request};
+use crate::vdbench::lower::Request;
 
 /// A lun of a storage definition.
 #[derive(Clone, Debug)]
