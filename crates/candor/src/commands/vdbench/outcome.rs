@@ -1,4 +1,4 @@
-//! What went wrong in a run, from its record.
+//! Failures of a run, from its record.
 
 use candor_dialects::vdbench::lower::LoweredRun;
 use candor_plan::Entries;
