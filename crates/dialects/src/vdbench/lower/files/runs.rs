@@ -8,7 +8,6 @@ use candor_plan::{Job, Nanos, Phase, Stop};
 use super::control::Control;
 use super::format::Formatter;
 use super::group::{Group, groups};
-use super::steps::is_alone;
 use super::{Common, FileSystem, FormatPhase, Shape, Trees, Values, Workload};
 use crate::kit::{Diagnostic, Diagnostics, Span};
 use crate::vdbench::definitions::Definition;
@@ -18,7 +17,7 @@ use crate::vdbench::definitions::open_flags::OpenFlags;
 use crate::vdbench::definitions::rate;
 use crate::vdbench::definitions::rd::{Format, LoopKind, Rd};
 use crate::vdbench::lower::content::content;
-use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, Shown, shares};
+use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, shares};
 use crate::vdbench::options::FormatWish;
 use crate::vdbench::runs::{LoopValue, Run, RunRate};
 use crate::vdbench::values::matches;
@@ -207,7 +206,6 @@ impl<'a> Lowering<'a> {
             jobs: rows.collect(),
             arrival: arrival(rd.options.distribution.arrival),
             warmup_intervals: (warmup_s / interval_s.max(1)).max(1),
-            shown: Shown::default(),
             files: Some(FilesOfRun { requested: requested(groups), anchors, before: Vec::new() }),
             ..begun(run, rd)
         };
@@ -220,7 +218,8 @@ impl<'a> Lowering<'a> {
             jobs,
             ..Phase::default()
         };
-        if !is_alone(groups) {
+        // One group alone has no share to keep.
+        if groups.len() > 1 {
             shares::keep(&mut lowered.phase.jobs, &lowered.jobs);
         }
         lowered
