@@ -143,6 +143,44 @@ fn curves_follow_what_their_first_run_reached() {
 }
 
 #[test]
+fn a_file_ends_runs_by_its_first_line() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    let file = "monitor=stop\nsd=sd1,lun=lun,size=1m\nwd=wd1,sd=sd1\n\
+        rd=default,wd=wd1,iorate=100,elapsed=60,interval=1\nrd=rd1\nrd=rd2\nrd=rd3\n";
+    fs::write(vdbench.scratch.path("parm"), file).expect("a parameter file");
+    fs::write(vdbench.scratch.path("stop"), "end_vdbench\n").expect("a word of an earlier run");
+    let mut command = vdbench.command("-f parm");
+    let running = command.stdout(std::process::Stdio::piped()).spawn().expect("it starts");
+    for (run, word) in [("rd1", "end_rd"), ("rd2", "end_vdbench")] {
+        let has_begun = || {
+            let path = vdbench.scratch.path("output/status.html");
+            let status = fs::read_to_string(path).unwrap_or_default();
+            status.contains(&format!("Warmup done\trd={run}"))
+        };
+        let begun = (0..400).any(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+            has_begun()
+        });
+        assert!(begun, "{run} does not begin");
+        fs::write(vdbench.scratch.path("stop"), word).expect("the file is writable");
+    }
+    let ran = running.wait_with_output().expect("it ends");
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert_eq!(ran.status.code(), Some(0), "{told}");
+    assert!(told.contains("monitor= asks for end_rd") && !told.contains("RD=rd3"), "{told}");
+    let rows = vdbench.flat(&["Run", "Interval", "rate"]);
+    for run in ["rd1", "rd2"] {
+        let of_run: Vec<_> = rows.iter().filter(|row| row[0] == run).collect();
+        let last = of_run.last().expect("rows");
+        let intervals = of_run.len() - 1;
+        assert!((2..10).contains(&intervals), "{of_run:?}");
+        assert_eq!(last[1], format!("avg_2-{intervals}"), "whole intervals alone: {of_run:?}");
+    }
+    assert_eq!(fs::read_to_string(vdbench.scratch.path("stop")).ok().as_deref(), Some(""));
+}
+
+#[test]
 fn a_simulation_lists_runs_and_touches_nothing() {
     let vdbench = Vdbench::new();
     let file = "sd=sd1,lun=lun,size=1m\nwd=wd1,sd=sd1\n\
@@ -175,7 +213,7 @@ fn faults_are_told_together_and_refused_with_157() {
 }
 
 #[test]
-fn a_lun_that_cannot_be_written_fails_with_another_code() {
+fn a_lun_that_cannot_be_written_fails_with_157() {
     let _alone = alone();
     let vdbench = Vdbench::new();
     let ran = vdbench.of_file(
@@ -183,6 +221,6 @@ fn a_lun_that_cannot_be_written_fails_with_another_code() {
         rd=r,wd=wd1,iorate=1,elapsed=2\n",
         "",
     );
-    assert!(![Some(0), Some(157)].contains(&ran.status.code()), "{ran:?}");
+    assert_eq!(ran.status.code(), Some(157), "{ran:?}");
     assert!(stderr(&ran).contains("missing/lun"), "{}", stderr(&ran));
 }

@@ -58,6 +58,10 @@ pub trait Watch {
     fn is_ended(&mut self) -> bool {
         false
     }
+    /// True where all jobs are to end, as if their time were up; polled often.
+    fn is_time_up(&mut self) -> bool {
+        false
+    }
     /// A worker completed all of its work.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
     /// True where operations for the files of jobs can be taken; asked before each batch of them,

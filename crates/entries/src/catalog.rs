@@ -13,6 +13,8 @@ use std::sync::{Arc, OnceLock};
 use candor_plan::Tree;
 use candor_plan::tree::{ItemPlaces, Place};
 
+use crate::generations::Generations;
+
 /// Tables of a session, by the paths of their trees.
 pub type Catalogs = HashMap<PathBuf, Arc<Catalog>>;
 
@@ -124,6 +126,8 @@ pub struct Catalog {
     directories: Box<[AtomicU64]>,
     /// Offset at which the next visit of each file goes on, where visits are parts.
     positions: OnceLock<Box<[AtomicU64]>>,
+    /// Generations of the blocks of all files, once a job keeps them.
+    generations: OnceLock<Generations>,
     makers: AtomicU32,
     removers: AtomicU32,
     waiting: AtomicU64,
@@ -140,6 +144,7 @@ impl Catalog {
             directories: zeros(tree.directories()),
             tree: tree.clone(),
             positions: OnceLock::new(),
+            generations: OnceLock::new(),
             makers: AtomicU32::new(0),
             removers: AtomicU32::new(0),
             waiting: AtomicU64::new(0),
@@ -223,6 +228,17 @@ impl Catalog {
     /// The offsets of all files; 8 bytes each, once a job visits parts of files.
     pub fn positions(&self) -> &[AtomicU64] {
         self.positions.get_or_init(|| self.files.iter().map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Generations of the blocks of all files, where they are kept.
+    pub fn generations(&self) -> Option<&Generations> {
+        self.generations.get()
+    }
+
+    /// Keeps generations of blocks of so many bytes from now on.
+    pub fn keep_generations(&self, interval: u64, bytes_of: impl Fn(u64) -> u64) -> &Generations {
+        let new = || Generations::new(&self.tree, self.files.len() as u64, interval, bytes_of);
+        self.generations.get_or_init(new)
     }
 
     /// Takes a file in that state, alone or beside others.

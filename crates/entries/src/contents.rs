@@ -1,15 +1,22 @@
 //! Bytes of files: their content, and the data by which reads are checked.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use candor_blocks::data::content::Content;
 use candor_blocks::data::verify::fio_header::{self, Stamp};
-use candor_blocks::data::verify::{Expected, Form, UNKNOWN};
+use candor_blocks::data::verify::last_uses::unix_ms;
+use candor_blocks::data::verify::{Expected, Form, Left, UNKNOWN};
 use candor_blocks::data::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
 use candor_plan::Bytes;
 use candor_plan::blocks::{Format, Verify, Words};
-use candor_record::{Mismatch, MismatchKind, VerifyStats};
+use candor_record::{LastUse, Mismatch, MismatchKind, SeenBy, VerifyStats};
 
+use crate::catalog::Catalog;
+use crate::generations::{Generations, Part};
 use crate::places::FileKey;
 
 /// Write of a block: every file is written by one pass over it.
@@ -27,18 +34,58 @@ struct Checks {
     plan: Verify,
     form: Form,
     stamp: Stamp,
+    /// Last writes to blocks, where the checks go by them.
+    tracked: Option<Tracked>,
     /// Buffer for the expected bytes of a block.
     scratch: Vec<u8>,
     stats: VerifyStats,
 }
 
+/// Last writes to the blocks of a tree.
+#[derive(Clone)]
+pub struct Tracked {
+    /// The table of the tree.
+    pub catalog: Arc<Catalog>,
+    /// Blocks that did not match, over all jobs that count them.
+    pub mismatches: Arc<AtomicU64>,
+}
+
+impl Tracked {
+    fn generations(&self) -> Option<&Generations> {
+        self.catalog.generations()
+    }
+}
+
+/// A file, and the part of it that an operation reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Of {
+    /// The file among all others.
+    pub key: FileKey,
+    /// The part.
+    pub part: Part,
+}
+
+/// Result of the checks of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// All blocks match.
+    pub is_intact: bool,
+    /// The job goes on.
+    pub goes_on: bool,
+}
+
 impl Contents {
     /// Contents of a worker; with data to be checked, where `verify` is given.
-    pub fn new(content: Content, verify: Option<Verify>, rank: u32) -> Contents {
+    pub fn new(
+        content: Content,
+        (verify, tracked): (Option<Verify>, Option<Tracked>),
+        rank: u32,
+    ) -> Contents {
         let checks = verify.map(|plan| Checks {
             form: Form::new(&plan, content.pattern()),
             plan,
             stamp: Stamp { elapsed_ns: 0, writer: (rank + 1) as u16, ..Stamp::default() },
+            tracked,
             scratch: Vec::new(),
             stats: VerifyStats::default(),
         });
@@ -50,9 +97,9 @@ impl Contents {
         Contents { words, ..self }
     }
 
-    /// Makes the bytes of a write to the file with that key.
+    /// Makes the bytes of a write.
     #[inline(always)]
-    pub fn write(&mut self, slot: &mut Slot, key: &FileKey) {
+    pub fn write(&mut self, slot: &mut Slot, of: &Of) {
         if self.checks.is_none() && self.words.is_none() {
             return self.content.write(slot);
         }
@@ -60,23 +107,55 @@ impl Contents {
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         match (&self.words, &mut self.checks) {
-            (Some(words), _) => fill_words(*words, bytes, key),
+            (Some(words), _) => fill_words(*words, bytes, &of.key),
             (None, Some(checks)) => {
-                checks.write(bytes, slot.offset, (&mut self.content, key.number));
+                checks.write(bytes, slot.offset, (&mut self.content, of));
             }
             (None, None) => {}
         }
     }
 
-    /// Checks a read of the file with that key; false if a mismatch is to end the job.
-    pub fn check(&mut self, slot: &Slot, key: &FileKey, path: impl Fn() -> String) -> bool {
-        let Some(checks) = &mut self.checks else { return true };
+    /// Checks a read; `seen_by` is what it was made for.
+    pub fn check(
+        &mut self,
+        slot: &Slot,
+        (of, seen_by): (&Of, SeenBy),
+        path: impl Fn() -> String,
+    ) -> Checked {
+        let Some(checks) = &mut self.checks else {
+            return Checked { is_intact: true, goes_on: true };
+        };
         // SAFETY: the operation has completed, so the buffer belongs to the worker again.
         let bytes =
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         match self.words.filter(|_| checks.plan.format == Format::Words) {
-            Some(words) => checks.check_words(words, bytes, slot, (key, path)),
-            None => checks.check(bytes, slot, (key.number, path)),
+            Some(words) => checks.check_words(words, bytes, slot, (&of.key, path)),
+            None => checks.check(bytes, slot, (of, seen_by, path)),
+        }
+    }
+
+    /// True where the blocks of a write are to be read before it.
+    pub fn reads_first(&self, part: &Part) -> bool {
+        let reads = |checks: &&Checks| checks.plan.read_before_write;
+        let generations = self.checks.as_ref().filter(reads).and_then(Checks::generations);
+        generations.is_some_and(|generations| generations.is_known(part))
+    }
+
+    /// True where an operation is left out: it has a block that did not match.
+    pub fn leaves_out(&self, part: &Part) -> bool {
+        let generations = self.checks.as_ref().and_then(Checks::generations);
+        generations.is_some_and(|generations| generations.has_bad(part))
+    }
+
+    /// Notes how a write ended.
+    pub fn written(&self, part: &Part, left: Left) {
+        let Some(checks) = &self.checks else { return };
+        let Some(generations) = checks.generations() else { return };
+        let is_whole = generations.is_whole(part);
+        let is_unsure = left == Left::Written && !is_whole;
+        generations.end_write(part, if is_unsure { Left::Unsure } else { left });
+        if checks.plan.times && left == Left::Written {
+            generations.used(part, LastUse { unix_ms: unix_ms(), is_write: true });
         }
     }
 
@@ -111,7 +190,7 @@ impl Checks {
         bytes: &[u8],
         slot: &Slot,
         (key, path): (&FileKey, impl Fn() -> String),
-    ) -> bool {
+    ) -> Checked {
         let whole = bytes.len() / WORD_BYTES * WORD_BYTES;
         let maker = maker(words, key);
         let checked = maker.check(&bytes[..whole], key.slot, &mut self.scratch);
@@ -126,7 +205,9 @@ impl Checks {
             if is_right { Ok(()) } else { Err((MismatchKind::Flipped, detail)) }
         });
         self.stats.blocks += 1;
-        let Err((kind, detail)) = wrong else { return true };
+        let Err((kind, detail)) = wrong else {
+            return Checked { is_intact: true, goes_on: true };
+        };
         self.stats.add(Mismatch {
             path: path(),
             offset: slot.offset,
@@ -137,7 +218,11 @@ impl Checks {
             read_length: Bytes(slot.length),
             ..Mismatch::default()
         });
-        self.plan.continue_on_mismatch
+        Checked { is_intact: false, goes_on: self.plan.continue_on_mismatch }
+    }
+
+    fn generations(&self) -> Option<&Generations> {
+        self.tracked.as_ref().and_then(Tracked::generations)
     }
 
     /// Offset and bytes of each verified block. The end of a file that has no room for a header is
@@ -157,16 +242,27 @@ impl Checks {
         Expected { offset, seed, generation, number: None }
     }
 
-    fn write(&mut self, bytes: &mut [u8], offset: u64, (content, key): (&mut Content, u64)) {
+    fn write(&mut self, bytes: &mut [u8], offset: u64, (content, of): (&mut Content, &Of)) {
+        let key = of.key.number;
         let keyed = matches!(self.plan.format, Format::Acca(_)) && !content.is_pattern();
         if !keyed {
             content.bytes(bytes, offset);
+        }
+        if let Some(generations) = self.generations() {
+            generations.begin_write(&of.part);
+            self.stamp.unix_s = match self.plan.times {
+                true => (unix_ms() / 1000) as u32,
+                false => 0,
+            };
         }
         if matches!(self.form, Form::Pattern(_) | Form::Nothing) {
             return;
         }
         for (at, block) in self.blocks(bytes) {
-            let as_of = self.expected(offset + at as u64, key, GENERATION);
+            let part = Part { offset: offset + at as u64, length: 1, ..of.part };
+            let generation =
+                self.generations().map_or(GENERATION, |generations| generations.under_way(&part));
+            let as_of = self.expected(part.offset, key, generation);
             if keyed {
                 content.keyed(block, fio_header::seed_of(&as_of), offset);
             }
@@ -175,20 +271,32 @@ impl Checks {
         self.stamp.number = self.stamp.number.wrapping_add(1);
     }
 
+    /// Generation that a block must have; none where it cannot be checked.
+    fn generation(&self, part: &Part) -> Option<u32> {
+        match self.generations() {
+            None => Some(UNKNOWN),
+            // Of a part of a block nothing is known.
+            Some(generations) if !generations.is_whole(part) => None,
+            Some(generations) => generations.finished(part),
+        }
+    }
+
     fn check(
         &mut self,
         bytes: &mut [u8],
         slot: &Slot,
-        (key, path): (u64, impl Fn() -> String),
-    ) -> bool {
-        let mut is_intact = true;
+        (of, seen_by, path): (&Of, SeenBy, impl Fn() -> String),
+    ) -> Checked {
+        let mut checked = Checked { is_intact: true, goes_on: true };
         for (at, block) in self.blocks(bytes) {
             let offset = slot.offset + at as u64;
-            let expected = self.expected(offset, key, UNKNOWN);
-            let checked = self.form.check(block, &expected, (slot.offset, at), &mut self.scratch);
+            let part = Part { offset, length: block.len() as u64, ..of.part };
+            let Some(generation) = self.generation(&part) else { continue };
+            let expected = self.expected(offset, of.key.number, generation);
+            let found = self.form.check(block, &expected, (slot.offset, at), &mut self.scratch);
             self.stats.blocks += 1;
-            let Err(wrong) = checked else { continue };
-            is_intact = false;
+            let Err(wrong) = found else { continue };
+            checked.is_intact = false;
             self.stats.add(Mismatch {
                 path: path(),
                 offset,
@@ -197,15 +305,36 @@ impl Checks {
                 detail: wrong.detail,
                 read_offset: slot.offset,
                 read_length: Bytes(slot.length),
+                seen_by,
                 expected: wrong.blocks.expected,
                 found: wrong.blocks.found,
                 sectors: wrong.blocks.sectors,
-                ..Mismatch::default()
+                last_use: self.generations().and_then(|of| of.last_use(&part)),
             });
-            if !self.plan.continue_on_mismatch {
+            checked.goes_on &= self.goes_on_after(&part, generation);
+            if !checked.goes_on {
                 break;
             }
         }
-        is_intact || self.plan.continue_on_mismatch
+        if self.plan.times
+            && checked.is_intact
+            && let Some(generations) = self.generations()
+        {
+            generations.used(&of.part, LastUse { unix_ms: unix_ms(), is_write: false });
+        }
+        checked
+    }
+
+    /// Leaves a block alone that did not match; false if that is to end the job.
+    #[cold]
+    fn goes_on_after(&self, part: &Part, generation: u32) -> bool {
+        let Some(tracked) = &self.tracked else { return self.plan.continue_on_mismatch };
+        if let Some(generations) = tracked.generations() {
+            generations.leave_alone(part, generation);
+        }
+        match self.plan.mismatches_max {
+            Some(most) => tracked.mismatches.fetch_add(1, Relaxed) + 1 < most,
+            None => self.plan.continue_on_mismatch,
+        }
     }
 }

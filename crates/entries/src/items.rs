@@ -17,6 +17,8 @@ use candor_plan::entries::{
 use candor_plan::units::SizeSpec;
 
 use crate::catalog::Known;
+use crate::contents::Of;
+use crate::generations::Part;
 use crate::places::{FileKey, Item, Prefix, WorkerNames};
 use crate::roots::From;
 use crate::taker::{Next, Taken, Taker};
@@ -285,6 +287,8 @@ pub struct Lane {
     /// Offset at which reads and writes in order begin, and bytes of the file for other orders.
     from: u64,
     file: u64,
+    /// Bytes that the plan gives the file, where items are taken.
+    planned: u64,
     /// Reads and writes that are left for this visit of the file.
     moves_left: u64,
     /// The item as it was taken, where items are taken.
@@ -299,10 +303,21 @@ pub struct Lane {
     in_flight: u32,
     /// Blocks that were written, and wait for being read back.
     unread: u32,
+    /// A write whose blocks are read before it.
+    held: Option<Held>,
     /// Begin of the first operation.
     began: Option<Ticks>,
     has_read: bool,
     has_failed: bool,
+}
+
+/// A write whose blocks are read before it.
+#[derive(Clone, Copy, Debug)]
+struct Held {
+    offset: u64,
+    length: u64,
+    /// The blocks were read, and match: the write may start.
+    is_checked: bool,
 }
 
 /// Begin of an item.
@@ -332,6 +347,8 @@ pub struct Items {
     chains: bool,
     /// Longest read or write.
     bytes: u64,
+    /// The same as the plan has it, of which parts of files are multiples; 1 for files at once.
+    unit: u64,
     uses_length: bool,
     within: Within,
     reads: Reads,
@@ -365,6 +382,7 @@ impl Items {
             on_alias: entries.on_alias,
             chains: entries.rename_chain,
             bytes,
+            unit: entries.size_max().map_or(1, |size| size.0.max(1)),
             uses_length: entries.uses_length(),
             within: Within::of(entries, seed),
             reads: Reads::of(entries, rank, seed),
@@ -446,6 +464,7 @@ impl Items {
         let steps = self.lists.steps(taken.list);
         let writes = steps.contains(&Step::Write);
         let (planned, length) = (lane.size, taken.found.length);
+        lane.planned = planned;
         lane.file = if writes { planned } else { length.min(planned) };
         let in_order = matches!(self.within, Within::Forward);
         let position = || self.taker.as_ref().map_or(0, |taker| taker.position(taken.nth));
@@ -465,7 +484,9 @@ impl Items {
             Some(Visit::Operations(count)) => (u64::MAX, count),
             Some(Visit::Percent(percent)) => {
                 let bytes = u128::from(lane.file) * u128::from(percent) / 100;
-                (u64::try_from(bytes).unwrap_or(u64::MAX).max(1), u64::MAX)
+                let bytes = u64::try_from(bytes).unwrap_or(u64::MAX).max(1);
+                // The last read or write is a whole one, so that those of the next visit are.
+                (bytes.checked_next_multiple_of(self.unit).unwrap_or(bytes), u64::MAX)
             }
         };
         // An empty file has nothing to read or write, in whatever order.
@@ -502,15 +523,14 @@ impl Items {
     /// True where all steps of the item have been drawn.
     #[inline(always)]
     pub fn is_drawn(&self, lane: &Lane) -> bool {
-        lane.step == self.lists.steps(lane.list).len()
+        lane.step == self.lists.steps(lane.list).len() && lane.held.is_none()
     }
 
     /// True where the next operation of the item may start: a step waits for the one before it, but
     /// several reads or writes of one step may be in flight.
     #[inline(always)]
     pub fn may_draw(&self, lane: &Lane) -> bool {
-        let rests = lane.in_flight == 0 && lane.unread == 0;
-        !self.is_drawn(lane) && (rests || lane.offset > 0)
+        !self.is_drawn(lane) && (lane.rests() || lane.offset > 0)
     }
 
     /// Bytes that the step has still to move.
@@ -602,11 +622,27 @@ impl Items {
 
     /// Notes what an operation made of a taken item, and gives the item back after its last one.
     fn keep_state(&self, lane: &mut Lane, slot: &Slot, is_done: bool) {
-        if is_done {
+        if is_done && slot.op != Op(READ_BACK) {
             lane.changed_by(slot);
+            self.forget(lane, slot);
         }
         if lane.in_flight == 0 && self.is_drawn(lane) {
             self.give_back(lane);
+        }
+    }
+
+    /// Forgets what was written to a file that is gone, or another one, by an operation.
+    fn forget(&self, lane: &Lane, slot: &Slot) {
+        let (Some(taker), Some(taken)) = (&self.taker, &lane.taken) else { return };
+        let nth = taken.nth;
+        let [here, other] = match step_of(slot) {
+            Some(Step::Create | Step::Unlink | Step::Truncate) => [true, false],
+            Some(Step::Copy) => [false, true],
+            Some(Step::Rename) => [true, taken.other.is_some()],
+            _ => return,
+        };
+        for (_, in_other) in [(here, false), (other, true)].into_iter().filter(|(is, _)| *is) {
+            taker.forget(nth, in_other);
         }
     }
 
@@ -660,6 +696,50 @@ impl Lane {
             }
             _ => {}
         }
+    }
+
+    /// The part of its file that an operation reads or writes, where items are taken.
+    pub fn part(&self, slot: &Slot) -> Part {
+        let nth = self.taken.map_or(0, |taken| taken.nth);
+        Part { nth, file: self.planned, offset: slot.offset, length: slot.length }
+    }
+
+    /// The file and the part of it that an operation reads or writes.
+    #[inline(always)]
+    pub fn of(&self, slot: &Slot) -> Of {
+        Of { key: self.key, part: self.part(slot) }
+    }
+
+    /// Makes a read of the write in the slot, which waits until that has ended.
+    pub fn read_first(&mut self, slot: &mut Slot) {
+        slot.op = Op(READ_BACK);
+        self.held = Some(Held { offset: slot.offset, length: slot.length, is_checked: false });
+    }
+
+    /// True while a write waits for the read in flight.
+    pub fn reads_first(&self) -> bool {
+        self.held.is_some_and(|held| !held.is_checked)
+    }
+
+    /// Ends the read before a write, which starts where its blocks match.
+    pub fn end_read_first(&mut self, may_write: bool) {
+        let held = self.held.take().filter(|_| may_write);
+        self.held = held.map(|held| Held { is_checked: true, ..held });
+    }
+
+    /// Puts the write whose blocks were read into the slot; false where there is none.
+    pub fn draw_held(&mut self, number: u32, slot: &mut Slot) -> bool {
+        let Some(held) = self.held.take_if(|held| held.is_checked) else { return false };
+        slot.op = Op(Step::Write as u8);
+        (slot.handle, slot.tag) = (self.handle, number);
+        (slot.offset, slot.length) = (held.offset, held.length);
+        self.in_flight += 1;
+        true
+    }
+
+    /// Leaves out the operation in the slot, which is not issued.
+    pub fn leave_out(&mut self) {
+        self.in_flight -= 1;
     }
 
     /// True where nothing of the item is in flight, and nothing is still to be read back.

@@ -6,6 +6,7 @@ mod calls;
 mod catalog;
 mod contents;
 mod copying;
+mod generations;
 mod items;
 mod listed;
 mod lists;
@@ -20,10 +21,12 @@ mod walk;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use candor_blocks::Known;
 use candor_blocks::data::content::{Content, Origin, Pool, pool};
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
@@ -36,7 +39,7 @@ use candor_engine::host::memory::{Mapping, PAGE_BYTES, Pages};
 use candor_engine::issue::OneAtATime;
 use candor_engine::names::Names;
 use candor_engine::operation::{Op, Ops};
-use candor_engine::random::Random;
+use candor_engine::random::{Random, mix};
 use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
@@ -51,7 +54,8 @@ use candor_record::Measurement;
 use crate::aio::AioCalls;
 use crate::calls::Calls;
 use crate::catalog::{Catalog, Catalogs};
-use crate::contents::Contents;
+use crate::contents::{Contents, Tracked};
+use crate::generations::Generations;
 use crate::items::{Budget, Items, shared_paths};
 use crate::listed::Dealt;
 use crate::places::{ListThings, Places, TreeThings, WorkerNames};
@@ -97,7 +101,7 @@ impl Family for EntriesFamily {
             let message = "reads or writes files at once that are longer than the kernel moves";
             return Err(context.unfit(message, "give a size of each operation"));
         }
-        let verify = entries.verify.as_ref().map(|verify| verify.as_of_blocks(context.plan.seed));
+        let (verify, tracked) = verification(entries, context, (&*places, stock.as_ref()))?;
         Ok(Box::new(ReadyEntries {
             chosen: probe::choose(entries, &places, bytes_max),
             bytes_max,
@@ -110,6 +114,7 @@ impl Family for EntriesFamily {
             reached: (reached, key, unit),
             flow: entries.pace.flow.map(|flow| JobFlow::join(context.phase.of::<Flows>(), flow)),
             verify,
+            tracked,
             seeds: [context.seed, context.plan.seed],
             roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
         }))
@@ -160,6 +165,40 @@ fn stock(
         _ => Arc::default(),
     };
     Ok(Some(Stock { catalog, to, places: places.clone(), chosen, cursor, picks }))
+}
+
+/// Verification of a job's files; and where it goes by the last writes to blocks, these.
+fn verification(
+    entries: &Entries,
+    context: &mut JobContext<'_>,
+    (places, stock): (&Places, Option<&Stock>),
+) -> Result<(Option<Verify>, Option<Tracked>), EngineError> {
+    let tracks = entries.verify.as_ref().filter(|verify| verify.generations);
+    let kept = stock.and_then(|stock| stock.catalog.generations());
+    let agrees = |kept: &Generations| match tracks {
+        Some(verify) => kept.interval() == verify.interval.0,
+        None => !entries.has(Step::Write),
+    };
+    if !kept.is_none_or(agrees) {
+        let message = "writes or verifies files otherwise than an earlier phase or job";
+        return Err(context.unfit(message, "use generations of one interval for all of them"));
+    }
+    let Some((verify, stock)) = tracks.zip(stock) else {
+        let verify = entries.verify.as_ref();
+        return Ok((verify.map(|verify| verify.as_of_blocks(context.plan.seed)), None));
+    };
+    let generations = stock.catalog.keep_generations(verify.interval.0, |nth| places.bytes_of(nth));
+    if verify.times {
+        generations.keep_uses();
+    }
+    let known = context.session.of::<Known>();
+    let (seed, mismatches) = (known.seed(), known.mismatches());
+    // No block of an earlier run, or of another tree, is the right one by chance.
+    let path = roots(context).into_iter().next().unwrap_or_default();
+    let seed =
+        path.as_os_str().as_bytes().iter().fold(seed, |seed, byte| mix(seed, (*byte).into()));
+    let tracked = Tracked { catalog: stock.catalog.clone(), mismatches };
+    Ok((Some(verify.as_of_blocks(seed)), Some(tracked)))
 }
 
 /// Places in the orders of trees, of files and of directories, that the jobs of a phase share.
@@ -285,6 +324,8 @@ struct ReadyEntries {
     /// The job's part in a flow of its phase.
     flow: Option<JobFlow>,
     verify: Option<Verify>,
+    /// Last writes to the blocks of the tree, where checks go by them.
+    tracked: Option<Tracked>,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
     /// Paths whose filesystems are synced in the end.
@@ -298,7 +339,7 @@ impl JobWork for ReadyEntries {
             "item" => entries.has_spans(),
             "first_byte" => entries.has_spans() && entries.reads(),
             "read" => entries.reads(),
-            "read_back" => entries.reads_back(),
+            "read_back" => entries.adds_reads(),
             name => entries.all_steps().any(|step| step.name() == name),
         });
         Recorded { intended: entries.pace.is_rated(), ..recorded }
@@ -408,7 +449,7 @@ impl JobWork for ReadyEntries {
     }
 
     fn reads_back(&self) -> Option<bool> {
-        self.entries.reads_back().then_some(true)
+        self.entries.adds_reads().then_some(true)
     }
 }
 
@@ -446,6 +487,7 @@ impl ReadyEntries {
         let checks = self.verify.as_ref().is_some_and(|verify| verify.format == Format::Words);
         let is_of_words = checks || self.entries.content.fill == Fill::Words;
         let words = self.entries.content.words.filter(|_| is_of_words);
-        Some(Contents::new(content, self.verify.clone(), seat.rank).with_words(words))
+        let verify = (self.verify.clone(), self.tracked.clone());
+        Some(Contents::new(content, verify, seat.rank).with_words(words))
     }
 }

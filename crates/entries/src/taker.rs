@@ -422,6 +422,17 @@ impl Taker {
         self.stock.catalog.set_position(nth, position);
     }
 
+    /// Forgets what was written to a file: here, or in the tree to which it goes.
+    pub fn forget(&self, nth: u64, in_other: bool) {
+        let catalog = match in_other {
+            true => self.stock.to.as_ref().map(|(_, to)| to),
+            false => Some(&self.stock.catalog),
+        };
+        if let Some(generations) = catalog.and_then(|catalog| catalog.generations()) {
+            generations.forget(nth);
+        }
+    }
+
     /// Path of the tree to which items go.
     pub fn to(&self) -> Option<&PathBuf> {
         self.stock.to.as_ref().map(|(path, _)| path)

@@ -1,15 +1,15 @@
 //! Sources of operations on items: one item after another, or several in progress.
 
+use candor_blocks::data::verify::Left;
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
 use candor_engine::source::{Bare, Next, Source, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::entries::{READ_BACK, Step};
-use candor_record::Ended;
+use candor_record::{Ended, SeenBy};
 
-use crate::contents::Contents;
+use crate::contents::{Contents, Of};
 use crate::items::{Begun, Items, Lane, Unread};
-use crate::places::FileKey;
 
 /// One item after another.
 pub struct Walk {
@@ -41,7 +41,7 @@ impl Bare for Walk {
         };
         self.items.draw(0, &mut lane, slot);
         if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
-            contents.write(slot, &lane.key);
+            contents.write(slot, &lane.of(slot));
         }
         self.lane = Some(lane);
         true
@@ -142,12 +142,23 @@ impl Lanes {
                 self.ready.pop();
                 continue;
             };
-            self.items.draw(number, lane, slot);
+            let is_checked = lane.draw_held(number, slot);
+            if !is_checked {
+                self.items.draw(number, lane, slot);
+            }
             if !self.items.may_draw(lane) {
                 self.ready.pop();
             }
+            if self.contents.as_ref().is_some_and(|contents| leaves_out(contents, lane, slot)) {
+                lane.leave_out();
+                self.go_on(slot);
+                continue;
+            }
             if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
-                contents.write(slot, &lane.key);
+                match !is_checked && contents.reads_first(&lane.part(slot)) {
+                    true => lane.read_first(slot),
+                    false => contents.write(slot, &lane.of(slot)),
+                }
             }
             return true;
         }
@@ -155,19 +166,42 @@ impl Lanes {
     }
 }
 
+/// True where the operation in the slot has a block that is left alone.
+#[inline(always)]
+fn leaves_out(contents: &Contents, lane: &Lane, slot: &Slot) -> bool {
+    let moves = is(slot, Step::Write) || is(slot, Step::Read);
+    moves && contents.leaves_out(&lane.part(slot))
+}
+
 impl Lanes {
-    /// Lets the next operation of a lane start, now that one has ended; returns the item's key.
-    fn go_on(&mut self, slot: &Slot) -> Option<FileKey> {
+    /// Lets the next operation of a lane start, now that one has ended; returns the item's file.
+    fn go_on(&mut self, slot: &Slot) -> Option<Of> {
         let place = &mut self.lanes[slot.tag as usize];
         let lane = place.as_mut()?;
-        let key = lane.key;
+        let of = lane.of(slot);
         if lane.rests() && lane.begins_step() {
             if self.items.is_drawn(lane) {
                 *place = None;
             }
             self.ready.push(slot.tag);
         }
-        Some(key)
+        Some(of)
+    }
+
+    /// Notes the end of a write, where the slot has one.
+    #[inline(always)]
+    fn end_write(&self, slot: &Slot, left: Left) {
+        let lane = self.lanes[slot.tag as usize].as_ref();
+        let contents = self.contents.as_ref().filter(|_| is(slot, Step::Write));
+        if let Some((contents, lane)) = contents.zip(lane) {
+            contents.written(&lane.part(slot), left);
+        }
+    }
+
+    /// True where the slot has the read before a write.
+    fn reads_first(&self, slot: &Slot) -> bool {
+        let lane = self.lanes[slot.tag as usize].as_ref();
+        slot.op == Op(READ_BACK) && lane.is_some_and(Lane::reads_first)
     }
 
     /// Counts an operation as ended, apart from any measurement.
@@ -198,6 +232,7 @@ impl Source for Lanes {
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         let is_whole = outcome == Outcome::Done(slot.length);
+        self.end_write(slot, if is_whole { Left::Written } else { Left::Unsure });
         if let (Some(unread), Some(lane), true) = (
             &mut self.unread,
             &mut self.lanes[slot.tag as usize],
@@ -205,18 +240,31 @@ impl Source for Lanes {
         ) {
             unread.push(lane.is_to_be_read(slot));
         }
-        let Some(key) = self.go_on(slot) else { return };
+        let Some(of) = self.go_on(slot) else { return };
         let is_read = is_whole && (is(slot, Step::Read) || slot.op == Op(READ_BACK));
-        let Some(contents) = self.contents.as_mut().filter(|_| is_read) else { return };
-        let before = turn.clock.now();
-        let is_intact = contents.check(slot, &key, || turn.name(slot));
-        self.checking += turn.clock.now() - before;
-        if !is_intact {
-            turn.end(Ended::Failed);
+        let is_before_write = self.reads_first(slot);
+        let seen_by = match slot.op == Op(READ_BACK) {
+            _ if is_before_write => SeenBy::ReadBeforeWrite,
+            true => SeenBy::ReadBack,
+            false => SeenBy::Read,
+        };
+        let mut is_intact = is_read;
+        if let Some(contents) = self.contents.as_mut().filter(|_| is_read) {
+            let before = turn.clock.now();
+            let checked = contents.check(slot, (&of, seen_by), || turn.name(slot));
+            self.checking += turn.clock.now() - before;
+            is_intact = checked.is_intact;
+            if !checked.goes_on {
+                turn.end(Ended::Failed);
+            }
+        }
+        if let Some(lane) = self.lanes[slot.tag as usize].as_mut().filter(|_| is_before_write) {
+            lane.end_read_first(is_intact);
         }
     }
 
     fn give_up(&mut self, slot: &Slot) {
+        self.end_write(slot, Left::Untouched);
         self.lanes[slot.tag as usize].iter_mut().for_each(Lane::give_up);
     }
 

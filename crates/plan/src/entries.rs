@@ -233,6 +233,22 @@ pub struct VerifyItems {
     /// Read each block back as soon as it is written, and check it.
     #[serde(skip_serializing_if = "is_default")]
     pub read_back: bool,
+    /// A block must be that of the last write to it in this run, and one that this run has not
+    /// written is not checked. Headers have a seed of the run. For items that are taken by their
+    /// state; 4 bytes of memory for each block.
+    #[serde(skip_serializing_if = "is_default")]
+    pub generations: bool,
+    /// With generations: a block whose last write is known is read and checked before it is written
+    /// again, and is not written if it does not match.
+    #[serde(skip_serializing_if = "is_default")]
+    pub read_before_write: bool,
+    /// With generations: the run ends after so many blocks that do not match, and leaves each of
+    /// them alone until then. Absent means that `continue_on_mismatch` decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mismatches_max: Option<u64>,
+    /// With generations: a mismatch names the times of the last write and of the last use.
+    #[serde(skip_serializing_if = "is_default")]
+    pub times: bool,
     /// Seed of the headers; blocks of another seed are of another file or run. Absent means the
     /// plan's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,6 +262,10 @@ impl VerifyItems {
             interval: self.interval,
             format: self.format,
             continue_on_mismatch: self.continue_on_mismatch,
+            mismatches_max: self.mismatches_max,
+            read_before_write: self.read_before_write,
+            times: self.times,
+            generations: self.generations,
             seed: Some(self.seed.unwrap_or(seed)),
             ..Verify::default()
         }
@@ -259,6 +279,10 @@ impl Default for VerifyItems {
             format: Format::Own,
             continue_on_mismatch: false,
             read_back: false,
+            generations: false,
+            read_before_write: false,
+            mismatches_max: None,
+            times: false,
             seed: None,
         }
     }
@@ -294,6 +318,12 @@ impl Entries {
     /// True where written blocks are read back at once.
     pub fn reads_back(&self) -> bool {
         self.verify.as_ref().is_some_and(|verify| verify.read_back) && self.has(Step::Write)
+    }
+
+    /// True where reads are added to the work to check what was written.
+    pub fn adds_reads(&self) -> bool {
+        let before = self.verify.as_ref().is_some_and(|verify| verify.read_before_write);
+        self.reads_back() || (before && self.has(Step::Write))
     }
 
     /// True where a step reads, or a share of the writes does.

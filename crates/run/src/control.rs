@@ -10,6 +10,8 @@ pub enum Command {
     Stop,
     /// The run ends now, as if the plan had asked for no more.
     End,
+    /// The phase under way ends now, as if its time were up; others follow.
+    EndPhase,
     /// An [`candor_record::Event::Interim`] is sent a moment later, as long as a phase runs.
     Interim,
 }
@@ -22,6 +24,7 @@ pub struct Control(Arc<Sent>);
 struct Sent {
     stop: AtomicBool,
     end: AtomicBool,
+    end_phase: AtomicBool,
     interim: AtomicBool,
 }
 
@@ -31,6 +34,7 @@ impl Control {
         let sent = match command {
             Command::Stop => &self.0.stop,
             Command::End => &self.0.end,
+            Command::EndPhase => &self.0.end_phase,
             Command::Interim => &self.0.interim,
         };
         sent.swap(true, Relaxed)
@@ -49,6 +53,16 @@ impl Control {
     /// True once nothing more is to begin, for either reason.
     pub fn is_over(&self) -> bool {
         self.is_stopped() || self.is_ended()
+    }
+
+    /// True once the phase under way is to end as if its time were up.
+    pub fn ends_phase(&self) -> bool {
+        self.0.end_phase.load(Relaxed)
+    }
+
+    /// A phase begins: a command to end the one before it is no command to this one.
+    pub fn begin_phase(&self) {
+        self.0.end_phase.store(false, Relaxed);
     }
 
     /// Takes a request for an interim result, if there is one.
@@ -75,6 +89,10 @@ mod tests {
         assert!(control.takes_interim() && !control.takes_interim());
         assert!(control.is_ended() && control.is_over() && !control.is_stopped());
         assert!(other.send(Command::End), "it stands");
+        other.send(Command::EndPhase);
+        assert!(control.ends_phase());
+        control.begin_phase();
+        assert!(!other.ends_phase() && control.is_ended());
         other.send(Command::Stop);
         assert!(control.stop_flag().load(Relaxed));
     }

@@ -98,6 +98,10 @@ impl Watch for PhaseSnapshots {
         self.channels.control.is_ended()
     }
 
+    fn is_time_up(&mut self) -> bool {
+        self.channels.control.ends_phase()
+    }
+
     fn worker_done(&mut self, job: &str, rank: u32) {
         if !self.follow_up {
             let (phase, job) = (self.phase.clone(), job.into());

@@ -13,6 +13,7 @@ use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
 };
 
+use crate::control::Control;
 use crate::error::RunError;
 use crate::events::Channels;
 use crate::integrity;
@@ -110,6 +111,11 @@ impl Run {
     /// The plan as it stands: the targets, and the phases run so far.
     pub fn plan(&self) -> &Plan {
         &self.report.plan
+    }
+
+    /// Commands to the run.
+    pub fn control(&self) -> &Control {
+        &self.channels.control
     }
 
     /// Facts of the first host.
@@ -256,6 +262,7 @@ impl Run {
         let host = &self.runner.hosts()[0];
         let ceilings = ceilings(&Case { plan, record, host, earlier: &report.phases, judged });
         let ready = self.runner.prepare(&task)?;
+        self.channels.control.begin_phase();
         events.send(Event::PhaseStarted {
             phase: phase.name.clone(),
             index: record.phase,

@@ -7,6 +7,8 @@
 mod anchors;
 mod drive;
 mod host;
+mod monitor;
+mod outcome;
 mod pages;
 mod run;
 mod utilities;
@@ -33,11 +35,11 @@ use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
 use crate::commands;
 
-/// Words or files are refused.
-const REFUSED: u8 = 157;
+/// Exit code of whatever goes wrong: words or files are refused, work fails, data are corrupt.
+const FAILED: u8 = 157;
 
-/// Whatever else goes wrong.
-const WRONG: u8 = 1;
+/// Exit code of a run that the user interrupted.
+const INTERRUPTED: u8 = 1;
 
 /// Complaints on stderr.
 const COMPLAINTS: Complaints<'_> = Complaints { tool: "vdbench", file: None };
@@ -106,7 +108,7 @@ pub fn main(argv: &[OsString]) -> u8 {
         Ok(lowered) => run::main(&reading, lowered),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);
-            REFUSED
+            FAILED
         }
     }
 }

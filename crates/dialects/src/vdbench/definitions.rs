@@ -12,6 +12,7 @@ pub mod rate;
 pub mod rd;
 pub mod replay;
 pub mod sd;
+mod shared;
 pub mod transfer;
 pub mod validation;
 pub mod wd;

@@ -14,6 +14,7 @@ use super::definitions::wd::Wd;
 use super::definitions::{Defined, Definition};
 use super::lines::Lines;
 use super::parameters::{self, Written};
+use super::values::{self, Unit};
 use crate::kit::{Diagnostic, Given, Span, Word};
 
 /// Name of definitions that set defaults for those behind them.
@@ -118,7 +119,35 @@ pub fn read(lines: Lines) -> Read {
     sections.errors = errors;
     sections.read(written);
     let (file, errors) = sections.finish();
+    remarks.extend(converted(&file));
     Read { file, errors, remarks }
+}
+
+/// Remarks on shares that a compressor leaves: vdbench converts them into ratios, and says so.
+fn converted(file: &ParameterFile) -> Vec<Diagnostic> {
+    let of_rds = file.rds.all.iter().map(|rd| &rd.given);
+    let mut remarks: Vec<Diagnostic> = Vec::new();
+    for given in std::iter::once(&file.general.default.given).chain(of_rds) {
+        for (name, ratio) in [("compression", "compratio"), ("forcompression", "forcompratio")] {
+            let Some(option) = given.get(name) else { continue };
+            let percents = option.value.as_deref().unwrap_or_default();
+            let Ok(numbers) = values::numbers(percents, Unit::Size) else { continue };
+            let ratios: Vec<String> =
+                numbers.iter().map(|percent| format!("{:.2}", 100.0 / percent)).collect();
+            let ratios = match &ratios[..] {
+                [one] => one.clone(),
+                several => format!("({})", several.join(",")),
+            };
+            let message = format!(
+                "{name}={percents}, in percent, is {ratio}={ratios} today: 100 divided by it"
+            );
+            let remark = Diagnostic::warning(option.at, "compression", message);
+            remarks.push(remark.remedy(format!("write {ratio}=")));
+        }
+    }
+    // Defaults stand in each definition behind them.
+    remarks.dedup();
+    remarks
 }
 
 #[cfg(test)]

@@ -155,6 +155,16 @@ impl LoweredRun {
         self.files.as_ref().map_or(&[], |files| &files.before)
     }
 
+    /// All phases, in order.
+    pub fn phases(&self) -> impl Iterator<Item = &Phase> {
+        self.before().iter().chain([&self.phase])
+    }
+
+    fn phases_mut(&mut self) -> impl Iterator<Item = &mut Phase> {
+        let before = self.files.iter_mut().flat_map(|files| &mut files.before);
+        before.chain([&mut self.phase])
+    }
+
     /// Seconds that it takes, where its time is what ends it.
     pub fn seconds(&self) -> u64 {
         let time = self.phase.stop.time.map_or(0, |time| time.0);
@@ -176,6 +186,7 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
     }
     validation::lower(request, &mut lowered, &mut out);
     depends(request, runs, &mut out);
+    formats(request, &mut out);
     for run in lowered.runs.iter_mut().filter(|run| !run.is_format) {
         shares::settle(run);
     }
@@ -198,6 +209,22 @@ fn depends(request: &Request<'_>, runs: &[Run], out: &mut Diagnostics) {
             let remedy = "let a run as fast as possible go before it";
             out.wrong(&rd.in_texts(request.texts), rate, message, remedy);
         }
+    }
+}
+
+/// Refuses formats where vdbench does: `format=` belongs to one run definition, and `once` to one
+/// that has loops.
+fn formats(request: &Request<'_>, out: &mut Diagnostics) {
+    let rds = &request.file.rds;
+    if rds.default.given.has("format") {
+        let message = "format= is not for rd=default".to_owned();
+        let remedy = "write it in each rd= that is to have a format";
+        out.wrong(&rds.default.in_texts(request.texts), "format", message, remedy);
+    }
+    for rd in rds.all.iter().filter(|rd| rd.options.format.once && rd.options.loops.is_empty()) {
+        let message = format!("format=once of rd={} needs a loop: it has no forxxx=", rd.name.text);
+        let remedy = "use format=yes, or add a loop such as forthreads=(1,8)";
+        out.wrong(&rd.in_texts(request.texts), "format", message, remedy);
     }
 }
 

@@ -111,6 +111,9 @@ impl<'a> Control<'a> {
             if watch.is_ended() {
                 self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Done));
             }
+            if watch.is_time_up() {
+                self.monitors.iter_mut().for_each(|monitor| monitor.call_off(Ended::Time));
+            }
             self.stalled |= self.no_progress(&mut progress);
             let wanted = stop.load(Relaxed);
             self.interrupted |= wanted;

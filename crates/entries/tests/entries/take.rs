@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Flow, Pace};
-use candor_plan::entries::{Entries, Over, Select, Step, Take, Visit};
+use candor_plan::entries::{Entries, Over, Select, Step, Take, VerifyItems, Visit};
 use candor_plan::units::SizeSpec;
 use candor_plan::{
     Bytes, Create, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target, TargetKind, Tree, check,
@@ -402,4 +402,76 @@ proptest! {
         prop_assert_eq!(files.len() as u64, totals.items);
         prop_assert!(files.values().all(|bytes| [100, 700].contains(bytes)));
     }
+}
+
+/// The same work, whose blocks must be those of the last writes to them.
+fn tracked(entries: Entries) -> Entries {
+    let verify = VerifyItems {
+        interval: Bytes(512),
+        generations: true,
+        read_before_write: true,
+        mismatches_max: Some(1),
+        times: true,
+        ..VerifyItems::default()
+    };
+    Entries { verify: Some(verify), ..entries }
+}
+
+#[test]
+fn blocks_are_those_of_their_last_writes_whatever_happens_to_their_files() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let random = |steps: &[Step]| {
+        tracked(Entries {
+            steps: steps.into(),
+            select: Select::Random,
+            access: Access::Random,
+            size_mix: Some(SizeSpec::Weighted(vec![(Bytes(512), 50), (Bytes(2048), 50)])),
+            visit: Some(Visit::Percent(30)),
+            take: Some(Take::default()),
+            ..Entries::default()
+        })
+    };
+    let mixed = Entries { read_percent: 40, ..random(&[Step::Open, Step::Write, Step::Close]) };
+    let in_order = tracked(Entries {
+        steps: vec![Step::Open, Step::Write, Step::Close],
+        size: Some(Bytes(1024)),
+        visit: Some(Visit::Operations(3)),
+        take: Some(Take::default()),
+        ..Entries::default()
+    });
+    let delete = Entries {
+        steps: vec![Step::Unlink],
+        take: Some(Take::default()),
+        select: Select::Random,
+        pace: Pace { ops: Some(OpsPerSec(200)), ..Pace::default() },
+        ..Entries::default()
+    };
+    let absent = vec![Step::Create, Step::Write, Step::Close];
+    let create = tracked(Entries {
+        size: Some(Bytes(4096)),
+        take: Some(Take { absent, ..Take::default() }),
+        ..Entries::default()
+    });
+    let jobs = [
+        ("mixed", mixed),
+        ("in order", in_order),
+        ("reads", random(&[Step::Open, Step::Read, Step::Close])),
+        ("delete", delete),
+        ("create", create),
+    ];
+    let jobs = jobs.into_iter().map(|(name, entries)| job(name, 2, entries)).collect();
+    let mut phases = format();
+    phases[1].jobs[0].work = tracked(write_files()).into();
+    phases.push(phase(Some(0.7), jobs));
+    let done = run(vec![target("t", dir.path(), tree())], phases);
+    let mut blocks = 0;
+    for measured in &done[2] {
+        let ended = (measured.ended, &measured.errors);
+        assert_eq!(ended, (Ended::Time, &Vec::new()), "{}: {:?}", measured.job, measured.verify);
+        let Some(verify) = &measured.verify else { continue };
+        assert_eq!(verify.mismatches(), 0, "{}: {verify:?}", measured.job);
+        blocks += verify.blocks;
+    }
+    assert!(blocks > 1000, "{blocks}");
+    assert!(done[2][0].read_back.is_some(), "blocks were read before they were written");
 }

@@ -11,7 +11,9 @@ use crate::Tree;
 use crate::access::Access;
 use crate::blocks::{Fill, Format, OpenSync};
 use crate::engine::Lock;
-use crate::entries::{Division, Entries, EntriesEngine, Over, Select, Step, Take, Visit};
+use crate::entries::{
+    Division, Entries, EntriesEngine, Over, Select, Step, Take, VerifyItems, Visit,
+};
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
 use crate::{Bytes, PlanPath};
@@ -373,9 +375,10 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "nothing is written that could be read back";
         out.error("verify-unused", place.key("read_back"), message, "remove read_back");
     }
+    check_generations(entries, verify, &place, out);
     let (reads_early, is_partial) =
         (entries.read_percent > 0, entries.access == Access::Random && entries.has(Step::Write));
-    if reads_early || is_partial {
+    if (reads_early || is_partial) && !verify.generations {
         let message = "reads may find blocks that were not written";
         out.error("verify-unwritten", place.clone(), message, "verify in a phase of its own");
     }
@@ -384,6 +387,33 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = format!("size {size} is no multiple of the {} verified", verify.interval);
         out.error("verify-interval", at.key("size"), message, "use whole verified blocks");
     }
+}
+
+/// Generations are those of files that one worker at a time writes, one block after another.
+fn check_generations(entries: &Entries, verify: &VerifyItems, place: &PlanPath, out: &mut Found) {
+    let needs = [
+        ("read_before_write", verify.read_before_write),
+        ("mismatches_max", verify.mismatches_max.is_some()),
+        ("times", verify.times),
+    ];
+    if !verify.generations {
+        for (key, _) in needs.into_iter().filter(|(_, is_set)| *is_set) {
+            let message = format!("{key} goes by the generations of blocks");
+            out.error("verify-generations", place.key(key), message, "set generations");
+        }
+        return;
+    }
+    let take = entries.take.as_ref();
+    let shared = take.is_some_and(|take| take.concurrent) && entries.has(Step::Write);
+    let wrong = match (take, verify.format) {
+        (None, _) => "generations are those of items that are taken by their state; set take",
+        _ if shared => "several workers write one file; remove concurrent",
+        _ if entries.depth > 1 => "generations are counted one write after another; remove depth",
+        (_, Format::Own) => return,
+        _ => "only candor's own headers have generations; remove format",
+    };
+    let (message, remedy) = wrong.split_once("; ").unwrap_or((wrong, ""));
+    out.error("verify-generations", place.key("generations"), message, remedy);
 }
 
 /// The order of names and a loader's pace.
@@ -478,9 +508,11 @@ fn check_size_mix(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "this order within a file has blocks of one size";
         out.error("size-mix", place.clone(), message, "use sequential or random");
     }
-    if entries.verify.is_some() {
+    if let Some(verify) = &entries.verify
+        && !(verify.generations && sizes.unit().0.is_multiple_of(verify.interval.0.max(1)))
+    {
         let message = "blocks of several sizes are not verified";
-        out.error("size-mix", place.clone(), message, "use size");
+        out.error("size-mix", place.clone(), message, "use size, or generations of whole blocks");
     }
     if entries.depth > 1 {
         let message = "sizes are drawn one after another";

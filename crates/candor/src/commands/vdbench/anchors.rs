@@ -2,49 +2,50 @@
 
 use std::fs;
 
+use candor_dialects::kit::Diagnostic;
 use candor_dialects::vdbench::lower::LoweredRun;
+use candor_dialects::vdbench::lower::files::Anchor;
 use candor_dialects::vdbench::lower::files::control::NAME;
 use candor_dialects::vdbench::output::Now;
 
-/// Makes anchors that are missing, where that is asked for. The error is a sentence.
-pub fn prepare(runs: &[LoweredRun], creates: bool) -> Result<(), String> {
-    let anchors = runs.iter().filter_map(|run| run.files.as_ref()).flat_map(|files| &files.anchors);
-    for (anchor, _) in anchors {
-        let shown = anchor.display();
-        match anchor.is_dir() {
-            true => {}
-            false if creates => fs::create_dir_all(anchor)
-                .map_err(|error| format!("the anchor {shown} cannot be made: {error}"))?,
-            false => {
-                return Err(format!(
-                    "the anchor {shown} is no directory; make it, or add create_anchors=yes"
-                ));
-            }
+/// Makes anchors that are missing, where that is asked for.
+pub fn prepare(runs: &[LoweredRun], creates: bool) -> Result<(), Box<Diagnostic>> {
+    for anchor in runs.iter().flat_map(anchors_of).filter(|anchor| !anchor.path.is_dir()) {
+        let shown = anchor.path.display();
+        let wrong = |message: String| {
+            let at = anchor.at;
+            Box::new(Diagnostic { at, ..Diagnostic::nowhere("anchor", message) })
+        };
+        if !creates {
+            let missing = wrong(format!("the anchor {shown} is no directory"));
+            return Err(missing.remedy("make it, or add create_anchors=yes").into());
         }
+        fs::create_dir_all(&anchor.path)
+            .map_err(|error| wrong(format!("the anchor {shown} cannot be made: {error}")))?;
     }
     Ok(())
 }
 
 /// Writes the control files of a run that begins; sentences about those that cannot be written.
 pub fn begin(run: &LoweredRun, now: &Now) -> Vec<String> {
-    let anchors = run.files.iter().flat_map(|files| &files.anchors);
-    let write = |(anchor, control): &(std::path::PathBuf, Option<_>)| {
-        let control: &candor_dialects::vdbench::lower::files::control::Control =
-            control.as_ref()?;
-        let path = anchor.join(NAME);
-        let written = fs::write(&path, control.text(&now.created));
+    let write = |anchor: &Anchor| {
+        let path = anchor.path.join(NAME);
+        let written = fs::write(&path, anchor.control.as_ref()?.text(&now.created));
         written.err().map(|error| format!("{} cannot be written: {error}", path.display()))
     };
-    anchors.filter_map(write).collect()
+    anchors_of(run).filter_map(write).collect()
 }
 
 /// Removes the control files of trees that a run has removed.
 pub fn end(run: &LoweredRun) {
-    let anchors = run.files.iter().flat_map(|files| &files.anchors);
-    for (anchor, _) in anchors.filter(|(_, control)| control.is_none()) {
+    for anchor in anchors_of(run).filter(|anchor| anchor.control.is_none()) {
         // One that was not there need not go.
-        let _ = fs::remove_file(anchor.join(NAME));
+        let _ = fs::remove_file(anchor.path.join(NAME));
     }
+}
+
+fn anchors_of(run: &LoweredRun) -> impl Iterator<Item = &Anchor> {
+    run.files.iter().flat_map(|files| &files.anchors)
 }
 
 #[cfg(test)]
@@ -59,13 +60,13 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let anchor = directory.path().join("a/b");
         let of = |control| {
-            let files =
-                FilesOfRun { anchors: vec![(anchor.clone(), control)], ..FilesOfRun::default() };
+            let anchor = Anchor { path: anchor.clone(), at: None, control };
+            let files = FilesOfRun { anchors: vec![anchor], ..FilesOfRun::default() };
             LoweredRun { files: Some(files), ..LoweredRun::default() }
         };
         let run = of(Some(Control::default()));
         let missing = prepare(std::slice::from_ref(&run), false).expect_err("missing");
-        assert!(missing.contains("create_anchors=yes"), "{missing}");
+        assert!(missing.remedy.contains("create_anchors=yes"), "{missing:?}");
         assert_eq!(prepare(std::slice::from_ref(&run), true), Ok(()));
         assert_eq!(begin(&run, &Now::default()), Vec::<String>::new());
         assert!(anchor.join(NAME).exists());

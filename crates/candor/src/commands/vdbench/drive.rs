@@ -10,7 +10,7 @@ use candor_dialects::vdbench::definitions::general::Repeat;
 use candor_dialects::vdbench::lower::LoweredRun;
 use candor_dialects::vdbench::output::RunResult;
 use candor_dialects::vdbench::runs::RunRate;
-use candor_run::{Run, Step, Stopped};
+use candor_run::{Control, Run, Step, Stopped};
 
 /// How long the results of a run are waited for that has ended.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -32,6 +32,12 @@ pub struct State {
     pub ended_early: Option<String>,
     /// True where that is a failure.
     pub has_failed: bool,
+    /// Sentences about what went wrong while others went on.
+    pub failures: Vec<String>,
+    /// True once no further run is to begin, which is no failure.
+    pub ends_all: bool,
+    /// Commands to the run, once it goes on.
+    pub control: Option<Control>,
 }
 
 impl Shared {
@@ -78,6 +84,7 @@ impl Drive {
     /// Runs all.
     pub fn drive(self, run: &mut Run) -> Result<(), Stopped> {
         let clock = Instant::now();
+        self.shared.state().control = Some(run.control().clone());
         self.commands(self.start.as_ref());
         let (mut number, mut round) = (0, 0_u64);
         let mut ended = Ok(true);
@@ -142,6 +149,9 @@ impl Drive {
         if let Some(sentence) = &result.failed_skew {
             let mut state = self.shared.state();
             (state.ended_early, state.has_failed) = (Some(sentence.clone()), true);
+            return false;
+        }
+        if self.shared.state().ends_all {
             return false;
         }
         let is_point = matches!(lowered.rate, Some(RunRate::OfCurve(_)));

@@ -11,15 +11,16 @@ use candor_dialects::vdbench::options::Reading;
 use candor_dialects::vdbench::output::{
     Book, FileSheet, Layout, LunSheet, Now, Setup, Sheet, used_operations,
 };
-use candor_plan::{Phase, Plan, Problem, Target};
-use candor_record::{Ended, Event, Measurement, Note, PhaseRecord, Report};
-use candor_run::{HostOptions, Options};
+use candor_plan::{Plan, Problem, Target};
+use candor_record::{Ended, Event, Note, PhaseRecord, Report};
+use candor_run::{Command, HostOptions, Options};
 
 use super::anchors;
 use super::drive::{Drive, Shared};
+use super::monitor::{Ends, MonitorFile};
+use super::outcome::{failed, is_corrupt, without_files};
 use super::pages::Pages;
-use super::{COMPLAINTS, REFUSED, WRONG};
-use crate::commands::foreign::failures::reason;
+use super::{COMPLAINTS, FAILED, INTERRUPTED};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Driver, Foreign};
 use crate::screen;
@@ -36,13 +37,15 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     let problems = problems(&lowered);
     if !problems.is_empty() {
         COMPLAINTS.diagnostics(&problems, &reading.texts);
-        return REFUSED;
+        return FAILED;
     }
-    let made = match reading.options.is_simulation {
-        true => Ok(()),
-        false => anchors::prepare(&lowered.runs, reading.file.general().options.create_anchors),
-    };
-    let prepared = made.and_then(|()| layout()).and_then(|layout| {
+    let is_simulation = reading.options.is_simulation;
+    let creates = reading.file.general().options.create_anchors;
+    if !is_simulation && let Err(missing) = anchors::prepare(&lowered.runs, creates) {
+        COMPLAINTS.diagnostics(&[*missing], &reading.texts);
+        return FAILED;
+    }
+    let prepared = layout().and_then(|layout| {
         let asked = reading.options.output.as_deref().unwrap_or(DIRECTORY);
         Ok((layout, Pages::open(asked, &Now::here())?))
     });
@@ -50,14 +53,14 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         Ok(prepared) => prepared,
         Err(sentence) => {
             COMPLAINTS.sentence(&sentence);
-            return REFUSED;
+            return FAILED;
         }
     };
     let setup = Setup { luns: luns(&lowered), ..setup(reading, layout, &pages) };
     let book = Book::open(setup, &lowered.runs, &Now::here());
-    let written = RefCell::new(Written { book, pages });
-    if reading.options.is_simulation {
-        return simulate(&lowered, written);
+    let written = Written { book, pages };
+    if is_simulation {
+        return simulate(reading, &lowered, written);
     }
     let plan = Plan { name: "vdbench".into(), targets: lowered.targets, ..Plan::default() };
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
@@ -70,9 +73,11 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         runs: Arc::new(lowered.runs),
         notes: lowered.notes,
         origins: lowered.origins,
-        written,
+        written: RefCell::new(written),
         shared: Shared::default(),
         current: 0,
+        monitor: None,
+        is_ending: false,
     };
     foreign::run(run, &plan, (options, host))
 }
@@ -81,7 +86,7 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
 fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
     let plan = Plan {
         targets: lowered.targets.clone(),
-        phases: lowered.runs.iter().flat_map(phases).cloned().collect(),
+        phases: lowered.runs.iter().flat_map(LoweredRun::phases).cloned().collect(),
         ..Plan::default()
     };
     let problems = candor_plan::check::check(&plan);
@@ -89,11 +94,6 @@ fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
         true => Vec::new(),
         false => problems.iter().map(|problem| lowered.origins.diagnostic(problem)).collect(),
     }
-}
-
-/// All phases of a run.
-fn phases(run: &LoweredRun) -> impl Iterator<Item = &Phase> {
-    run.before().iter().chain([&run.phase])
 }
 
 /// The columns that are asked for.
@@ -122,6 +122,7 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
     Setup {
         directory: pages.directory().display().to_string(),
         luns: Vec::new(),
+        is_of_files: reading.file.is_of_files(),
         sheet: sheet(reading, layout),
         megabyte: if is_decimal { 1e6 } else { 1_048_576.0 },
         buckets: general.buckets.clone(),
@@ -144,8 +145,8 @@ fn sheet(reading: &Reading, layout: Layout) -> Box<dyn Sheet + Send> {
 }
 
 /// Lists the runs.
-fn simulate(lowered: &Lowered, written: RefCell<Written>) -> u8 {
-    let mut written = written.into_inner();
+fn simulate(reading: &Reading, lowered: &Lowered, mut written: Written) -> u8 {
+    written.remark(reading);
     // Of luns, only a look at them tells what must be filled.
     for run in lowered.runs.iter().filter(|run| !run.is_format || run.files.is_some()) {
         written.book.begin(run, None, &Now::here());
@@ -156,7 +157,7 @@ fn simulate(lowered: &Lowered, written: RefCell<Written>) -> u8 {
         Ok(()) => 0,
         Err(sentence) => {
             COMPLAINTS.sentence(&sentence);
-            WRONG
+            FAILED
         }
     }
 }
@@ -168,6 +169,13 @@ struct Written {
 }
 
 impl Written {
+    /// Tells of places that are perhaps not read as they are meant.
+    fn remark(&mut self, reading: &Reading) {
+        for remark in &reading.remarks {
+            self.book.warn(&Now::here(), &remark.describe(&reading.texts));
+        }
+    }
+
     /// Writes what came; gives that for standard output.
     fn drain(&mut self) -> String {
         let parts = self.book.take();
@@ -185,11 +193,70 @@ struct Run<'a> {
     shared: Shared,
     /// Index of the run under way.
     current: usize,
+    /// The file that ends runs.
+    monitor: Option<MonitorFile>,
+    /// That file has ended the run under way: none of its parts goes on.
+    is_ending: bool,
+}
+
+impl Run<'_> {
+    /// A run begins, or a further part of its format.
+    fn phase_started(&mut self, now: &Now) {
+        let begun = self.shared.state().begun.pop_front();
+        let Some((index, rate)) = begun else {
+            if self.is_ending {
+                self.end_phase();
+            }
+            return;
+        };
+        (self.current, self.is_ending) = (index, false);
+        let (Some(run), book) = (self.runs.get(index), &mut self.written.get_mut().book) else {
+            return;
+        };
+        book.begin(run, rate, now);
+        anchors::begin(run, now).iter().for_each(|sentence| book.error(now, sentence));
+    }
+
+    /// A run has ended, or a part of its format.
+    fn phase_done(&mut self, record: &PhaseRecord, now: &Now) {
+        let book = &mut self.written.get_mut().book;
+        if book.corruptions(record, now) > 0 {
+            data_errors(book, (self.reading, &self.shared), record, now);
+        }
+        failed(record).for_each(|sentence| book.error(now, &sentence));
+        let Some(run) = self.runs.get(self.current) else { return };
+        // The first parts of a format belong to the run of its last one.
+        if run.phase.name != record.name {
+            return book.part(record);
+        }
+        for sentence in without_files(run, record) {
+            book.error(now, &sentence);
+            self.shared.state().failures.push(sentence);
+        }
+        anchors::end(run);
+        self.shared.ended(book.end(record, now));
+    }
+
+    /// Does what the file that ends runs asks for.
+    fn look_at_monitor(&mut self, now: &Now) {
+        let Some((word, ends)) = self.monitor.as_ref().and_then(MonitorFile::take) else { return };
+        let book = &mut self.written.get_mut().book;
+        book.say(now, &format!("monitor= asks for {word}: this run ends with this interval."));
+        self.is_ending = true;
+        self.shared.state().ends_all |= ends == Ends::All;
+        self.end_phase();
+    }
+
+    fn end_phase(&self) {
+        if let Some(control) = &self.shared.state().control {
+            control.send(Command::EndPhase);
+        }
+    }
 }
 
 impl Foreign for Run<'_> {
     const NAME: &'static str = "vdbench";
-    const WRONG: u8 = REFUSED;
+    const WRONG: u8 = FAILED;
 
     fn output_file(&self) -> Option<&Path> {
         None
@@ -220,58 +287,37 @@ impl Foreign for Run<'_> {
         for word in self.reading.options.command.iter().skip(1) {
             written.book.say(&now, &format!("input argument scanned: '{word}'"));
         }
-        for remark in &self.reading.remarks {
-            written.book.log(&now, &remark.describe(&self.reading.texts));
-        }
+        written.remark(self.reading);
         for note in &self.notes {
             let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
             written.book.log(&now, &format!("{place}{}, {}", note.did, note.why));
+        }
+        if let Some(path) = &self.reading.file.general().options.monitor {
+            written.book.say(&now, &format!("{path} is read at the end of each interval."));
         }
         written.drain()
     }
 
     fn begin(&mut self) -> Result<(), String> {
+        let path = &self.reading.file.general().options.monitor;
+        self.monitor = path.as_deref().map(MonitorFile::open).transpose()?;
         Ok(())
     }
 
     fn on(&mut self, event: &Event) -> String {
-        let (written, now) = (self.written.get_mut(), Now::here());
-        commands(&mut written.book, &self.shared, &now);
+        let now = Now::here();
+        commands(&mut self.written.get_mut().book, &self.shared, &now);
         match event {
-            Event::PhaseStarted { .. } => {
-                let begun = self.shared.state().begun.pop_front();
-                if let Some((run, rate, index)) =
-                    begun.and_then(|(index, rate)| Some((self.runs.get(index)?, rate, index)))
-                {
-                    self.current = index;
-                    written.book.begin(run, rate, &now);
-                    let told = anchors::begin(run, &now);
-                    told.iter().for_each(|sentence| written.book.error(&now, sentence));
-                }
+            Event::PhaseStarted { .. } => self.phase_started(&now),
+            Event::Sampled { samples, host, .. } => {
+                self.written.get_mut().book.interval(samples, host, &now);
+                self.look_at_monitor(&now);
             }
-            Event::Sampled { samples, host, .. } => written.book.interval(samples, host, &now),
-            Event::PhaseDone { record } => {
-                let corruptions = written.book.corruptions(record, &now);
-                if corruptions > 0 {
-                    data_errors(&mut written.book, (self.reading, &self.shared), record, &now);
-                }
-                for sentence in failed(record) {
-                    written.book.error(&now, &sentence);
-                }
-                // The first parts of a format belong to the run of its last one.
-                let run = self.runs.get(self.current);
-                match run.is_none_or(|run| run.phase.name == record.name) {
-                    true => {
-                        run.into_iter().for_each(anchors::end);
-                        self.shared.ended(written.book.end(record, &now));
-                    }
-                    false => written.book.part(record),
-                }
-            }
-            Event::Warned { sentence } => written.book.log(&now, sentence),
+            Event::PhaseDone { record } => self.phase_done(record, &now),
+            Event::Warned { sentence } => self.written.get_mut().book.log(&now, sentence),
             _ => {}
         }
-        written.drain()
+        self.written.get_mut().drain()
     }
 
     fn interim(&self, _: &Report) -> String {
@@ -313,18 +359,25 @@ impl Foreign for Run<'_> {
         if sentences.is_empty() {
             sentences.extend(report.cut_short.clone());
         }
-        if let Some(early) = self.shared.state().ended_early.clone() {
-            sentences.push(early);
-        }
+        let state = self.shared.state();
+        sentences.extend(state.failures.iter().chain(&state.ended_early).cloned());
         foreign::lines(Self::NAME, &foreign::capped(sentences))
     }
 
     fn exit_code(&self, report: &Report) -> u8 {
-        let is_corrupt = |phase: &PhaseRecord| phase.measurements.iter().any(is_corrupt);
-        let failed =
-            report.phases.iter().any(|phase| failed(phase).next().is_some() || is_corrupt(phase));
-        let cut = report.cut_short.is_some() || report.interrupted;
-        if failed || cut || self.shared.state().has_failed { WRONG } else { 0 }
+        let has_failed = |phase: &PhaseRecord| {
+            failed(phase).next().is_some() || phase.measurements.iter().any(is_corrupt)
+        };
+        let state = self.shared.state();
+        let failed = report.phases.iter().any(has_failed)
+            || report.cut_short.is_some()
+            || state.has_failed
+            || !state.failures.is_empty();
+        match (report.interrupted, failed) {
+            (true, _) => INTERRUPTED,
+            (false, true) => FAILED,
+            (false, false) => 0,
+        }
     }
 
     fn complain(&self, problems: &[Problem]) {
@@ -336,10 +389,6 @@ impl Foreign for Run<'_> {
         let all: Vec<Diagnostic> = problems.iter().map(of).collect();
         COMPLAINTS.diagnostics(&all, &self.reading.texts);
     }
-}
-
-fn is_corrupt(measured: &Measurement) -> bool {
-    measured.verify.as_ref().is_some_and(|verify| verify.mismatches() > 0)
 }
 
 /// Does what `data_errors=` asks for once a run has found corruptions.
@@ -388,12 +437,4 @@ fn commands(book: &mut Book, shared: &Shared, now: &Now) {
             }
         }
     }
-}
-
-/// Sentences about the jobs of a phase that failed.
-fn failed(record: &PhaseRecord) -> impl Iterator<Item = String> + use<'_> {
-    let has_failed =
-        |measured: &&Measurement| matches!(measured.ended, Ended::Failed | Ended::Stalled);
-    let failed = record.measurements.iter().filter(has_failed);
-    failed.map(|measured| format!("{}: {}", record.name, reason(measured)))
 }

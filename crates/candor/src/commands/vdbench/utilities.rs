@@ -5,7 +5,7 @@ use std::path::Path;
 
 use candor_dialects::vdbench::output::{ParseFlat, compare as compared, parse_flat as parsed};
 
-use super::{COMPLAINTS, REFUSED, WRONG};
+use super::{COMPLAINTS, FAILED};
 use crate::commands;
 
 /// Utilities of vdbench that candor does not have.
@@ -30,7 +30,7 @@ pub fn refused(word: &str) -> u8 {
         "the utility `{word}` is not done; candor has parseflat and compare, and `candor devices` \
          lists devices"
     ));
-    REFUSED
+    FAILED
 }
 
 /// Makes comma-separated values of a flatfile.
@@ -46,14 +46,27 @@ pub fn parse_flat(words: &[OsString]) -> u8 {
             Ok(()) => 0,
             Err(error) => {
                 COMPLAINTS.sentence(&format!("{output} cannot be written: {error}"));
-                WRONG
+                FAILED
             }
         },
         Err(sentence) => {
             COMPLAINTS.sentence(&sentence);
-            REFUSED
+            FAILED
         }
     }
+}
+
+/// Words of parseflat, where an option and its value may be one: `-frun`.
+fn split(words: &[OsString]) -> Vec<String> {
+    let mut all = Vec::new();
+    for word in words {
+        let word = word.to_string_lossy().into_owned();
+        match word.get(..2).filter(|front| front.starts_with('-') && word.len() > 2) {
+            Some(front) => all.extend([front.to_owned(), word[2..].to_owned()]),
+            None => all.push(word),
+        }
+    }
+    all
 }
 
 /// Input, output, and what is to be taken.
@@ -61,11 +74,12 @@ fn request(words: &[OsString]) -> Result<(String, Option<String>, ParseFlat), St
     let mut request = ParseFlat::default();
     let (mut input, mut output, mut option) = (None, None, String::new());
     let mut column: Option<String> = None;
-    for word in words {
-        let word = word.to_string_lossy();
-        match (word.as_ref(), option.as_str()) {
-            ("-a", _) => request.averages_only = true,
-            ("-i" | "-o" | "-c" | "-f", _) => option = word.clone().into_owned(),
+    for word in split(words) {
+        match (word.as_str(), option.as_str()) {
+            ("-a", _) => request.averages = true,
+            // Nothing is told but the values.
+            ("-q", _) => {}
+            ("-i" | "-o" | "-c" | "-f", _) => option = word.clone(),
             (word, "-i") => input = Some(word.to_owned()),
             ("-" | "stdout", "-o") => output = None,
             (word, "-o") => output = Some(word.to_owned()),
@@ -80,7 +94,9 @@ fn request(words: &[OsString]) -> Result<(String, Option<String>, ParseFlat), St
                     None => column = Some(word.to_owned()),
                 },
             },
-            (word, _) => return Err(format!("`{word}` is no option of parseflat: -i -o -c -f -a")),
+            (word, _) => {
+                return Err(format!("`{word}` is no option of parseflat: -i -o -c -f -a -q"));
+            }
         }
     }
     if let Some(column) = column {
@@ -97,7 +113,7 @@ fn request(words: &[OsString]) -> Result<(String, Option<String>, ParseFlat), St
 pub fn compare(words: &[OsString]) -> u8 {
     let [old, new] = words else {
         COMPLAINTS.sentence("compare needs two directories of results: compare OLD NEW");
-        return REFUSED;
+        return FAILED;
     };
     let flatfile = |word: &OsString| {
         let path = Path::new(word);
@@ -108,7 +124,7 @@ pub fn compare(words: &[OsString]) -> u8 {
         Ok(table) => commands::printed(&table),
         Err(sentence) => {
             COMPLAINTS.sentence(&sentence);
-            REFUSED
+            FAILED
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `fsd=`: file systems, trees of directories and files.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
+use super::open_flags::{OpenFlags, open_flags};
+use super::shared::{count, count_row, open_flags_row};
 use super::{Defined, Definition, numbered, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
 use crate::vdbench::kind::{Parameter, known, parameter, whole};
@@ -133,17 +134,6 @@ fn total(text: &str) -> Result<f64, Refused> {
     }
 }
 
-fn count(text: &str) -> Result<(u64, u64), Refused> {
-    let [first, number] = values::pair(text, Unit::Size)?;
-    match first >= 0.0 && (1.0..=10_240.0).contains(&number) {
-        true => Ok((first as u64, number as u64)),
-        false => {
-            let message = format!("`{text}` makes no definitions");
-            Err(Refused::whole(text, message, "write (first,number), such as (1,8)"))
-        }
-    }
-}
-
 fn number(text: &str, [min, max]: [u64; 2]) -> Result<u32, Refused> {
     values::whole(text, Unit::Size, [min, max]).map(|number| number as u32)
 }
@@ -168,7 +158,7 @@ const ROWS: &[FsdRow] = &[
     )
     .exact("target.path", "/mnt/tree"),
     known("journal", "DIRECTORY|DEVICE", "place of the validation's journal")
-        .refused("/tmp", "files of trees are not validated yet; use sd= with lun=FILE"),
+        .refused("/tmp", "files of trees have no journal; use sd= with lun=FILE"),
     known("host", "NAME", "hosts")
         .alias(&["hd"])
         .refused("h1", "a workload names its hosts (fwd=…,host=), as in vdbench"),
@@ -238,14 +228,11 @@ const ROWS: &[FsdRow] = &[
     .exact("target.tree", "all"),
     known("cleanup", "yes|no", "remove an old tree")
         .refused("yes", "vdbench does not know it any more; use format=yes"),
-    parameter(
-        "openflags",
-        "FLAG,…",
+    open_flags_row(
         |fsd: &mut Fsd, text| put(&mut fsd.open_flags, open_flags(text)),
-        "o_direct, o_dsync, o_sync, fsync, or their number",
-    )
-    .when(|fsd| fsd.open_flags.sync == SyncFlag::Sync)
-    .near("entries", "o_sync", SYNC_NOTE),
+        |fsd| fsd.open_flags.is_sync(),
+        ("o_direct, o_dsync, o_sync, fsync, or their number", "entries"),
+    ),
     whole(
         "log",
         "yes|no",
@@ -254,13 +241,10 @@ const ROWS: &[FsdRow] = &[
     )
     .default("no")
     .refused("yes", "operations are logged by CANDOR_JSON's report and candor's own logs"),
-    parameter(
-        "count",
-        "(FIRST,N)",
+    count_row(
         |fsd: &mut Fsd, text| put_some(&mut fsd.count, count(text)),
         "N definitions with numbers behind the names of fsd and anchor",
-    )
-    .exact("target", "(1,4)"),
+    ),
     whole("dedupratio", "RATIO", |_: &mut Fsd, _| Ok(()), "deduplication of one file system")
         .refused("2", "deduplication is a general parameter for file systems, as in vdbench"),
 ];

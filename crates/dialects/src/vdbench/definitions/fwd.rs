@@ -1,8 +1,8 @@
 //! `fwd=`: workloads on file systems.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
+use super::open_flags::{OpenFlags, open_flags};
+use super::shared::{host_row, open_flags_row, percent, skew_row, threads};
 use super::transfer::{TransferSize, transfer_size};
-use super::wd::percent;
 use super::{Defined, put, put_some};
 use crate::kit::{Group, Refused, Row, Table, choices};
 use crate::vdbench::kind::{Parameter, parameter, whole};
@@ -234,19 +234,11 @@ const ROWS: &[FwdRow] = &[
     )
     .default("4k")
     .exact("entries", "64k"),
-    parameter(
-        "skew",
-        "PERCENT",
-        |fwd: &mut Fwd, text| put_some(&mut fwd.skew, percent(text)),
-        "share of the run's rate; those without one share the rest",
-    )
-    .exact("entries", "30"),
+    skew_row(|fwd: &mut Fwd, text| put_some(&mut fwd.skew, percent(text)), "entries"),
     parameter(
         "threads",
         "N",
-        |fwd: &mut Fwd, text| {
-            put(&mut fwd.threads, values::whole(text, Unit::Size, [1, 65_536]).map(|n| n as u32))
-        },
+        |fwd: &mut Fwd, text| put(&mut fwd.threads, threads(text)),
         "threads",
     )
     .default("1")
@@ -258,22 +250,12 @@ const ROWS: &[FwdRow] = &[
         "file system that copies and moves go to",
     )
     .exact("entries", "fsd2"),
-    parameter(
-        "host",
-        "NAME,…",
-        |fwd: &mut Fwd, text| put(&mut fwd.hosts, values::words(text)),
-        "hosts that run it",
-    )
-    .alias(&["hd"])
-    .exact("job", "localhost"),
-    parameter(
-        "openflags",
-        "FLAG,…",
+    host_row(|fwd: &mut Fwd, text| put(&mut fwd.hosts, values::words(text)), "hosts that run it"),
+    open_flags_row(
         |fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
-        "flags with which files are opened, instead of those of fsd=",
-    )
-    .when(|fwd| fwd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
-    .near("entries", "o_sync", SYNC_NOTE),
+        |fwd| fwd.open_flags.is_some_and(OpenFlags::is_sync),
+        ("flags with which files are opened, instead of those of fsd=", "entries"),
+    ),
 ];
 
 impl Defined for Fwd {

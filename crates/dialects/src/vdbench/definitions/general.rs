@@ -45,7 +45,7 @@ pub struct General {
     pub run_totals: bool,
     /// Buckets of histograms.
     pub buckets: Buckets,
-    /// File that ends runs by its content.
+    /// File that ends runs by its first line.
     pub monitor: Option<String>,
     /// All luns of a workload are one.
     pub concatenate: bool,
@@ -327,9 +327,9 @@ const REST: &[GeneralRow] = &[
         "monitor",
         "FILE",
         |general: &mut General, text| put_some(&mut general.monitor, values::word(text)),
-        "file that ends runs: end_rd, end_vdbench",
+        "file whose first line ends runs: end_rd the run under way, end_vdbench all",
     )
-    .refused("/tmp/monitor", "files that end runs are not watched; interrupt candor instead"),
+    .exact("", "/tmp/monitor"),
     parameter(
         "concatenatesds",
         "yes|no",

@@ -26,6 +26,13 @@ pub struct OpenFlags {
     pub fsync_at_close: bool,
 }
 
+impl OpenFlags {
+    /// True where each write is durable with all that is known of its file.
+    pub fn is_sync(self) -> bool {
+        self.sync == SyncFlag::Sync
+    }
+}
+
 /// Words of Linux.
 const WORDS: &[&str] = &["o_direct", "directio", "o_dsync", "o_sync", "o_rsync", "fsync"];
 /// Words of other systems.

@@ -8,9 +8,10 @@ pub use loops::{Loop, LoopKind, LoopValues};
 
 use super::commands::{Commands, commands};
 use super::fwd::FileOperation;
-use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
+use super::open_flags::{OpenFlags, open_flags};
 use super::rate::{Distribution, Rate, distribution, rate};
 use super::replay;
+use super::shared::open_flags_row;
 use super::{Defined, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
 use crate::vdbench::kind::{Parameter, known, parameter, whole};
@@ -472,14 +473,14 @@ const REST: &[RdRow] = &[
     )
     .default("no")
     .exact("phase", "yes"),
-    parameter(
-        "openflags",
-        "FLAG,…",
+    open_flags_row(
         |rd: &mut Rd, text| put_some(&mut rd.open_flags, open_flags(text)),
-        "flags with which files are opened, instead of all others",
-    )
-    .when(|rd| rd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
-    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
+        |rd| rd.open_flags.is_some_and(OpenFlags::is_sync),
+        (
+            "flags with which files are opened, instead of all others",
+            "blocks.direct, blocks.durability",
+        ),
+    ),
     known("mount", "OPTIONS", "options of a filesystem that is mounted for the run")
         .refused("noatime", "candor mounts nothing; mount it before the run"),
 ];

@@ -1,8 +1,9 @@
 //! `sd=`: storage definitions, luns and files.
 
 use super::dedup::{self, Dedup};
-use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
+use super::open_flags::{OpenFlags, open_flags};
 use super::replay;
+use super::shared::{THREADS_MAX, count, count_row, host_row, open_flags_row};
 use super::transfer::{LunRange, range};
 use super::{Defined, Definition, numbered, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
@@ -57,26 +58,12 @@ impl Default for Sd {
     }
 }
 
-/// Most operations in flight of a lun.
-pub const THREADS_MAX: u64 = 65_536;
-
 /// Multiples of a sector.
 fn sectors(text: &str) -> Result<u64, Refused> {
     let bytes = values::whole(text, Unit::Size, [0, 1 << 62])?;
     match bytes % 512 {
         0 => Ok(bytes),
         _ => Err(Refused::whole(text, format!("{bytes} is no multiple of 512"), "use 4k")),
-    }
-}
-
-fn count(text: &str) -> Result<(u64, u64), Refused> {
-    let [first, number] = values::pair(text, Unit::Size)?;
-    match first >= 0.0 && (1.0..=10_240.0).contains(&number) {
-        true => Ok((first as u64, number as u64)),
-        false => {
-            let message = format!("`{text}` makes no definitions");
-            Err(Refused::whole(text, message, "write (first,number), such as (1,8)"))
-        }
     }
 }
 
@@ -105,17 +92,13 @@ pub fn counted(all: &mut Vec<Definition<Sd>>) {
 type SdRow = Row<Parameter<Sd>>;
 
 const ROWS: &[SdRow] = &[
-    parameter(
-        "host",
-        "NAME,…",
+    host_row(
         |sd: &mut Sd, text| {
             sd.hosts.push(values::words(text)?);
             Ok(())
         },
         "hosts that use the lun",
-    )
-    .alias(&["hd"])
-    .exact("job", "localhost"),
+    ),
     parameter(
         "lun",
         "FILE|DEVICE",
@@ -126,13 +109,10 @@ const ROWS: &[SdRow] = &[
         "file or block device; a file that is missing or short is written full first",
     )
     .exact("target.path", "/dev/sdx"),
-    parameter(
-        "count",
-        "(FIRST,N)",
+    count_row(
         |sd: &mut Sd, text| put_some(&mut sd.count, count(text)),
         "N definitions with numbers behind the names of sd and lun",
-    )
-    .exact("target", "(1,4)"),
+    ),
     parameter(
         "size",
         "SIZE",
@@ -184,14 +164,11 @@ const ROWS: &[SdRow] = &[
     .exact("blocks.verify.journal.directory", "/tmp"),
     known("resetlun", "SECONDS", "reset the lun at times").refused("60", RESET),
     known("resetbus", "SECONDS", "reset the bus at times").refused("60", RESET),
-    parameter(
-        "openflags",
-        "FLAG,…",
+    open_flags_row(
         |sd: &mut Sd, text| put(&mut sd.open_flags, open_flags(text)),
-        "o_direct, o_dsync, o_sync, fsync, or their number",
-    )
-    .when(|sd| sd.open_flags.sync == SyncFlag::Sync)
-    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
+        |sd| sd.open_flags.is_sync(),
+        ("o_direct, o_dsync, o_sync, fsync, or their number", "blocks.direct, blocks.durability"),
+    ),
     parameter(
         "range",
         "(FROM,TO)",

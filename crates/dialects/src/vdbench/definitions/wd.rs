@@ -1,6 +1,7 @@
 //! `wd=`: workloads on luns.
 
-use super::open_flags::{OpenFlags, SYNC_NOTE, SyncFlag, open_flags};
+use super::open_flags::{OpenFlags, open_flags};
+use super::shared::{host_row, open_flags_row, percent, skew_row, threads};
 use super::transfer::{LunRange, Seek, TransferSize, range, seek, transfer_size};
 use super::{Defined, put, put_some};
 use crate::kit::{Group, Refused, Row, Table};
@@ -67,17 +68,6 @@ impl Default for Wd {
     }
 }
 
-/// A share in percent.
-pub(super) fn percent(text: &str) -> Result<f64, Refused> {
-    // A percent sign says what the number means anyway.
-    let number = values::number(text, Unit::Size)?;
-    let percent = if text.trim_matches(['(', ')']).ends_with('%') { -number } else { number };
-    match (0.0..=100.0).contains(&percent) {
-        true => Ok(percent),
-        false => Err(Refused::whole(text, format!("{text} is no share"), "give 0 to 100")),
-    }
-}
-
 fn stride(text: &str) -> Result<(u64, u64), Refused> {
     let [min, max] = values::pair(text, Unit::Size)?;
     match min >= 0.0 && max >= min && max <= 1e18 {
@@ -107,13 +97,7 @@ const ROWS: &[WdRow] = &[
         "luns: names, ranges, or * behind a part of a name",
     )
     .exact("job.targets", "sd*"),
-    parameter(
-        "skew",
-        "PERCENT",
-        |wd: &mut Wd, text| put_some(&mut wd.skew, percent(text)),
-        "share of the run's rate; those without one share the rest",
-    )
-    .exact("blocks.pace.flow", "30"),
+    skew_row(|wd: &mut Wd, text| put_some(&mut wd.skew, percent(text)), "blocks.pace.flow"),
     parameter(
         "xfersize",
         "SIZE|(SIZE,PERCENT,…)|(MIN,MAX,ALIGN)",
@@ -156,8 +140,8 @@ const ROWS: &[WdRow] = &[
     .near(
         "blocks.access",
         "(10,60)",
-        "places are drawn by a Pareto distribution over the band, \
-             not by vdbench's table of cache sizes",
+        "places are drawn by a Pareto distribution over the band, not by vdbench's table of cache \
+         sizes",
     ),
     parameter(
         "seekpct",
@@ -185,8 +169,7 @@ const ROWS: &[WdRow] = &[
     .near(
         "blocks.pace.ops",
         "1",
-        "workloads with a rate of their own get it, \
-             and the others what the run's rate leaves",
+        "workloads with a rate of their own get it, and the others what the run's rate leaves",
     ),
     parameter(
         "iorate",
@@ -211,33 +194,21 @@ const ROWS: &[WdRow] = &[
     )
     .default("0")
     .exact("blocks.access", "20"),
-    parameter(
-        "host",
-        "NAME,…",
-        |wd: &mut Wd, text| put(&mut wd.hosts, values::words(text)),
-        "hosts that run it",
-    )
-    .alias(&["hd"])
-    .exact("job", "localhost"),
-    parameter(
-        "openflags",
-        "FLAG,…",
+    host_row(|wd: &mut Wd, text| put(&mut wd.hosts, values::words(text)), "hosts that run it"),
+    open_flags_row(
         |wd: &mut Wd, text| put_some(&mut wd.open_flags, open_flags(text)),
-        "flags with which luns are opened, instead of those of sd=",
-    )
-    .when(|wd| wd.open_flags.is_some_and(|flags| flags.sync == SyncFlag::Sync))
-    .near("blocks.direct, blocks.durability", "o_sync", SYNC_NOTE),
+        |wd| wd.open_flags.is_some_and(OpenFlags::is_sync),
+        (
+            "flags with which luns are opened, instead of those of sd=",
+            "blocks.direct, blocks.durability",
+        ),
+    ),
     whole("user", "CLASS,…", |_: &mut Wd, _| Ok(()), "Java class that makes operations")
         .refused("X", "classes of Java are not loaded"),
     parameter(
         "threads",
         "N",
-        |wd: &mut Wd, text| {
-            put_some(
-                &mut wd.threads,
-                values::whole(text, Unit::Size, [1, 65_536]).map(|n| n as u32),
-            )
-        },
+        |wd: &mut Wd, text| put_some(&mut wd.threads, threads(text)),
         "operations in flight, with concatenatesds=yes",
     )
     .exact("job.workers", "16"),

@@ -157,6 +157,24 @@ fn faults_are_told_together_with_place_and_remedy() {
     );
 }
 
+#[test]
+fn percentages_of_compression_have_become_ratios() {
+    let (file, told) = parsed(
+        "compression=40\nsd=s,lun=/a\nwd=w,sd=s\nrd=default,forcompression=(50,100)\n\
+         rd=r,wd=w,io=1\nrd=q,wd=w,io=1\n",
+    );
+    assert_eq!(file.general().options.compression_ratio, 2.5);
+    assert_eq!(
+        told,
+        [
+            "f:1:13: compression=40, in percent, is compratio=2.50 today: 100 divided by it; write \
+             compratio=",
+            "f:4:27: forcompression=(50,100), in percent, is forcompratio=(2.00,1.00) today: 100 \
+             divided by it; write forcompratio=",
+        ]
+    );
+}
+
 proptest! {
     #[test]
     fn anything_is_read_or_refused(

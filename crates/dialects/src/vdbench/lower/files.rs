@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use candor_plan::blocks::Content;
 use candor_plan::{Create, Job, Target, TargetKind, Tree};
 
-pub use runs::{FORMAT_FOR, FilesOfRun, lower};
+pub use runs::{Anchor, FORMAT_FOR, FilesOfRun, lower};
 pub use shape::Shape;
 
 use self::control::Control;

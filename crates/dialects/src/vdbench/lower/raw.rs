@@ -6,8 +6,7 @@ mod luns;
 mod places;
 mod workloads;
 
-use candor_plan::blocks::Arrival;
-use candor_plan::blocks::{Durability, FileOrder, Hints, Rotation};
+use candor_plan::blocks::{Arrival, Durability, FileOrder, Rotation};
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Nanos, OnFailure, Phase, Stop};
 
@@ -352,7 +351,6 @@ impl<'a> OfRun<'a> {
                 ..Rotation::default()
             };
         }
-        blocks.hints = Hints::default();
         let targets = part.sds.iter().filter_map(|sd| self.luns.of(sd, &part.host));
         let mut job = Job {
             name: format!("{} on {on}", workload.wd.name.text),

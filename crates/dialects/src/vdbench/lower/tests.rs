@@ -314,6 +314,62 @@ fn validated_runs_check_each_block_before_they_write_it_again() {
 }
 
 #[test]
+fn files_of_trees_are_verified_by_the_writes_to_their_blocks() {
+    let text = "validate=(yes,time)\ndata_errors=7\n\
+        fsd=fsd1,anchor=/no_such,files=4,sizes=(16k,0)\n\
+        fwd=fwd1,fsd=fsd1,operation=write,xfersize=(2k,50,8k,50),fileio=random\n\
+        fwd=fwd2,fsd=fsd1,operation=getattr\nrd=rd1,fwd=fwd*,fwdrate=10,format=yes\n";
+    let lowered = ok(text);
+    let [format, run] = &lowered.runs[..] else { panic!("{} runs", lowered.runs.len()) };
+    let verify = |run: &LoweredRun, job: usize| {
+        run.phase.jobs[job].entries().and_then(|entries| entries.verify.clone())
+    };
+    for of in [verify(format, 0), verify(run, 0)] {
+        let of = of.expect("verified");
+        assert_eq!((of.interval, of.mismatches_max), (Bytes(2048), Some(7)));
+        assert!(of.generations && of.read_before_write && of.times && !of.read_back);
+    }
+    assert_eq!(verify(run, 1), None, "no bytes");
+    assert!(
+        format
+            .before()
+            .iter()
+            .flat_map(|phase| &phase.jobs)
+            .all(|job| { job.entries().is_some_and(|entries| entries.verify.is_none()) })
+    );
+    let after = ok(&text.replace("yes,time", "read_after_write,no_preread"));
+    let [format, run] = [0, 1].map(|nth| verify(&after.runs[nth], 0).expect("verified"));
+    assert!(run.read_back && !run.read_before_write && !format.read_back);
+}
+
+#[test]
+fn formats_are_refused_where_no_run_could_have_them() {
+    let file = |rds: &str| format!("fsd=f,anchor=/no_such\nfwd=w,fsd=f\n{rds}\n");
+    for (rds, said) in [
+        ("rd=default,fwd=w,fwdrate=1,format=yes\nrd=r", "p:3:35: format= is not for rd=default"),
+        ("rd=r,fwd=w,fwdrate=1,format=once", "p:3:29: format=once of rd=r needs a loop"),
+    ] {
+        let errors = lowered(&file(rds)).err().unwrap_or_default();
+        assert!(errors.contains(said), "{rds}: {errors}");
+    }
+    ok(&file("rd=r,fwd=w,fwdrate=(1,2),format=once"));
+}
+
+#[test]
+fn a_simulation_takes_a_lun_at_its_word() {
+    let text = "sd=sd1,lun=/dev/none,openflags=o_direct\nsd=sd2,lun=/dir,size=5m\n\
+        wd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=max\n";
+    assert!(lowered(text).is_err());
+    let mut reading = reading(text);
+    reading.options.is_simulation = true;
+    let runs = expand(&reading.file).expect("runs");
+    let Reading { file, texts, options: asked, .. } = &reading;
+    let lowered = lower(&Request { file, texts, asked, host: &Fake }, &runs).expect("lowered");
+    assert_eq!(lowered.runs.len(), 1, "nothing is filled");
+    assert_eq!(lowered.targets[1].size, Some(Bytes(5 << 20)));
+}
+
+#[test]
 fn a_journal_is_taken_up_by_a_run_that_reads_what_it_knows() {
     let text = "journal=(recover,noflush)\nsd=sd1,lun=/big,journal=/j\nwd=wd1,sd=sd1,rdpct=0\n\
         rd=rd1,wd=wd1,iorate=max\n";
@@ -345,6 +401,16 @@ fn what_is_not_validated_is_refused_by_name() {
         (
             format!("validate=yes\n{}", sd.replace("rdpct", "xfersize=1000,rdpct")),
             "multiple of 512",
+        ),
+        (
+            "journal=yes\nfsd=f,anchor=/no_such\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=1\n".to_owned(),
+            "have no journal",
+        ),
+        (
+            "validate=yes\nfsd=f,anchor=/no_such\n\
+             fwd=w,fsd=f,operation=write,fileio=(random,shared)\nrd=r,fwd=w,fwdrate=1\n"
+                .to_owned(),
+            "several threads that write one file",
         ),
     ] {
         let errors = lowered(&text).err().unwrap_or_default();

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use candor_plan::blocks::{Journal as JournalPlan, JournalLog, ReadBack, UnknownBlocks, Verify};
+use candor_plan::entries::{Entries, Step, VerifyItems};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target};
+use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target, Work};
 
 use super::{JOURNAL_RECOVERY, JobRow, Lowered, LoweredRun, Request};
 use crate::kit::{Diagnostic, Diagnostics};
@@ -67,6 +68,23 @@ impl<'a> Asked<'a> {
         })
     }
 
+    /// Has the files of a tree verified, where bytes of them are read or written.
+    fn verify_files(&self, interval: u64, is_format: bool, entries: &mut Entries) {
+        if !entries.moves_bytes() {
+            return;
+        }
+        let writes = entries.has(Step::Write);
+        entries.verify = Some(VerifyItems {
+            interval: Bytes(interval),
+            generations: true,
+            read_before_write: !self.validation.no_preread && writes,
+            read_back: self.validation.read_after_write && writes && !is_format,
+            mismatches_max: Some(self.mismatches_max()),
+            times: self.validation.time,
+            ..VerifyItems::default()
+        });
+    }
+
     /// Verification of a lun's blocks.
     fn verify(&self, request: &Request<'_>, sd: &str, interval: u64, mix: Mix) -> Verify {
         let writes = mix.write > 0;
@@ -84,6 +102,14 @@ impl<'a> Asked<'a> {
     }
 }
 
+/// Work of a job on files of a tree.
+fn entries_mut(job: &mut Job) -> Option<&mut Entries> {
+    match &mut job.work {
+        Work::Entries(entries) => Some(entries),
+        _ => None,
+    }
+}
+
 /// Has runs write keys into blocks and compare them; a journal that is taken up is read first.
 pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diagnostics) {
     let Some(asked) = Asked::of(request) else { return };
@@ -92,6 +118,12 @@ pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diag
         return;
     }
     let Some(interval) = key_bytes(request, lowered, out) else { return };
+    for run in &mut lowered.runs {
+        let is_format = run.is_format;
+        for entries in run.phases_mut().flat_map(|phase| &mut phase.jobs).filter_map(entries_mut) {
+            asked.verify_files(interval, is_format, entries);
+        }
+    }
     for run in lowered.runs.iter_mut().filter(|run| !run.is_format) {
         let recovers = run.name == JOURNAL_RECOVERY;
         for (job, row) in run.phase.jobs.iter_mut().zip(&run.jobs) {
@@ -157,6 +189,13 @@ pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<Lowe
 /// same blocks.
 fn key_bytes(request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) -> Option<u64> {
     let mut bytes = KEY_BYTES;
+    for run in &lowered.runs {
+        let jobs = run.phases().flat_map(|phase| &phase.jobs);
+        for entries in jobs.filter_map(|job| job.entries()).filter(|of| of.moves_bytes()) {
+            let sizes = entries.size_mix.as_ref().map(|sizes| sizes.unit().0);
+            bytes = gcd(bytes, sizes.or(entries.size.map(|size| size.0)).unwrap_or(bytes));
+        }
+    }
     let runs = lowered.runs.iter().filter(|run| !run.is_format && run.name != JOURNAL_RECOVERY);
     for blocks in runs.flat_map(|run| &run.phase.jobs).filter_map(|job| job.blocks()) {
         let used = |op: &Direction| blocks.mix.of(*op) > 0;
@@ -196,8 +235,16 @@ fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, reme
 /// Refuses what is not done.
 fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) {
     let mut no = |message: &str, remedy: &str| refuse_at(request, out, message.into(), remedy);
-    if request.file.is_of_files() {
-        no("files of fsd= are not validated yet", "use sd= with lun=FILE");
+    if request.file.is_of_files() && asked.journal.is_on {
+        no("files of fsd= have no journal", "use -v, or sd= with lun=FILE");
+    }
+    let jobs = lowered.runs.iter().flat_map(|run| &run.phase.jobs);
+    let shares = |entries: &Entries| {
+        entries.has(Step::Write) && entries.take.as_ref().is_some_and(|take| take.concurrent)
+    };
+    if jobs.filter_map(|job| job.entries()).any(shares) {
+        let message = "several threads that write one file cannot tell whose write was the last";
+        no(message, "remove shared of fileio=, or the validation");
     }
     if asked.validation.ignore_zero_reads {
         let message = "zeros where a block was written are a lost write, which candor reports";

@@ -1,5 +1,7 @@
 //! The pages of all runs, as they are written.
 
+use std::path::Path;
+
 use candor_record::{CpuShares, Ended, HostSample, JobSample, Measurement, PhaseRecord};
 
 use super::corruptions::{self, Context};
@@ -24,8 +26,10 @@ const CPU_MAX: f64 = 80.0;
 pub struct Setup {
     /// The directory, as it was named.
     pub directory: String,
-    /// Paths and names of the luns.
+    /// Paths and names of the luns, or of the trees.
     pub luns: Vec<(String, String)>,
+    /// Runs work on file systems.
+    pub is_of_files: bool,
     /// The columns.
     pub sheet: Box<dyn Sheet + Send>,
     /// Bytes of a megabyte.
@@ -272,11 +276,16 @@ impl Book {
             self.write("errorlog", now, &line);
         }
         let name_of = |path: &str| {
-            let target = self.setup.luns.iter().find(|(lun, _)| lun == path);
-            target.map_or_else(|| path.to_owned(), |(_, name)| name.clone())
+            let path = Path::new(path);
+            // A tree of another shape has a number behind the name of its file system.
+            let name = |(_, name): &(_, String)| name.split(' ').next().unwrap_or_default().into();
+            let target = self.setup.luns.iter().find(|(lun, _)| path.starts_with(lun));
+            target.map_or_else(|| path.display().to_string(), name)
         };
+        let is_of_files = self.setup.is_of_files;
         let date = |unix_ms| Now::at(unix_ms).full;
-        let context = Context { name_of: &name_of, date: &date, now_unix_ms: now.unix_ms };
+        let now_unix_ms = now.unix_ms;
+        let context = Context { name_of: &name_of, is_of_files, date: &date, now_unix_ms };
         let (mut count, mut lines, mut said) = (0, Vec::new(), Vec::new());
         for verify in verified().filter(|verify| verify.mismatches() > 0) {
             count += verify.mismatches();
@@ -284,8 +293,9 @@ impl Book {
                 lines.extend(corruptions::introduction(&context));
             }
             lines.extend(corruptions::lines(&verify.first, &context).concat());
-            said.extend(corruptions::summary(&verify.first));
+            said.extend(corruptions::summary(&verify.first, &context));
             said.push(corruptions::total(verify));
+            said.push(corruptions::definitions(&verify.first, &context));
         }
         self.has_corruptions |= count > 0;
         for line in &lines {
@@ -527,7 +537,8 @@ impl Book {
         }
     }
 
-    fn warn(&mut self, now: &Now, line: &str) {
+    /// A warning, which stands out.
+    pub fn warn(&mut self, now: &Now, line: &str) {
         self.put(CONSOLE, format!("{} *** {line}\n", now.tod));
         for page in ["logfile", "summary"] {
             self.put(page, format!("{} *** {}\n", now.tod, escaped(line)));

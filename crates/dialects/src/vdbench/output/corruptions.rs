@@ -10,10 +10,26 @@ const SECTOR: u64 = 512;
 pub struct Context<'a> {
     /// Name of the storage or file system definition of a path.
     pub name_of: &'a dyn Fn(&str) -> String,
+    /// Paths are those of files in trees.
+    pub is_of_files: bool,
     /// A time in ms since 1970, as reports have it: `Sun Mar 23 2025 12:45:41.841 UTC`.
     pub date: &'a dyn Fn(u64) -> String,
     /// Time at which the corruptions are reported, in ms since 1970.
     pub now_unix_ms: u64,
+}
+
+impl Context<'_> {
+    /// The definition of a path: `sd=NAME`, or `fsd=NAME`.
+    fn definition(&self, path: &str) -> String {
+        let word = if self.is_of_files { "fsd" } else { "sd" };
+        format!("{word}={}", (self.name_of)(path))
+    }
+
+    /// The same with the path.
+    fn place(&self, path: &str) -> String {
+        let word = if self.is_of_files { "file" } else { "lun" };
+        format!("{},{word}={path}", self.definition(path))
+    }
 }
 
 /// Lines before the first corruption.
@@ -43,11 +59,12 @@ pub fn lines(found: &[Mismatch], context: &Context<'_>) -> Vec<Vec<String>> {
 }
 
 /// A line for each corrupted data block, as for any operation that failed.
-pub fn summary(found: &[Mismatch]) -> Vec<String> {
+pub fn summary(found: &[Mismatch], context: &Context<'_>) -> Vec<String> {
+    let kind = if context.is_of_files { "file:" } else { "lun:" };
     let line = |blocks: &[Mismatch]| {
         let Mismatch { path, read_offset: lba, read_length: length, .. } = blocks.first()?;
         Some(format!(
-            "op: {:<6} lun: {path:<30} lba: {lba:>12} 0x{lba:08X} xfer: {:>8} errno: 60003: \
+            "op: {:<6} {kind} {path:<30} lba: {lba:>12} 0x{lba:08X} xfer: {:>8} errno: 60003: \
              'A Data Validation error was discovered'",
             "read", length.0
         ))
@@ -75,6 +92,14 @@ pub fn total(found: &VerifyStats) -> String {
     format!("Corrupted key blocks: {count}: {}{shown}", kinds.join(", "))
 }
 
+/// A sentence about the definitions whose data are corrupt.
+pub fn definitions(found: &[Mismatch], context: &Context<'_>) -> String {
+    let mut names: Vec<String> = found.iter().map(|of| context.definition(&of.path)).collect();
+    names.sort_unstable();
+    names.dedup();
+    format!("Corrupted data of {}: see errorlog.html", names.join(", "))
+}
+
 /// True for blocks of one read, in their order.
 fn same_read(a: &Mismatch, b: &Mismatch) -> bool {
     (&a.path, a.read_offset, a.read_length) == (&b.path, b.read_offset, b.read_length)
@@ -83,14 +108,14 @@ fn same_read(a: &Mismatch, b: &Mismatch) -> bool {
 
 fn data_block(blocks: &[Mismatch], context: &Context<'_>) -> Vec<String> {
     let Some(first) = blocks.first() else { return Vec::new() };
-    let name = (context.name_of)(&first.path);
+    let place = context.place(&first.path);
     let (lba, length, key_bytes) = (first.read_offset, first.read_length.0, first.length.0.max(1));
     let (all, bad) = ((length / key_bytes).max(1), blocks.len() as u64);
     let mut lines = vec![
         String::new(),
         format!(
-            "Corrupted data block for sd={name},lun={}; lba: {} (0x{lba:08x}) xfersize={length}",
-            first.path,
+            "Corrupted data block for {place}; {}lba: {} (0x{lba:08x}) xfersize={length}",
+            if context.is_of_files { "file " } else { "" },
             grouped(lba)
         ),
         String::new(),
@@ -101,12 +126,12 @@ fn data_block(blocks: &[Mismatch], context: &Context<'_>) -> Vec<String> {
         },
     ];
     for block in blocks {
-        key_block(block, &name, context, &mut lines);
+        key_block(block, context, &mut lines);
     }
     lines
 }
 
-fn key_block(block: &Mismatch, name: &str, context: &Context<'_>, lines: &mut Vec<String>) {
+fn key_block(block: &Mismatch, context: &Context<'_>, lines: &mut Vec<String>) {
     let sectors = block.length.0 / SECTOR;
     lines.push(format!("Key block lba: 0x{:08x}", block.offset));
     lines.push(format!(
@@ -119,13 +144,13 @@ fn key_block(block: &Mismatch, name: &str, context: &Context<'_>, lines: &mut Ve
         lines.push("   All corruptions are of the same type:".to_owned());
         lines.extend(flags(block, None, context).into_iter().map(|flag| format!("   ===> {flag}")));
         lines.push("   Only the FIRST sector will be reported:".to_owned());
-        sector(block, None, name, context, lines);
+        sector(block, None, context, lines);
     } else {
         let bad = block.sectors.len() as u64;
         lines.push(format!("   {bad} of {sectors} sectors are corrupted."));
         lines.push(format!("   All {bad} corrupted sectors will be reported."));
         for wrong in &block.sectors {
-            sector(block, Some(wrong), name, context, lines);
+            sector(block, Some(wrong), context, lines);
         }
     }
     lines.push(format!("        candor: {}", block.detail));
@@ -159,14 +184,13 @@ fn timeline(block: &Mismatch, context: &Context<'_>, lines: &mut Vec<String>) {
 fn sector(
     block: &Mismatch,
     wrong: Option<&BadSector>,
-    name: &str,
     context: &Context<'_>,
     lines: &mut Vec<String>,
 ) {
     let number = u64::from(wrong.map_or(0, |wrong| wrong.sector));
     let process = std::process::id();
     lines.push(String::new());
-    lines.push(format!("        Data Validation error for sd={name},lun={}", block.path));
+    lines.push(format!("        Data Validation error for {}", context.place(&block.path)));
     lines.push(format!(
         "        Block lba: 0x{:08x}; sector lba: 0x{:08x}; Key block size: {}; relative sector in \
          data block: 0x{number:02x} ({number:2}); current pid: {process} (0x{process:x})",
@@ -259,6 +283,7 @@ mod tests {
     fn text(found: &[Mismatch]) -> String {
         let context = Context {
             name_of: &|path| if path == "/dev/sdx" { "sd1".into() } else { "sd2".into() },
+            is_of_files: found[0].path.starts_with("/tree"),
             date: &|at_ms| format!("T{at_ms}"),
             now_unix_ms: 9000,
         };
@@ -317,6 +342,34 @@ mod tests {
             let text = text(&[found]);
             assert!(text.contains(said), "{text}");
         }
+    }
+
+    #[test]
+    fn a_file_of_a_tree_has_the_words_of_file_systems() {
+        let path = "/tree/vdb.1_1.dir/vdb_f0001.file".into();
+        let found = [Mismatch { path, ..mismatch(MismatchKind::Stale, 20480) }];
+        let text = text(&found);
+        for said in [
+            "Corrupted data block for fsd=sd2,file=/tree/vdb.1_1.dir/vdb_f0001.file; file lba: \
+             20,480 (0x00005000) xfersize=16384",
+            "Data Validation error for fsd=sd2,file=/tree/vdb.1_1.dir/vdb_f0001.file",
+        ] {
+            assert!(text.contains(said), "{text}");
+        }
+    }
+
+    #[test]
+    fn definitions_are_named_once() {
+        let context = Context {
+            name_of: &|path| path.to_owned(),
+            is_of_files: false,
+            date: &|_| String::new(),
+            now_unix_ms: 0,
+        };
+        let found = ["b", "a", "b"]
+            .map(|path| Mismatch { path: path.into(), ..mismatch(MismatchKind::Stale, 0) });
+        let said = definitions(&found, &context);
+        assert_eq!(said, "Corrupted data of sd=a, sd=b: see errorlog.html");
     }
 
     #[test]

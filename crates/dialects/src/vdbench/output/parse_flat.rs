@@ -8,8 +8,8 @@ const FORMAT: [&str; 2] = ["format_for_", "SD_format"];
 pub struct Request {
     /// Columns to take, in that order; all without any.
     pub columns: Vec<String>,
-    /// Averages alone.
-    pub averages_only: bool,
+    /// Averages, in place of intervals.
+    pub averages: bool,
     /// Words that a row must have: column and value.
     pub filters: Vec<(String, String)>,
 }
@@ -79,14 +79,19 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
         true => line(&table.columns),
         false => request.columns.join(",") + "\n",
     };
+    let mut rows = 0;
     for row in &table.rows {
         let is_average = interval.is_some_and(|interval| row[interval].starts_with("avg"));
-        let fits = filters.iter().all(|(column, value)| row[*column] == *value);
-        if fits && !table.is_format(row) && (is_average || !request.averages_only) {
+        let is = |(column, value): &(usize, &str)| row[*column].eq_ignore_ascii_case(value);
+        if filters.iter().all(is) && !table.is_format(row) && is_average == request.averages {
             csv += &line(row);
+            rows += 1;
         }
     }
-    Ok(csv)
+    match rows {
+        0 => Err("no row is left: check the values behind -f, and -a".to_owned()),
+        _ => Ok(csv),
+    }
 }
 
 /// Sets averages of two flatfiles side by side, run by run.
@@ -147,10 +152,12 @@ mod tests {
         let of = |request: Request| parse_flat(FLAT, &request);
         let columns = ["run", "resp"].map(str::to_owned).to_vec();
         let all = of(Request { columns: columns.clone(), ..Request::default() });
-        assert_eq!(all.as_deref(), Ok("run,resp\nrd1,0\nrd1,1.5\nrd2,2\n"));
-        let filters = vec![("Run".to_owned(), "rd1".to_owned())];
-        let averages = of(Request { columns, averages_only: true, filters });
-        assert_eq!(averages.as_deref(), Ok("run,resp\nrd1,1.5\n"));
+        assert_eq!(all.as_deref(), Ok("run,resp\nrd1,0\n"), "intervals, and no averages");
+        let of_run = |run: &str| vec![("Run".to_owned(), run.to_owned())];
+        let averages =
+            |run| of(Request { columns: columns.clone(), averages: true, filters: of_run(run) });
+        assert_eq!(averages("RD1").as_deref(), Ok("run,resp\nrd1,1.5\n"));
+        assert!(averages("rd3").is_err_and(|sentence| sentence.contains("no row")));
         let unknown = of(Request { columns: vec!["x".into()], ..Request::default() });
         assert!(unknown.is_err_and(|sentence| sentence.contains('x')));
         assert!(parse_flat("nothing", &Request::default()).is_err());

@@ -99,6 +99,7 @@ fn setup(layout: Layout) -> Setup {
     Setup {
         directory: "output".into(),
         luns: vec![("/dev/sdx".into(), "sd1".into())],
+        is_of_files: false,
         sheet: Box::new(LunSheet { layout, is_decimal: false }),
         megabyte: 1_048_576.0,
         buckets: crate::vdbench::definitions::general::Buckets::default(),
@@ -164,7 +165,7 @@ fn rows_have_the_columns_that_readers_expect() {
         flat,
         &ParseFlat {
             columns: vec!["Run".into(), "Interval".into(), "rate".into(), "reqrate".into()],
-            averages_only: true,
+            averages: true,
             filters: Vec::new(),
         },
     );

@@ -45,6 +45,18 @@ fn errors_in_items_taken_by_their_state() {
         ("size-mix", "phase[0].job[0].work.entries.size_mix",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
           size = 4096, size_mix = \"4k:50,8k:50\" }"),
+        ("size-mix", "phase[0].job[0].work.entries.size_mix",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          take = {}, size_mix = \"6k:50,8k:50\", verify = { generations = true } }"),
+        ("verify-generations", "phase[0].job[0].work.entries.verify.generations",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          verify = { generations = true } }"),
+        ("verify-generations", "phase[0].job[0].work.entries.verify.generations",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"write\", \"close\"], \
+          take = { concurrent = true }, verify = { generations = true } }"),
+        ("verify-generations", "phase[0].job[0].work.entries.verify.read_before_write",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"write\", \"close\"], \
+          take = {}, verify = { read_before_write = true } }"),
         ("weights", "phase[0].job[0].work.entries.size_mix",
          "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
           size_mix = \"4k:50,8k:20\" }"),

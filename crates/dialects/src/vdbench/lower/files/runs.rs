@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use candor_plan::blocks::Arrival;
 use candor_plan::{Job, Nanos, Phase, Stop};
 
+use super::control::Control;
 use super::format::Formatter;
 use super::group::{Group, groups};
-use super::steps::is_alone;
 use super::{Common, FileSystem, FormatPhase, Shape, Trees, Values, Workload};
-use crate::kit::{Diagnostic, Diagnostics};
+use crate::kit::{Diagnostic, Diagnostics, Span};
 use crate::vdbench::definitions::Definition;
 use crate::vdbench::definitions::dedup::Dedup;
 use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
@@ -17,7 +17,7 @@ use crate::vdbench::definitions::open_flags::OpenFlags;
 use crate::vdbench::definitions::rate;
 use crate::vdbench::definitions::rd::{Format, LoopKind, Rd};
 use crate::vdbench::lower::content::content;
-use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, Shown, shares};
+use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, shares};
 use crate::vdbench::options::FormatWish;
 use crate::vdbench::runs::{LoopValue, Run, RunRate};
 use crate::vdbench::values::matches;
@@ -32,8 +32,19 @@ pub struct FilesOfRun {
     pub requested: Vec<FileOperation>,
     /// Parts of a format that come before the run's own phase.
     pub before: Vec<Phase>,
-    /// Anchors, with the text of their control files but for the date; none where no tree is left.
-    pub anchors: Vec<(PathBuf, Option<super::control::Control>)>,
+    /// Anchors of its trees.
+    pub anchors: Vec<Anchor>,
+}
+
+/// The directory of a tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Anchor {
+    /// The path.
+    pub path: PathBuf,
+    /// Place of the path in the parameter file.
+    pub at: Option<Span>,
+    /// The control file but for its date; none where no tree is left.
+    pub control: Option<Control>,
 }
 
 /// Makes phases of runs on file systems.
@@ -179,7 +190,7 @@ impl<'a> Lowering<'a> {
         run: &Run,
         rd: &Definition<Rd>,
         (groups, jobs): (&[Group<'_>], Vec<Job>),
-        anchors: Anchors,
+        anchors: Vec<Anchor>,
     ) -> LoweredRun {
         let Rd { elapsed_s, warmup_s, interval_s, pause_s, .. } = rd.options;
         let rows = groups.iter().map(|group| JobRow {
@@ -195,7 +206,6 @@ impl<'a> Lowering<'a> {
             jobs: rows.collect(),
             arrival: arrival(rd.options.distribution.arrival),
             warmup_intervals: (warmup_s / interval_s.max(1)).max(1),
-            shown: Shown::default(),
             files: Some(FilesOfRun { requested: requested(groups), anchors, before: Vec::new() }),
             ..begun(run, rd)
         };
@@ -208,7 +218,8 @@ impl<'a> Lowering<'a> {
             jobs,
             ..Phase::default()
         };
-        if !is_alone(groups) {
+        // One group alone has no share to keep.
+        if groups.len() > 1 {
             shares::keep(&mut lowered.phase.jobs, &lowered.jobs);
         }
         lowered
@@ -221,9 +232,11 @@ impl<'a> Lowering<'a> {
     }
 
     /// Anchors of file systems, with the control files of their trees where these are left.
-    fn anchors_of(&self, pairs: &[(FileSystem<'_>, Shape)], is_left: bool) -> Anchors {
-        let each = pairs.iter().map(|(system, shape)| {
-            (system.anchor(), is_left.then(|| super::control::Control::of(shape)))
+    fn anchors_of(&self, pairs: &[(FileSystem<'_>, Shape)], is_left: bool) -> Vec<Anchor> {
+        let each = pairs.iter().map(|(system, shape)| Anchor {
+            path: system.anchor(),
+            at: self.request.file.fsds.find(system.name).map(|fsd| fsd.at("anchor")),
+            control: is_left.then(|| Control::of(shape)),
         });
         each.collect()
     }
@@ -307,9 +320,6 @@ fn values(run: &Run) -> Values {
     values
 }
 
-/// Anchors, with their control files.
-type Anchors = Vec<(PathBuf, Option<super::control::Control>)>;
-
 /// All that a run and its format have in common.
 fn begun(run: &Run, rd: &Definition<Rd>) -> LoweredRun {
     LoweredRun {
@@ -326,7 +336,7 @@ fn begun(run: &Run, rd: &Definition<Rd>) -> LoweredRun {
 fn formatting(
     run: &Run,
     rd: &Definition<Rd>,
-    (phases, anchors): (Vec<FormatPhase>, Anchors),
+    (phases, anchors): (Vec<FormatPhase>, Vec<Anchor>),
     (is_limited, host): (bool, String),
 ) -> Option<LoweredRun> {
     let time = is_limited.then(|| Nanos::from_secs(rd.options.elapsed_s));

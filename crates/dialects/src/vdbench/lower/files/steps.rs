@@ -170,8 +170,3 @@ fn select(select: FileSelect) -> Select {
         _ => Select::Sequential,
     }
 }
-
-/// True where groups without a rate need no shares.
-pub fn is_alone(groups: &[Group<'_>]) -> bool {
-    groups.len() < 2
-}

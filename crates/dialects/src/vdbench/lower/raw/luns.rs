@@ -12,8 +12,11 @@ use crate::vdbench::definitions::Definition;
 use crate::vdbench::definitions::sd::Sd;
 use crate::vdbench::lower::Request;
 
+/// Bytes of a lun in a simulation, where the definition does not give them.
+const SIMULATED_BYTES: u64 = 1 << 40;
+
 /// A lun of a storage definition.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Lun {
     /// The path.
     pub path: PathBuf,
@@ -112,7 +115,8 @@ impl<'a> Luns<'a> {
     }
 }
 
-/// Looks at a lun; none where something is wrong with it.
+/// Looks at a lun; none where something is wrong with it. A simulation takes the definition's word
+/// for all of it.
 fn survey(
     request: &Request<'_>,
     sd: &Definition<Sd>,
@@ -125,6 +129,12 @@ fn survey(
         out.wrong(&scope, parameter, message, remedy);
         None
     };
+    if request.asked.is_simulation {
+        let size = sd.options.size.filter(|size| *size > 0.0);
+        let bytes = size.map_or(SIMULATED_BYTES, |size| size as u64);
+        let (path, is_device) = (path.to_owned(), path.starts_with("/dev"));
+        return Some(Lun { path, bytes, present: bytes, is_device, ..Lun::default() });
+    }
     let (present, is_device) = match request.host.found(path) {
         Found::File(bytes) => (bytes, false),
         Found::Device(bytes) => (bytes, true),
@@ -154,6 +164,5 @@ fn survey(
         let message = format!("size= asks for {bytes} bytes of {shown}, which has {present}");
         return wrong("size", message, "use a smaller one, or leave it out");
     }
-    let path = path.to_owned();
-    Some(Lun { path, target: String::new(), index: 0, bytes, present, is_device })
+    Some(Lun { path: path.to_owned(), bytes, present, is_device, ..Lun::default() })
 }

@@ -1,0 +1,179 @@
+//! Generations of the blocks of a tree's files: which write to each was the last one.
+
+use std::sync::Arc;
+
+use candor_blocks::data::verify::map::is_written;
+use candor_blocks::data::verify::{BAD, Left, Map, NOTHING};
+use candor_plan::Tree;
+use candor_plan::units::SizeSpec;
+use candor_record::LastUse;
+
+/// Generations of all files, which stand one behind another in one map.
+pub struct Generations {
+    map: Arc<Map>,
+    interval: u64,
+    begins: Begins,
+}
+
+/// First bytes of the files in the map.
+enum Begins {
+    /// All files take as many bytes.
+    Every(u64),
+    /// Those of each file, and the end of the last one.
+    Each(Box<[u64]>),
+}
+
+/// Bytes of a file of a tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Number of the file in its tree.
+    pub nth: u64,
+    /// Bytes that the plan gives the file.
+    pub file: u64,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes.
+    pub length: u64,
+}
+
+impl Begins {
+    fn of(&self, nth: u64) -> u64 {
+        match self {
+            Begins::Every(bytes) => nth * bytes,
+            Begins::Each(begins) => begins[nth as usize],
+        }
+    }
+}
+
+impl Generations {
+    /// Blocks of so many files of a tree, of which no write is known.
+    pub fn new(tree: &Tree, files: u64, interval: u64, bytes_of: impl Fn(u64) -> u64) -> Self {
+        let whole = |bytes: u64| bytes.next_multiple_of(interval);
+        let begins = match tree.file_size {
+            SizeSpec::Fixed(size) => Begins::Every(whole(size.0)),
+            _ => {
+                let add = |sum: &mut u64, nth| {
+                    let begin = *sum;
+                    *sum += if nth < files { whole(bytes_of(nth)) } else { 0 };
+                    Some(begin)
+                };
+                Begins::Each((0..=files).scan(0, add).collect())
+            }
+        };
+        let map = Map::new(begins.of(files), interval, NOTHING);
+        Generations { map, interval, begins }
+    }
+
+    /// Bytes of a block.
+    pub fn interval(&self) -> u64 {
+        self.interval
+    }
+
+    /// Keeps the last use of each block from now on.
+    pub fn keep_uses(&self) {
+        self.map.keep_uses();
+    }
+
+    fn at(&self, part: &Part) -> u64 {
+        self.begins.of(part.nth) + part.offset
+    }
+
+    /// True where the bytes begin and end with blocks of the file.
+    pub fn is_whole(&self, part: &Part) -> bool {
+        let end = part.offset + part.length;
+        part.offset.is_multiple_of(self.interval)
+            && (end.is_multiple_of(self.interval) || end == part.file)
+    }
+
+    /// True if a write to one of the blocks is known.
+    pub fn is_known(&self, part: &Part) -> bool {
+        self.map.is_known(self.at(part), part.length)
+    }
+
+    /// True if one of the blocks did not match, and is left alone.
+    pub fn has_bad(&self, part: &Part) -> bool {
+        self.map.has_bad(self.at(part), part.length)
+    }
+
+    /// Begins a write; a file has one worker that writes it, so the blocks are free.
+    pub fn begin_write(&self, part: &Part) {
+        self.map.begin_write(self.at(part), part.length);
+    }
+
+    /// Ends a write.
+    pub fn end_write(&self, part: &Part, left: Left) {
+        self.map.end_write(self.at(part), part.length, left);
+    }
+
+    /// Generation of the write under way to the block that begins there.
+    pub fn under_way(&self, part: &Part) -> u32 {
+        self.map.under_way(self.at(part))
+    }
+
+    /// Generation of the last write to the block that begins there, where one is known.
+    pub fn finished(&self, part: &Part) -> Option<u32> {
+        Some(self.map.finished(self.at(part))).filter(|generation| is_written(*generation))
+    }
+
+    /// Leaves a block alone from now on, whose bytes are not those of that generation.
+    pub fn leave_alone(&self, part: &Part, generation: u32) {
+        self.map.settle(self.at(part), [generation, BAD], false);
+    }
+
+    /// Notes that the blocks were used.
+    pub fn used(&self, part: &Part, last: LastUse) {
+        self.map.used(self.at(part), part.length, last);
+    }
+
+    /// Last use of the block that begins there, where it is kept.
+    pub fn last_use(&self, part: &Part) -> Option<LastUse> {
+        self.map.last_use(self.at(part))
+    }
+
+    /// Forgets the blocks of a file that is another one from now on.
+    pub fn forget(&self, nth: u64) {
+        let [begin, end] = [nth, nth + 1].map(|nth| self.begins.of(nth));
+        for block in self.map.range(begin, end - begin) {
+            self.map.set_key(block, (NOTHING, false));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn files_have_blocks_of_their_own() {
+        for (file_size, sizes) in [
+            (SizeSpec::Fixed(Bytes(10_000)), [10_000; 3]),
+            (SizeSpec::Stepped(Bytes(1), Bytes(9_000), Bytes(1)), [5_000, 1, 9_000]),
+        ] {
+            let tree = Tree { file_size, ..Tree::default() };
+            let of = Generations::new(&tree, 3, 4096, |nth| sizes[nth as usize]);
+            let part = |nth, offset: u64, length| {
+                let file = sizes[nth as usize];
+                Part { nth, file, offset, length }
+            };
+            for nth in 0..3 {
+                let whole = part(nth, 0, sizes[nth as usize]);
+                assert!(of.is_whole(&whole) && !of.is_known(&whole), "{sizes:?} {nth}");
+                of.begin_write(&whole);
+                assert_eq!((of.under_way(&whole), of.finished(&whole)), (1, None));
+                of.end_write(&whole, Left::Written);
+                assert_eq!(of.finished(&whole), Some(1));
+            }
+            let last = part(2, 8192, 1);
+            of.begin_write(&last);
+            of.end_write(&last, Left::Written);
+            assert_eq!([8192, 4096].map(|at| of.finished(&part(2, at, 1))), [Some(2), Some(1)]);
+            of.leave_alone(&last, 2);
+            assert!(of.has_bad(&part(2, 4096, 4904)) && !of.has_bad(&part(2, 4096, 4096)));
+            of.forget(2);
+            assert!(!of.is_known(&part(2, 0, 9_000)) && of.is_known(&part(1, 0, 1)));
+            assert!(!of.is_whole(&part(0, 512, 4096)) && !of.is_whole(&part(0, 0, 512)));
+        }
+    }
+}
