@@ -2,6 +2,7 @@
 
 mod fio;
 mod ior;
+mod md_workbench;
 mod mdtest;
 mod vdbench;
 
@@ -19,7 +20,7 @@ use crate::{commands, exit, screen};
 const LONG_ABOUT: &str = "\
 Print what foreign words amount to, as a plan for candor run.
 
-Words begin with the name of their tool (fio, ior, mdtest, vdbench) and are its command line; or they are a file alone, \
+Words begin with the name of their tool (fio, ior, md-workbench, mdtest, vdbench) and are its command line; or they are a file alone, \
 whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
 was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
 plan, for candor run reads traces of its own form.";
@@ -42,6 +43,7 @@ struct Converter {
 const CONVERTERS: &[Converter] = &[
     Converter { tool: "fio", of_file: |_, _| None, convert: fio::convert },
     Converter { tool: "ior", of_file: ior::of_file, convert: ior::convert },
+    Converter { tool: "md-workbench", of_file: |_, _| None, convert: md_workbench::convert },
     Converter { tool: "mdtest", of_file: |_, _| None, convert: mdtest::convert },
     Converter { tool: "vdbench", of_file: vdbench::of_file, convert: vdbench::convert },
 ];
@@ -54,7 +56,7 @@ pub fn command() -> Command {
         Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
     let save = save.help("Write the plan there, and its traces beside it");
     Command::new("convert")
-        .about("Print a job of fio, a test of IOR or mdtest, or runs of vdbench, as a plan")
+        .about("Print work of fio, IOR, mdtest, md-workbench or vdbench as a plan")
         .long_about(LONG_ABOUT)
         .arg(save)
         .arg(words.allow_hyphen_values(true).trailing_var_arg(true))
@@ -170,6 +172,7 @@ mod tests {
         assert_eq!(of(&[&parameters]), ("vdbench", format!("vdbench -f {parameters}")));
         assert_eq!(of(&[&job]), ("fio", format!("fio {job}")));
         assert_eq!(of(&["--name=x"]), ("fio", "fio --name=x".into()));
+        assert_eq!(of(&["md-workbench", "-1"]), ("md-workbench", "md-workbench -1".into()));
         assert_eq!(of(&["fio", "a.fio"]), ("fio", "fio a.fio".into()));
         assert_eq!(of(&["/none"]), ("fio", "fio /none".into()));
     }
