@@ -126,14 +126,26 @@ fn order(setup: &Setup) -> Vec<BenchPhase> {
     phases
 }
 
+/// Name of a phase of the plan, which no other one has.
+fn phase_name(setup: &Setup, bench: &BenchPhase) -> String {
+    let (name, run) = (bench.stage.name(), &setup.asked.run);
+    let number = match bench.stage == Stage::Benchmark && run.iterations > 1 {
+        true => format!(" {}", bench.iteration + 1),
+        false => String::new(),
+    };
+    match (bench.stage, bench.part) {
+        (_, Part::Sets) => format!("{name} of sets"),
+        (Stage::Benchmark, _) if run.adaptive => {
+            format!("{name}{number}, waiting {}", bench.waiting)
+        }
+        _ => format!("{name}{number}"),
+    }
+}
+
 /// A phase of the plan.
 fn phase(setup: &Setup, bench: &BenchPhase) -> Phase {
-    let name = bench.stage.name();
     Phase {
-        name: match bench.part {
-            Part::Sets => format!("{name} of sets"),
-            Part::Objects => name.to_owned(),
-        },
+        name: phase_name(setup, bench),
         on_failure: match jobs::goes_on(setup, bench) {
             true => OnFailure::EndJob,
             false => OnFailure::EndRun,

@@ -63,7 +63,8 @@ pub fn closing(setup: &Setup, seconds: f64, stamp: &str) -> String {
 
 /// The line of a phase, and what time being up has to say before it.
 pub fn line(setup: &Setup, result: &StageResult) -> String {
-    let stonewall = result.stonewall.map_or_else(String::new, |(reached, at_s)| {
+    let hit = result.stonewall.filter(|(reached, _)| *reached < setup.asked.objects.steps);
+    let stonewall = hit.map_or_else(String::new, |(reached, at_s)| {
         format!("stonewall wear out {at_s:.6}s ({reached} iter)\n")
     });
     if setup.asked.output.detailed {

@@ -61,12 +61,13 @@ fn phases_come_in_order() {
     let names = |line: &str| {
         good(line).plan.phases.iter().map(|phase| phase.name.clone()).collect::<Vec<_>>()
     };
-    let all = "precreate of sets, precreate, benchmark, benchmark, cleanup, cleanup of sets";
+    let all = "precreate of sets, precreate, benchmark 1, benchmark 2, cleanup, cleanup of sets";
     assert_eq!(names("-R 2").join(", "), all);
     assert_eq!(names("-2 -R 1 --run-info-file known"), ["benchmark"]);
     assert_eq!(names("-1"), ["precreate of sets", "precreate"]);
     assert_eq!(names("-3 --start-item 4"), ["cleanup", "cleanup of sets"]);
     let waits = good("-2 -T -R 2 --run-info-file known");
+    assert_eq!(waits.plan.phases[8].name, "benchmark 2, waiting 0");
     let factors: Vec<f64> = waits.phases.iter().map(|bench| bench.waiting).collect();
     assert_eq!(factors.len(), 16);
     assert_eq!(factors[..8], [0.0, 0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0]);
