@@ -36,6 +36,7 @@ mod journal;
 mod limits;
 mod lists;
 mod live;
+mod md_workbench;
 mod mdtest;
 mod metrics;
 mod plans;

@@ -1,25 +1,9 @@
 //! candor called as mdtest: names on disk, rows, failures, files beside the results.
 
 use std::fs;
-use std::path::Path;
 
 use crate::support::alone;
-use crate::support::mdtest::{Mdtest, row};
-
-/// Names below a directory, directories with a slash behind.
-fn below(directory: &Path) -> Vec<String> {
-    let (mut names, mut left) = (Vec::new(), vec![directory.to_owned()]);
-    while let Some(path) = left.pop() {
-        for entry in fs::read_dir(&path).expect("a directory").flatten() {
-            let path = entry.path();
-            let name = path.strip_prefix(directory).expect("below").display().to_string();
-            names.push(if path.is_dir() { name + "/" } else { name });
-            left.extend(path.is_dir().then_some(path));
-        }
-    }
-    names.sort();
-    names
-}
+use crate::support::mdtest::{Mdtest, below, row};
 
 #[test]
 fn a_whole_test_has_all_rows_and_leaves_nothing() {

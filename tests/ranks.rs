@@ -1,5 +1,5 @@
-//! candor called as `ior`, `mdtest` and `vdbench`, with command lines and parameter files as their
-//! users write them: `ranks/*.cases` and `ranks/vdbench/*.cases`.
+//! candor called as `ior`, `mdtest`, `md-workbench` and `vdbench`, with command lines and parameter
+//! files as their users write them: `ranks/*.cases` and `ranks/vdbench/*.cases`.
 //!
 //! What must come of each was written down from descriptions of the tools, not from candor's code.
 
@@ -170,6 +170,8 @@ fn the_corpus_is_large_enough() {
     let (ior, mdtest) = (counts(&lines, &["ior"]), counts(&lines, &["mdtest"]));
     assert!(ior.0 + mdtest.0 >= 150, "{ior:?} {mdtest:?}");
     assert!(ior.2 >= 60 && mdtest.2 >= 60, "{ior:?} {mdtest:?}");
+    let bench = cases(&["md-workbench.cases"]);
+    assert!(bench.len() >= 15 && counts(&bench, &["md-workbench"]).2 >= 15, "{}", bench.len());
     let files = vdbench_cases();
     let vdbench = counts(&files, &["vdbench"]);
     assert!(files.len() >= 150 && vdbench.2 >= 60, "{} {vdbench:?}", files.len());
@@ -183,6 +185,11 @@ fn command_lines_of_ior_do_what_they_say() {
 #[test]
 fn command_lines_of_mdtest_do_what_they_say() {
     compare(&cases(&["mdtest.cases"]));
+}
+
+#[test]
+fn command_lines_of_md_workbench_do_what_they_say() {
+    compare(&cases(&["md-workbench.cases"]));
 }
 
 #[test]

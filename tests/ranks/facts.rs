@@ -17,6 +17,7 @@
 //! | `sum` | operation, `name=value`… | IOR's summary has such a row of 27 fields |
 //! | `option` | name `:` value | IOR's options have it |
 //! | `rate`, `none` | row | mdtest's block has a rate above 0 there, or has none |
+//! | `phase` | name, number, `name=value`… | md-workbench has so many lines, each with these |
 //! | `json` | file or `-`, pointer, value | the document is JSON and has this there |
 //! | `csv` | file or `-`, rows, names of columns | the document is CSV with these |
 //! | `labels` | labels | vdbench runs these, in this order; `-` is none |
@@ -87,6 +88,7 @@ impl Outcome<'_> {
             ("option", _) => self.option(&fact.rest),
             ("rate", _) => self.rate(&fact.rest, true),
             ("none", _) => self.rate(&fact.rest, false),
+            ("phase", [name, number, pairs @ ..]) => self.phase(name, number, pairs),
             ("json", [file, pointer, value]) => self.json(file, pointer, value),
             ("csv", [file, rows, names @ ..]) => self.csv(file, bytes(rows), names),
             ("labels", _) => self.labels(&words),
@@ -203,6 +205,12 @@ impl Outcome<'_> {
         let rates = readers::mdtest_rates(&self.ran.out);
         let has = rates.get(name).is_some_and(|columns| columns[2] > 0.0);
         wanted(has == is_wanted, &format!("{rates:?}"))
+    }
+
+    fn phase(&self, name: &str, number: &str, pairs: &[&str]) -> Result<(), String> {
+        let lines = readers::md_workbench(&self.ran.out, name)?;
+        let holds = lines.iter().all(|line| has_all(line, pairs));
+        wanted(holds && lines.len() as u64 == bytes(number), &format!("{lines:?}"))
     }
 
     fn document(&self, file: &str) -> Result<String, String> {

@@ -106,6 +106,37 @@ pub fn mdtest_rates(text: &str) -> BTreeMap<String, Vec<f64>> {
     block.filter_map(row).collect()
 }
 
+/// Figures of md-workbench's lines of a phase: what stands behind names and colons. Latencies are
+/// seven, and ascend.
+pub fn md_workbench(text: &str, phase: &str) -> Result<Vec<Row>, String> {
+    let begin = format!("{phase} process max:");
+    text.lines().filter(|line| line.starts_with(&begin)).map(figures).collect()
+}
+
+fn figures(line: &str) -> Result<Row, String> {
+    let mut row = Row::new();
+    // A blank may follow the colon.
+    for word in line.replace(": ", ":").split_whitespace() {
+        if let Some((name, value)) = word.split_once(':') {
+            row.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    for name in ["read", "stat", "create", "delete"] {
+        let Some((_, rest)) = line.split_once(&format!(" {name}(")) else { continue };
+        let inside = rest.split(')').next().unwrap_or_default();
+        let seconds = inside.split(", ").map(|of| of.trim_end_matches('s').parse::<f64>());
+        let seconds: Vec<f64> = seconds.collect::<Result<_, _>>().map_err(|_| inside.to_owned())?;
+        if seconds.len() != 7 || !seconds.is_sorted() {
+            return Err(format!("latencies of {name} are {inside}"));
+        }
+    }
+    if let Some((before, _)) = line.split_once(" errs") {
+        let count = before.rsplit('(').next().unwrap_or_default();
+        row.insert("errs".to_owned(), count.to_owned());
+    }
+    Ok(row)
+}
+
 /// Names of the columns of vdbench's flatfile.
 pub fn flatfile_header(text: &str) -> Option<Vec<&str>> {
     let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());

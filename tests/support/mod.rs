@@ -7,7 +7,7 @@
 //! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
-//! | `mdtest.rs` | candor called as mdtest |
+//! | `mdtest.rs` | candor called as mdtest or md-workbench |
 //! | `vdbench.rs` | candor called as vdbench |
 //! | `ior.rs` | candor called as IOR |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |

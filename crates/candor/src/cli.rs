@@ -47,6 +47,7 @@ pub fn command() -> Command {
         .subcommand(commands::dd::command())
         .subcommand(commands::elbencho::command())
         .subcommand(commands::ior::command())
+        .subcommand(commands::md_workbench::command())
         .subcommand(commands::mdtest::command())
         .subcommand(commands::vdbench::command())
         .subcommand(commands::convert::command())
@@ -79,7 +80,7 @@ fn in_foreign_clothes(words: &[OsString]) -> Option<(&'static Tool, Vec<OsString
     }
     match rest {
         [command, ..]
-            if ["fio", "dd", "elbencho", "ior", "mdtest", "vdbench"]
+            if ["fio", "dd", "elbencho", "ior", "md-workbench", "mdtest", "vdbench"]
                 .iter()
                 .any(|tool| command == tool) =>
         {

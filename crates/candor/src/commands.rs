@@ -18,6 +18,7 @@ pub mod inspect;
 pub mod ior;
 pub mod judge;
 pub mod man;
+pub mod md_workbench;
 pub mod mdtest;
 pub mod options;
 pub mod run;

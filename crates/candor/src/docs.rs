@@ -111,6 +111,18 @@ fn the_page_of_mdtest_is_derived() {
 }
 
 #[test]
+fn the_page_of_md_workbench_is_derived() {
+    let matrix = crate::commands::md_workbench::matrix();
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("md-workbench.md"), &matrix).unwrap();
+    }
+    assert!(
+        page("md-workbench.md") == matrix,
+        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
+#[test]
 fn the_page_of_vdbench_is_derived() {
     let matrix = crate::commands::vdbench::matrix();
     if std::env::var_os(BLESS).is_some() {

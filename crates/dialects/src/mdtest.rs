@@ -8,4 +8,3 @@ pub mod options;
 pub mod output;
 pub mod plan;
 pub mod setup;
-pub mod words;

@@ -1,6 +1,6 @@
-//! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho and mdtest,
-//! and mutated results of other tools: whatever stands in them, reading and lowering end in
-//! sentences, in a plan that is checked or in results, never in a panic.
+//! Job files of fio and parameter files of vdbench, mutated, odd words of dd, elbencho, mdtest and
+//! md-workbench, and mutated results of other tools: whatever stands in them, reading and lowering
+//! end in sentences, in a plan that is checked or in results, never in a panic.
 //!
 //! `FUZZ_SECONDS=3600 cargo test -p candor-dialects --release --test fuzz -- --nocapture` looks
 //! for an hour of CPU time per test; without the variable it is two seconds. `FUZZ_SEED` begins
@@ -20,7 +20,8 @@ use candor_dialects::fio::job_options;
 use candor_dialects::fio::lower::{self, Found, Host};
 use candor_dialects::fio::options;
 use candor_dialects::fio::trace;
-use candor_dialects::kit::Environment;
+use candor_dialects::kit::{Environment, Plain, Table};
+use candor_dialects::md_workbench;
 use candor_dialects::mdtest;
 use candor_dialects::results;
 use candor_dialects::vdbench;
@@ -506,11 +507,25 @@ impl mdtest::setup::Host for Nowhere {
     }
 }
 
-/// A command line of mdtest, some of whose values are odd ones.
-fn words_of_mdtest(dice: &mut Dice) -> Vec<OsString> {
+impl md_workbench::setup::Host for Nowhere {
+    fn now_s(&self) -> u64 {
+        1 << 30
+    }
+
+    fn position(&self, file: &str) -> Option<u64> {
+        file.parse().ok()
+    }
+}
+
+/// A command line of mdtest or md-workbench, some of whose values are odd ones.
+fn words_of_family<O: 'static>(
+    tool: &str,
+    table: &Table<Plain<O>>,
+    dice: &mut Dice,
+) -> Vec<OsString> {
     const VALUES: &[&str] = &["0", "1", "2", "3", "10", "4k", "1m", "/d", "/a@/b", "random", "CSV"];
-    let rows: Vec<_> = mdtest::options::TABLE.rows().collect();
-    let mut words = vec!["mdtest".to_owned()];
+    let rows: Vec<_> = table.rows().collect();
+    let mut words = vec![tool.to_owned()];
     if dice.below(2) == 0 {
         words.push(format!("--ranks={}", dice.of(&["1", "4", "64", "x"])));
     }
@@ -531,7 +546,7 @@ fn words_of_mdtest(dice: &mut Dice) -> Vec<OsString> {
 #[test]
 fn odd_words_of_mdtest_end_in_a_plan_or_in_sentences() {
     look("plans", |dice| {
-        let argv = words_of_mdtest(dice);
+        let argv = words_of_family("mdtest", &mdtest::options::TABLE, dice);
         let shown = format!("{argv:?}");
         let digest = move || {
             let reading = mdtest::options::read(&argv, &mut Files(String::new()));
@@ -545,6 +560,35 @@ fn odd_words_of_mdtest_end_in_a_plan_or_in_sentences() {
             match mdtest::plan::lower(&reading, &Nowhere) {
                 Ok(lowered) => {
                     assert!(!lowered.setup.totals(1).is_empty());
+                    candor_plan::check::can_run(&candor_plan::check::check(&lowered.plan))
+                }
+                Err(errors) => {
+                    sentences(&errors);
+                    false
+                }
+            }
+        };
+        (shown, Box::new(digest))
+    });
+}
+
+#[test]
+fn odd_words_of_md_workbench_end_in_a_plan_or_in_sentences() {
+    look("plans", |dice| {
+        let argv = words_of_family("md-workbench", &md_workbench::options::TABLE, dice);
+        let shown = format!("{argv:?}");
+        let digest = move || {
+            let reading = md_workbench::options::read(&argv, &mut Files(String::new()));
+            let sentences = |errors: &[candor_dialects::kit::Diagnostic]| {
+                assert!(errors.iter().all(|error| !error.describe(&reading.texts).is_empty()));
+            };
+            if !reading.errors.is_empty() {
+                sentences(&reading.errors);
+                return false;
+            }
+            match md_workbench::plan::lower(&reading, &Nowhere) {
+                Ok(lowered) => {
+                    assert!(lowered.setup.working_set_mib() >= 0.0);
                     candor_plan::check::can_run(&candor_plan::check::check(&lowered.plan))
                 }
                 Err(errors) => {

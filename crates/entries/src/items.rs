@@ -12,7 +12,8 @@ use candor_engine::random::{Random, mix};
 use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{
-    ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step, Take, Visit,
+    ALIAS, CREATE_TO_CLOSE, Entries, FIRST_BYTE, ITEM, OPEN_TO_CLOSE, READ_BACK, Select, Step,
+    Take, Visit,
 };
 use candor_plan::units::SizeSpec;
 
@@ -250,7 +251,10 @@ impl Lists {
             *sum += weight;
             Some(*sum)
         });
-        let lists = sums.zip(entries.lists().map(Box::from)).collect();
+        // An item that enters a window goes with the one that leaves it.
+        let enter = entries.window.as_ref().map_or(&[][..], |window| &window.enter[..]);
+        let list = |steps: &[Step]| Box::from([steps, enter].concat());
+        let lists = sums.zip(entries.lists().map(list)).collect();
         Lists { lists, random: Random::new(seed, LISTS) }
     }
 
@@ -276,6 +280,8 @@ impl Lists {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lane {
     handle: u32,
+    /// Number among the worker's names.
+    nth: u64,
     list: u32,
     /// Index of the next step.
     step: usize,
@@ -309,6 +315,10 @@ pub struct Lane {
     began: Option<Ticks>,
     has_read: bool,
     has_failed: bool,
+    /// The item is the one that enters a window.
+    enters: bool,
+    /// The file was made as it was opened.
+    is_made: bool,
 }
 
 /// A write whose blocks are read before it.
@@ -345,6 +355,10 @@ pub struct Items {
     on_alias: bool,
     /// Each thing takes the name of the one before it.
     chains: bool,
+    /// Number of steps done to the item that leaves a window, where another one enters then.
+    enters_at: Option<usize>,
+    /// The items are those of a window.
+    in_window: bool,
     /// Longest read or write.
     bytes: u64,
     /// The same as the plan has it, of which parts of files are multiples; 1 for files at once.
@@ -381,6 +395,8 @@ impl Items {
             has_alias: entries.uses_alias(),
             on_alias: entries.on_alias,
             chains: entries.rename_chain,
+            enters_at: entries.moves_window().then_some(entries.steps.len()),
+            in_window: entries.window.is_some(),
             bytes,
             unit: entries.size_max().map_or(1, |size| size.0.max(1)),
             uses_length: entries.uses_length(),
@@ -517,7 +533,14 @@ impl Items {
         let handle = self.names.handle(nth);
         let Item { start, bytes: size, key, .. } = item;
         let moves_left = u64::MAX;
-        Lane { handle, list, start, size, file: size, moves_left, key, ..Lane::default() }
+        Lane { handle, nth, list, start, size, file: size, moves_left, key, ..Lane::default() }
+    }
+
+    /// Goes on with the item that enters a window, now that all is done to the one that leaves it.
+    #[cold]
+    fn enter(&mut self, number: u32, lane: &mut Lane) {
+        let entering = self.name_item(lane.nth + self.names.count(), number, lane.list);
+        *lane = Lane { step: lane.step, enters: true, ..entering };
     }
 
     /// True where all steps of the item have been drawn.
@@ -553,6 +576,9 @@ impl Items {
     /// Puts the next operation of the item into the slot.
     #[inline(always)]
     pub fn draw(&mut self, number: u32, lane: &mut Lane, slot: &mut Slot) {
+        if self.enters_at == Some(lane.step) && !lane.enters {
+            self.enter(number, lane);
+        }
         let steps = self.lists.steps(lane.list);
         while lane.size == 0 && steps[lane.step].moves_bytes() {
             // An empty file has nothing to read or write; a step that closes it follows.
@@ -604,6 +630,9 @@ impl Items {
         lane.in_flight -= 1;
         if self.taker.is_some() {
             self.keep_state(lane, slot, is_done);
+        }
+        if self.in_window {
+            return lane.open_ended(slot, (started, is_done));
         }
         // A file in parts is one item: that of the worker with its first byte.
         if !self.has_spans || lane.start > 0 {
@@ -740,6 +769,30 @@ impl Lane {
     /// Leaves out the operation in the slot, which is not issued.
     pub fn leave_out(&mut self) {
         self.in_flight -= 1;
+    }
+
+    /// Counts an operation on an item of a window, and gives the time in which its file was open,
+    /// once it is closed.
+    fn open_ended(
+        &mut self,
+        slot: &Slot,
+        (started, is_done): (Ticks, bool),
+    ) -> Option<(Op, Ticks)> {
+        match step_of(slot)? {
+            step @ (Step::Open | Step::Create) => {
+                (self.began, self.has_failed) = (Some(started), !is_done);
+                self.is_made = step == Step::Create;
+                None
+            }
+            Step::Close => {
+                let began = self.began.take().filter(|_| is_done && !self.has_failed)?;
+                Some((Op(if self.is_made { CREATE_TO_CLOSE } else { OPEN_TO_CLOSE }), began))
+            }
+            _ => {
+                self.has_failed |= !is_done;
+                None
+            }
+        }
     }
 
     /// True where nothing of the item is in flight, and nothing is still to be read back.

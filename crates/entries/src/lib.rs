@@ -58,7 +58,7 @@ use crate::contents::{Contents, Tracked};
 use crate::generations::Generations;
 use crate::items::{Budget, Items, shared_paths};
 use crate::listed::Dealt;
-use crate::places::{ListThings, Places, TreeThings, WorkerNames};
+use crate::places::{ListThings, Places, TreeThings, WindowItems, WorkerNames};
 use crate::probe::Chosen;
 use crate::reached::Reached;
 use crate::ring::RingCalls;
@@ -88,7 +88,7 @@ impl Family for EntriesFamily {
             false => entries.first,
         };
         let entries = &Entries { first, ..entries.clone() };
-        let places = places(entries, context)?;
+        let places = places(entries, reached.left(&key), context)?;
         if places.handle_max(context.job.workers) > u64::from(u32::MAX) {
             let message = "has more than 4 billion names on one host";
             return Err(context.unfit(message, "use fewer items, or more hosts"));
@@ -105,18 +105,23 @@ impl Family for EntriesFamily {
         Ok(Box::new(ReadyEntries {
             chosen: probe::choose(entries, &places, bytes_max),
             bytes_max,
-            places,
             entries: entries.clone(),
             budget,
             stock,
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
-            furthest: Furthest::of(context.stop, context.job.workers, unit),
+            furthest: Furthest::of(
+                context.stop,
+                context.job.workers,
+                // A window moves on in all its directories.
+                if entries.window.is_some() { unit * places.item_directories() } else { unit },
+            ),
             reached: (reached, key, unit),
             flow: entries.pace.flow.map(|flow| JobFlow::join(context.phase.of::<Flows>(), flow)),
             verify,
             tracked,
             seeds: [context.seed, context.plan.seed],
             roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
+            places,
         }))
     }
 }
@@ -254,7 +259,11 @@ fn sync_filesystem(path: &Path) -> io::Result<()> {
 }
 
 /// The names of a job.
-fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, EngineError> {
+fn places(
+    entries: &Entries,
+    left: Option<u64>,
+    context: &mut JobContext<'_>,
+) -> Result<Places, EngineError> {
     let (plan, job, ranks) = (context.plan, context.job, context.ranks);
     let known = plan.targets_by_name();
     let targets = job.targets.iter().filter_map(|name| known.get(name.as_str()));
@@ -278,7 +287,12 @@ fn places(entries: &Entries, context: &mut JobContext<'_>) -> Result<Places, Eng
         return Err(context.unfit("has no tree", "give it a target of that kind"));
     };
     let paths = trees().map(|target| target.path.clone()).collect();
-    let things = TreeThings::of(entries, paths, tree, plan.seed);
+    let window = entries.window.as_ref().map(|window| {
+        let all = tree.part(0, ranks.ranks).items();
+        let enter = window.moves().then(|| entries.first.unwrap_or(all));
+        WindowItems { left: left.unwrap_or(window.start), enter, rank_step: window.rank_step }
+    });
+    let things = TreeThings { window, ..TreeThings::of(entries, paths, tree, plan.seed) };
     if entries.take.is_some() {
         return Ok(Places::of_whole_tree(TreeThings { root: false, ..things }));
     }
@@ -295,6 +309,11 @@ fn bytes_max(entries: &Entries, places: &Places) -> usize {
         (true, None) => places.bytes_max(),
     };
     usize::try_from(size).unwrap_or(usize::MAX)
+}
+
+/// True where files that a step opens are closed by another one.
+fn closes(entries: &Entries, step: Step) -> bool {
+    entries.has(step) && entries.has(Step::Close)
 }
 
 /// Steps that a pace counts.
@@ -338,6 +357,8 @@ impl JobWork for ReadyEntries {
         let recorded = Recorded::of(OPERATIONS, |row| match row.name {
             "item" => entries.has_spans(),
             "first_byte" => entries.has_spans() && entries.reads(),
+            "open_to_close" => entries.window.is_some() && closes(entries, Step::Open),
+            "create_to_close" => entries.window.is_some() && closes(entries, Step::Create),
             "read" => entries.reads(),
             "read_back" => entries.adds_reads(),
             name => entries.all_steps().any(|step| step.name() == name),
@@ -423,6 +444,11 @@ impl JobWork for ReadyEntries {
         let (reached, key, unit) = &self.reached;
         if let Some(ops) = self.furthest.as_ref().and_then(|furthest| furthest.ops()) {
             reached.note(key, ops / unit);
+        }
+        let moved = self.places.window().and_then(|window| Some((window.left, window.enter?)));
+        if let Some((left, enter)) = moved {
+            let ops = self.furthest.as_ref().and_then(|furthest| furthest.ops());
+            reached.note_left(key, left + ops.map_or(enter, |ops| ops / unit));
         }
     }
 

@@ -39,8 +39,21 @@ pub struct TreeThings {
     pub root: bool,
     /// Only the first so many of each rank's things.
     pub first: u64,
+    /// Window over each rank's items.
+    pub window: Option<WindowItems>,
     /// Seed by which sizes of files are drawn.
     pub seed: u64,
+}
+
+/// Window over each rank's items, as a phase finds it.
+#[derive(Clone, Copy, Debug)]
+pub struct WindowItems {
+    /// Items that have left it.
+    pub left: u64,
+    /// Items that enter it in the phase; none where it stays.
+    pub enter: Option<u64>,
+    /// Ranks from a worker to the rank of an item, for each directory.
+    pub rank_step: u32,
 }
 
 enum Origin {
@@ -90,7 +103,7 @@ impl TreeThings {
         let directories = entries.over == Over::Directories;
         let root = entries.with_roots || !entries.makes_or_removes_directories();
         let first = entries.first.unwrap_or(u64::MAX);
-        TreeThings { paths, tree, directories, root, first, seed }
+        TreeThings { paths, tree, directories, root, first, window: None, seed }
     }
 }
 
@@ -135,7 +148,25 @@ impl Places {
 
     fn numbered(self, workers: u32) -> Places {
         let most = (0..workers).map(|worker| self.count(worker)).max().unwrap_or(0).max(1);
-        Places { most, ..self }
+        // Items that enter a window have handles behind those that leave it.
+        let each = if self.window().is_some_and(|window| window.enter.is_some()) { 2 } else { 1 };
+        Places { most: most.saturating_mul(each), ..self }
+    }
+
+    /// Window over the items of each rank.
+    pub fn window(&self) -> Option<WindowItems> {
+        match &self.origin {
+            Origin::Tree(tree) => tree.0.window,
+            Origin::Targets(_) | Origin::List(_) => None,
+        }
+    }
+
+    /// Directories of the tree in which items of each rank stand; 1 of what is no tree.
+    pub fn item_directories(&self) -> u64 {
+        match &self.origin {
+            Origin::Tree(tree) => tree.0.tree.item_directories(),
+            Origin::Targets(_) | Origin::List(_) => 1,
+        }
     }
 
     /// Directory below which the names are, or that of the first of the targets.
@@ -266,7 +297,10 @@ impl TreeThings {
         let part = self.tree.part(rank, ranks);
         let count = match self.directories {
             true => part.directories() + u64::from(self.root(rank, ranks).is_some()),
-            false => part.items(),
+            false => match self.window.and_then(|window| window.enter) {
+                Some(enter) => return enter,
+                None => part.items(),
+            },
         };
         count.min(self.first)
     }
@@ -285,10 +319,11 @@ impl TreeThings {
         match division {
             Division::Own => self.own_count(rank, ranks),
             Division::Every => self.own_count(0, 1),
-            // Where each has things of its own, all have as many.
+            // Where each has things of its own, all have as many, but for a root that they share.
             Division::First => {
                 let owners = self.owners(ranks);
-                self.own_count(0, owners).saturating_mul(owners)
+                let more = (owners - 1).saturating_mul(self.own_count(1, owners));
+                self.own_count(0, owners).saturating_add(more)
             }
         }
     }
@@ -302,6 +337,9 @@ impl TreeThings {
 
     /// The n-th thing that a rank works on.
     fn place(&self, (rank, ranks): (u64, u64), division: Division, nth: u64) -> Place {
+        if let Some(window) = &self.window {
+            return self.place_in_window(window, (rank, ranks), nth);
+        }
         let each = self.count_of_copy((rank, ranks), division).max(1);
         let (copy, nth) = (nth / each, nth % each);
         let place = match division {
@@ -309,11 +347,29 @@ impl TreeThings {
             Division::Every => self.own_place(0, 1, nth),
             Division::First => {
                 let owners = self.owners(ranks);
-                let each = self.own_count(0, owners).max(1);
-                self.own_place(nth / each, owners, nth % each)
+                match nth.checked_sub(self.own_count(0, owners)) {
+                    None => self.own_place(0, owners, nth),
+                    Some(nth) => {
+                        let each = self.own_count(1, owners).max(1);
+                        self.own_place(1 + nth / each, owners, nth % each)
+                    }
+                }
             }
         };
         Place { copy, ..place }
+    }
+
+    /// An item in a window, or one that enters it: these are behind all that leave it.
+    fn place_in_window(&self, window: &WindowItems, (rank, ranks): (u64, u64), nth: u64) -> Place {
+        let part = self.tree.part(rank, ranks);
+        let (item, direction) = match window.enter.and_then(|enter| nth.checked_sub(enter)) {
+            None => (window.left + nth, -1),
+            Some(nth) => (window.left + part.items() + nth, 1),
+        };
+        let directory = item % self.tree.item_directories().max(1) + 1;
+        // No tree has as many directories as would overflow.
+        let shift = direction * i64::from(window.rank_step) * directory as i64;
+        self.tree.part(data_rank(rank, ranks, shift), ranks).item(item)
     }
 
     fn own_place(&self, rank: u64, ranks: u64, nth: u64) -> Place {
@@ -400,6 +456,7 @@ impl WorkerNames {
             Origin::Tree(tree)
                 if !tree.0.directories
                     && places.division == Division::Own
+                    && tree.0.window.is_none()
                     && tree.0.copies() == 1 =>
             {
                 Some(tree.0.tree.part(rank, places.ranks.ranks.max(1)).item_places())

@@ -22,6 +22,7 @@ mod targets;
 mod threads;
 mod timing;
 mod whole;
+mod window;
 mod words;
 mod zones;
 
@@ -66,6 +67,7 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found)
         let at = at.key("job").index(i);
         jobs::check_after(phase, i, &at.key("after"), out);
         jobs::check_flow(phase, i, &at, out);
+        window::check(known, (phase, i), &at, out);
         let alone = phase.on_failure == OnFailure::EndJob && known.jobs > 1;
         check_job(known, job, alone, &at, out);
         zones::check_recovery(job, job.stop.as_ref().unwrap_or(&phase.stop), &at, out);

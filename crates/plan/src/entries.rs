@@ -1,6 +1,7 @@
 //! Entries: operations on named things, in a tree or of the targets' own names.
 
 mod take;
+mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,7 @@ use crate::verify::{Format, Verify};
 use crate::{Bytes, Nanos, Target};
 
 pub use take::{Take, Visit};
+pub use window::Window;
 
 /// Operations on the items of a tree, as one worker issues them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,6 +43,10 @@ pub struct Entries {
     /// before its work was done and its workers went on to the furthest one's count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub as_reached: bool,
+    /// Each rank's items are a window over their numbers, which moves on as the oldest one leaves
+    /// and a new one enters: as often as it has items, or as `first` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<Window>,
     /// Roots of trees are among the directories that are made and removed, instead of being made
     /// before the work and removed after it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -135,6 +141,7 @@ impl Default for Entries {
             division: Division::Own,
             first: None,
             as_reached: false,
+            window: None,
             with_roots: false,
             rename_chain: false,
             size: None,
@@ -305,9 +312,15 @@ impl Entries {
         self.size_mix.as_ref().map(SizeSpec::max).or(self.size)
     }
 
-    /// Steps of all lists.
+    /// Steps of all lists, and of items that enter a window.
     pub fn all_steps(&self) -> impl Iterator<Item = Step> {
-        self.lists().flatten().copied()
+        let enter = self.window.iter().flat_map(|window| &window.enter);
+        self.lists().flatten().chain(enter).copied()
+    }
+
+    /// True where items leave a window and others enter it.
+    pub fn moves_window(&self) -> bool {
+        self.window.as_ref().is_some_and(Window::moves)
     }
 
     /// True where a list has that step.
@@ -349,13 +362,19 @@ impl Entries {
     /// The only step; none where each thing has several.
     pub fn single(&self) -> Option<Step> {
         match self.steps[..] {
-            [step] if self.mix.is_empty() && self.take.is_none() => Some(step),
+            [step] if self.mix.is_empty() && self.take.is_none() && !self.moves_window() => {
+                Some(step)
+            }
             _ => None,
         }
     }
 
-    /// True where an item takes several operations, whose time is counted together.
+    /// True where an item takes several operations, whose time is counted together. In a window,
+    /// it is the times in which files are open that are.
     pub fn has_spans(&self) -> bool {
+        if self.window.is_some() {
+            return false;
+        }
         let in_calls = self.moves_bytes() && self.size_max().is_some();
         in_calls || self.lists().any(|steps| steps.len() > 1)
     }
@@ -407,7 +426,9 @@ impl Entries {
 
     /// True where the names must be there beforehand.
     pub fn needs_names(&self) -> bool {
-        !self.all_steps().any(|step| matches!(step, Step::Create | Step::Mkdir | Step::Mknod))
+        // Those that enter a window make their own.
+        let makes = |step: &Step| matches!(step, Step::Create | Step::Mkdir | Step::Mknod);
+        !self.lists().flatten().any(makes)
     }
 
     /// True where the things are directories, not files.
@@ -437,7 +458,8 @@ impl Entries {
         let moves = self.size.map_or(1, |size| bytes.div_ceil(size.0.max(1)));
         let moves = if bytes == 0 { 0 } else { moves };
         let of_step = |step: &Step| if step.moves_bytes() { moves } else { 1 };
-        self.mix.is_empty().then(|| self.steps.iter().map(of_step).sum())
+        let enter = self.window.iter().flat_map(|window| &window.enter);
+        self.mix.is_empty().then(|| self.steps.iter().chain(enter).map(of_step).sum())
     }
 }
 
@@ -534,6 +556,8 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("first_byte", Figure::Item),
     Operation::of("item", Figure::Item),
     Operation::of("read_back", Figure::ReadBack).moving(),
+    Operation::of("open_to_close", Figure::Item),
+    Operation::of("create_to_close", Figure::Item),
 ];
 
 /// Index of the time from the begin of an item to the end of its first read.
@@ -544,7 +568,12 @@ pub const ITEM: u8 = FIRST_BYTE + 1;
 /// Index of reads of blocks that were just written.
 pub const READ_BACK: u8 = ITEM + 1;
 
-const _: () = assert!(OPERATIONS.len() == READ_BACK as usize + 1);
+/// Index of the time from the open of a file in a window to its close.
+pub const OPEN_TO_CLOSE: u8 = READ_BACK + 1;
+/// Index of the time from the creation of a file in a window to its close.
+pub const CREATE_TO_CLOSE: u8 = OPEN_TO_CLOSE + 1;
+
+const _: () = assert!(OPERATIONS.len() == CREATE_TO_CLOSE as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.

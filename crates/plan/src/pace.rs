@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::engine::is_default;
 use crate::units::PerDirection;
 use crate::{BytesPerSec, Nanos, OpsPerSec};
 
@@ -65,11 +66,14 @@ pub enum Arrival {
 }
 
 /// Rest after a number of operations. It begins when everything in flight has completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// How long.
     pub time: Nanos,
+    /// Longer by so many times the latencies of the operations since the last rest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub relative: f64,
     /// After how many operations.
     #[serde(default = "one")]
     pub every: u32,
@@ -103,6 +107,7 @@ impl Think {
     pub fn after_each(time: Nanos) -> Think {
         Think {
             time,
+            relative: 0.0,
             every: 1,
             every_time: None,
             count: ThinkCount::Issued,

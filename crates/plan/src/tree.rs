@@ -35,6 +35,14 @@ pub struct Tree {
     pub root_is_bare: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
+    /// The trees of all ranks stand in one root: each rank has `width` directories of its own right
+    /// below it, whose names tell the rank.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shared_root: bool,
+    /// Items are numbered across directories: the first of each directory, then the second of
+    /// each; else all of one directory, then those of the next.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub items_across: bool,
     /// Items of a rank stand in the tree of the rank so many further on, modulo ranks, where each
     /// has a tree.
     #[serde(skip_serializing_if = "is_zero")]
@@ -92,6 +100,8 @@ impl Default for Tree {
             leaves_only: false,
             root_is_bare: false,
             per_rank: false,
+            shared_root: false,
+            items_across: false,
             tree_shift: 0,
             spread: Spread::Subtrees,
             first_rank: 0,
@@ -107,7 +117,8 @@ impl Default for Tree {
 /// Name of a directory or an item of a tree, with fields: `{rank}` of its owner, `{directory}`
 /// (number in the tree), `{level}` (levels below the root), `{child}` (number among those beside
 /// it), `{number}` (of an item in its directory), `{item}` (number in the tree), `{slot}` (the
-/// same, where directories without items count as if they had as many as others).
+/// same, where directories without items count as if they had as many as others, unless items are
+/// numbered across directories).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EntryName(Pattern);
 
@@ -198,14 +209,20 @@ impl Tree {
         self.per_rank || self.items_per_rank
     }
 
+    /// True where each rank has a root.
+    pub fn has_own_root(&self) -> bool {
+        self.per_rank && !self.shared_root
+    }
+
     /// Trees and their entries, for so many ranks; at most what 64 bits hold.
     pub fn totals(&self, ranks: u64) -> Totals {
         let owners = |own: bool| if own { ranks } else { 1 };
         let items = self.item_directories().saturating_mul(self.items);
-        let trees = owners(self.per_rank);
+        let trees = owners(self.has_own_root());
+        let below = (self.directories() - 1).saturating_mul(owners(self.per_rank));
         Totals {
             trees,
-            directories: self.directories().saturating_mul(trees),
+            directories: below.saturating_add(trees),
             items: items.saturating_mul(owners(self.has_own_items())),
         }
     }
@@ -216,14 +233,18 @@ impl Tree {
             // A test reads the defaults.
             given.clone().unwrap_or_else(|| default.parse().unwrap_or_default())
         };
-        let has_root = self.per_rank || self.root_name.is_some();
+        let has_root = self.has_own_root() || self.root_name.is_some();
         TreeNames {
             width: u64::from(self.width.max(1)),
             items: self.items,
+            across: self.items_across,
             first_rank: self.first_rank,
             first_number: self.first_number,
             root: has_root.then(|| name(&self.root_name, "rank.{rank}")),
-            directory: name(&self.directory_name, "d{child}"),
+            directory: name(
+                &self.directory_name,
+                if self.shared_root { "d{rank}.{child}" } else { "d{child}" },
+            ),
             item: name(
                 &self.item_name,
                 if self.items_per_rank { "f{rank}.{number}" } else { "f{number}" },
@@ -308,16 +329,21 @@ pub struct ItemPlaces {
     first_directory: u64,
     /// Items per directory.
     items: u64,
+    /// Directories across which items are numbered; 0 where those of one come after another's.
+    across: u64,
     tree: u64,
     rank: u64,
 }
 
 impl ItemPlaces {
-    /// Place of one of the items.
+    /// Place of one of the items. Across directories there is one for every number.
     #[inline]
     pub fn place(&self, nth: u64) -> Place {
         let item = self.start + nth;
-        let (directory, number) = (item / self.items, item % self.items);
+        let (directory, number) = match self.across {
+            0 => (item / self.items, item % self.items),
+            directories => (item % directories, item / directories),
+        };
         let directory = self.first_directory + directory;
         Place { tree: self.tree, directory, rank: self.rank, number, item, copy: 0 }
     }
@@ -360,6 +386,10 @@ impl TreePart<'_> {
             start: self.slice().0,
             first_directory: self.tree.directories() - self.tree.item_directories(),
             items: self.tree.items.max(1),
+            across: match self.tree.items_across {
+                true => self.tree.item_directories().max(1),
+                false => 0,
+            },
             tree: match self.tree.per_rank {
                 // Neither is as large as the other's modulus leaves room for: no sum overflows.
                 true => (self.rank + self.tree.tree_shift % self.ranks) % self.ranks,
@@ -406,7 +436,7 @@ impl TreePart<'_> {
     /// The root, where it is this rank's to work on: of its own tree, or of that of all for the
     /// first rank.
     pub fn root(&self) -> Option<Place> {
-        let own = self.tree.per_rank || self.rank == 0;
+        let own = self.tree.has_own_root() || self.rank == 0;
         own.then(|| Place { tree: self.tree_rank(), ..Place::default() })
     }
 }
@@ -417,6 +447,7 @@ pub struct TreeNames {
     width: u64,
     /// Items per directory.
     items: u64,
+    across: bool,
     first_rank: u64,
     first_number: u64,
     root: Option<EntryName>,
@@ -433,6 +464,9 @@ impl TreeNames {
     /// Number of an item among the places for items, of which every directory has as many.
     #[inline]
     pub fn slot(&self, place: &Place) -> u64 {
+        if self.across {
+            return place.item;
+        }
         place.directory.wrapping_mul(self.items).wrapping_add(place.number)
     }
 
@@ -599,6 +633,31 @@ mod tests {
     }
 
     #[test]
+    fn ranks_have_directories_of_their_own_in_one_root() {
+        let name = |text: &str| Some(text.parse().expect("a name"));
+        let tree = Tree {
+            depth: 1,
+            width: 2,
+            items: 3,
+            leaves_only: true,
+            per_rank: true,
+            shared_root: true,
+            items_across: true,
+            directory_name: name("{rank}_{child}"),
+            item_name: name("file-{number}"),
+            ..Tree::default()
+        };
+        let (names, part) = (tree.names(), tree.part(1, 2));
+        let items: Vec<_> = (0..8).map(|nth| item(&names, &part.item(nth))).collect();
+        let expected = ["/1_0/file-0", "/1_1/file-0", "/1_0/file-1", "/1_1/file-1", "/1_0/file-2"];
+        assert_eq!(items[..5], expected);
+        assert_eq!(items[6..], ["/1_0/file-3", "/1_1/file-3"], "numbers go on");
+        assert_eq!(names.slot(&part.item(7)), 7);
+        assert_eq!((part.items(), part.directories(), part.root()), (6, 2, None));
+        assert_eq!(tree.totals(2), Totals { trees: 1, directories: 5, items: 12 });
+    }
+
+    #[test]
     fn default_names_are_names() {
         let tree = Tree { per_rank: true, items_per_rank: true, ..Tree::default() };
         let place =
@@ -617,16 +676,28 @@ mod tests {
     }
 
     fn trees() -> impl Strategy<Value = Tree> {
-        (0..4_u32, 0..4_u32, 0..6_u64, any::<[bool; 4]>()).prop_map(
-            |(depth, width, items, [items_per_rank, leaves_only, per_rank, root_is_bare])| Tree {
-                depth: if width == 0 { 0 } else { depth },
+        (0..4_u32, 0..4_u32, 0..6_u64, any::<[bool; 4]>(), any::<[bool; 2]>()).prop_map(
+            |(
+                depth,
                 width,
                 items,
-                items_per_rank,
-                leaves_only,
-                per_rank,
-                root_is_bare,
-                ..Tree::default()
+                [items_per_rank, leaves_only, per_rank, bare],
+                [one, across],
+            )| {
+                let depth = if width == 0 { 0 } else { depth };
+                let shared_root = one && per_rank && depth > 0;
+                Tree {
+                    depth,
+                    width,
+                    items,
+                    items_per_rank,
+                    leaves_only,
+                    per_rank,
+                    shared_root,
+                    items_across: across,
+                    root_is_bare: bare || shared_root,
+                    ..Tree::default()
+                }
             },
         )
     }

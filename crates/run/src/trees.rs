@@ -40,6 +40,12 @@ struct ComputedTree {
     tree: Tree,
     ranks: u64,
     seed: u64,
+    /// Items of each rank that had left a window over them before the run.
+    #[serde(default)]
+    left: u64,
+    /// Items that enter that window in all phases.
+    #[serde(default)]
+    enter: u64,
     /// Position among the trees of its jobs, and their number.
     home: (u64, u64),
 }
@@ -81,11 +87,12 @@ impl ComputedTree {
         self.parts().filter_map(|part| part.root())
     }
 
-    fn items(&self, root: &Path) -> impl Iterator<Item = NamedFile> {
+    /// Items that stand in the tree when a phase begins, and so many more.
+    fn items(&self, root: &Path, more: u64) -> impl Iterator<Item = NamedFile> {
         let names = self.tree.names();
-        let places = self.parts().flat_map(|part| {
-            let count = part.items();
-            (0..count).map(move |nth| part.item(nth)).filter(|place| self.holds(place))
+        let places = self.parts().flat_map(move |part| {
+            let end = self.left + part.items() + more;
+            (self.left..end).map(move |nth| part.item(nth)).filter(|place| self.holds(place))
         });
         places.map(move |place| {
             let mut path = root.to_owned().into_os_string().into_vec();
@@ -124,7 +131,9 @@ impl NamedTree {
             let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
             let on_it = jobs.filter(|job| job.targets.contains(&target.name));
             let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
-            ComputedTree { tree, ranks, seed: plan.seed, home: plan.tree_home(target) }
+            let (left, enter) = window(plan, target, &tree, ranks);
+            let (seed, home) = (plan.seed, plan.tree_home(target));
+            ComputedTree { tree, ranks, seed, left, enter, home }
         };
         let names = match target.tree.clone() {
             Some(tree) => TreeNames::Computed(computed(tree)),
@@ -175,7 +184,7 @@ impl NamedTree {
     /// All items.
     pub fn items(&self) -> Box<dyn Iterator<Item = NamedFile> + '_> {
         match &self.names {
-            TreeNames::Computed(tree) => Box::new(tree.items(&self.path)),
+            TreeNames::Computed(tree) => Box::new(tree.items(&self.path, 0)),
             TreeNames::Listed(list) => {
                 let file = |nth| {
                     let path = self.path.join(OsStr::from_bytes(list.file(nth)));
@@ -183,6 +192,14 @@ impl NamedTree {
                 };
                 Box::new((0..list.files() as usize).map(file))
             }
+        }
+    }
+
+    /// All items that may stand there at the end: those, too, that have entered a window.
+    fn items_at_end(&self) -> Box<dyn Iterator<Item = NamedFile> + '_> {
+        match &self.names {
+            TreeNames::Computed(tree) => Box::new(tree.items(&self.path, tree.enter)),
+            TreeNames::Listed(_) => self.items(),
         }
     }
 
@@ -206,7 +223,7 @@ impl NamedTree {
         // As a rule the work itself has removed all files.
         let has_items = tops.any(|path| path != self.path && !is_empty(&path))
             || (self.has_items_in_path() && !is_empty(&self.path));
-        for NamedFile { path, .. } in self.items().take_while(|_| has_items) {
+        for NamedFile { path, .. } in self.items_at_end().take_while(|_| has_items) {
             let mut alias = path.clone().into_os_string();
             alias.push(ALIAS);
             for path in [path, alias.into()] {
@@ -230,6 +247,24 @@ impl NamedTree {
         }
         left
     }
+}
+
+/// Items of each rank that had left the window of a plan's jobs on a target before the run, and
+/// those that enter it in all phases.
+fn window(plan: &Plan, target: &Target, tree: &Tree, ranks: u64) -> (u64, u64) {
+    let mut found = (0, 0_u64);
+    for phase in &plan.phases {
+        let jobs = phase.jobs.iter().filter(|job| job.targets.contains(&target.name));
+        for entries in jobs.filter_map(|job| job.entries()) {
+            let Some(window) = &entries.window else { continue };
+            let all = tree.part(0, ranks).items();
+            let enter = if window.moves() { entries.first.unwrap_or(all) } else { 0 };
+            let times = u64::from(phase.repeats) * u64::from(plan.repeats);
+            let enter = enter.saturating_mul(times);
+            found = (found.0.max(window.start), found.1.saturating_add(enter));
+        }
+    }
+    found
 }
 
 /// Removes what a killed run left in the directory of a tree, whose names its mark tells.

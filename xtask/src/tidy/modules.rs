@@ -5,7 +5,7 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho ior vdbench fio mdtest results"),
+    ("dialects", "kit iostat dd elbencho ior vdbench fio ior_family mdtest md_workbench results"),
     ("dialects::ior::options", "rows words reader script read"),
     ("dialects::ior", "grammar options setup plan output"),
     ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
@@ -15,8 +15,11 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
-    ("dialects::mdtest", "words options setup plan output"),
+    ("dialects::ior_family", "words back_ends results"),
+    ("dialects::mdtest", "options setup plan output"),
     ("dialects::mdtest::output", "results text ranks document"),
+    ("dialects::md_workbench", "options setup plan output"),
+    ("dialects::md_workbench::output", "results text document latencies"),
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment help \

@@ -3,6 +3,7 @@
 
 mod fio;
 mod ior;
+mod md_workbench;
 mod mdtest;
 mod own;
 mod vdbench;
@@ -22,7 +23,7 @@ use crate::{commands, exit, screen};
 const LONG_ABOUT: &str = "\
 Print what foreign words amount to, as a plan for candor run.
 
-Words begin with the name of their tool (fio, ior, mdtest, vdbench) and are its command line; or they are a file alone, \
+Words begin with the name of their tool (fio, ior, md-workbench, mdtest, vdbench) and are its command line; or they are a file alone, \
 whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
 was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
 plan, for candor run reads traces of its own form.
@@ -61,6 +62,7 @@ const WRITERS: &[Writer] =
 const CONVERTERS: &[Converter] = &[
     Converter { tool: "fio", of_file: |_, _| None, read: fio::read },
     Converter { tool: "ior", of_file: ior::of_file, read: ior::read },
+    Converter { tool: "md-workbench", of_file: |_, _| None, read: md_workbench::read },
     Converter { tool: "mdtest", of_file: |_, _| None, read: mdtest::read },
     Converter { tool: "vdbench", of_file: vdbench::of_file, read: vdbench::read },
     Converter { tool: "candor", of_file: own::of_file, read: own::read },
@@ -79,7 +81,7 @@ pub fn command() -> Command {
         .value_parser(WRITERS.iter().map(|of| of.0).collect::<Vec<_>>());
     let to = to.help("Write it in these words [default: plan]");
     Command::new("convert")
-        .about("Print a job of fio, a test of IOR or mdtest, or runs of vdbench, as a plan")
+        .about("Print work of fio, IOR, mdtest, md-workbench or vdbench as a plan")
         .long_about(LONG_ABOUT)
         .arg(save)
         .arg(to)
@@ -175,6 +177,12 @@ fn refused(diagnostics: &[Diagnostic], texts: &Texts) -> u8 {
     exit::USAGE
 }
 
+/// Notes that are about the whole plan.
+fn of_the_whole(notes: &[Note]) -> Vec<(PlanPath, String)> {
+    let comment = |note: &Note| format!("{}: {}, {}", note.asked, note.did, note.why);
+    notes.iter().map(|note| (PlanPath::root(), comment(note))).collect()
+}
+
 /// Notes and warnings of a plan, each at the places of the plan that it is about.
 fn comments(
     plan: &Plan,
@@ -222,6 +230,7 @@ mod tests {
         assert_eq!(of(&[&parameters]), ("vdbench", format!("vdbench -f {parameters}")));
         assert_eq!(of(&[&job]), ("fio", format!("fio {job}")));
         assert_eq!(of(&["--name=x"]), ("fio", "fio --name=x".into()));
+        assert_eq!(of(&["md-workbench", "-1"]), ("md-workbench", "md-workbench -1".into()));
         assert_eq!(of(&["fio", "a.fio"]), ("fio", "fio a.fio".into()));
         assert_eq!(of(&["/none"]), ("fio", "fio /none".into()));
         let plan = file("a.toml", "version = 2\n");

@@ -9,6 +9,7 @@ pub mod complaints;
 pub mod failures;
 pub mod host;
 pub mod monitor;
+pub mod operations;
 mod own;
 pub mod progress;
 pub mod run;

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{dd, elbencho, fio, ior, mdtest, vdbench, watch};
+use super::{dd, elbencho, fio, ior, md_workbench, mdtest, vdbench, watch};
 
 /// A tool whose language candor speaks.
 pub struct Tool {
@@ -22,6 +22,7 @@ pub const TOOLS: &[Tool] = &[
     Tool { name: "fio", main: fio::main, matrix: fio::matrix },
     Tool { name: "ior", main: ior::main, matrix: ior::matrix },
     Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
+    Tool { name: "md-workbench", main: md_workbench::main, matrix: md_workbench::matrix },
     Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix },
     Tool { name: "vdbench", main: vdbench::main, matrix: vdbench::matrix },
 ];
@@ -51,6 +52,7 @@ mod tests {
             ("/bin/dd", Some("dd")),
             ("/opt/elbencho", Some("elbencho")),
             ("/opt/mdtest", Some("mdtest")),
+            ("./md-workbench", Some("md-workbench")),
             ("/opt/ior/bin/ior", Some("ior")),
             ("./vdbench", Some("vdbench")),
             ("candor", None),

@@ -7,6 +7,8 @@ mod tests;
 pub use read::{Instead, Reading, read};
 pub use rows::{Draft, TABLE, help};
 
+pub use crate::ior_family::results::{Packet, SummaryFormat};
+
 /// A test as it is asked for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
@@ -171,20 +173,6 @@ pub struct DataOptions {
     pub direct: bool,
 }
 
-/// Kind of the bytes that are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Packet {
-    /// The seed and the number of the word; each file of a task alike.
-    #[default]
-    Timestamp,
-    /// The same, with the item in one word of 512.
-    Offset,
-    /// One word of the seed again and again, with the item in one word of 512.
-    Incompressible,
-    /// Words of a sequence that the seed, the task and the item begin.
-    Random,
-}
-
 /// Results.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OutputOptions {
@@ -204,16 +192,4 @@ pub struct OutputOptions {
     pub summary_format: SummaryFormat,
     /// File that gets that document.
     pub summary_file: Option<String>,
-}
-
-/// Form of the results as one document.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SummaryFormat {
-    /// The familiar text.
-    #[default]
-    Default,
-    /// One JSON document.
-    Json,
-    /// One table of CSV.
-    Csv,
 }

@@ -13,7 +13,9 @@ mod text;
 pub use document::{csv, json};
 pub use ranks::rank_file;
 pub use results::{Results, SHORT_READS, TaskRun, TestResult, short_reads};
-pub use text::{Space, exponent, header, stamp, totals_and_block};
+pub use text::{Space, header, stamp, totals_and_block};
+
+pub use crate::ior_family::results::exponent;
 
 /// Version of mdtest whose words and forms are spoken.
 pub const VERSION: &str = "4.1.0+dev";

@@ -60,6 +60,8 @@ impl Lane {
 struct Rests {
     think: Think,
     counted: u32,
+    /// Latencies of the operations since the last rest.
+    took_ns: u64,
     /// True where a rest is due; it begins once everything in flight has completed.
     due: bool,
     from_ns: u64,
@@ -102,6 +104,7 @@ impl Pacer {
         let rests = pace.think.map(|think| Rests {
             think,
             counted: 0,
+            took_ns: 0,
             due: false,
             from_ns: 0,
             until_ns: 0,
@@ -205,9 +208,12 @@ impl Pacer {
     pub fn begin_rest(&mut self, now_ns: u64) {
         let Some(rests) = &mut self.rests else { return };
         (rests.counted, rests.due) = (0, false);
-        (rests.from_ns, rests.until_ns) = (now_ns, now_ns + rests.think.time.0);
+        let longer_ns = (rests.think.relative * rests.took_ns as f64) as u64;
+        let time_ns = rests.think.time.0.saturating_add(longer_ns);
+        rests.took_ns = 0;
+        (rests.from_ns, rests.until_ns) = (now_ns, now_ns.saturating_add(time_ns));
         if self.shifts {
-            let time_ns = rests.think.time.0 as f64;
+            let time_ns = time_ns as f64;
             self.lanes.iter_mut().for_each(|lane| lane.next_ns += time_ns);
         }
     }
@@ -237,6 +243,13 @@ impl Pacer {
     /// Counts completed operations towards the next rest.
     pub fn completed(&mut self, ops: u32) {
         self.count(ThinkCount::Completed, ops);
+    }
+
+    /// Adds the latency of an operation to those by which the next rest is longer.
+    pub fn took(&mut self, latency_ns: u64) {
+        if let Some(rests) = &mut self.rests {
+            rests.took_ns = rests.took_ns.saturating_add(latency_ns);
+        }
     }
 
     fn count(&mut self, what: ThinkCount, ops: u32) {
@@ -328,6 +341,23 @@ mod tests {
         // A slow device does not shorten the rest.
         let slow = simulate(&pace, 1, 5_000_000, 4096).len();
         assert!((188..=192).contains(&slow), "{slow}");
+    }
+
+    #[test]
+    fn rests_may_be_as_long_as_the_operations_before() {
+        let think = Think { every: 2, relative: 0.5, ..Think::after_each(Nanos(100)) };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        let mut pacer = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(5, 0)).unwrap();
+        for (latencies, rest) in [([1000, 3000], 2100), ([10, 10], 110)] {
+            let now = pacer.next_ns();
+            latencies.iter().for_each(|latency| {
+                pacer.issued(0);
+                pacer.took(*latency);
+            });
+            assert!(pacer.check_rest(now));
+            pacer.begin_rest(now);
+            assert_eq!(pacer.next_ns(), now + rest);
+        }
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl<S: Source> Source for Paced<S> {
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         self.pacer.completed(1);
+        self.pacer.took(turn.clock.ns(turn.now.saturating_sub(slot.started)));
         self.inner.completed(slot, outcome, turn);
     }
 }

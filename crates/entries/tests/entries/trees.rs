@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Content, Fill, Format, WordKind, Words};
-use candor_plan::entries::{Division, Entries, Over, Step, VerifyItems};
+use candor_plan::entries::{Division, Entries, Over, Step, VerifyItems, Window};
 use candor_plan::tree::Spread;
 use candor_plan::units::SizeSpec;
 use candor_plan::{
@@ -292,5 +292,147 @@ fn later_phases_take_what_was_reached_in_time() {
     assert!(made > 0 && made < 400_000 && made.is_multiple_of(2), "{made}");
     assert_eq!((seen.operation("stat").ops, seen.errors.len()), (made, 0));
     assert_eq!((removed.operation("unlink").ops, removed.errors.len()), (made, 0));
+    assert_eq!(below(dir.path()), Vec::<String>::new());
+}
+
+/// A tree of windows: directories of each rank in one root, with so many items each.
+fn windows(items: u64) -> Tree {
+    Tree {
+        items,
+        leaves_only: true,
+        per_rank: true,
+        shared_root: true,
+        items_across: true,
+        file_size: SizeSpec::Fixed(Bytes(100)),
+        root_name: None,
+        directory_name: "{rank}_{child}".parse().ok(),
+        item_name: "file-{number}".parse().ok(),
+        ..tree()
+    }
+}
+
+/// Phases on a window that begins at a number: directories and items are made, the window moves on
+/// by so many items twice, what is in it then is removed.
+fn moving(start: u64, first: Option<u64>, stop: &Stop) -> [(Entries, Stop); 6] {
+    use Step::*;
+    let words = Words { kind: WordKind::Offset, seed: 7, rank_block: None };
+    let content = Content { fill: Fill::Words, words: Some(words), ..Content::default() };
+    let window =
+        |enter: &[Step], rank_step| Some(Window { start, enter: enter.to_vec(), rank_step });
+    let entries = |over, steps: &[Step], window| Entries {
+        over,
+        steps: steps.to_vec(),
+        window,
+        content: content.clone(),
+        ..Entries::default()
+    };
+    let moves = Entries {
+        first,
+        verify: Some(VerifyItems {
+            format: Format::Words,
+            continue_on_mismatch: true,
+            ..VerifyItems::default()
+        }),
+        ..entries(
+            Over::Items,
+            &[Stat, Open, Read, Close, Unlink],
+            window(&[Create, Write, Close], 1),
+        )
+    };
+    let once = Stop { passes: Some(1), ..Stop::default() };
+    [
+        (entries(Over::Directories, &[Mkdir], None), once.clone()),
+        (entries(Over::Items, &[Create, Write, Close], window(&[], 0)), once.clone()),
+        (moves.clone(), stop.clone()),
+        (moves, stop.clone()),
+        (entries(Over::Items, &[Unlink], window(&[], 0)), once.clone()),
+        (entries(Over::Directories, &[Rmdir], None), once),
+    ]
+}
+
+#[test]
+fn windows_move_on_and_hold_as_many_items() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let case = Case { paths: vec![dir.path().into()], tree: windows(4), workers: 3 };
+    let once = Stop { passes: Some(1), ..Stop::default() };
+    let phases = moving(5, Some(6), &once);
+    let names = |from: u64| {
+        let file = |(rank, set): (u64, u64)| {
+            (from..from + 4).map(move |n| format!("{rank}_{set}/file-{n}"))
+        };
+        let mut all: Vec<_> =
+            (0..3).flat_map(|rank| [(rank, 0), (rank, 1)]).flat_map(file).collect();
+        all.sort();
+        all
+    };
+    let files = || {
+        let mut names = below(dir.path());
+        names.retain(|name| !name.ends_with('/'));
+        names
+    };
+    // A start of 10 items is number 5 of both directories.
+    let start = |phases: &[(Entries, Stop)]| {
+        let mut phases = phases.to_vec();
+        phases.iter_mut().for_each(|(entries, _)| {
+            entries.window.iter_mut().for_each(|window| window.start *= 2);
+        });
+        phases
+    };
+    case.run(&start(&phases[..2]));
+    assert_eq!(files(), names(5));
+    let done = case.run(&start(&phases[2..4]));
+    for moved in &done {
+        assert_eq!(moved.errors, []);
+        let found = moved.verify.as_ref().map(|stats| (stats.blocks, stats.first.len()));
+        assert_eq!(found, Some((18, 0)));
+        for name in ["stat", "unlink", "write", "open_to_close", "create_to_close"] {
+            assert_eq!(moved.operation(name).ops, 18, "{name}");
+        }
+        let [open, read] =
+            ["open_to_close", "read"].map(|name| moved.operation(name).latency.clone());
+        assert!(open.expect("timed").mean_ns > read.expect("timed").mean_ns);
+    }
+    assert_eq!(files(), names(11), "two phases by three numbers each");
+    let mut last = start(&phases[4..]);
+    last[0].0.window.iter_mut().for_each(|window| window.start = 22);
+    let removed = case.run(&last);
+    assert_eq!((removed[0].operation("unlink").ops, removed[0].errors.len()), (24, 0));
+    assert_eq!(below(dir.path()), Vec::<String>::new());
+}
+
+#[test]
+fn windows_move_on_as_far_for_each_rank_when_time_is_up() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let case = Case { paths: vec![dir.path().into()], tree: windows(5000), workers: 2 };
+    let timed = Stop {
+        time: Some(Nanos(50_000_000)),
+        stonewall: Stonewall::WearOut,
+        passes: Some(1),
+        ..Stop::default()
+    };
+    let done = case.run(&moving(0, Some(10_000_000), &timed));
+    for moved in &done[2..4] {
+        let ops = moved.operation("create_to_close").ops;
+        // Whole rounds of two directories of two ranks.
+        assert!(ops > 0 && ops.is_multiple_of(4), "{ops}");
+    }
+    let removed = done[4].operation("unlink");
+    assert_eq!((removed.ops, done[4].errors.len()), (20_000, 0));
+    assert_eq!(below(dir.path()), Vec::<String>::new());
+}
+
+#[test]
+fn the_first_rank_makes_the_directories_of_all_in_one_root() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let tree = Tree { root_name: "t".parse().ok(), ..windows(1) };
+    let case = Case { paths: vec![dir.path().into()], tree, workers: 3 };
+    let first = |entries: &mut Entries| {
+        entries.division = Division::First;
+        entries.with_roots = true;
+    };
+    let made = case.step(Over::Directories, Step::Mkdir, first);
+    assert_eq!((made.operation("mkdir").ops, made.errors), (7, Vec::new()));
+    let removed = case.step(Over::Directories, Step::Rmdir, first);
+    assert_eq!((removed.operation("rmdir").ops, removed.errors), (7, Vec::new()));
     assert_eq!(below(dir.path()), Vec::<String>::new());
 }

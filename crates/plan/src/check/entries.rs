@@ -41,6 +41,13 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
         let message = "items cannot stand in another rank's tree: there is one for all";
         out.error("tree-shift", at.key("tree_shift"), message, "set per_rank, or remove it");
     }
+    let bare = tree.depth > 0 && (tree.leaves_only || tree.root_is_bare);
+    if tree.shared_root && !(tree.per_rank && bare) {
+        let message = "a shared root holds the directories of each rank, and no items";
+        let remedy =
+            "set per_rank, a depth, and leaves_only or root_is_bare; or remove shared_root";
+        out.error("tree-root", at.key("shared_root"), message, remedy);
+    }
     names(tree, at, out);
     // A file may be empty; an empty range or weight is still a mistake.
     if tree.file_size != SizeSpec::Fixed(Bytes(0)) {
@@ -55,8 +62,15 @@ fn names(tree: &Tree, at: &PlanPath, out: &mut Found) {
         (
             "root_name",
             &tree.root_name,
-            tree.per_rank,
+            tree.has_own_root(),
             EntryName::tells_ranks as fn(&_) -> _,
+            "{rank}",
+        ),
+        (
+            "directory_name",
+            &tree.directory_name,
+            tree.shared_root,
+            EntryName::tells_ranks,
             "{rank}",
         ),
         (
@@ -89,7 +103,7 @@ fn names(tree: &Tree, at: &PlanPath, out: &mut Found) {
 }
 
 /// Steps that can be done to such things, and not for both files and directories.
-fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found) {
+pub(super) fn check_steps(entries: &Entries, steps: &[Step], at: &PlanPath, out: &mut Found) {
     if steps.is_empty() {
         let message = "entries have no steps: nothing is done to the items";
         out.error("no-steps", at.clone(), message, "name steps, such as [\"stat\"]");

@@ -3,6 +3,7 @@ use crate::text;
 
 mod ranks;
 mod take;
+mod window;
 
 /// A plan around the given lines; nothing in it is wrong by itself.
 fn plan(phase: &str, job: &str, blocks: &str) -> String {

@@ -47,12 +47,20 @@ pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
     goals(pace, at, out);
 }
 
+/// Longest rest, in times of the operations before it.
+const RELATIVE_MAX: f64 = 1e6;
+
 fn check_think(think: &Think, at: &PlanPath, out: &mut Found) {
     if think.every == 0 {
         let message = "think.every is 0: after how many operations is the rest?";
         out.error("think", at.key("every"), message, "set every = 1");
     }
-    if think.time == Nanos(0) && think.spin_cycles == 0 {
+    if !(0.0..=RELATIVE_MAX).contains(&think.relative) {
+        let message = format!("think.relative is {}, no number from 0 on", think.relative);
+        let remedy = "give 1 for a rest as long as the operations before it took";
+        out.error("think", at.key("relative"), message, remedy);
+    }
+    if think.time == Nanos(0) && think.spin_cycles == 0 && think.relative == 0.0 {
         let message = "think.time is 0, so there is no rest";
         out.warning("think", at.key("time"), message, "give a time, or remove think");
     }

@@ -7,7 +7,7 @@ use crate::Tree;
 use crate::blocks::*;
 use crate::entries::{
     Division, Entries, EntriesEngine, Loader, Over, Select, Step, Take, VerifyItems, Visit,
-    Weighted,
+    Weighted, Window,
 };
 use crate::listing::Deal;
 use crate::tree::Spread;
@@ -154,6 +154,8 @@ impl Arbitrary<'_> {
                 leaves_only: d.yes(),
                 root_is_bare: d.yes(),
                 per_rank: d.yes(),
+                shared_root: d.yes(),
+                items_across: d.yes(),
                 file_size: d.size(),
                 root_name: d.option(|d| d.pick(&["r{rank}", "t"]).parse().expect("a name")),
                 directory_name: d
@@ -331,6 +333,11 @@ impl Arbitrary<'_> {
             division: self.pick(&[Division::Own, Division::First, Division::Every]),
             first: self.option(Self::number),
             as_reached: self.yes(),
+            window: self.option(|d| Window {
+                start: d.count().into(),
+                enter: d.list(|d| d.pick(&[Step::Create, Step::Close])),
+                rank_step: d.count(),
+            }),
             with_roots: self.yes(),
             rename_chain: self.yes(),
             size: self.option(Self::bytes),
@@ -689,6 +696,7 @@ impl Arbitrary<'_> {
             arrival: self.pick(&[Arrival::Fixed, Arrival::Poisson]),
             think: self.option(|d| Think {
                 time: d.nanos(),
+                relative: f64::from(d.byte()) / 8.0,
                 every: d.count(),
                 every_time: d.option(Self::nanos),
                 count: d.pick(&[ThinkCount::Issued, ThinkCount::Completed]),

@@ -3,12 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use candor_dialects::mdtest::{options, plan};
-use candor_plan::PlanPath;
-
-use super::{Converted, refused};
+use super::{Converted, of_the_whole, refused};
 use crate::commands::foreign::host::HostEnvironment;
 use crate::commands::mdtest::ThisHost;
+use candor_dialects::mdtest::{options, plan};
 
 /// Reads a command line of mdtest, the program's name first.
 pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
@@ -20,9 +18,5 @@ pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
         Ok(lowered) => lowered,
         Err(errors) => return Err(refused(&errors, &reading.texts)),
     };
-    let comment = |note: &candor_record::Note| {
-        (PlanPath::root(), format!("{}: {}, {}", note.asked, note.did, note.why))
-    };
-    let comments = lowered.notes.iter().map(comment).collect();
-    Ok(Converted { plan: lowered.plan, comments })
+    Ok(Converted { comments: of_the_whole(&lowered.notes), plan: lowered.plan })
 }

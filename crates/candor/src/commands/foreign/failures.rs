@@ -26,6 +26,16 @@ pub fn reason(measured: &Measurement) -> String {
     }
 }
 
+/// The same of work on names: what moves no bytes has no place in a file.
+pub fn of_name(measured: &Measurement) -> String {
+    match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
+        Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
+            format!("{op} of {}: {}", error.path, error.message)
+        }
+        _ => reason(measured),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use candor_record::IoFailure;

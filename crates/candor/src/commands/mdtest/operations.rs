@@ -8,27 +8,8 @@ use std::path::Path;
 use candor_dialects::mdtest::output;
 use candor_dialects::mdtest::plan::{Lowered, log_file};
 use candor_dialects::mdtest::setup::Test;
-use serde_json::Value;
 
-/// Line of a log of operations.
-struct Line {
-    elapsed_ns: u64,
-    worker_rank: u64,
-    entry_name: String,
-    is_finished: bool,
-}
-
-impl Line {
-    fn read(line: &str) -> Option<Line> {
-        let value: Value = serde_json::from_str(line).ok()?;
-        Some(Line {
-            elapsed_ns: value["elapsed_ns"].as_u64()?,
-            worker_rank: value["worker_rank"].as_u64()?,
-            entry_name: value["entry_name"].as_str()?.to_owned(),
-            is_finished: value["is_finished"].as_bool()?,
-        })
-    }
-}
+use crate::commands::foreign::operations::Line;
 
 /// An item in progress: its name, its begin, its end so far.
 struct Item {

@@ -13,7 +13,7 @@ use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, host, operations};
-use crate::commands::foreign::failures::reason;
+use crate::commands::foreign::failures::of_name;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Foreign};
 
@@ -127,7 +127,7 @@ impl Foreign for Run<'_> {
     fn failures(&self, report: &Report) -> String {
         let failed = report.phases.iter().flat_map(|phase| {
             let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, of_name(measured)))
+            failed.map(move |measured| format!("{}: {}", phase.name, why(measured)))
         });
         let mut sentences: Vec<String> = failed.collect();
         sentences.extend(self.failed.borrow().clone());
@@ -186,19 +186,14 @@ impl Run<'_> {
     }
 }
 
-/// Why a phase failed: what moves no bytes has no place in a file.
-fn of_name(measured: &Measurement) -> String {
-    if let Some(status) = command_failure(measured) {
-        return format!("the command failed: {status}");
-    }
-    if measured.errors.is_empty() && output::short_reads(measured) > 0 {
-        return output::SHORT_READS.to_owned();
-    }
-    match measured.errors.first().and_then(|error| Some((error.op.as_ref()?, error))) {
-        Some((op, error)) if !matches!(op.as_str(), "read" | "write" | "read_back") => {
-            format!("{op} of {}: {}", error.path, error.message)
+/// Why a phase failed.
+fn why(measured: &Measurement) -> String {
+    match command_failure(measured) {
+        Some(status) => format!("the command failed: {status}"),
+        None if measured.errors.is_empty() && output::short_reads(measured) > 0 => {
+            output::SHORT_READS.to_owned()
         }
-        _ => reason(measured),
+        None => of_name(measured),
     }
 }
 

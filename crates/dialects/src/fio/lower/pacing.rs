@@ -113,6 +113,7 @@ fn think(from: &Instance<'_>) -> Option<Think> {
     let spin = options.spin >= options.time && options.time > Nanos(0);
     Some(Think {
         time: options.time,
+        relative: 0.0,
         every,
         every_time: by_time.then_some(options.io_time),
         count: match options.blocks_type {

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 
 use super::Options;
 use super::rows::{Draft, TABLE, Value};
+use crate::ior_family::words;
 use crate::kit::{Diagnostic, Environment, Given, Scope, Span, Table, Texts, enter, ranks};
-use crate::mdtest::words;
 
 /// Remedy for an unknown name.
 const LIST: &str = "see mdtest --help";

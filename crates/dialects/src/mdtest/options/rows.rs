@@ -2,8 +2,9 @@
 
 use super::read::Instead;
 use super::{Options, Packet, SummaryFormat};
+use crate::ior_family::back_ends::{self, GPU, HINTS, LOCKS, STRIPES};
+use crate::ior_family::words::{self, FLAG, put, put_flag};
 use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
-use crate::mdtest::words::{self, FLAG, put, put_flag};
 
 /// The options so far, and what asks for something else than a test.
 #[derive(Clone, Debug, Default)]
@@ -170,7 +171,8 @@ const DATA: &[Row<Value>] = &[
     row("verify-write", Value::maybe(FLAG), |d, t| put_flag(&mut d.options.data.verify_write, t),
         "read each file back after it is written, and compare")
         .exact("entries.verify.read_back", "1"),
-    row("dataPacketType", Value::value("o|i|t|r"), packet,
+    row("dataPacketType", Value::value("o|i|t|r"),
+        |d, t| store(&mut d.options.data.packet, Packet::of(t)?),
         "kind of data [offset|incompressible|timestamp|random]").default("t")
         .exact("entries.content", "r"),
     value('G', ("G", "N"), |d, t| {
@@ -199,7 +201,8 @@ const OUTPUT: &[Row<Value>] = &[
         |d, t| text(&mut d.options.output.per_op_prefix, t),
         "time of each operation as CSV, a file per phase and task")
         .exact("job.operations_log", "p"),
-    row("summary-format", Value::value("default|JSON|CSV"), summary,
+    row("summary-format", Value::value("default|JSON|CSV"),
+        |d, t| store(&mut d.options.output.summary_format, SummaryFormat::of(t)?),
         "candor's own: results as one document").alias(&["summaryFormat"]).default("default")
         .exact("", "JSON"),
     row("summary-file", Value::value("FILE"), |d, t| text(&mut d.options.output.summary_file, t),
@@ -210,7 +213,8 @@ const OUTPUT: &[Row<Value>] = &[
 
 #[rustfmt::skip]
 const BACK_ENDS: &[Row<Value>] = &[
-    value('a', ("a", "API"), api, "API for I/O").default("POSIX").exact("", "posix"),
+    value('a', ("a", "API"), |_, t| back_ends::posix(t), "API for I/O").default("POSIX")
+        .exact("", "posix"),
     row("posix.odirect", Value::maybe(FLAG), |d, t| put_flag(&mut d.options.data.direct, t),
         "bypass the page cache").exact("entries.direct", "1"),
     bare("posix.rangelocks", Value::maybe(FLAG), "lock each range").refused("1", LOCKS),
@@ -231,11 +235,6 @@ const BACK_ENDS: &[Row<Value>] = &[
     bare("gpuDirect", Value::maybe(FLAG), "I/O from a GPU's memory").refused("1", GPU),
 ];
 
-const LOCKS: &str = "small files are locked by no task";
-const STRIPES: &str = "candor sets no stripes; set them on the directory with lfs setstripe";
-const HINTS: &str = "candor gives no hints to this filesystem; set them on the directory";
-const GPU: &str = "candor does not move bytes of small files to GPUs";
-
 fn text(place: &mut Option<String>, text: &str) -> Result<(), Refused> {
     store(place, Some(text.to_owned()))
 }
@@ -247,51 +246,6 @@ fn paths(draft: &mut Draft, text: &str) -> Result<(), Refused> {
         true => Err(Refused::whole(text, "no directory is named", "name one")),
         false => store(&mut draft.options.tree.paths, paths),
     }
-}
-
-fn packet(draft: &mut Draft, text: &str) -> Result<(), Refused> {
-    let packet = match text.get(..1) {
-        Some("t") => Packet::Timestamp,
-        Some("o") => Packet::Offset,
-        Some("i") => Packet::Incompressible,
-        Some("r") => Packet::Random,
-        _ => {
-            let message = format!("`{text}` is no kind of data");
-            return Err(Refused::whole(text, message, "give o, i, t or r"));
-        }
-    };
-    store(&mut draft.options.data.packet, packet)
-}
-
-fn summary(draft: &mut Draft, text: &str) -> Result<(), Refused> {
-    let format = match text.to_ascii_lowercase().as_str() {
-        "default" => SummaryFormat::Default,
-        "json" => SummaryFormat::Json,
-        "csv" => SummaryFormat::Csv,
-        _ => {
-            let message = format!("`{text}` is no form of results");
-            return Err(Refused::whole(text, message, "give default, JSON or CSV"));
-        }
-    };
-    store(&mut draft.options.output.summary_format, format)
-}
-
-/// Back ends that IOR's family has, and candor does not.
-const OTHER_BACK_ENDS: &[&str] = &[
-    "DUMMY", "MPIIO", "MMAP", "AIO", "HDF5", "NCMPI", "S3", "S3-libs3", "S3-4c", "S3_EMC", "DFS",
-    "DAOS", "RADOS", "CEPHFS", "HDFS", "IME", "PMDK", "LIBNFS", "CHFS", "FINCHFS", "Gfarm",
-];
-
-fn api(_: &mut Draft, text: &str) -> Result<(), Refused> {
-    if text.eq_ignore_ascii_case("POSIX") {
-        return Ok(());
-    }
-    let known = OTHER_BACK_ENDS.iter().any(|name| name.eq_ignore_ascii_case(text));
-    let message = match known {
-        true => format!("the back end {text} is not done"),
-        false => format!("there is no back end `{text}`"),
-    };
-    Err(Refused::whole(text, message, "use POSIX: files and directories of a mounted filesystem"))
 }
 
 /// The text of the help.

@@ -5,6 +5,7 @@ use candor_record::{Latency, Report};
 use super::VERSION;
 use super::results::{Iteration, RankResult, Results, TaskRun, TestResult};
 use super::text::{QUOTED, Spread};
+use crate::ior_family::results::latency_object;
 use crate::kit::{Object, verdict};
 use crate::mdtest::setup::{Setup, Test};
 
@@ -85,19 +86,6 @@ fn row(result: &TestResult) -> Object {
             .with("rate_per_s", rank.rate())
     };
     row.with("ranks", result.ranks.iter().map(rank).collect::<Vec<_>>())
-}
-
-/// Nanoseconds; a percentile stands there where ten samples lie beyond it.
-fn latency_object(latency: &Latency) -> Object {
-    let mut object = Object::default()
-        .with("count", latency.count)
-        .with("min_ns", latency.min_ns)
-        .with("mean_ns", latency.mean_ns)
-        .with("max_ns", latency.max_ns);
-    for (percentile, ns) in &latency.percentiles {
-        object.put(format!("p{percentile}_ns"), *ns);
-    }
-    object
 }
 
 /// One table: a line for each row of each iteration.

@@ -1,7 +1,7 @@
 //! Figures of each task as CSV.
 
 use super::results::{TaskRun, TestResult};
-use super::text::exponent;
+use crate::ior_family::results::exponent;
 use crate::mdtest::setup::{Setup, Test};
 
 /// A header, a line of all tasks, and a line per iteration and task: rate and time of each row.

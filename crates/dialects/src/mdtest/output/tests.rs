@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::results::Results;
-use super::text::{Spread, exponent, stamp_of};
+use super::text::{Spread, stamp_of};
 use super::*;
 use crate::kit::Environment;
 use crate::mdtest::options::read;

@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::VERSION;
 use super::results::{RankResult, TaskRun, TestResult};
+use crate::ior_family::results::exponent;
 use crate::mdtest::setup::{Setup, Test};
 
 /// Date and time: `11/25/2026 13:22:48`.
@@ -256,15 +257,6 @@ fn per_process(setup: &Setup, run: &TaskRun, unit: Unit) -> String {
         }
     }
     text
-}
-
-/// A number as C's `%e` writes it: `1.234560e+03`.
-pub fn exponent(value: f64, digits: usize) -> String {
-    let text = format!("{value:.digits$e}");
-    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
-    let power: i32 = power.parse().unwrap_or(0);
-    let sign = if power < 0 { '-' } else { '+' };
-    format!("{mantissa}e{sign}{:02}", power.abs())
 }
 
 /// Words for an operation that are no row of the block above, which scripts look for.

@@ -1,0 +1,99 @@
+//! `candor md-workbench …`, and the binary called as `md-workbench`: its phases, names, lines and
+//! exit codes.
+//!
+//! Its users mean what they write, so nothing asks for consent: all that is made or removed has a
+//! name of the sets.
+
+mod files;
+mod latencies;
+mod run;
+
+use std::ffi::OsString;
+
+use candor_dialects::md_workbench::options::{self, Instead, Reading, TABLE};
+use candor_dialects::md_workbench::plan;
+use clap::{Arg, Command};
+
+pub use self::files::ThisHost;
+use super::foreign::Complaints;
+use super::foreign::host::HostEnvironment;
+use crate::commands;
+
+/// Whatever goes wrong.
+const WRONG: u8 = 1;
+
+/// Complaints on stderr.
+const COMPLAINTS: Complaints<'_> = Complaints { tool: "md-workbench", file: None };
+
+/// The command line, for the help; the words themselves never pass through it.
+pub fn command() -> Command {
+    Command::new("md-workbench")
+        .about("Run md-workbench's command lines, with its phases, names and lines")
+        .disable_help_flag(true)
+        .after_help(options::help())
+        .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// Options, and what candor makes of them.
+pub fn matrix() -> String {
+    format!(
+        "# Options of md-workbench\n\n\
+         `candor md-workbench …`, or candor called as `md-workbench`, takes them; \
+         `candor md-workbench --ranks N …` or `CANDOR_RANKS=N` stands for\nthe number of processes \
+         that MPI would start, each a thread of this host. The tables are derived from the \
+         program; a test keeps them so.\n\n\
+         Names on disk, the numbers of objects and the order of the operations are md-workbench's: \
+         sets and objects that one made the other one\nfinds. Nothing asks for consent. The exit \
+         code is 0, or 1 where anything failed. The verdict follows the lines on a terminal, or \
+         goes\nwhere `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask \
+         for candor's own results beside it\n\
+         ([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         {}{DIFFERENCES}",
+        TABLE.matrix()
+    )
+}
+
+/// Where results are not those of md-workbench, as Markdown.
+const DIFFERENCES: &str = "\
+## Differences
+
+- A rate counts what succeeded: stats, reads, deletes and creates by the time of the slowest process. Operations that failed are in
+  no rate, a line says how many and why, and the exit code is 1; md-workbench takes four times the reads, and counts a delete that
+  failed as one.
+- An object that is missing fails in each operation on it, and the new one is created nevertheless; md-workbench goes on with the next
+  object, and one less is there from then on.
+- `-w` without `-W` goes on to the furthest process's count, as with `-W`: otherwise later phases look for objects that nobody has made.
+  The line about time that is up tells the time of the last process.
+- Between making the sets and making the objects, and between removing these and those, all processes wait for each other; the times
+  are those of both parts.
+- The deviation of the time of one process is 0, not `-nan`.
+- The seven latencies (least, quartiles, 90 %, 99 %, greatest) come from a histogram: all but the ends are within one part in 64.
+- The files of `-L` with `--latency-all` have the operations of all processes as they ended, not one process after another.
+- `--summary-format=JSON` or `CSV` gives one document in place of the text, or beside it in the file of `--summary-file`: each phase with
+  operations, failures, rates, latencies, and objects and seconds of each process. JSON has the verdict under `candor`.
+- On one host `-O` cannot avoid the caches: what another process made is known to the same kernel. The verdict tells what came from
+  memory.
+";
+
+/// Does what a command line asks for, the program's name first, and gives the exit code.
+pub fn main(argv: &[OsString]) -> u8 {
+    let reading = options::read(argv, &mut HostEnvironment);
+    match reading.instead {
+        Some(Instead::Help) => commands::printed(&options::help()),
+        None => benchmark(&reading),
+    }
+}
+
+fn benchmark(reading: &Reading) -> u8 {
+    if !reading.errors.is_empty() {
+        COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
+        return WRONG;
+    }
+    match plan::lower(reading, &ThisHost) {
+        Ok(lowered) => run::main(&lowered),
+        Err(errors) => {
+            COMPLAINTS.diagnostics(&errors, &reading.texts);
+            WRONG
+        }
+    }
+}

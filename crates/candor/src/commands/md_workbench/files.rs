@@ -1,0 +1,64 @@
+//! Files beside the results, and the directory of the sets.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use candor_dialects::md_workbench::output::Results;
+use candor_dialects::md_workbench::plan::Lowered;
+use candor_dialects::md_workbench::setup::Host;
+
+/// The host that candor runs on.
+pub struct ThisHost;
+
+impl Host for ThisHost {
+    fn now_s(&self) -> u64 {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // A seed has 31 bits, as those that are given.
+        now.as_secs() & u64::from(i32::MAX as u32)
+    }
+
+    fn position(&self, file: &str) -> Option<u64> {
+        let text = fs::read_to_string(file).ok()?;
+        let number: u64 = text.trim_start().strip_prefix("pos:")?.trim().parse().ok()?;
+        u32::try_from(number).ok().map(u64::from)
+    }
+}
+
+/// Opens the files that results are to be written to, before anything runs. The error is a
+/// sentence.
+pub fn check(lowered: &Lowered) -> Result<(), String> {
+    let asked = &lowered.setup.asked;
+    let status = Some(&asked.run.run_info_file).filter(|_| !asked.run.cleanup);
+    let files = asked.output.summary_file.iter().chain(status);
+    files.into_iter().try_for_each(|file| {
+        // The file of an earlier run keeps its number until there is another one.
+        let opened = fs::File::options().create(true).append(true).open(file);
+        opened.map(drop).map_err(|error| sentence(Path::new(file), "written", &error))
+    })
+}
+
+/// Writes the number of the oldest object, unless all objects are gone.
+pub fn write_position(lowered: &Lowered, results: &Results) -> Result<(), String> {
+    let run = &lowered.setup.asked.run;
+    match run.cleanup {
+        true => Ok(()),
+        false => write(&run.run_info_file, &format!("pos: {}\n", results.position(&lowered.setup))),
+    }
+}
+
+/// Removes the directory of the sets; false where others have something in it, or it stays for
+/// another reason.
+pub fn remove_directory(lowered: &Lowered) -> bool {
+    fs::remove_dir(&lowered.setup.asked.objects.prefix).is_ok()
+}
+
+/// Writes a file. The error is a sentence.
+pub fn write(file: &str, text: &str) -> Result<(), String> {
+    fs::write(file, text).map_err(|error| sentence(Path::new(file), "written", &error))
+}
+
+fn sentence(path: &Path, done: &str, error: &io::Error) -> String {
+    format!("{} cannot be {done}: {error}", path.display())
+}

@@ -1,0 +1,33 @@
+//! Items that come and go: the oldest one leaves as a new one enters.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Step;
+use crate::engine::is_default;
+
+/// Window over the items of each rank, in the order of their numbers: as many stand in it as the
+/// tree has. It begins where the last phase of the run on the same targets has left it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Window {
+    /// Items of each rank that had left the window before the run began.
+    #[serde(skip_serializing_if = "is_default")]
+    pub start: u64,
+    /// Steps done to the item that enters, after those of `steps` to the one that leaves: the
+    /// window then has moved on by one. Empty means that it stays, and `steps` are done to the
+    /// items in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub enter: Vec<Step>,
+    /// The item that leaves is of the rank so many before the worker's, the one that enters of the
+    /// rank so many behind it, modulo ranks: times the number of the item's directory, from 1.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rank_step: u32,
+}
+
+impl Window {
+    /// True where items enter.
+    pub fn moves(&self) -> bool {
+        !self.enter.is_empty()
+    }
+}
