@@ -70,7 +70,7 @@ fn phases_of_io500_work_on_what_was_written_and_tell_results_and_score() {
         measured.iter().filter_map(|of| of.pointer(pointer)?.as_u64()).sum::<u64>()
     };
     let words = report.list("/phases/7/measurements");
-    let checked = words[0].pointer("/verify/blocks").and_then(|blocks| blocks.as_u64());
+    let checked = words[0].pointer("/verify/blocks").and_then(serde_json::Value::as_u64);
     assert_eq!(checked.map(|blocks| blocks * 47008), Some(sum(2, "/operations/write/bytes")));
     // Written bytes are read, made names looked up and removed: all of them, once.
     assert_eq!(sum(5, "/operations/read/bytes"), sum(0, "/operations/write/bytes"));

@@ -1,5 +1,7 @@
 //! The items that a worker takes, in order and within its budget, and the items it has in progress.
 
+mod lane;
+
 use std::cell::RefCell;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
@@ -12,15 +14,13 @@ use candor_engine::random::{Random, mix};
 use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{
-    ALIAS, CREATE_TO_CLOSE, Entries, FIRST_BYTE, ITEM, OPEN_TO_CLOSE, READ_BACK, Select, Step,
-    Take, Visit,
+    ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step, Take, Visit,
 };
 use candor_plan::units::SizeSpec;
 
-use crate::catalog::Known;
-use crate::contents::Of;
-use crate::generations::Part;
-use crate::places::{FileKey, Item, Prefix, WorkerNames};
+pub use lane::{Lane, Unread};
+
+use crate::places::{Item, Prefix, WorkerNames};
 use crate::roots::From;
 use crate::taker::{Next, Taken, Taker};
 
@@ -274,60 +274,6 @@ impl Lists {
     fn steps(&self, list: u32) -> &[Step] {
         &self.lists[list as usize].1
     }
-}
-
-/// An item in progress.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Lane {
-    handle: u32,
-    /// Number among the worker's names.
-    nth: u64,
-    list: u32,
-    /// Index of the next step.
-    step: usize,
-    /// Offset of its next read or write; 0 where the step has not begun.
-    offset: u64,
-    /// First byte of the part of the file that is worked on, and bytes of that part.
-    start: u64,
-    size: u64,
-    /// Offset at which reads and writes in order begin, and bytes of the file for other orders.
-    from: u64,
-    file: u64,
-    /// Bytes that the plan gives the file, where items are taken.
-    planned: u64,
-    /// Reads and writes that are left for this visit of the file.
-    moves_left: u64,
-    /// The item as it was taken, where items are taken.
-    taken: Option<Taken>,
-    /// States in which the steps so far have left it, here and in the tree to which it goes.
-    now: Known,
-    other_now: Option<Known>,
-    /// The item's file among all others.
-    pub key: FileKey,
-    /// Bytes that were read or written.
-    moved: u64,
-    in_flight: u32,
-    /// Blocks that were written, and wait for being read back.
-    unread: u32,
-    /// A write whose blocks are read before it.
-    held: Option<Held>,
-    /// Begin of the first operation.
-    began: Option<Ticks>,
-    has_read: bool,
-    has_failed: bool,
-    /// The item is the one that enters a window.
-    enters: bool,
-    /// The file was made as it was opened.
-    is_made: bool,
-}
-
-/// A write whose blocks are read before it.
-#[derive(Clone, Copy, Debug)]
-struct Held {
-    offset: u64,
-    length: u64,
-    /// The blocks were read, and match: the write may start.
-    is_checked: bool,
 }
 
 /// Begin of an item.
@@ -691,139 +637,5 @@ impl Items {
             self.turn = 0;
         }
         self.left = self.budget;
-    }
-}
-
-/// A block that was written and is to be read back.
-pub struct Unread {
-    /// The item in progress.
-    pub lane: u32,
-    handle: u32,
-    offset: u64,
-    length: u64,
-}
-
-impl Lane {
-    /// Notes the state of the item after an operation that succeeded.
-    fn changed_by(&mut self, slot: &Slot) {
-        let Some(step) = step_of(slot) else { return };
-        let Known { present, length } = &mut self.now;
-        match step {
-            Step::Create | Step::Mkdir => *present = true,
-            Step::Write => {
-                *length = (slot.offset + slot.length).max(*length);
-                self.moved += slot.length;
-            }
-            Step::Read => self.moved += slot.length,
-            Step::Truncate => *length = 0,
-            Step::Ftruncate => *length = self.file,
-            Step::Fallocate => *length = self.file.max(*length),
-            Step::Unlink | Step::Rmdir => (*present, *length) = (false, 0),
-            Step::Copy => self.other_now = Some(self.now),
-            Step::Rename if self.taken.is_some_and(|taken| taken.other.is_some()) => {
-                self.other_now = Some(std::mem::take(&mut self.now));
-            }
-            _ => {}
-        }
-    }
-
-    /// The part of its file that an operation reads or writes, where items are taken.
-    pub fn part(&self, slot: &Slot) -> Part {
-        let nth = self.taken.map_or(0, |taken| taken.nth);
-        Part { nth, file: self.planned, offset: slot.offset, length: slot.length }
-    }
-
-    /// The file and the part of it that an operation reads or writes.
-    #[inline(always)]
-    pub fn of(&self, slot: &Slot) -> Of {
-        Of { key: self.key, part: self.part(slot) }
-    }
-
-    /// Makes a read of the write in the slot, which waits until that has ended.
-    pub fn read_first(&mut self, slot: &mut Slot) {
-        slot.op = Op(READ_BACK);
-        self.held = Some(Held { offset: slot.offset, length: slot.length, is_checked: false });
-    }
-
-    /// True while a write waits for the read in flight.
-    pub fn reads_first(&self) -> bool {
-        self.held.is_some_and(|held| !held.is_checked)
-    }
-
-    /// Ends the read before a write, which starts where its blocks match.
-    pub fn end_read_first(&mut self, may_write: bool) {
-        let held = self.held.take().filter(|_| may_write);
-        self.held = held.map(|held| Held { is_checked: true, ..held });
-    }
-
-    /// Puts the write whose blocks were read into the slot; false where there is none.
-    pub fn draw_held(&mut self, number: u32, slot: &mut Slot) -> bool {
-        let Some(held) = self.held.take_if(|held| held.is_checked) else { return false };
-        slot.op = Op(Step::Write as u8);
-        (slot.handle, slot.tag) = (self.handle, number);
-        (slot.offset, slot.length) = (held.offset, held.length);
-        self.in_flight += 1;
-        true
-    }
-
-    /// Leaves out the operation in the slot, which is not issued.
-    pub fn leave_out(&mut self) {
-        self.in_flight -= 1;
-    }
-
-    /// Counts an operation on an item of a window, and gives the time in which its file was open,
-    /// once it is closed.
-    fn open_ended(
-        &mut self,
-        slot: &Slot,
-        (started, is_done): (Ticks, bool),
-    ) -> Option<(Op, Ticks)> {
-        match step_of(slot)? {
-            step @ (Step::Open | Step::Create) => {
-                (self.began, self.has_failed) = (Some(started), !is_done);
-                self.is_made = step == Step::Create;
-                None
-            }
-            Step::Close => {
-                let began = self.began.take().filter(|_| is_done && !self.has_failed)?;
-                Some((Op(if self.is_made { CREATE_TO_CLOSE } else { OPEN_TO_CLOSE }), began))
-            }
-            _ => {
-                self.has_failed |= !is_done;
-                None
-            }
-        }
-    }
-
-    /// True where nothing of the item is in flight, and nothing is still to be read back.
-    pub fn rests(&self) -> bool {
-        self.in_flight == 0 && self.unread == 0
-    }
-
-    /// Notes a block that was written and is to be read back.
-    pub fn is_to_be_read(&mut self, written: &Slot) -> Unread {
-        self.unread += 1;
-        let Slot { tag, handle, offset, length, .. } = *written;
-        Unread { lane: tag, handle, offset, length }
-    }
-
-    /// Puts the reading back of a block into the slot.
-    pub fn draw_back(&mut self, unread: &Unread, slot: &mut Slot) {
-        slot.op = Op(READ_BACK);
-        (slot.handle, slot.tag) = (unread.handle, unread.lane);
-        (slot.offset, slot.length) = (unread.offset, unread.length);
-        self.unread -= 1;
-        self.in_flight += 1;
-    }
-
-    /// True where the next operation is the first of its step.
-    pub fn begins_step(&self) -> bool {
-        self.offset == 0
-    }
-
-    /// Takes back an operation that was drawn, but is not issued.
-    pub fn give_up(&mut self) {
-        self.in_flight -= 1;
-        self.has_failed = true;
     }
 }

@@ -22,7 +22,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("dialects::md_workbench::output", "results text document latencies"),
     (
         "dialects::kit",
-        "value choices text diagnostic row command_line given diagnostics environment help \
+        "value choices text diagnostic row command_line given diagnostics environment found help \
          origins plain ranks tree support verdict",
     ),
     ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
