@@ -47,7 +47,7 @@ fn a_directory_gets_the_whole_series_and_is_left_as_it_was() {
     let table = ran.out.lines().skip_while(|line| !line.starts_with("names/s")).take(4);
     let table: Vec<_> = table.collect();
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-    let columns = ["names/s", "create", "stat", "list", "read", "delete"];
+    let columns = ["names/s", "create+sync", "stat", "list", "read", "delete"];
     assert_eq!(words(table[0]), columns, "{}", ran.out);
     assert!(table[1].starts_with("own directories") && table[2].starts_with("one directory"));
     assert!(table[3].starts_with("Cached: stat (") && table[3].contains("list ("), "{table:?}");
