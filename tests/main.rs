@@ -33,6 +33,7 @@ mod html;
 mod ior;
 mod iostat;
 mod journal;
+mod launchers;
 mod limits;
 mod lists;
 mod live;

@@ -29,6 +29,8 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("make-bcache", "bcache-tools", "tiered devices in the lab"),
     ("blktrace", "blktrace", "a second opinion on single requests"),
     ("promtool", "prometheus", "a real reader of metrics"),
+    ("mpirun.openmpi", "openmpi-bin", "launch lines of IOR and mdtest"),
+    ("mpiexec.hydra", "mpich", "launch lines of IOR and mdtest"),
 ];
 
 /// Programs and libraries of the Python package index that read results: (name, package).

@@ -14,6 +14,7 @@ mod environment;
 mod found;
 mod given;
 mod help;
+pub mod launcher;
 mod origins;
 mod plain;
 pub mod ranks;

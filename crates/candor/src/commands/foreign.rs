@@ -3,11 +3,13 @@
 //! [`run()`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
 //! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
 //! no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on stderr
-//! under the tool's name ([`complaints`]), and the exit code of the tool.
+//! under the tool's name ([`complaints`]), the exit code of the tool, and processes that MPI's
+//! launchers start ([`launch`]).
 
 pub mod complaints;
 pub mod failures;
 pub mod host;
+pub mod launch;
 pub mod monitor;
 pub mod operations;
 mod own;

@@ -16,6 +16,7 @@ use clap::{Arg, Command};
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
+use super::foreign::launch;
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -47,7 +48,11 @@ pub fn matrix() -> String {
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let reading = options::read(argv, &mut HostEnvironment);
+    let argv = match launch::led(argv, ("ior", WRONG)) {
+        Ok(argv) => argv,
+        Err(code) => return code,
+    };
+    let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
         None => tests(&reading),

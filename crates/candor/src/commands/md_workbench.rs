@@ -17,6 +17,7 @@ use clap::{Arg, Command};
 pub use self::files::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
+use super::foreign::launch;
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -40,7 +41,9 @@ pub fn matrix() -> String {
         "# Options of md-workbench\n\n\
          `candor md-workbench …`, or candor called as `md-workbench`, takes them; \
          `candor md-workbench --ranks N …` or `CANDOR_RANKS=N` stands for\nthe number of processes \
-         that MPI would start, each a thread of this host. The tables are derived from the \
+         that MPI would start, each a thread of this host. Launch lines such as `mpirun -n 4 md-workbench …` work on one \
+         host: the first process has all tasks as\nthreads, on all CPUs that it may use, and the \
+         others end at once. Ranks on several hosts are refused. The tables are derived from the \
          program; a test keeps them so.\n\n\
          Names on disk, the numbers of objects and the order of the operations are md-workbench's: \
          sets and objects that one made the other one\nfinds. Nothing asks for consent. The exit \
@@ -77,7 +80,11 @@ const DIFFERENCES: &str = "\
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let reading = options::read(argv, &mut HostEnvironment);
+    let argv = match launch::led(argv, ("md-workbench", WRONG)) {
+        Ok(argv) => argv,
+        Err(code) => return code,
+    };
+    let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
         None => benchmark(&reading),

@@ -18,6 +18,7 @@ use clap::{Arg, Command};
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
+use super::foreign::launch;
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -41,7 +42,9 @@ pub fn matrix() -> String {
         "# Options of mdtest\n\n\
          `candor mdtest …`, or candor called as `mdtest`, takes them; `candor mdtest --ranks N …` or \
          `CANDOR_RANKS=N` stands for the number\nof tasks that MPI would start, each a thread of \
-         this host. The tables are derived from the program; a test keeps them so.\n\n\
+         this host. Launch lines such as `mpirun -n 4 mdtest …` work on one \
+         host: the first process has all tasks as\nthreads, on all CPUs that it may use, and the \
+         others end at once. Ranks on several hosts are refused. The tables are derived from the program; a test keeps them so.\n\n\
          Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
          anything failed. The verdict follows the block on a terminal, or goes\nwhere \
@@ -76,7 +79,11 @@ const DIFFERENCES: &str = "\
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let reading = options::read(argv, &mut HostEnvironment);
+    let argv = match launch::led(argv, ("mdtest", WRONG)) {
+        Ok(argv) => argv,
+        Err(code) => return code,
+    };
+    let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
         None => benchmark(&reading),

@@ -8,10 +8,18 @@ use super::{Diagnostic, Environment};
 pub const VARIABLE: &str = "CANDOR_RANKS";
 
 /// Flag with the number of ranks, in front of the tool's own words.
-const FLAG: &str = "--ranks";
+pub const FLAG: &str = "--ranks";
 
 /// Most ranks of one host, as many as a plan has workers: each is a thread.
 pub const RANKS_MAX: u32 = 4096;
+
+/// True where the words say the number of ranks.
+pub fn is_given(argv: &[OsString]) -> bool {
+    let is_flag = |word: &str| {
+        word.strip_prefix(FLAG).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    argv.get(1).and_then(|word| word.to_str()).is_some_and(is_flag)
+}
 
 /// Takes `--ranks N` out of the words behind the program's name; without it, the environment
 /// says the number, and without that there is one rank.

@@ -1,0 +1,149 @@
+//! Processes of one job that MPI's launchers start: which of them this one is.
+//!
+//! Nothing of MPI is spoken; a launcher tells each process by variables of the environment. One
+//! launcher may run inside another's allocation and leave the outer one's variables as they are, so
+//! the order in which they are asked counts.
+
+use super::Environment;
+
+/// A place among the processes that a launcher has started together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// Name of the launcher, as users know it.
+    pub by: &'static str,
+    /// Number of this process among all, from 0.
+    pub rank: u32,
+    /// Number of processes.
+    pub size: u32,
+    /// Number of processes on this host, where that is told.
+    pub size_here: Option<u32>,
+}
+
+impl Launched {
+    /// True where all processes are on this host, as far as that is known.
+    pub fn is_on_one_host(&self) -> bool {
+        self.size_here.is_none_or(|here| here == self.size)
+    }
+}
+
+/// Variables of a launcher.
+struct Launcher {
+    name: &'static str,
+    rank: &'static str,
+    /// The first that is set counts.
+    size: &'static [&'static str],
+    size_here: Here,
+    /// A variable without which the others are those of an allocation, not of a process.
+    needs: Option<&'static str>,
+}
+
+/// Where the number of processes on this host stands.
+enum Here {
+    /// In a variable.
+    Variable(&'static str),
+    /// With Slurm: all of them, where there is one host.
+    Slurm,
+}
+
+#[rustfmt::skip]
+const LAUNCHERS: &[Launcher] = &[
+    Launcher { name: "mpirun", rank: "OMPI_COMM_WORLD_RANK", size: &["OMPI_COMM_WORLD_SIZE"],
+        size_here: Here::Variable("OMPI_COMM_WORLD_LOCAL_SIZE"), needs: None },
+    // With MPICH's own launcher; under srun with PMI-2 the local number is Slurm's.
+    Launcher { name: "mpiexec", rank: "PMI_RANK", size: &["PMI_SIZE"],
+        size_here: Here::Variable("MPI_LOCALNRANKS"), needs: Some("MPI_LOCALNRANKS") },
+    Launcher { name: "mpiexec", rank: "PMI_ID", size: &["PMI_SIZE", "MPI_LOCALNRANKS"],
+        size_here: Here::Variable("MPI_LOCALNRANKS"), needs: Some("PMI_PORT") },
+    Launcher { name: "srun", rank: "PMI_RANK", size: &["PMI_SIZE"],
+        size_here: Here::Slurm, needs: None },
+    Launcher { name: "srun", rank: "PMIX_RANK", size: &["SLURM_STEP_NUM_TASKS"],
+        size_here: Here::Slurm, needs: None },
+    // A script of a batch job has a process number, too, and no step.
+    Launcher { name: "srun", rank: "SLURM_PROCID", size: &["SLURM_STEP_NUM_TASKS"],
+        size_here: Here::Slurm, needs: Some("SLURM_STEP_ID") },
+];
+
+/// The place of this process among those of its launcher; none where no launcher is known.
+pub fn detect(environment: &dyn Environment) -> Option<Launched> {
+    let number = |name: &str| environment.variable(name)?.trim().parse::<u32>().ok();
+    LAUNCHERS.iter().find_map(|launcher| {
+        if launcher.needs.is_some_and(|needed| environment.variable(needed).is_none()) {
+            return None;
+        }
+        let rank = number(launcher.rank)?;
+        let size = launcher.size.iter().find_map(|name| number(name))?;
+        let size_here = match launcher.size_here {
+            Here::Variable(name) => number(name),
+            Here::Slurm => match number("SLURM_STEP_NUM_NODES").or(number("SLURM_NNODES")) {
+                Some(2..) => Some(0),
+                _ => Some(size),
+            },
+        };
+        (rank < size).then_some(Launched { by: launcher.name, rank, size, size_here })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    struct Variables<'a>(&'a [(&'a str, &'a str)]);
+
+    impl Environment for Variables<'_> {
+        fn file(&mut self, _: &str) -> io::Result<Vec<u8>> {
+            Err(io::ErrorKind::NotFound.into())
+        }
+
+        fn variable(&self, name: &str) -> Option<String> {
+            let found = self.0.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned())
+        }
+    }
+
+    fn of(variables: &[(&str, &str)]) -> Option<(&'static str, u32, u32, bool)> {
+        let of = detect(&Variables(variables))?;
+        Some((of.by, of.rank, of.size, of.is_on_one_host()))
+    }
+
+    #[test]
+    fn each_launcher_is_known_by_its_variables() {
+        let open_mpi = [
+            ("OMPI_COMM_WORLD_RANK", "3"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+            ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
+            ("PMIX_RANK", "3"),
+        ];
+        assert_eq!(of(&open_mpi), Some(("mpirun", 3, 4, true)));
+        let hydra = [("PMI_RANK", "1"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")];
+        assert_eq!(of(&hydra), Some(("mpiexec", 1, 4, false)));
+        let port = [("PMI_PORT", "h:1"), ("PMI_ID", "1"), ("MPI_LOCALNRANKS", "4")];
+        assert_eq!(of(&port), Some(("mpiexec", 1, 4, true)));
+        let step = [("SLURM_STEP_ID", "0"), ("SLURM_STEP_NUM_TASKS", "4"), ("SLURM_NNODES", "1")];
+        for rank in ["SLURM_PROCID", "PMIX_RANK"] {
+            let variables = [&step[..], &[(rank, "2")]].concat();
+            assert_eq!(of(&variables), Some(("srun", 2, 4, true)), "{rank}");
+        }
+        let two_nodes = [&step[..2], &[("SLURM_PROCID", "2"), ("SLURM_NNODES", "2")]].concat();
+        assert_eq!(of(&two_nodes), Some(("srun", 2, 4, false)));
+    }
+
+    #[test]
+    fn an_allocation_is_no_process() {
+        let script = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_STEP_NUM_TASKS", "4")];
+        assert_eq!(of(&script), None);
+        assert_eq!(of(&[]), None);
+        // Within an allocation of Slurm each process of MPICH's launcher has Slurm's number 0.
+        let within = [
+            ("SLURM_STEP_ID", "0"),
+            ("SLURM_PROCID", "0"),
+            ("SLURM_STEP_NUM_TASKS", "1"),
+            ("PMI_RANK", "3"),
+            ("PMI_SIZE", "4"),
+            ("MPI_LOCALNRANKS", "4"),
+        ];
+        assert_eq!(of(&within), Some(("mpiexec", 3, 4, true)));
+        assert_eq!(of(&[("OMPI_COMM_WORLD_RANK", "x"), ("OMPI_COMM_WORLD_SIZE", "4")]), None);
+    }
+}

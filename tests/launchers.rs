@@ -1,0 +1,107 @@
+//! IOR and mdtest as MPI's launchers start them, on one host.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use crate::support::{Scratch, alone, skip};
+
+/// Variables of four processes, as each launcher sets them.
+const LAUNCHERS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "mpirun",
+        &[
+            ("OMPI_COMM_WORLD_RANK", "{rank}"),
+            ("OMPI_COMM_WORLD_SIZE", "4"),
+            ("OMPI_COMM_WORLD_LOCAL_SIZE", "4"),
+        ],
+    ),
+    ("mpiexec", &[("PMI_RANK", "{rank}"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "4")]),
+    (
+        "srun",
+        &[
+            ("SLURM_STEP_ID", "0"),
+            ("SLURM_PROCID", "{rank}"),
+            ("SLURM_STEP_NUM_TASKS", "4"),
+            ("SLURM_NNODES", "1"),
+        ],
+    ),
+];
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The processes of a job, one of each rank, all at once.
+fn launched(variables: &[(&str, &str)], words: &[&str]) -> Vec<Output> {
+    let start = |rank: u32| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+        for (name, value) in variables {
+            command.env(name, value.replace("{rank}", &rank.to_string()));
+        }
+        command.args(words).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("candor")
+    };
+    let all: Vec<_> = (0..4).map(start).collect();
+    all.into_iter().map(|process| process.wait_with_output().expect("its output")).collect()
+}
+
+#[test]
+fn the_first_process_has_all_ranks_and_the_others_end() {
+    for (name, variables) in LAUNCHERS {
+        let scratch = Scratch::new();
+        let file = scratch.path("f");
+        let words = ["ior", "-w", "-k", "-F", "-b", "64k", "-t", "16k", "-o", &file];
+        let all = launched(variables, &words);
+        for (rank, output) in all.iter().enumerate() {
+            assert!(output.status.success(), "{name} {rank}: {}", text(&output.stderr));
+            assert_eq!(output.stdout.is_empty(), rank > 0, "{name} {rank}");
+        }
+        let told = text(&all[0].stdout);
+        assert!(told.contains("tasks               : 4"), "{name}: {told}");
+        let mut files = scratch.entries();
+        files.sort();
+        let expected: Vec<String> = (0..4).map(|rank| format!("f.{rank:08}")).collect();
+        assert_eq!(files, expected, "{name}");
+    }
+}
+
+#[test]
+fn one_rank_is_told_and_ranks_of_several_hosts_are_refused() {
+    let scratch = Scratch::new();
+    let directory = scratch.path("d");
+    let one = [("OMPI_COMM_WORLD_RANK", "0"), ("OMPI_COMM_WORLD_SIZE", "1")];
+    let words = ["mdtest", "-F", "-C", "-n", "3", "-d", &directory];
+    let all = launched(&one, &words);
+    assert!(text(&all[0].stderr).contains("mpirun has started 1 rank; --ranks N"), "{all:?}");
+    let hosts = [("PMI_RANK", "{rank}"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")];
+    let all = launched(&hosts, &words);
+    assert!(all.iter().all(|output| output.status.code() == Some(1)), "{all:?}");
+    assert!(text(&all[0].stderr).contains("4 ranks on several hosts"), "{all:?}");
+    assert!(all[1..].iter().all(|output| output.stderr.is_empty()), "{all:?}");
+}
+
+#[test]
+fn launch_lines_run_unchanged_under_real_launchers() {
+    let _alone = alone();
+    for launcher in ["mpirun.openmpi", "mpiexec.hydra"] {
+        let path = Path::new("/usr/bin").join(launcher);
+        if !path.exists() {
+            return skip(&format!("it needs {}", path.display()));
+        }
+        let scratch = Scratch::new();
+        let link = scratch.outside("ior");
+        std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
+        let file = scratch.path("f");
+        let mut command = Command::new(&path);
+        for name in ["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] {
+            command.env(name, "1");
+        }
+        command.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+        command.args(["-n", "4", &link, "-w", "-r", "-t", "16k", "-b", "64k", "-o", &file]);
+        let output = command.stdin(Stdio::null()).output().expect("the launcher");
+        let told = text(&output.stdout);
+        assert!(output.status.success(), "{launcher}: {told}{}", text(&output.stderr));
+        assert!(told.contains("tasks               : 4"), "{launcher}: {told}");
+        assert_eq!(told.matches("TestID").count(), 1, "{launcher}: {told}");
+    }
+}
