@@ -207,7 +207,7 @@ fn follow_ups_raise_no_alarm() {
     for words in [
         "--direct --engine io_uring --depth 4 --rw randread --bs 4k --seconds 6",
         "--direct --engine psync --rw randread --bs 16k --seconds 6",
-        "--direct --engine pvsync --rw randread --bs 4k --workers 2 --seconds 11",
+        "--direct --engine pvsync --rw randread --bs 4k --workers 2 --seconds 6",
     ] {
         let Some(report) = honest(&scratch, &device.node, words, &["A12"]) else { continue };
         let told = report.list("/judgement/phases/0/follow_ups");

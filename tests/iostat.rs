@@ -186,7 +186,7 @@ fn figures_since_boot_are_those_of_sysstat() {
 }
 
 /// How long both look at the same load.
-const SECONDS: u64 = 30;
+const SECONDS: u64 = 15;
 
 #[test]
 fn the_figures_of_a_load_are_those_of_sysstat() {

@@ -21,7 +21,7 @@ use facts::Outcome;
 use crate::support::{Ran, Running, Scratch, alone, random_file};
 
 /// Cases that run at a time: most of them wait for a clock.
-const AT_A_TIME: usize = 6;
+const AT_A_TIME: usize = 8;
 
 /// Set it to run only cases whose place or title has this text.
 const ONLY: &str = "CANDOR_CASES";

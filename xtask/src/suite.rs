@@ -5,10 +5,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
-
-use serde_json::Value;
 
 use crate::{setup, tidy};
 
@@ -159,80 +156,25 @@ fn cargo_deny(root: &Path) -> Option<PathBuf> {
     Some(deny)
 }
 
-/// The tests of whole programs, and those in the lab's machine.
-const WHOLE: &str = "whole";
-const LAB: &str = "lab";
-
 /// All tests of the workspace, counted over all test binaries.
 fn tests(root: &Path) -> Count {
-    let Some(rest) = other_targets(root) else {
-        println!("the manifests could not be read");
+    let mut command = cargo_command(root);
+    command.args(["test", "--workspace", "--no-fail-fast", "--locked", "--", "--show-output"]);
+    // More than half of the whole-program tests take turns, so that a thread often waits for its
+    // turn: one more than there are CPUs keeps these at work.
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    command.env("RUST_TEST_THREADS", (cpus + 1).to_string());
+    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else {
+        eprintln!("cargo could not be started");
         return Count::one(false);
     };
     let path = root.join("target/tests.log");
-    if !cargo(root, &["test", "--workspace", "--locked", "--no-run"]) {
-        return Count::one(false);
-    }
-    // The screen has what counts, so a log that cannot be written fails nothing.
-    let log = Mutex::new(std::fs::File::create(&path).ok());
-    // The lab's machine has one CPU, and beside it run tests that look at no clock. More than half
-    // of the whole-program tests take turns, so that a thread often waits for its turn: one more
-    // than there are CPUs keeps these at work.
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let run = |words: &[&str], threads: usize| tallied(root, (words, threads), &log);
-    let (lab, rest) = std::thread::scope(|scope| {
-        let lab = scope.spawn(|| run(&["--test", LAB], cpus));
-        let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-        let rest = run(&[&["--lib", "--bins"], &rest[..]].concat(), cpus);
-        (lab.join(), rest)
-    });
-    let whole = run(&["--test", WHOLE], cpus + 1);
-    let documents = run(&["--doc"], cpus);
-    let mut count = Count::default();
-    for (tally, success) in [lab.unwrap_or_default(), rest, whole, documents] {
-        tally.failures.iter().for_each(|line| println!("{line}"));
-        count.add(tally.count(success));
-    }
-    println!("each test by name, with its output: {}", path.display());
-    count
-}
-
-/// Words that name all other test binaries of the workspace.
-fn other_targets(root: &Path) -> Option<Vec<String>> {
-    let output = cargo_command(root)
-        .args(["metadata", "--no-deps", "--format-version", "1", "--locked"])
-        .output();
-    let metadata: Value = serde_json::from_slice(&output.ok()?.stdout).ok()?;
-    let packages = metadata["packages"].as_array()?.iter();
-    let targets = packages.filter_map(|package| package["targets"].as_array()).flatten();
-    let tests = targets.filter(|target| target["kind"][0] == "test");
-    let mut names: Vec<&str> = tests.filter_map(|target| target["name"].as_str()).collect();
-    names.retain(|name| ![WHOLE, LAB].contains(name));
-    names.sort_unstable();
-    names.dedup();
-    Some(names.into_iter().flat_map(|name| ["--test".to_owned(), name.to_owned()]).collect())
-}
-
-/// Runs some test binaries with so many threads, and reads what they say; true if all succeeded.
-fn tallied(
-    root: &Path,
-    (words, threads): (&[&str], usize),
-    log: &Mutex<Option<std::fs::File>>,
-) -> (Tally, bool) {
+    let mut log = std::fs::File::create(&path).ok();
     let mut tally = Tally::default();
-    let mut command = cargo_command(root);
-    command.args(["test", "--workspace", "--no-fail-fast", "--locked"]).args(words);
-    command.args(["--", "--show-output"]);
-    command.env("RUST_TEST_THREADS", threads.to_string());
-    let Ok(mut child) = command.stdout(Stdio::piped()).spawn() else {
-        eprintln!("cargo could not be started");
-        return (tally, false);
-    };
     if let Some(out) = child.stdout.take() {
         for line in BufReader::new(out).split(b'\n').map_while(Result::ok) {
-            if let Ok(mut log) = log.lock()
-                && let Some(file) = log.as_mut()
-            {
+            if let Some(file) = &mut log {
+                // The screen has what counts, so a log that cannot be written fails nothing.
                 let _ = file.write_all(&line).and_then(|()| file.write_all(b"\n"));
             }
             if let Some(line) = tally.line(&String::from_utf8_lossy(&line)) {
@@ -241,7 +183,11 @@ fn tallied(
         }
     }
     let success = child.wait().is_ok_and(|status| status.success());
-    (tally, success)
+    for line in &tally.failures {
+        println!("{line}");
+    }
+    println!("each test by name, with its output: {}", path.display());
+    tally.count(success)
 }
 
 /// Reads the output of test binaries, which was asked for with `--show-output`.
