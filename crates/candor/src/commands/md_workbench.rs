@@ -42,7 +42,7 @@ pub fn matrix() -> String {
          `candor md-workbench …`, or candor called as `md-workbench`, takes them; \
          `candor md-workbench --ranks N …` or `CANDOR_RANKS=N` stands for\nthe number of processes \
          that MPI would start, each a thread of this host. Launch lines such as `mpirun -n 4 md-workbench …` work on one \
-         host: the first process has all tasks as\nthreads, on all CPUs that it may use, and the \
+         host: the first process has all tasks as\nthreads, on all CPUs that the launcher may use, and the \
          others end at once. Ranks on several hosts are refused. The tables are derived from the \
          program; a test keeps them so.\n\n\
          Names on disk, the numbers of objects and the order of the operations are md-workbench's: \

@@ -43,7 +43,7 @@ pub fn matrix() -> String {
          `candor mdtest …`, or candor called as `mdtest`, takes them; `candor mdtest --ranks N …` or \
          `CANDOR_RANKS=N` stands for the number\nof tasks that MPI would start, each a thread of \
          this host. Launch lines such as `mpirun -n 4 mdtest …` work on one \
-         host: the first process has all tasks as\nthreads, on all CPUs that it may use, and the \
+         host: the first process has all tasks as\nthreads, on all CPUs that the launcher may use, and the \
          others end at once. Ranks on several hosts are refused. The tables are derived from the program; a test keeps them so.\n\n\
          Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \

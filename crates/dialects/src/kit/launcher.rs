@@ -11,6 +11,8 @@ use super::Environment;
 pub struct Launched {
     /// Name of the launcher, as users know it.
     pub by: &'static str,
+    /// Variable that has the rank, in each process that belongs to it.
+    pub variable: &'static str,
     /// Number of this process among all, from 0.
     pub rank: u32,
     /// Number of processes.
@@ -79,7 +81,8 @@ pub fn detect(environment: &dyn Environment) -> Option<Launched> {
                 _ => Some(size),
             },
         };
-        (rank < size).then_some(Launched { by: launcher.name, rank, size, size_here })
+        let (by, variable) = (launcher.name, launcher.rank);
+        (rank < size).then_some(Launched { by, variable, rank, size, size_here })
     })
 }
 

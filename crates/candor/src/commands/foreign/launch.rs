@@ -6,8 +6,14 @@ use std::ffi::OsString;
 use candor_dialects::kit::launcher::{self, Launched};
 use candor_dialects::kit::ranks;
 
+use rustix::process::{Pid, getppid};
+use rustix::thread::{sched_getaffinity, sched_setaffinity};
+
 use super::host::HostEnvironment;
 use crate::screen;
+
+/// Shells and scripts around a rank's process that are looked through, one above the other.
+const SHELLS_MAX: u32 = 16;
 
 /// The words with the ranks of the launcher, the program's name first; else the exit code of a
 /// process that has nothing to do, or of ranks that cannot be had.
@@ -32,7 +38,7 @@ pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Vec<OsString>
         ));
         return Ok(argv.to_owned());
     }
-    take_all_cpus();
+    take_cpus_of_launcher(of.variable);
     let mut words = argv.to_owned();
     if !ranks::is_given(argv) {
         words.splice(1..1, [ranks::FLAG.into(), size.to_string().into()]);
@@ -40,10 +46,45 @@ pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Vec<OsString>
     Ok(words)
 }
 
-/// Launchers bind each process to a CPU of its own, and this one has the threads of all.
-fn take_all_cpus() {
-    let mut all = rustix::thread::CpuSet::new();
-    (0..rustix::thread::CpuSet::MAX_CPU).for_each(|cpu| all.set(cpu));
-    // What the control group does not allow is left out; a refusal leaves the CPUs as they are.
-    let _ = rustix::thread::sched_setaffinity(None, &all);
+/// Launchers bind each process to a CPU of its own, and this one has the threads of all: it takes
+/// the CPUs that the launcher itself may use, so that whoever bound that one is obeyed.
+fn take_cpus_of_launcher(variable: &str) {
+    let cpus = launcher_of(variable).map(|pid| sched_getaffinity(Some(pid)));
+    if let Some(Ok(cpus)) = cpus {
+        // A refusal leaves the CPUs as they are.
+        let _ = sched_setaffinity(None, &cpus);
+    }
+}
+
+/// The nearest process above that is not one of the rank's own, such as a shell around it.
+fn launcher_of(variable: &str) -> Option<Pid> {
+    let mut pid = getppid()?;
+    for _ in 0..SHELLS_MAX {
+        let directory = format!("/proc/{}", pid.as_raw_nonzero());
+        // The environment of another user's process cannot be read, and that is no rank of ours.
+        let variables = std::fs::read(format!("{directory}/environ")).unwrap_or_default();
+        let is_rank = |entry: &[u8]| {
+            entry.strip_prefix(variable.as_bytes()).is_some_and(|rest| rest.starts_with(b"="))
+        };
+        if !variables.split(|byte| *byte == 0).any(is_rank) {
+            return Some(pid);
+        }
+        let stat = std::fs::read_to_string(format!("{directory}/stat")).ok()?;
+        // The name may have spaces and brackets; behind it stand the state and the parent.
+        let parent = stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()?;
+        pid = Pid::from_raw(parent)?;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_launcher_is_above_all_that_belongs_to_the_rank() {
+        assert_eq!(launcher_of("CANDOR_NO_SUCH_VARIABLE"), getppid());
+        // Whatever runs the tests has a PATH, so that this one is not the launcher by it.
+        assert_ne!(launcher_of("PATH"), getppid());
+    }
 }
