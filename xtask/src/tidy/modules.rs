@@ -15,7 +15,7 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     ("dialects::elbencho", "grammar paths options setup plan output"),
     ("dialects::elbencho::output", "numbers figures text csv json live summary notes"),
-    ("dialects::ior_family", "words back_ends results"),
+    ("dialects::ior_family", "words reading back_ends results"),
     ("dialects::mdtest", "options setup plan output"),
     ("dialects::mdtest::output", "results text ranks document"),
     ("dialects::md_workbench", "options setup plan output"),

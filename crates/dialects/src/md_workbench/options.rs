@@ -5,9 +5,10 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use read::{Instead, Reading, read};
+pub use read::{Reading, read};
 pub use rows::{Draft, TABLE, help};
 
+pub use crate::ior_family::reading::Instead;
 pub use crate::ior_family::results::{Packet, SummaryFormat};
 
 /// A run as it is asked for.

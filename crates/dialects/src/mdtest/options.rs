@@ -4,9 +4,10 @@ mod read;
 mod rows;
 #[cfg(test)]
 mod tests;
-pub use read::{Instead, Reading, read};
+pub use read::{Reading, read};
 pub use rows::{Draft, TABLE, help};
 
+pub use crate::ior_family::reading::Instead;
 pub use crate::ior_family::results::{Packet, SummaryFormat};
 
 /// A test as it is asked for.

@@ -1,26 +1,13 @@
 //! The table of md-workbench's options.
 
-use super::read::Instead;
 use super::{Options, Packet, SummaryFormat};
 use crate::ior_family::back_ends::{self, GPU, HINTS, LOCKS, STRIPES};
+use crate::ior_family::reading::{self, Instead};
 use crate::ior_family::words::{self, FLAG, put, put_flag};
 use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
 
 /// The options so far, and what asks for something else than a run.
-#[derive(Clone, Debug, Default)]
-pub struct Draft {
-    /// The options.
-    pub options: Options,
-    /// Request for a text.
-    pub(super) instead: Option<Instead>,
-}
-
-impl Draft {
-    /// With these options, and nothing else.
-    pub fn of(options: Options) -> Draft {
-        Draft { options, ..Draft::default() }
-    }
-}
+pub type Draft = reading::Draft<Options>;
 
 /// The values of md-workbench's options.
 pub type Value = Plain<Draft>;

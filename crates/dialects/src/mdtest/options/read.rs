@@ -1,76 +1,31 @@
-//! From words to a test.
+//! mdtest as a tool of its family.
 
 use std::ffi::OsString;
 
 use super::Options;
-use super::rows::{Draft, TABLE, Value};
-use crate::ior_family::words;
-use crate::kit::{Diagnostic, Environment, Given, Scope, Span, Table, Texts, enter, ranks};
+use super::rows::{Draft, TABLE};
+use crate::ior_family::reading::{self, Tool};
+use crate::kit::{Environment, Plain, Table};
 
-/// Remedy for an unknown name.
-const LIST: &str = "see mdtest --help";
+/// The tool.
+#[derive(Clone, Debug, Default)]
+pub struct Mdtest;
 
-/// Request for a text instead of a test.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
-    /// The help.
-    Help,
+impl Tool for Mdtest {
+    type Options = Options;
+    const NAME: &'static str = "mdtest";
+    const LIST: &'static str = "see mdtest --help";
+    const TABLE: Table<Plain<Draft>> = TABLE;
+
+    fn begin(options: &mut Options, ranks: u32, command: Vec<String>) {
+        (options.ranks, options.command) = (ranks, command);
+    }
 }
 
 /// A command line as read.
-#[derive(Debug, Default)]
-pub struct Reading {
-    /// The options.
-    pub options: Options,
-    /// Request for a text instead of a test.
-    pub instead: Option<Instead>,
-    /// The options that were given, with their places.
-    pub given: Given,
-    /// The command line.
-    pub texts: Texts,
-    /// The faults, in the order found; with any, nothing runs.
-    pub errors: Vec<Diagnostic>,
-}
-
-impl Scope for Reading {
-    type Kind = Value;
-    const TOOL: &'static str = "mdtest";
-    const TABLE: Table<Value> = TABLE;
-
-    fn given(&self) -> &Given {
-        &self.given
-    }
-
-    fn at(&self) -> Span {
-        Span { text: 0, start: 0, end: 0 }
-    }
-
-    fn name(&self) -> &str {
-        "mdtest"
-    }
-
-    fn texts(&self) -> &Texts {
-        &self.texts
-    }
-}
+pub type Reading = reading::Reading<Mdtest>;
 
 /// Reads a command line, the program's name first.
 pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
-    let mut reading = Reading::default();
-    let mut argv = argv.to_vec();
-    let ranks = ranks::take(&mut argv, environment);
-    let (entered, wrong) = enter(&mut reading.texts, &argv);
-    reading.errors = wrong;
-    let mut draft = Draft::default();
-    match ranks {
-        Ok(ranks) => draft.options.ranks = ranks,
-        Err(wrong) => reading.errors.push(*wrong),
-    }
-    let wrong = words::read(&entered, &TABLE, &mut draft, (&mut reading.given, LIST));
-    reading.errors.extend(wrong);
-    reading.errors.extend(TABLE.refusals(&draft, &reading.given, |_| false));
-    reading.options = draft.options;
-    reading.options.command = entered.into_iter().map(|word| word.text).collect();
-    reading.instead = draft.instead;
-    reading
+    reading::read(argv, environment)
 }
