@@ -122,6 +122,51 @@ pub struct HostRecord {
     /// Rates of two ways to hand operations over, where both were tried before the clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submission: Option<SubmissionTrial>,
+    /// Place among several hosts, and what is known of its clock and link; absent where the run
+    /// has one host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub member: Option<FleetMember>,
+    /// Measurements of this host alone, one per job, where the run has several hosts. Those of the
+    /// phase are their sum.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measurements: Vec<Measurement>,
+}
+
+/// One host among several that run a phase together.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetMember {
+    /// Number of the host, from 0: its workers have the ranks of that place.
+    pub index: u32,
+    /// Address at which the coordinator reached it.
+    pub address: String,
+    /// Clock of the host minus clock of the coordinator, in ns, measured by messages to and fro.
+    pub clock_offset_ns: i64,
+    /// Greatest error of that offset: half of the fastest round trip of each link on the way.
+    pub clock_error_ns: u64,
+    /// Fastest round trip of a message to the host and back, in ns.
+    pub round_trip_ns: u64,
+    /// Release of its barrier minus the agreed moment, in ns of its own clock; absent where the
+    /// phase did not start there.
+    pub started_late_ns: Option<i64>,
+    /// Lowest number of a host that sees the same files at the targets' paths; its own where none
+    /// before it does.
+    pub storage_of: u32,
+    /// Lowest number of a host with the same kernel, hence the same page cache; its own where none
+    /// before it has it.
+    pub kernel_of: u32,
+    /// The host was lost in this phase: its measurements are the last that arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<LostHost>,
+}
+
+/// Loss of a host in a phase.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LostHost {
+    /// Moment at which the coordinator gave it up, in ns since the start of the phase; absent
+    /// before the start.
+    pub at_ns: Option<u64>,
+    /// Reason in a few words: `the connection broke`, `silent for 2.0 s`.
+    pub why: String,
 }
 
 /// Operations handed over in two ways, each for a moment before the phase, and the way it used.
