@@ -164,7 +164,7 @@ impl ReadyBlocks {
             ranks: context.ranks,
             stop: context.stop.clone(),
             flow,
-            furthest: Furthest::of(context.stop, job.workers, 1),
+            furthest: Furthest::of(context.stop, context.ranks, 1),
             stage_gates: (blocks.opening == Opening::InStages)
                 .then(|| Arc::new(StageGates::new(job.workers))),
             held: Held::join(blocks.lock, &files, context.phase.of::<Locks>()),
@@ -705,6 +705,10 @@ impl JobWork for ReadyBlocks {
             }
         }
         failures
+    }
+
+    fn furthest(&self) -> Option<&Furthest> {
+        self.furthest.as_deref()
     }
 
     /// Says what numbers of failed commands mean, and what is known of the job as a whole.

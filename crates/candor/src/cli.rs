@@ -32,6 +32,8 @@ pub fn command() -> Command {
         .subcommand(commands::run::command())
         .subcommand(commands::tree::command())
         .subcommand(commands::scenario::command())
+        .subcommand(commands::agent::command())
+        .subcommand(commands::fleet::command())
         .subcommand(commands::inspect::command())
         .subcommand(commands::devices::command())
         .subcommand(commands::show::command())
@@ -101,6 +103,8 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("run", matches)) => commands::run::main(matches, line),
         Some(("tree", matches)) => commands::tree::main(matches, line),
         Some(("scenario", matches)) => commands::scenario::main(matches, line),
+        Some(("agent", matches)) => commands::agent::main(matches, line),
+        Some(("fleet", matches)) => commands::fleet::main(matches),
         Some(("inspect", matches)) => commands::inspect::main(matches, line),
         Some(("devices", matches)) => commands::devices::main(matches, line),
         Some(("show", matches)) => commands::show::main(matches, line),

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub mod agent;
 pub mod align;
 pub mod cache;
 pub mod chart;
@@ -12,6 +13,7 @@ pub mod devices;
 pub mod elbencho;
 pub mod explain;
 pub mod fio;
+pub mod fleet;
 pub mod foreign;
 pub mod history;
 pub mod inspect;

@@ -13,6 +13,7 @@ mod exporter;
 mod flag;
 mod foreign_words;
 mod history;
+mod hosts;
 mod live;
 mod output;
 mod parse;

@@ -22,6 +22,7 @@ use crate::error::EngineError;
 use crate::failures::Failures;
 use crate::failures::Tolerance;
 use crate::first_done::FirstDone;
+use crate::gates::wear_out::Furthest;
 use crate::operation_log::OperationLog;
 use crate::random::mix;
 use crate::shared::Message;
@@ -142,6 +143,11 @@ pub trait JobWork: Send + Sync {
 
     /// Whether writes are read back: none for no, true for beside the work, false for after it.
     fn reads_back(&self) -> Option<bool> {
+        None
+    }
+
+    /// Counts of the workers when time is up, where all go on to the furthest one's.
+    fn furthest(&self) -> Option<&Furthest> {
         None
     }
 

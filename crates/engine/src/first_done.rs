@@ -35,6 +35,11 @@ impl FirstDone {
         }
     }
 
+    /// True once a worker has ended.
+    pub fn is_marked(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
     /// The counts, once a worker has ended.
     pub fn get(&self) -> Option<FirstCounts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

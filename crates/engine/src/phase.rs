@@ -62,6 +62,18 @@ pub trait Watch {
     fn is_time_up(&mut self) -> bool {
         false
     }
+    /// The first worker of a job on this host has ended.
+    fn first_done(&mut self, _job: usize) {}
+    /// True once the first worker of a job has ended on any host, so that all hosts read the counts
+    /// of their workers; polled often.
+    fn is_first_done(&mut self, _job: usize) -> bool {
+        false
+    }
+    /// Tells the count of the furthest worker of a job on this host, and takes that of all hosts
+    /// once they have agreed on it; polled often.
+    fn furthest(&mut self, _job: usize, _ops: u64) -> Option<u64> {
+        None
+    }
     /// A worker completed all of its work.
     fn worker_done(&mut self, _job: &str, _rank: u32) {}
     /// True where operations for the files of jobs can be taken; asked before each batch of them,

@@ -111,7 +111,7 @@ impl Family for EntriesFamily {
             pool: entries.has(Step::Write).then(|| pool(context.seed)),
             furthest: Furthest::of(
                 context.stop,
-                context.job.workers,
+                context.ranks,
                 // A window moves on in all its directories.
                 if entries.window.is_some() { unit * places.item_directories() } else { unit },
             ),
@@ -437,6 +437,10 @@ impl JobWork for ReadyEntries {
         };
         end.features.extend(self.chosen.why.clone());
         Ok(end)
+    }
+
+    fn furthest(&self) -> Option<&Furthest> {
+        self.furthest.as_deref()
     }
 
     fn finish(&self, measurement: &mut Measurement) {

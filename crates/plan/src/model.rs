@@ -25,6 +25,9 @@ pub struct Plan {
     pub seed: u64,
     /// How often the whole list of phases runs.
     pub repeats: u32,
+    /// Hosts that run it together, each with all workers of each job: ranks count over all.
+    #[serde(skip_serializing_if = "is_one")]
+    pub hosts: u32,
     /// Memory that each host keeps occupied from before the first phase until the end of the last,
     /// in bytes or as a share of what the host has, so that less is left to the page cache.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +40,10 @@ pub struct Plan {
     pub phases: Vec<Phase>,
 }
 
+fn is_one(hosts: &u32) -> bool {
+    *hosts == 1
+}
+
 impl Default for Plan {
     fn default() -> Self {
         Plan {
@@ -44,6 +51,7 @@ impl Default for Plan {
             name: String::new(),
             seed: 1,
             repeats: 1,
+            hosts: 1,
             occupy_memory: None,
             targets: Vec::new(),
             phases: Vec::new(),
@@ -52,6 +60,11 @@ impl Default for Plan {
 }
 
 impl Plan {
+    /// Workers of a job on all hosts.
+    pub fn ranks(&self, job: &Job) -> u64 {
+        u64::from(job.workers) * u64::from(self.hosts.max(1))
+    }
+
     /// The target of that name.
     pub fn target(&self, name: &str) -> Option<&Target> {
         self.targets.iter().find(|t| t.name == name)

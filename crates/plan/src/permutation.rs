@@ -46,6 +46,7 @@ impl Permutation {
     }
 
     /// Number at an index below `len`.
+    #[inline]
     pub fn at(&self, place: u64) -> u64 {
         let mut number = self.network(place);
         while number >= self.len {
@@ -54,6 +55,7 @@ impl Permutation {
         number
     }
 
+    #[inline]
     fn network(&self, number: u64) -> u64 {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (number >> self.half_bits, number & mask);

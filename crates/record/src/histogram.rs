@@ -87,6 +87,7 @@ impl Histogram {
     }
 
     /// Adds one latency.
+    #[inline]
     pub fn record(&mut self, ns: u64) {
         let bucket = bucket_of(ns);
         self.reach(bucket + 1);
@@ -109,6 +110,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
+    #[inline]
     fn reach(&mut self, buckets: usize) {
         if self.counts.len() < buckets {
             self.counts.resize(buckets, 0);

@@ -54,6 +54,14 @@ pub enum RunError {
     /// A command that was to run before a job failed.
     #[error("{0}")]
     Hook(String),
+    /// A host of several failed.
+    #[error("{sentence}")]
+    Host {
+        /// Which one, and why.
+        sentence: String,
+        /// Exit code that belongs to it.
+        exit_code: u8,
+    },
     /// The user stopped it before it had begun.
     #[error("interrupted")]
     Interrupted,
@@ -104,6 +112,7 @@ impl RunError {
             RunError::BadPlan(_) | RunError::BadPath { .. } | RunError::NoDevice(_) => 2,
             RunError::Unsafe(_) => 3,
             RunError::Interrupted => 130,
+            RunError::Host { exit_code, .. } => *exit_code,
             RunError::Engine(_)
             | RunError::File { .. }
             | RunError::Untraced(_)

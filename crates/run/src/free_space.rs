@@ -99,7 +99,7 @@ fn tree_growth((plan, lists): (&Plan, &Lists), phases: &[Phase], target: &Target
             made |= lays_out || (whole && !entries.needs_names());
             let fills = entries.has(Step::Write) || entries.has(Step::Fallocate);
             written |= lays_out || (whole && fills);
-            ranks = ranks.max(u64::from(job.workers));
+            ranks = ranks.max(plan.ranks(job));
         }
     }
     let (items, bytes) = match (&target.tree, lists.known(target)) {

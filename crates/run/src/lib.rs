@@ -29,6 +29,7 @@ mod occupied_memory;
 mod operations_log;
 mod owned_files;
 mod page_cache;
+mod peers;
 mod phase_snapshots;
 mod precheck;
 mod run;
@@ -55,6 +56,7 @@ pub use events::{Channels, Events, consumed};
 pub use inspection::{inspect, list_devices, record, replay};
 pub use local::{HostOptions, Local};
 pub use page_cache::cached;
+pub use peers::{PeerNews, Peers};
 pub use run::{Options, Run, Step, Stopped};
 pub use runner::{Collected, Ready, Runner, Running, Space, Survey, Task};
 pub use signals::{
@@ -87,8 +89,26 @@ pub fn execute_by(
     consumer: impl FnMut(&Event) + Send,
     drive: impl FnOnce(&mut Run) -> Result<(), Stopped>,
 ) -> Result<Report, RunError> {
+    let local = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
+        Ok(Box::new(Local::new(host, channels)))
+    };
+    execute_on(local, plan, options, control, consumer, drive)
+}
+
+/// The same on the hosts of any runner, which is made of the run's channels.
+///
+/// # Errors
+/// Those of [`execute`], and of the runner.
+pub fn execute_on(
+    runner: impl FnOnce(&Channels) -> Result<Box<dyn Runner>, RunError>,
+    plan: &Plan,
+    options: &Options,
+    control: &Control,
+    consumer: impl FnMut(&Event) + Send,
+    drive: impl FnOnce(&mut Run) -> Result<(), Stopped>,
+) -> Result<Report, RunError> {
     consumed(control, consumer, |channels| {
-        let mut run = Run::new(Box::new(Local::new(host, channels)), options, channels);
+        let mut run = Run::new(runner(channels)?, options, channels);
         run.open(plan.clone(), None)?;
         let ended = drive(&mut run);
         run.finish(ended)

@@ -16,7 +16,7 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
-use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, Target};
+use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target};
 use candor_record::facts::{Extents, Fact, FileFacts, Missing, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
@@ -26,6 +26,7 @@ use crate::error::RunError;
 use crate::events::Channels;
 use crate::occupied_memory::OccupiedMemory;
 use crate::owned_files::OwnedFiles;
+use crate::peers::Peers;
 use crate::phase_snapshots::wait_until;
 use crate::precheck::PhaseFiles;
 use crate::runner::{Ready, Runner, Space, Survey, Task};
@@ -60,6 +61,7 @@ pub struct HostOptions {
 pub struct Local {
     options: HostOptions,
     channels: Channels,
+    peers: Peers,
     roots: Roots,
     session: Session,
     /// Name and facts.
@@ -91,6 +93,7 @@ impl Local {
             session,
             options: options.clone(),
             channels: channels.clone(),
+            peers: Peers::default(),
             host: HostRecord { host, ..HostRecord::default() },
             guard: Guard::new(&options.force, &roots),
             roots,
@@ -103,6 +106,17 @@ impl Local {
             submissions: HashMap::new(),
             submission: None,
         }
+    }
+
+    /// The same, as one of several hosts that run a plan together.
+    #[must_use]
+    pub fn among(self, peers: Peers) -> Local {
+        Local { peers, ..self }
+    }
+
+    /// This host's number among those of a plan.
+    fn place(&self, plan: &Plan) -> HostIndex {
+        HostIndex { host: self.peers.host(), hosts: plan.hosts.max(1) }
     }
 
     fn sampler(&self, files: &PhaseFiles) -> Sampler {
@@ -283,6 +297,9 @@ impl Runner for Local {
     }
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
+        if plan.hosts > 1 && self.peers.is_alone() {
+            return Err(RunError::BadPlan(vec![needs_hosts(plan)]));
+        }
         self.remove_leftovers(plan);
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
@@ -335,8 +352,8 @@ impl Runner for Local {
         wait_until(SystemTime::now() + Duration::from_nanos(phase.delay.0), control);
         let submission = self.submission(task);
         let suited = submission::with(phase, submission.is_some_and(|trial| trial.one_at_a_time));
-        let engine_task =
-            candor_engine::Task { plan, phase: &suited, index, repeat, host: HostIndex::ALONE };
+        let host = self.place(plan);
+        let engine_task = candor_engine::Task { plan, phase: &suited, index, repeat, host };
         let prepared = Prepared::without(&mut self.session, &engine_task, skipped)?;
         if !follow_up {
             self.note_missing(&mut sampler, &files);
@@ -391,6 +408,13 @@ impl Runner for Local {
 fn plan_commands(plan: &Plan) -> impl Iterator<Item = bool> {
     let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
     jobs.map(|job| job.blocks().is_some_and(|blocks| blocks.engine.is_passthrough()))
+}
+
+/// Ranks of hosts that do not take part would leave their work undone.
+fn needs_hosts(plan: &Plan) -> Problem {
+    let message = format!("the plan is for {} hosts, and this is one", plan.hosts);
+    let remedy = "name their agents with --hosts, or set hosts = 1";
+    Problem::error("hosts", PlanPath::root().key("hosts"), message, remedy)
 }
 
 fn untraced_commands() -> Missing {

@@ -12,6 +12,7 @@ use candor_record::{Event, HostRecord, HostSample, JobSample, Measurement, Snaps
 use crate::control::Control;
 use crate::events::Channels;
 use crate::operations_log::OperationsWriter;
+use crate::peers::Peers;
 use crate::runner::Collected;
 use crate::tracer::TraceReader;
 
@@ -22,6 +23,8 @@ const STEP: Duration = Duration::from_millis(20);
 pub struct PhaseSnapshots {
     /// Commands in, events out.
     pub channels: Channels,
+    /// The other hosts.
+    pub peers: Peers,
     /// Name of the phase.
     pub phase: String,
     /// A follow-up has neither samples nor events.
@@ -62,6 +65,8 @@ impl Watch for PhaseSnapshots {
             wait_until(at.checked_sub(lead).unwrap_or(at), &self.channels.control);
             self.begin();
             wait_until(at, &self.channels.control);
+            let late_ns = SystemTime::now().duration_since(at).map_or(0, |late| late.as_nanos());
+            self.host.member.get_or_insert_default().started_late_ns = Some(late_ns as i64);
         }
     }
 
@@ -100,6 +105,18 @@ impl Watch for PhaseSnapshots {
 
     fn is_time_up(&mut self) -> bool {
         self.channels.control.ends_phase()
+    }
+
+    fn first_done(&mut self, job: usize) {
+        self.peers.first_done(job);
+    }
+
+    fn is_first_done(&mut self, job: usize) -> bool {
+        self.peers.is_first_done(job)
+    }
+
+    fn furthest(&mut self, job: usize, ops: u64) -> Option<u64> {
+        self.peers.furthest(job, ops)
     }
 
     fn worker_done(&mut self, job: &str, rank: u32) {

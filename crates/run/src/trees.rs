@@ -130,7 +130,7 @@ impl NamedTree {
         let computed = |tree: Tree| {
             let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
             let on_it = jobs.filter(|job| job.targets.contains(&target.name));
-            let ranks = on_it.map(|job| u64::from(job.workers)).max().unwrap_or(1);
+            let ranks = on_it.map(|job| plan.ranks(job)).max().unwrap_or(1);
             let (left, enter) = window(plan, target, &tree, ranks);
             let (seed, home) = (plan.seed, plan.tree_home(target));
             ComputedTree { tree, ranks, seed, left, enter, home }

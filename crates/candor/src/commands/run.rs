@@ -14,16 +14,18 @@ use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
+use candor_fleet::{Fleet, FleetOptions};
 use candor_plan::shell::quoted;
 use candor_plan::{Plan, PlanPath, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
-use candor_run::{BlockTraceMode, HostOptions};
+use candor_run::{BlockTraceMode, Channels, HostOptions, Run, RunError, Runner};
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
 #[cfg(test)]
 pub use self::options::GROUPS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::hosts::{self, Hosts};
 use crate::output::{self, Output};
 use crate::{commands, exit, parse, run_dir, screen, stored};
 
@@ -50,6 +52,8 @@ pub struct How {
     /// The plan is printed, not run.
     dry_run: bool,
     block_trace: BlockTraceMode,
+    /// Hosts that run the plan together.
+    hosts: Hosts,
 }
 
 /// A plan by its name.
@@ -66,60 +70,95 @@ const SHIPPED: &[Group<How>] = &[Group {
 }];
 
 /// Options of running, whatever the plan is.
-pub const HOW: &[Group<How>] = &[Group {
-    title: "Running",
-    flags: &[
-        Flag {
-            long: "set",
-            takes: Takes::Many("KEY=VALUE"),
-            help: "Set a key of the plan, by its path or as much of its end as no other key has: \
+pub const HOW: &[Group<How>] = &[
+    Group {
+        title: "Running",
+        flags: &[
+            Flag {
+                long: "set",
+                takes: Takes::Many("KEY=VALUE"),
+                help: "Set a key of the plan, by its path or as much of its end as no other key has: \
                    depth=32, phase.stop.time=1m; may be given several times",
-            fields: &[],
-            set: |how, text| {
-                how.set.push(text.to_owned());
-                Ok(())
+                fields: &[],
+                set: |how, text| {
+                    how.set.push(text.to_owned());
+                    Ok(())
+                },
             },
-        },
-        Flag {
-            long: "force",
-            takes: Takes::One("DEVICE"),
-            help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
-            fields: &[],
-            set: |how, text| put_some(&mut how.force, Ok(commands::device_name(text))),
-        },
-        Flag {
-            long: "no-follow-ups",
-            takes: Takes::Nothing,
-            help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
+            Flag {
+                long: "force",
+                takes: Takes::One("DEVICE"),
+                help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
+                fields: &[],
+                set: |how, text| put_some(&mut how.force, Ok(commands::device_name(text))),
+            },
+            Flag {
+                long: "no-follow-ups",
+                takes: Takes::Nothing,
+                help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
                    could not tell by itself what limited it, no look at how fast memory copies",
-            fields: &[],
-            set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
-        },
-        Flag {
-            long: "block-trace",
-            takes: Takes::One("auto|all|off"),
-            help: "Trace single requests of the devices: within a quarter of a percent of a \
-                   CPU, at all of them, or at none [default: auto]",
-            fields: &[],
-            set: |how, text| {
-                let modes = [
-                    ("auto", BlockTraceMode::Auto),
-                    ("all", BlockTraceMode::All),
-                    ("off", BlockTraceMode::Off),
-                ];
-                how.block_trace = parse::one_of(text, &modes)?;
-                Ok(())
+                fields: &[],
+                set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
             },
-        },
-        Flag {
-            long: "dry-run",
-            takes: Takes::Nothing,
-            help: "Check the plan and print it as TOML; run nothing",
-            fields: &[],
-            set: |how, _| put(&mut how.dry_run, Ok(true)),
-        },
-    ],
-}];
+            Flag {
+                long: "block-trace",
+                takes: Takes::One("auto|all|off"),
+                help: "Trace single requests of the devices: within a quarter of a percent of a \
+                   CPU, at all of them, or at none [default: auto]",
+                fields: &[],
+                set: |how, text| {
+                    let modes = [
+                        ("auto", BlockTraceMode::Auto),
+                        ("all", BlockTraceMode::All),
+                        ("off", BlockTraceMode::Off),
+                    ];
+                    how.block_trace = parse::one_of(text, &modes)?;
+                    Ok(())
+                },
+            },
+            Flag {
+                long: "dry-run",
+                takes: Takes::Nothing,
+                help: "Check the plan and print it as TOML; run nothing",
+                fields: &[],
+                set: |how, _| put(&mut how.dry_run, Ok(true)),
+            },
+        ],
+    },
+    Group {
+        title: "Hosts",
+        flags: &[
+            Flag {
+                long: "hosts",
+                takes: Takes::Many("HOST,…"),
+                help: "Run it on these hosts together, each with all workers of each job; on each                    waits a `candor agent`: node[1-8], 10.0.0.2:4730",
+                fields: &["hosts"],
+                set: |how, text| how.hosts.add(text),
+            },
+            Flag {
+                long: "hosts-file",
+                takes: Takes::One("FILE"),
+                help: "The same, one or more on each line; # begins a comment",
+                fields: &["hosts"],
+                set: |how, text| how.hosts.add_file(text),
+            },
+            Flag {
+                long: "keys",
+                takes: Takes::One("DIR"),
+                help: hosts::KEYS_HELP,
+                fields: &[],
+                set: |how, text| put_some(&mut how.hosts.keys.folder, Ok(text.into())),
+            },
+            Flag {
+                long: "token-file",
+                takes: Takes::One("FILE"),
+                help: hosts::TOKEN_HELP,
+                fields: &[],
+                set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
+            },
+        ],
+    },
+];
 
 /// The command line.
 pub fn command() -> Command {
@@ -241,6 +280,9 @@ fn execute(
         screen::error(&sentence);
         return exit::USAGE;
     }
+    if how.hosts.is_given() {
+        return on_hosts(plan, source, how, options, &output);
+    }
     let host = HostOptions {
         force: how.force.into_iter().collect(),
         block_trace: how.block_trace,
@@ -249,6 +291,33 @@ fn execute(
     };
     commands::run_and_finish(&output, source, |control, consumer| {
         candor_run::execute(plan, (options, &host), control, consumer)
+    })
+}
+
+/// Runs a plan on the hosts that were named.
+fn on_hosts(
+    plan: &Plan,
+    source: &Source,
+    how: How,
+    options: &candor_run::Options,
+    output: &Output,
+) -> u8 {
+    let identity = match how.hosts.keys.identity() {
+        Ok(identity) => identity,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let hosts = how.hosts.list;
+    let plan = Plan { hosts: hosts.len() as u32, ..plan.clone() };
+    let options_of_fleet =
+        FleetOptions { hosts, force: how.force.into_iter().collect(), at_once: false };
+    commands::run_and_finish(output, source, |control, consumer| {
+        let fleet = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
+            Ok(Box::new(Fleet::join(identity, &options_of_fleet, channels)?))
+        };
+        candor_run::execute_on(fleet, &plan, options, control, consumer, Run::whole_plan)
     })
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use candor_plan::rank::Ranks;
 use candor_plan::{Stonewall, Stop};
 use candor_record::{Ended, WearOut};
 
@@ -26,12 +27,21 @@ pub struct Furthest {
     workers: u32,
     /// Operations that belong together: counts are whole multiples of them.
     unit: u64,
+    /// Count of the furthest worker of all hosts; [`NOT_AGREED`] until these have agreed on it.
+    agreed: AtomicU64,
+    /// Other hosts have workers of the job.
+    has_others: bool,
 }
 
+/// Value of a count on which hosts have not agreed yet.
+const NOT_AGREED: u64 = u64::MAX;
+
 impl Furthest {
-    /// Counts of so many workers; none where the plan stops them at once. Of `unit` operations that
-    /// belong together, all are done once one was begun.
-    pub fn of(stop: &Stop, workers: u32, unit: u64) -> Option<Arc<Furthest>> {
+    /// Counts of the workers that this host has of a job; none where the plan stops them at once.
+    /// Of `unit` operations that belong together, all are done once one was begun.
+    pub fn of(stop: &Stop, ranks: Ranks, unit: u64) -> Option<Arc<Furthest>> {
+        let hosts = ranks.host.hosts.max(1);
+        let workers = (ranks.ranks / u64::from(hosts)) as u32;
         let carries = stop.stonewall == Stonewall::WearOut;
         let zero = || AtomicU64::new(0);
         carries.then(|| {
@@ -43,6 +53,8 @@ impl Furthest {
                 known: AtomicU32::new(0),
                 workers,
                 unit: unit.max(1),
+                agreed: AtomicU64::new(NOT_AGREED),
+                has_others: hosts > 1,
             })
         })
     }
@@ -50,7 +62,7 @@ impl Furthest {
     /// The counts, once all workers' are known.
     pub fn counts(&self) -> Option<WearOut> {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let ops = self.ops()?;
+        let ops = self.ops_here()?;
         Some(WearOut {
             ops,
             ops_least: load(&self.ops_least),
@@ -68,10 +80,28 @@ impl Furthest {
         self.known.fetch_add(1, Ordering::Release);
     }
 
-    /// Count of the furthest worker, once all are known.
-    pub fn ops(&self) -> Option<u64> {
+    /// Count of the furthest worker of this host, once all are known.
+    pub fn ops_here(&self) -> Option<u64> {
         let all = self.known.load(Ordering::Acquire) >= self.workers;
         all.then(|| self.ops.load(Ordering::Relaxed))
+    }
+
+    /// Count to which all workers go on: that of the furthest worker of all hosts.
+    pub fn ops(&self) -> Option<u64> {
+        match self.has_others {
+            true => self.agreed(),
+            false => self.ops_here(),
+        }
+    }
+
+    /// Count on which the hosts have agreed.
+    pub fn agreed(&self) -> Option<u64> {
+        Some(self.agreed.load(Ordering::Acquire)).filter(|ops| *ops != NOT_AGREED)
+    }
+
+    /// Sets the count on which the hosts have agreed.
+    pub fn agree(&self, ops: u64) {
+        self.agreed.store(ops, Ordering::Release);
     }
 }
 
@@ -165,6 +195,8 @@ impl<S: Source> Source for WornOut<S> {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::rank::HostIndex;
+
     use super::*;
     use crate::operation::{Buffer, Op};
     use crate::source::Repeated;
@@ -172,7 +204,7 @@ mod tests {
 
     fn workers() -> [WornOut<Repeated>; 2] {
         let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
-        let furthest = Furthest::of(&stop, 2, 1).expect("asked for");
+        let furthest = Furthest::of(&stop, HostIndex::ALONE.ranks(2), 1).expect("asked for");
         [5, 100].map(|ops| {
             let mut source = WornOut::new(Repeated::new(Op(0), 0, ops), furthest.clone());
             source.begin();
@@ -203,7 +235,7 @@ mod tests {
     #[test]
     fn operations_that_belong_together_are_all_done() {
         let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
-        let furthest = Furthest::of(&stop, 1, 3).expect("asked for");
+        let furthest = Furthest::of(&stop, HostIndex::ALONE.ranks(1), 3).expect("asked for");
         let mut source = WornOut::new(Repeated::new(Op(0), 0, 100), furthest.clone());
         source.begin();
         let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
@@ -213,6 +245,25 @@ mod tests {
         (4..6).for_each(|_| assert_eq!(next(&mut source), Next::Ready));
         assert_eq!(next(&mut source), Next::End(Ended::Time));
         assert_eq!(furthest.ops(), Some(6));
+    }
+
+    #[test]
+    fn workers_go_on_to_the_count_on_which_the_hosts_have_agreed() {
+        let stop = Stop { stonewall: Stonewall::WearOut, ..Stop::default() };
+        let second = HostIndex { host: 1, hosts: 2 };
+        let furthest = Furthest::of(&stop, second.ranks(1), 1).expect("asked for");
+        let mut source = WornOut::new(Repeated::new(Op(0), 0, 100), furthest.clone());
+        source.begin();
+        let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
+        let mut next = |source: &mut WornOut<Repeated>| source.next(&mut slot, &mut turn);
+        (0..4).for_each(|_| assert_eq!(next(&mut source), Next::Ready));
+        assert!(source.time_is_up());
+        assert_eq!(furthest.ops_here(), Some(4));
+        assert_eq!(next(&mut source), Next::Wait(Wait::Others(LOOK_AGAIN_NS)), "not agreed yet");
+        furthest.agree(6);
+        (4..6).for_each(|_| assert_eq!(next(&mut source), Next::Ready));
+        assert_eq!(next(&mut source), Next::End(Ended::Time));
+        assert_eq!(furthest.counts().expect("all are known").ops, 4, "of this host");
     }
 
     #[test]

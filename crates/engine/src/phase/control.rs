@@ -96,6 +96,9 @@ impl<'a> Control<'a> {
                     let monitor = &mut self.monitors[job];
                     watch.worker_done(&monitor.job.job.name, rank);
                     monitor.left -= 1;
+                    if monitor.job.first_done.is_marked() {
+                        watch.first_done(job);
+                    }
                     monitor.ends.extend(end.ok());
                     self.job_done(job);
                     self.start_waiting();
@@ -105,6 +108,7 @@ impl<'a> Control<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             self.tick(watch);
+            self.agree_with_others(watch);
             if watch.takes_interim() {
                 watch.interim(self.interim());
             }
@@ -130,6 +134,23 @@ impl<'a> Control<'a> {
         }
         self.sample(watch);
         self.log_operations(watch, true);
+    }
+
+    /// Follows what the workers of other hosts have come to.
+    fn agree_with_others(&self, watch: &mut dyn Watch) {
+        for (index, monitor) in self.monitors.iter().enumerate() {
+            let ReadyJob { first_done, live, work, .. } = &*monitor.job;
+            if !first_done.is_marked() && watch.is_first_done(index) {
+                first_done.mark(live, &self.phase.clock);
+            }
+            let furthest = work.furthest().filter(|furthest| furthest.agreed().is_none());
+            let agreed = furthest.and_then(|furthest| {
+                Some((furthest, watch.furthest(index, furthest.ops_here()?)?))
+            });
+            if let Some((furthest, ops)) = agreed {
+                furthest.agree(ops);
+            }
+        }
     }
 
     /// Hands operations over for the files of jobs: as many as there is room for, or all.

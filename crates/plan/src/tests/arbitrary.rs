@@ -116,6 +116,7 @@ impl Arbitrary<'_> {
             version: PLAN_VERSION,
             name: self.text(),
             seed: self.number(),
+            hosts: self.count(),
             repeats: self.count(),
             occupy_memory: self.option(Self::extent),
             targets: self.list(Self::target),

@@ -55,8 +55,10 @@ impl<'a> LocalPhase<'a> {
         let absent_names = local.guard.absent_names(task.plan, task.phase);
         let (start, started) = mpsc::channel();
         let (interim_sender, interims) = mpsc::channel();
+        local.peers.begin_phase();
         let mut snapshots = PhaseSnapshots {
             channels: local.channels.clone(),
+            peers: local.peers.clone(),
             phase: task.phase.name.clone(),
             follow_up: task.follow_up,
             start_at: None,
@@ -135,6 +137,8 @@ impl Running for LocalPhase<'_> {
                 measured.errors.push(failure.clone());
             });
         }
+        // Others may still use what is removed now.
+        self.local.peers.wait_for_end(&self.local.channels.control);
         if !self.task.follow_up {
             self.clean_up(&mut measurements);
         }

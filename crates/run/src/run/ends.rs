@@ -1,7 +1,7 @@
 //! Ends of a run before its time: a phase that cannot run, failures, interrupts, jobs that end it.
 
 use candor_plan::{OnDone, OnFailure, Phase};
-use candor_record::{Ended, Measurement, PhaseRecord};
+use candor_record::{Ended, LostHost, Measurement, PhaseRecord};
 
 use crate::control::Control;
 use crate::error::RunError;
@@ -49,6 +49,9 @@ fn ends_run(phase: &Phase, record: &PhaseRecord, control: &Control) -> bool {
 /// The worst that happened in a phase, in a sentence.
 fn worst(record: &PhaseRecord, control: &Control) -> Option<String> {
     let name = &record.name;
+    if let Some(sentence) = lost(record) {
+        return Some(sentence);
+    }
     let worst = record.measurements.iter().max_by_key(|measurement| measurement.ended);
     match worst.map(|measurement| (measurement.ended, measurement)) {
         Some((Ended::Failed, measurement)) => Some(failure(name, measurement)),
@@ -58,6 +61,24 @@ fn worst(record: &PhaseRecord, control: &Control) -> Option<String> {
         Some((Ended::Interrupted, _)) => Some(interruption(name)),
         _ => control.is_stopped().then(|| interruption(name)),
     }
+}
+
+/// The hosts that were lost in a phase, in a sentence.
+fn lost(record: &PhaseRecord) -> Option<String> {
+    let lost = record.hosts.iter().filter_map(|host| {
+        let member = host.member.as_ref()?;
+        Some((host, member, member.lost.as_ref()?))
+    });
+    let mut lost = lost.peekable();
+    let (host, member, LostHost { at_ns, why }) = lost.next()?;
+    let when =
+        at_ns.map_or("before it began".into(), |ns| format!("{:.1} s into it", ns as f64 / 1e9));
+    let others = match lost.count() {
+        0 => String::new(),
+        others => format!(", and {others} more"),
+    };
+    let (name, address, phase) = (&host.host, &member.address, &record.name);
+    Some(format!("host {name} ({address}) was lost in `{phase}`, {when}: {why}{others}"))
 }
 
 fn interruption(phase: &str) -> String {

@@ -1,0 +1,163 @@
+//! `candor agent`: serves runs of a coordinator on this host.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
+
+use candor_fleet::{Allowed, PORT, ServeOptions};
+use clap::{Arg, ArgMatches, Command};
+
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::hosts::{self, Keys};
+use crate::{exit, screen};
+
+const ABOUT: &str = "Serve runs on this host, for `candor run --hosts` elsewhere";
+
+const LONG_ABOUT: &str = "\
+Serve runs on this host, for `candor run --hosts` elsewhere.
+
+Whoever connects shows keys of the same fleet (`candor fleet keys`), and reaches the paths that are \
+named here only. One run goes on at a time, in a process of its own; it ends, and its files are \
+removed, when its coordinator is lost. SIGINT and SIGTERM end the agent and its run.";
+
+/// Options of an agent.
+#[derive(Debug, Default)]
+struct Draft {
+    listen: Option<SocketAddr>,
+    allowed: Allowed,
+    keys: Keys,
+    once: bool,
+}
+
+const GROUPS: &[Group<Draft>] = &[Group {
+    title: "Agent",
+    flags: &[
+        Flag {
+            long: "allow",
+            takes: Takes::Many("PATH"),
+            help: "Serve what is below this directory, or this file or device; may be given \
+                   several times",
+            fields: &[],
+            set: |draft, text| {
+                let path = PathBuf::from(text);
+                match path.exists() {
+                    true => draft.allowed.paths.push(path),
+                    false => return Err(format!("`{text}` does not exist")),
+                }
+                Ok(())
+            },
+        },
+        Flag {
+            long: "write-device",
+            takes: Takes::Many("DEVICE"),
+            help: "Serve this block device, and let runs write it: its data is lost",
+            fields: &[],
+            set: |draft, text| {
+                draft.allowed.paths.push(text.into());
+                draft.allowed.written_devices.push(text.into());
+                Ok(())
+            },
+        },
+        Flag {
+            long: "allow-programs",
+            takes: Takes::Nothing,
+            help: "Let runs start programs and commands, as this user",
+            fields: &[],
+            set: |draft, _| put(&mut draft.allowed.programs, Ok(true)),
+        },
+        Flag {
+            long: "listen",
+            takes: Takes::One("[ADDRESS:]PORT"),
+            help: "Where to wait for coordinators; port 0 takes a free one [default: 0.0.0.0:4730]",
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.listen, address(text)),
+        },
+        Flag {
+            long: "keys",
+            takes: Takes::One("DIR"),
+            help: hosts::KEYS_HELP,
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.keys.folder, Ok(text.into())),
+        },
+        Flag {
+            long: "token-file",
+            takes: Takes::One("FILE"),
+            help: hosts::TOKEN_HELP,
+            fields: &[],
+            set: |draft, text| put_some(&mut draft.keys.token_file, Ok(text.into())),
+        },
+        Flag {
+            long: "once",
+            takes: Takes::Nothing,
+            help: "End with the first run",
+            fields: &[],
+            set: |draft, _| put(&mut draft.once, Ok(true)),
+        },
+    ],
+}];
+
+/// Word by which an agent starts the process of a run.
+const SESSION: &str = "run-process";
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let whole = match text.parse::<u16>() {
+        Ok(port) => format!("0.0.0.0:{port}"),
+        Err(_) => text.to_owned(),
+    };
+    let mut found = whole.to_socket_addrs().map_err(|why| format!("{text}: {why}"))?;
+    found.next().ok_or_else(|| format!("{text} is no address"))
+}
+
+/// The command line.
+pub fn command() -> Command {
+    let session = Arg::new(SESSION).long(SESSION).action(clap::ArgAction::SetTrue).hide(true);
+    Command::new("agent")
+        .about(ABOUT)
+        .long_about(LONG_ABOUT)
+        .args(flag::args(GROUPS))
+        .arg(session)
+        .after_help(exit::HELP)
+}
+
+/// Runs it.
+pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
+    let mut draft = Draft::default();
+    let problems = flag::apply(GROUPS, matches, &mut line, &mut draft);
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, screen::Color::default());
+        return exit::USAGE;
+    }
+    if draft.allowed.paths.is_empty() {
+        screen::error(
+            "an agent serves the paths that it is told, and none is named; give --allow DIR",
+        );
+        return exit::USAGE;
+    }
+    let served = draft.keys.identity().and_then(|identity| {
+        if matches.get_flag(SESSION) {
+            let served =
+                candor_fleet::serve_run(draft.allowed, identity, io::stdin(), io::stdout());
+            return served.map_err(|error| error.to_string()).map(drop);
+        }
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut words: Vec<String> = line.words().iter().skip(1).cloned().collect();
+        words.push(format!("--{SESSION}"));
+        let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
+        let options = ServeOptions { listen, session: (program, words), once: draft.once };
+        candor_fleet::serve(&identity, options, log).map_err(|error| error.to_string())
+    });
+    match served {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::USAGE
+        }
+    }
+}
+
+/// One line of the agent's log, with the time.
+fn log(line: &str) {
+    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ");
+    // Nobody may be left to read it.
+    let _ = writeln!(io::stderr(), "{now} {line}");
+}

@@ -1,0 +1,180 @@
+//! Hosts of a run as users name them, and the keys by which these let us in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use candor_fleet::Identity;
+
+/// Most hosts of a run.
+const HOSTS_MAX: usize = 100_000;
+
+/// Help of `--keys`.
+pub const KEYS_HELP: &str = "Folder of keys, made by `candor fleet keys` and copied to all hosts \
+                             [default: $CANDOR_KEYS, else ~/.config/candor/keys]";
+/// Help of `--token-file`.
+pub const TOKEN_HELP: &str = "File with a token that all hosts have, instead of keys; so does \
+                              $CANDOR_TOKEN with the token itself";
+
+/// Hosts that run a plan together.
+#[derive(Clone, Debug, Default)]
+pub struct Hosts {
+    /// Addresses, in the order of their numbers.
+    pub list: Vec<String>,
+    /// Keys.
+    pub keys: Keys,
+}
+
+impl Hosts {
+    /// True where some were named.
+    pub fn is_given(&self) -> bool {
+        !self.list.is_empty()
+    }
+
+    /// Adds hosts of a list with commas, in which brackets hold ranges.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn add(&mut self, text: &str) -> Result<(), String> {
+        let hosts = expand(text)?;
+        if let Some(twice) = hosts.iter().find(|host| self.list.contains(host)) {
+            return Err(format!("host {twice} is named twice"));
+        }
+        self.list.extend(hosts);
+        match self.list.len() {
+            0 => Err("no host is named".into()),
+            ..=HOSTS_MAX => Ok(()),
+            count => Err(format!("{count} hosts are more than {HOSTS_MAX}")),
+        }
+    }
+
+    /// Adds hosts of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, or a line of it is no list.
+    pub fn add_file(&mut self, path: &str) -> Result<(), String> {
+        let text = fs::read_to_string(path).map_err(|why| format!("{path}: {why}"))?;
+        for (number, line) in text.lines().enumerate() {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            for word in line.split_whitespace() {
+                self.add(word).map_err(|why| format!("{path}:{}: {why}", number + 1))?;
+            }
+        }
+        match self.is_given() {
+            true => Ok(()),
+            false => Err(format!("{path} names no host")),
+        }
+    }
+}
+
+/// Where keys come from.
+#[derive(Clone, Debug, Default)]
+pub struct Keys {
+    /// `--keys`.
+    pub folder: Option<PathBuf>,
+    /// `--token-file`.
+    pub token_file: Option<PathBuf>,
+}
+
+impl Keys {
+    /// The keys.
+    ///
+    /// # Errors
+    /// There are none, in a sentence.
+    pub fn identity(&self) -> Result<Identity, String> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let of_folder = |folder: &Path| Identity::read(folder).map_err(|error| error.to_string());
+        let of_token =
+            |token: &str| Identity::of_token(token.trim()).map_err(|error| error.to_string());
+        if let Some(folder) = &self.folder {
+            return of_folder(folder);
+        }
+        if let Some(file) = &self.token_file {
+            let token = fs::read_to_string(file);
+            return of_token(&token.map_err(|why| format!("{}: {why}", file.display()))?);
+        }
+        if let Some(token) = set("CANDOR_TOKEN") {
+            return of_token(&token.to_string_lossy());
+        }
+        if let Some(folder) = set("CANDOR_KEYS") {
+            return of_folder(Path::new(&folder));
+        }
+        let home = set("HOME").map(|home| Path::new(&home).join(".config/candor/keys"));
+        match home.filter(|folder| folder.is_dir()) {
+            Some(folder) => of_folder(&folder),
+            None => Err("there are no keys for a fleet; make them with `candor fleet keys DIR`, \
+                         copy DIR to all hosts and name it with --keys DIR"
+                .into()),
+        }
+    }
+}
+
+/// Names of a list with commas; brackets hold numbers and ranges: `node[01-03,7]`.
+fn expand(text: &str) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    let mut depth = 0_i32;
+    let words = text.split(|c| {
+        depth += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && depth == 0
+    });
+    for word in words.filter(|word| !word.is_empty()) {
+        all.extend(ranges(word)?);
+        if all.len() > HOSTS_MAX {
+            return Err(format!("`{text}` names more than {HOSTS_MAX} hosts"));
+        }
+    }
+    Ok(all)
+}
+
+fn ranges(word: &str) -> Result<Vec<String>, String> {
+    // An address of IPv6 has colons in its brackets.
+    let opened = word.split_once('[').filter(|(_, rest)| !rest.contains(':'));
+    let Some((front, rest)) = opened else {
+        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%".contains(c));
+        return match is_name {
+            true => Ok(vec![word.into()]),
+            false => Err(format!("`{word}` is no name of a host")),
+        };
+    };
+    let no_range = || format!("`{word}` is no range of hosts; write node[1-8,12]");
+    let (list, back) = rest.split_once(']').ok_or_else(no_range)?;
+    let mut names = Vec::new();
+    for part in list.split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let number = |digits: &str| digits.parse::<u32>().map_err(|_| no_range());
+        let (first, last) = (number(from)?, number(to)?);
+        if first > last || last - first >= HOSTS_MAX as u32 {
+            return Err(no_range());
+        }
+        let width = from.len();
+        for number in first..=last {
+            names.extend(ranges(&format!("{front}{number:0width$}{back}"))?);
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_listed_and_ranges_keep_their_zeros() {
+        let names = |text: &str| expand(text).map(|names| names.join(" "));
+        let cases = [
+            ("a,b:1611", "a b:1611"),
+            ("node[09-11]", "node09 node10 node11"),
+            ("n[1-2,5]x:7,m", "n1x:7 n2x:7 n5x:7 m"),
+            ("r[1-2]n[1-2]", "r1n1 r1n2 r2n1 r2n2"),
+            ("[fe80::1]:4730,fe80::2", "[fe80::1]:4730 fe80::2"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(names(text).as_deref(), Ok(expected));
+        }
+        for text in ["n[3-1]", "n[1-", "n[a-b]", "n[1-999999]", "a b", "$(x)"] {
+            assert!(names(text).is_err(), "{text}");
+        }
+        let mut hosts = Hosts::default();
+        hosts.add("a,b").expect("two");
+        assert!(hosts.add("c,a").expect_err("twice").contains("host a is named twice"));
+    }
+}

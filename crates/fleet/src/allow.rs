@@ -1,0 +1,205 @@
+//! What an agent lets a coordinator do: the paths that were named on its own command line.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Component, Path, PathBuf};
+
+use candor_engine::names;
+use candor_plan::{Job, Plan, Target, TargetKind, Work};
+
+/// Paths and kinds of work that an agent serves.
+#[derive(Clone, Debug, Default)]
+pub struct Allowed {
+    /// Directories, files and devices; what is below a directory is served with it.
+    pub paths: Vec<PathBuf>,
+    /// Block devices that may be written.
+    pub written_devices: Vec<PathBuf>,
+    /// Programs and commands of jobs may run.
+    pub programs: bool,
+}
+
+impl Allowed {
+    /// Checks everything that a plan names.
+    ///
+    /// # Errors
+    /// One sentence for the first thing that is not served.
+    pub fn check(&self, plan: &Plan) -> Result<(), String> {
+        plan.targets.iter().try_for_each(|target| self.target(plan, target))?;
+        plan.phases.iter().flat_map(|phase| &phase.jobs).try_for_each(|job| self.job(job))
+    }
+
+    /// Checks a path: what stands there, through all links, or where it would be made.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub fn path(&self, path: &Path) -> Result<(), String> {
+        let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.display()))?;
+        let is_below = |allowed: &PathBuf| {
+            allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed))
+        };
+        match self.paths.iter().any(is_below) {
+            true => Ok(()),
+            false => Err(format!(
+                "this agent does not serve `{}`; start it with --allow {}",
+                path.display(),
+                shown(real.parent().unwrap_or(&real))
+            )),
+        }
+    }
+
+    fn target(&self, plan: &Plan, target: &Target) -> Result<(), String> {
+        let jobs = || plan.phases.iter().flat_map(|phase| &phase.jobs);
+        let mut users = jobs().filter(|job| job.targets.contains(&target.name)).peekable();
+        let is_unused = users.peek().is_some() && users.all(|job| !job.work.uses_targets());
+        if target.kind == TargetKind::Null || is_unused {
+            return Ok(());
+        }
+        if let Some(list) = target.listing.as_ref().and_then(|listing| listing.file.as_ref()) {
+            self.path(list)?;
+        }
+        self.path(&target.path)?;
+        if target.kind == TargetKind::Tree {
+            return Ok(());
+        }
+        for path in names::paths(target) {
+            self.path(&path)?;
+            let destroys = jobs()
+                .filter(|job| job.targets.contains(&target.name))
+                .find_map(|job| job.work.destroys());
+            let is_device = path.metadata().is_ok_and(|found| {
+                found.file_type().is_block_device() || found.file_type().is_char_device()
+            });
+            if let (Some(operation), true) = (destroys, is_device && !is_made_up(&path)) {
+                self.written_device(&path, operation.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn written_device(&self, path: &Path, operation: &str) -> Result<(), String> {
+        let real = path.canonicalize().ok();
+        let mut allowed = self.written_devices.iter().map(|device| device.canonicalize().ok());
+        match real.is_some() && allowed.any(|allowed| allowed == real) {
+            true => Ok(()),
+            false => Err(format!(
+                "the plan would {operation} `{0}`, to which this agent does not consent; start it \
+                 with --write-device {0}",
+                path.display()
+            )),
+        }
+    }
+
+    fn job(&self, job: &Job) -> Result<(), String> {
+        let runs = matches!(job.work, Work::Program(_)) || !job.hooks.is_empty();
+        if runs && !self.programs {
+            return Err(format!(
+                "job `{}` runs programs, which this agent does not; start it with --allow-programs",
+                job.name
+            ));
+        }
+        if job.threads.control_group.is_some() && !self.programs {
+            return Err(format!(
+                "job `{}` changes control groups, which this agent does not; start it with \
+                 --allow-programs",
+                job.name
+            ));
+        }
+        files_of(job).try_for_each(|path| self.path(path))
+    }
+}
+
+/// Files that a job names beside its targets.
+fn files_of(job: &Job) -> impl Iterator<Item = &Path> {
+    let mut files: Vec<&Path> = Vec::new();
+    files.extend(job.operations_log.as_ref().map(|log| log.file.as_path()));
+    if let Work::Program(program) = &job.work {
+        files.extend(program.output.iter().chain(&program.errors).map(PathBuf::as_path));
+    }
+    if let Some(blocks) = job.blocks() {
+        if let Some(verify) = &blocks.verify {
+            files.extend(verify.dump.as_deref());
+            files.extend(verify.journal.as_ref().map(|journal| journal.directory.as_path()));
+        }
+        files.extend(blocks.buffers.file.as_deref());
+        if let candor_plan::blocks::Access::Trace(trace) = &blocks.access {
+            files.push(&trace.file);
+        }
+    }
+    files.into_iter()
+}
+
+/// True for devices behind which there is nothing to lose.
+fn is_made_up(path: &Path) -> bool {
+    ["null", "zero"].iter().any(|name| path == Path::new("/dev").join(name))
+}
+
+/// The path without links; of what is not there, that of the closest directory which is, and the
+/// names below it.
+fn real(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let mut missing: Vec<&OsStr> = Vec::new();
+    let mut there = path.as_path();
+    loop {
+        match there.canonicalize() {
+            Ok(found) => {
+                return Some(missing.iter().rev().fold(found, |path, name| path.join(name)));
+            }
+            // A link to nothing leads who knows where.
+            Err(_) if there.is_symlink() => return None,
+            Err(_) => {
+                let Some(Component::Normal(name)) = there.components().next_back() else {
+                    return None;
+                };
+                missing.push(name);
+                there = there.parent()?;
+            }
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    candor_plan::shell::quoted(&path.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn nothing_leads_out_of_what_is_served() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (inside, outside) = (folder.path().join("inside"), folder.path().join("outside"));
+        for folder in [&inside, &outside] {
+            std::fs::create_dir(folder).expect("made");
+        }
+        std::fs::write(outside.join("file"), "words").expect("written");
+        symlink(&outside, inside.join("out")).expect("linked");
+        symlink(outside.join("nothing"), inside.join("nowhere")).expect("linked");
+        symlink(&inside, outside.join("in")).expect("linked");
+        let allowed = Allowed { paths: vec![inside.clone()], ..Allowed::default() };
+        let served = [
+            inside.clone(),
+            inside.join("new"),
+            inside.join("a/b/c"),
+            outside.join("in/new"),
+            inside.join("../inside/new"),
+        ];
+        for path in served {
+            assert_eq!(allowed.path(&path), Ok(()), "{}", path.display());
+        }
+        let refused = [
+            outside.join("file"),
+            inside.join("out/file"),
+            inside.join("nowhere"),
+            inside.join("../outside/new"),
+            inside.join("new/../../outside"),
+            folder.path().join("inside2"),
+            PathBuf::from("/"),
+        ];
+        for path in refused {
+            assert!(allowed.path(&path).is_err(), "{}", path.display());
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The coordinator of a run: asks all hosts, one request at a time, and waits for their answers.
+//!
+//! It knows its hosts by a [`Network`] only, so that a simulation runs the same code as sockets do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use candor_plan::Plan;
+use candor_record::Event;
+
+use crate::message::{Failure, FromAgent, Join, PhaseTask, Reply, Request, ToAgent, Word};
+use crate::network::{Arrival, Network};
+use crate::node::{Effect, Node, START_LEAD_NS};
+
+/// Longest time between two looks at who is silent, in ns.
+const TICK_NS: u64 = 20_000_000;
+
+/// A request whose answer is awaited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked(u64);
+
+/// Coordinator of hosts that a network reaches.
+pub struct Coordinator<N> {
+    node: Node,
+    network: N,
+    next_id: u64,
+    replies: BTreeMap<u64, Reply>,
+    events: Vec<Event>,
+    /// Hosts that were lost, each with the moment.
+    lost: Vec<(Failure, u64)>,
+    rounds: u32,
+    /// The plan that all hosts have.
+    sent: Option<Plan>,
+}
+
+impl<N: Network> Coordinator<N> {
+    /// Of a network without links.
+    pub fn new(network: N) -> Coordinator<N> {
+        Coordinator {
+            node: Node::root(),
+            network,
+            next_id: 0,
+            replies: BTreeMap::new(),
+            events: Vec::new(),
+            lost: Vec::new(),
+            rounds: 1,
+            sent: None,
+        }
+    }
+
+    /// The monotonic clock, in ns.
+    pub fn now_ns(&self) -> u64 {
+        self.network.now_ns()
+    }
+
+    /// Gives hosts their places, by their addresses.
+    pub fn join(&mut self, join: Join) -> Reply {
+        self.ask(Request::Join(join))
+    }
+
+    /// Finds out which hosts see the same files at some paths, and in how many rounds they are to
+    /// act therefore. A reply with failures tells what went wrong.
+    pub fn probe(&mut self, paths: Vec<PathBuf>, name: String) -> Reply {
+        let put = self.ask(Request::Probe { paths, name });
+        if !put.failures.is_empty() {
+            return put;
+        }
+        let seen = self.ask(Request::Seen);
+        let is_guest = |(host, of): &(u32, Vec<u32>)| of.iter().any(|of| of != host);
+        self.rounds = 1 + u32::from(seen.seen.iter().any(is_guest));
+        seen
+    }
+
+    /// Has a plan admitted by all hosts.
+    pub fn open(&mut self, plan: &Plan) -> Reply {
+        self.sent = Some(plan.clone());
+        self.in_rounds(|round| Request::Open { plan: Box::new(plan.clone()), round })
+    }
+
+    /// Has a phase made ready by all hosts.
+    pub fn prepare(&mut self, plan: &Plan, task: &PhaseTask) -> Reply {
+        let is_known = self.sent.as_ref() == Some(plan);
+        let plan = (!is_known).then(|| plan.clone());
+        let task = PhaseTask { plan: plan.clone(), ..task.clone() };
+        self.sent = plan.or(self.sent.take());
+        self.in_rounds(|round| Request::Prepare { task: Box::new(task.clone()), round })
+    }
+
+    /// Asks in as many rounds as there are; the first that fails is the last.
+    fn in_rounds(&mut self, request: impl Fn(u32) -> Request) -> Reply {
+        let mut all = Reply::default();
+        for round in 0..self.rounds {
+            all.join(self.ask(request(round)));
+            if !all.failures.is_empty() || !self.lost.is_empty() {
+                break;
+            }
+        }
+        all.hosts.sort_by_key(|host| host.member.as_ref().map(|member| member.index));
+        all
+    }
+
+    /// Starts the phase that is ready, and asks for its results. Returns the agreed moment.
+    pub fn start(&mut self) -> (u64, Asked) {
+        // Time for the message to reach the last leaf, and to be slow once.
+        let lead_ns = START_LEAD_NS + 8 * self.node.round_trip_ns_max();
+        let at_ns = self.now_ns() + lead_ns;
+        self.tell(ToAgent::Start { at_ns });
+        (at_ns, self.begin(Request::Collect))
+    }
+
+    /// The phase that is ready will not begin.
+    pub fn discard(&mut self) {
+        self.tell(ToAgent::Discard);
+    }
+
+    /// Sends a command to all hosts.
+    pub fn word(&mut self, word: Word) {
+        self.tell(ToAgent::Word(word));
+    }
+
+    /// Asks all hosts and waits for their answers.
+    pub fn ask(&mut self, request: Request) -> Reply {
+        let asked = self.begin(request);
+        loop {
+            if let Some(reply) = self.answer(asked) {
+                return reply;
+            }
+            self.pump(self.now_ns() + TICK_NS);
+        }
+    }
+
+    /// Asks all hosts.
+    pub fn begin(&mut self, request: Request) -> Asked {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.tell(ToAgent::Request { id, request });
+        Asked(id)
+    }
+
+    /// The answer of all hosts, once it is there.
+    pub fn answer(&mut self, asked: Asked) -> Option<Reply> {
+        self.replies.remove(&asked.0)
+    }
+
+    /// Events since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.events)
+    }
+
+    /// Hosts that were lost so far, each with the moment.
+    pub fn lost(&self) -> &[(Failure, u64)] {
+        &self.lost
+    }
+
+    /// Takes what arrives until that moment, or what arrives first.
+    pub fn pump(&mut self, until_ns: u64) {
+        let until_ns = until_ns.min(self.now_ns() + TICK_NS);
+        let arrived = self.network.next(until_ns);
+        let (now_ns, mut effects) = (self.now_ns(), Vec::new());
+        match arrived {
+            Some((child, Arrival::Message(message))) => {
+                self.node.from_child(now_ns, child, *message, &mut effects);
+            }
+            Some((child, Arrival::Broken(why))) => {
+                self.node.child_lost(child, &why, &mut effects);
+            }
+            None => {}
+        }
+        self.node.tick(now_ns, &mut effects);
+        self.apply(effects);
+    }
+
+    fn tell(&mut self, message: ToAgent) {
+        let (now_ns, mut effects) = (self.now_ns(), Vec::new());
+        self.node.from_above(now_ns, message, &mut effects);
+        self.apply(effects);
+    }
+
+    fn apply(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Up(FromAgent::Reply { id, reply }) => drop(self.replies.insert(id, reply)),
+                Effect::Up(FromAgent::Event(event)) => self.events.push(*event),
+                Effect::Up(FromAgent::Lost(lost)) => {
+                    let now_ns = self.now_ns();
+                    let is_new = |failure: &Failure| {
+                        self.lost.iter().all(|(known, _)| known.host != failure.host)
+                    };
+                    let lost: Vec<_> = lost.into_iter().filter(is_new).collect();
+                    self.lost.extend(lost.into_iter().map(|failure| (failure, now_ns)));
+                }
+                // The root agrees by itself and has no one to tell.
+                Effect::Up(_) | Effect::Orphaned => {}
+                Effect::Down(child, message) => self.network.send(child, message),
+                Effect::Connect(child, address) => self.network.connect(child, &address),
+                Effect::Close(child) => self.network.close(child),
+            }
+        }
+    }
+}

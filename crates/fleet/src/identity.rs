@@ -1,0 +1,251 @@
+//! Keys by which agents and coordinator know each other.
+//!
+//! Both ends of a link show a certificate that the same authority has signed; nobody else gets
+//! past the handshake. The authority comes from a folder of keys, which is copied to all hosts, or
+//! is computed from a token that all hosts were given.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
+    KeyUsagePurpose, PKCS_ED25519,
+};
+use sha2::{Digest, Sha256};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+use tonic::transport::{Certificate, ClientTlsConfig, Identity as Shown};
+
+/// Name in the certificate of whoever belongs to a fleet.
+const NAME: &str = "candor-fleet";
+/// Shortest token, in bytes: shorter ones can be guessed.
+pub const TOKEN_MIN: usize = 16;
+/// What an Ed25519 key is wrapped in (RFC 8410), ahead of its 32 bytes.
+const PKCS8_HEAD: [u8; 16] =
+    [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+/// Clocks of hosts may differ by so much when a certificate was just made.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(24 * 3600);
+/// Files of a folder of keys.
+const FILES: [&str; 3] = ["authority.pem", "host.pem", "host.key"];
+
+/// Why there are no keys.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A file of a folder of keys.
+    #[error("cannot {what} `{}`: {cause}; make keys with `candor fleet keys DIR`", path.display())]
+    File {
+        /// The action that failed.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// A token that others could guess.
+    #[error("the token has {0} bytes, fewer than {TOKEN_MIN}; make one with `candor fleet token`")]
+    ShortToken(usize),
+    /// A certificate or key that is none.
+    #[error("the keys are no keys: {0}; make them anew with `candor fleet keys DIR`")]
+    Unusable(String),
+}
+
+/// Keys of one end of a link, as PEM.
+#[derive(Clone)]
+pub struct Identity {
+    authority: String,
+    certificate: String,
+    key: String,
+}
+
+fn unusable(error: impl std::fmt::Display) -> KeyError {
+    KeyError::Unusable(error.to_string())
+}
+
+impl Identity {
+    /// New keys that are valid for so long.
+    ///
+    /// # Errors
+    /// No randomness.
+    pub fn generate(valid: Duration) -> Result<Identity, KeyError> {
+        let authority = KeyPair::generate_for(&PKCS_ED25519).map_err(unusable)?;
+        Identity::signed_by(&authority, SystemTime::now() + valid)
+    }
+
+    /// The keys of all who know a token.
+    ///
+    /// # Errors
+    /// The token is short.
+    pub fn of_token(token: &str) -> Result<Identity, KeyError> {
+        if token.len() < TOKEN_MIN {
+            return Err(KeyError::ShortToken(token.len()));
+        }
+        let seed = Sha256::new().chain_update("candor fleet 1\0").chain_update(token).finalize();
+        let key = [&PKCS8_HEAD[..], &seed[..]].concat();
+        let authority = KeyPair::try_from(key).map_err(unusable)?;
+        // Whoever knows the token makes a certificate for each run.
+        Identity::signed_by(&authority, SystemTime::now() + 365 * CLOCKS_DIFFER)
+    }
+
+    fn signed_by(authority: &KeyPair, until: SystemTime) -> Result<Identity, KeyError> {
+        let params = |name: &str| {
+            let mut params = CertificateParams::new([NAME.to_owned()])?;
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.not_before = (SystemTime::now() - CLOCKS_DIFFER).into();
+            params.not_after = until.into();
+            Ok::<_, rcgen::Error>(params)
+        };
+        let mut of_authority = params("candor fleet authority").map_err(unusable)?;
+        of_authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+        of_authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
+        let root = of_authority.self_signed(authority).map_err(unusable)?;
+        let issuer = Issuer::from_params(&of_authority, authority);
+        let key = KeyPair::generate_for(&PKCS_ED25519).map_err(unusable)?;
+        let mut of_host = params("candor fleet host").map_err(unusable)?;
+        // An agent that leads others is a client of theirs.
+        of_host.extended_key_usages =
+            vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
+        let certificate = of_host.signed_by(&key, &issuer).map_err(unusable)?;
+        Ok(Identity {
+            authority: root.pem(),
+            certificate: certificate.pem(),
+            key: key.serialize_pem(),
+        })
+    }
+
+    /// Reads a folder of keys.
+    ///
+    /// # Errors
+    /// A file is not there, or not this user's alone to read.
+    pub fn read(folder: &Path) -> Result<Identity, KeyError> {
+        let read = |name: &str| {
+            let path = folder.join(name);
+            fs::read_to_string(&path).map_err(|cause| KeyError::File { what: "read", path, cause })
+        };
+        let [authority, certificate, key] = FILES.map(read);
+        Ok(Identity { authority: authority?, certificate: certificate?, key: key? })
+    }
+
+    /// Writes a folder of keys, for this user alone; never over keys that are there.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn write(&self, folder: &Path) -> Result<(), KeyError> {
+        let failed = |what, path: &Path| {
+            let path = path.to_owned();
+            move |cause| KeyError::File { what, path, cause }
+        };
+        fs::create_dir_all(folder).map_err(failed("make the folder", folder))?;
+        for (name, text) in FILES.iter().zip([&self.authority, &self.certificate, &self.key]) {
+            let path = folder.join(name);
+            let mut options = File::options();
+            let file = options.write(true).create_new(true).mode(0o600).open(&path);
+            let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+            written.map_err(failed("write", &path))?;
+        }
+        Ok(())
+    }
+
+    /// SHA-256 of the authority's certificate, by which people compare folders of keys.
+    ///
+    /// # Errors
+    /// It is no certificate.
+    pub fn fingerprint(&self) -> Result<String, KeyError> {
+        let der = CertificateDer::from_pem_slice(self.authority.as_bytes()).map_err(unusable)?;
+        let hash = Sha256::digest(der.as_ref());
+        Ok(hash.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// TLS of an agent: whoever connects shows a certificate of the same authority.
+    ///
+    /// # Errors
+    /// The keys are unusable.
+    pub fn server(&self) -> Result<ServerConfig, KeyError> {
+        let mut roots = RootCertStore::empty();
+        let authority = CertificateDer::from_pem_slice(self.authority.as_bytes());
+        roots.add(authority.map_err(unusable)?).map_err(unusable)?;
+        let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone());
+        let verifier = verifier.build().map_err(unusable)?;
+        let chain = CertificateDer::from_pem_slice(self.certificate.as_bytes());
+        let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(unusable)?;
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![chain.map_err(unusable)?], key)
+            .map_err(unusable)?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(config)
+    }
+
+    /// TLS of whoever connects to an agent.
+    pub fn client(&self) -> ClientTlsConfig {
+        ClientTlsConfig::new()
+            .ca_certificate(Certificate::from_pem(&self.authority))
+            .identity(Shown::from_pem(&self.certificate, &self.key))
+            .domain_name(NAME)
+    }
+}
+
+/// A new token.
+///
+/// # Errors
+/// No randomness.
+pub fn new_token() -> Result<String, KeyError> {
+    let key = KeyPair::generate_for(&PKCS_ED25519).map_err(unusable)?;
+    let hash = Sha256::digest(key.serialized_der());
+    Ok(hash.iter().take(20).map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_gives_all_hosts_the_same_authority() {
+        let token = new_token().expect("randomness");
+        assert!(token.len() >= TOKEN_MIN && token != new_token().expect("randomness"));
+        let of = |token: &str| Identity::of_token(token).expect("long enough");
+        let key = |identity: &Identity| {
+            let der = CertificateDer::from_pem_slice(identity.authority.as_bytes());
+            let der = der.expect("a certificate").to_vec();
+            // The key stands behind its object identifier.
+            let at = der.windows(5).position(|part| part == [6, 3, 0x2b, 0x65, 0x70]);
+            der[at.expect("an Ed25519 key")..][..42].to_vec()
+        };
+        let (one, other) = (of(&token), of(&token));
+        assert_eq!(key(&one), key(&other));
+        assert_ne!(one.certificate, other.certificate);
+        assert_ne!(key(&one), key(&of(&format!("{token}!"))));
+        assert!(matches!(Identity::of_token("short"), Err(KeyError::ShortToken(5))));
+    }
+
+    #[test]
+    fn a_folder_of_keys_is_for_its_user_alone_and_is_never_overwritten() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path().join("keys");
+        let keys = Identity::generate(CLOCKS_DIFFER).expect("randomness");
+        keys.write(&folder).expect("written");
+        let again = Identity::read(&folder).expect("read");
+        assert_eq!(again.fingerprint().expect("keys"), keys.fingerprint().expect("keys"));
+        again.server().expect("usable");
+        for name in FILES {
+            let mode = fs::metadata(folder.join(name)).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        let error = keys.write(&folder).expect_err("keys are there");
+        assert!(error.to_string().contains("authority.pem"), "{error}");
+        fs::write(folder.join("host.key"), "nonsense").expect("written");
+        let broken = Identity::read(&folder).expect("read");
+        assert!(broken.server().is_err());
+        assert!(Identity::read(Path::new("/nonexistent")).is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! Many hosts that run one plan together.
+//!
+//! A coordinator leads a tree of agents. Each agent serves one run at a time, in a process of its
+//! own, which is a [`node::Node`] of the tree with a [`candor_run::Local`] below it. Everything
+//! that decides is without sockets and clocks ([`node`], [`coordinator`]); [`link`] and [`server`]
+//! carry its messages, and a simulation does so in tests.
+
+mod allow;
+mod clock;
+mod coordinator;
+mod fleet;
+mod guest;
+mod host;
+mod identity;
+mod link;
+mod message;
+mod network;
+mod node;
+mod probe;
+mod server;
+mod session;
+mod wire;
+
+pub use allow::Allowed;
+pub use fleet::{Fleet, FleetOptions};
+pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
+pub use link::PORT;
+pub use server::{Options as ServeOptions, ServeError, serve};
+pub use session::serve as serve_run;
+
+/// The monotonic clock of this host, in ns: it is never set.
+fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}

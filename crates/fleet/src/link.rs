@@ -1,0 +1,245 @@
+//! Links to agents by gRPC over mutual TLS: all of this end that knows a socket.
+//!
+//! Each link is one call: messages down as its requests, messages up as its answers. A thread of
+//! its own runs them all, with bounded queues in both directions.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use http::uri::PathAndQuery;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::client::Grpc;
+use tonic::metadata::{Ascii, MetadataValue};
+use tonic::transport::Endpoint;
+use tonic::{Request, Status};
+use tonic_prost::ProstCodec;
+
+use crate::identity::Identity;
+use crate::message::{PROTOCOL, ToAgent};
+use crate::network::Arrival;
+use crate::wire::{self, FRAME_MAX, Frame};
+
+/// Path of the call that runs a run.
+pub const PATH: &str = "/candor.Agent/Run";
+/// Header with the version of the messages.
+pub const PROTOCOL_HEADER: &str = "candor-protocol";
+/// Header with the version of candor.
+pub const VERSION_HEADER: &str = "candor-version";
+/// Port of an agent, unless another is named.
+pub const PORT: u16 = 4730;
+
+/// Longest time to reach an agent.
+const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Messages that wait to be sent over one link.
+const DOWN_MAX: usize = 256;
+/// Messages of all links that have arrived and wait.
+const UP_MAX: usize = 1024;
+
+/// A message that has arrived; dropped, it makes room for another.
+pub struct Arrived {
+    /// Number of the link.
+    pub child: usize,
+    /// The message.
+    pub arrival: Arrival,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+enum Command {
+    Connect { child: usize, address: String },
+    Send { child: usize, message: Box<ToAgent> },
+    Close { child: usize },
+}
+
+/// Links to the children of a node. Dropped, all are closed.
+pub struct Links {
+    commands: mpsc::UnboundedSender<Command>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Links {
+    /// No link yet; `take` gets what arrives, on the thread of the links.
+    ///
+    /// # Errors
+    /// The kernel has no thread or no descriptor left.
+    pub fn new(
+        identity: Identity,
+        take: impl Fn(Arrived) + Clone + Send + Sync + 'static,
+    ) -> std::io::Result<Links> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (commands, received) = mpsc::unbounded_channel();
+        let body = move || runtime.block_on(serve(&identity, received, take));
+        let thread = thread::Builder::new().name("candor/links".into()).spawn(body)?;
+        Ok(Links { commands, thread: Some(thread) })
+    }
+
+    /// Opens a link.
+    pub fn connect(&self, child: usize, address: &str) {
+        self.command(Command::Connect { child, address: address.to_owned() });
+    }
+
+    /// Sends a message over a link.
+    pub fn send(&self, child: usize, message: ToAgent) {
+        self.command(Command::Send { child, message: Box::new(message) });
+    }
+
+    /// Closes a link.
+    pub fn close(&self, child: usize) {
+        self.command(Command::Close { child });
+    }
+
+    fn command(&self, command: Command) {
+        // The thread ends when this is dropped, not before.
+        let _ = self.commands.send(command);
+    }
+}
+
+impl Drop for Links {
+    fn drop(&mut self) {
+        // Without a sender, the thread closes all links.
+        self.commands = mpsc::unbounded_channel().0;
+        let _ = self.thread.take().map(thread::JoinHandle::join);
+    }
+}
+
+/// Address with a port.
+pub fn with_port(address: &str) -> String {
+    let is_bare_v6 = address.matches(':').count() > 1 && !address.contains(']');
+    match () {
+        () if is_bare_v6 => format!("[{address}]:{PORT}"),
+        () if address.rsplit(']').next().is_some_and(|end| end.contains(':')) => address.into(),
+        () => format!("{address}:{PORT}"),
+    }
+}
+
+async fn serve(
+    identity: &Identity,
+    mut commands: mpsc::UnboundedReceiver<Command>,
+    take: impl Fn(Arrived) + Clone + Send + Sync + 'static,
+) {
+    let room = Arc::new(Semaphore::new(UP_MAX));
+    let mut links: HashMap<usize, mpsc::Sender<Frame>> = HashMap::new();
+    let mut tasks = tokio::task::JoinSet::new();
+    let broken = |child: usize, why: String| {
+        take(Arrived { child, arrival: Arrival::Broken(why), _room: None });
+    };
+    while let Some(command) = commands.recv().await {
+        match command {
+            Command::Connect { child, address } => {
+                let (sender, frames) = mpsc::channel(DOWN_MAX);
+                links.insert(child, sender);
+                let (identity, room, take) = (identity.clone(), room.clone(), take.clone());
+                tasks.spawn(async move {
+                    let ended = link(&identity, &address, child, frames, &room, &take).await;
+                    let why = ended.err().unwrap_or_else(|| "the agent ended the run".into());
+                    take(Arrived { child, arrival: Arrival::Broken(why), _room: None });
+                });
+            }
+            Command::Send { child, message } => {
+                let Some(link) = links.get(&child) else { continue };
+                let sent = match wire::encode(&message) {
+                    Ok(body) => link.try_send(Frame { body }).map_err(|error| match error {
+                        mpsc::error::TrySendError::Full(_) => {
+                            Some(format!("it takes no messages: {DOWN_MAX} wait"))
+                        }
+                        // Its end is told already.
+                        mpsc::error::TrySendError::Closed(_) => None,
+                    }),
+                    Err(error) => Err(Some(error.to_string())),
+                };
+                if let Err(Some(why)) = sent {
+                    links.remove(&child);
+                    broken(child, why);
+                }
+            }
+            Command::Close { child } => drop(links.remove(&child)),
+        }
+    }
+    // Without their senders, the calls end; an agent that does not answer is not waited for.
+    links.clear();
+    let _ = tokio::time::timeout(Duration::from_millis(500), async {
+        while tasks.join_next().await.is_some() {}
+    })
+    .await;
+}
+
+/// One call, from the connection to its end.
+async fn link(
+    identity: &Identity,
+    address: &str,
+    child: usize,
+    frames: mpsc::Receiver<Frame>,
+    room: &Arc<Semaphore>,
+    take: &impl Fn(Arrived),
+) -> Result<(), String> {
+    let uri = format!("https://{}", with_port(address));
+    let endpoint = Endpoint::from_shared(uri).map_err(|_| format!("`{address}` is no address"))?;
+    let endpoint = endpoint
+        .connect_timeout(CONNECT_MAX)
+        .tcp_nodelay(true)
+        .tls_config(identity.client())
+        .map_err(|error| reason(&error))?;
+    let channel = tokio::time::timeout(CONNECT_MAX, endpoint.connect()).await;
+    let channel = channel.map_err(|_| format!("no answer within {} s", CONNECT_MAX.as_secs()))?;
+    let mut grpc = Grpc::new(channel.map_err(|error| reason(&error))?)
+        .max_decoding_message_size(FRAME_MAX + 1024)
+        .max_encoding_message_size(FRAME_MAX + 1024);
+    grpc.ready().await.map_err(|error| reason(&error))?;
+    let mut request = Request::new(ReceiverStream::new(frames));
+    let headers = request.metadata_mut();
+    headers.insert(PROTOCOL_HEADER, PROTOCOL.into());
+    headers.insert(VERSION_HEADER, MetadataValue::<Ascii>::from_static(env!("CARGO_PKG_VERSION")));
+    let path = PathAndQuery::from_static(PATH);
+    let codec = ProstCodec::<Frame, Frame>::default();
+    let answered = grpc.streaming(request, path, codec).await.map_err(|status| said(&status))?;
+    let mut answers = answered.into_inner();
+    while let Some(frame) = answers.next().await {
+        let frame = frame.map_err(|status| said(&status))?;
+        let message = wire::decode(&frame.body).map_err(|error| error.to_string())?;
+        let permit = room.clone().acquire_owned().await.ok();
+        let arrival = Arrival::Message(message);
+        take(Arrived { child, arrival, _room: permit });
+    }
+    Ok(())
+}
+
+/// The deepest reason of an error: the ones above only name layers.
+fn reason(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut deepest = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
+}
+
+/// The agent's own sentence, or what became of the connection.
+fn said(status: &Status) -> String {
+    match std::error::Error::source(status) {
+        Some(source) => format!("the connection broke: {}", reason(source)),
+        None if status.message().is_empty() => format!("the connection broke ({})", status.code()),
+        None => status.message().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_get_the_port_where_they_name_none() {
+        let cases = [
+            ("node1", "node1:4730"),
+            ("node1:1611", "node1:1611"),
+            ("10.0.0.2", "10.0.0.2:4730"),
+            ("fe80::1", "[fe80::1]:4730"),
+            ("[fe80::1]", "[fe80::1]:4730"),
+            ("[fe80::1]:1611", "[fe80::1]:1611"),
+        ];
+        for (address, expected) in cases {
+            assert_eq!(with_port(address), expected);
+        }
+    }
+}

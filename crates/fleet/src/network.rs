@@ -1,0 +1,30 @@
+//! The seam between a tree of nodes and whatever carries its messages: sockets or a simulation.
+
+use crate::message::{FromAgent, ToAgent};
+
+/// Something that came from a child.
+#[derive(Clone, Debug)]
+pub enum Arrival {
+    /// A message.
+    Message(Box<FromAgent>),
+    /// The link broke, or could not be opened: the reason.
+    Broken(String),
+}
+
+/// Links to the children of the root, and the clock of this end.
+pub trait Network {
+    /// The monotonic clock, in ns.
+    fn now_ns(&self) -> u64;
+
+    /// Opens a link; what goes wrong arrives later.
+    fn connect(&mut self, child: usize, address: &str);
+
+    /// Sends a message over a link.
+    fn send(&mut self, child: usize, message: ToAgent);
+
+    /// Closes a link.
+    fn close(&mut self, child: usize);
+
+    /// The next thing that arrives, at that moment at the latest.
+    fn next(&mut self, until_ns: u64) -> Option<(usize, Arrival)>;
+}

@@ -1,0 +1,338 @@
+//! An agent's server: lets in who has keys, one run at a time, each in a process of its own.
+//!
+//! The server knows nothing of runs. It passes frames between a call and the process of the run,
+//! ends that process when the call ends, and ends the call when the process does.
+
+use std::convert::Infallible;
+use std::future::{Future, ready};
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore, mpsc};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::body::Body;
+use tonic::server::{Grpc, StreamingService};
+use tonic::transport::Server;
+use tonic::{Code, Request, Response, Status, Streaming};
+use tonic_prost::ProstCodec;
+
+use crate::identity::{Identity, KeyError};
+use crate::link::{PATH, PROTOCOL_HEADER, VERSION_HEADER};
+use crate::message::PROTOCOL;
+use crate::wire::{FRAME_MAX, Frame};
+
+/// Handshakes at a time; whoever comes meanwhile waits in the kernel's queue.
+const HANDSHAKES_MAX: usize = 64;
+/// Longest time for a handshake.
+const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+/// Frames that wait for one end of a call.
+const QUEUE_MAX: usize = 256;
+/// Time that the process of a run has to clean up, once nobody leads it.
+const CLEAN_UP_MAX: Duration = Duration::from_secs(8);
+
+/// What an agent serves.
+pub struct Options {
+    /// Address to listen on.
+    pub listen: SocketAddr,
+    /// Program and words of the process of a run.
+    pub session: (PathBuf, Vec<String>),
+    /// Ends with its first run.
+    pub once: bool,
+}
+
+/// Why an agent cannot serve.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// No usable keys.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
+    /// The address cannot be listened on.
+    #[error("cannot listen on {address}: {cause}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// The kernel has no thread or no descriptor left.
+    #[error("cannot serve: {0}")]
+    Runtime(io::Error),
+}
+
+/// Serves until a signal ends it; `log` gets one line for each thing that happens.
+///
+/// # Errors
+/// Nothing can be served.
+pub fn serve(
+    identity: &Identity,
+    options: Options,
+    log: impl Fn(&str) + Send + Sync + 'static,
+) -> Result<(), ServeError> {
+    let config = Arc::new(identity.server()?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(ServeError::Runtime)?;
+    runtime.block_on(async {
+        let address = options.listen;
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|cause| ServeError::Listen { address, cause })?;
+        let at = listener.local_addr().unwrap_or(address);
+        let log: Log = Arc::new(log);
+        log(&format!("candor agent {} listens on {at}", env!("CARGO_PKG_VERSION")));
+        let (connections, accepted) = mpsc::channel(1);
+        tokio::spawn(accept(listener, TlsAcceptor::from(config), connections, log.clone()));
+        let agent = Agent {
+            options: Arc::new(options),
+            log: log.clone(),
+            busy: Arc::default(),
+            ended: Arc::new(Semaphore::new(0)),
+        };
+        let ended = agent.ended.clone();
+        let busy = agent.busy.clone();
+        let stop = async move {
+            let reason = tokio::select! {
+                signal = signal() => signal,
+                _ = ended.acquire() => "its run has ended",
+            };
+            log(&format!("candor agent ends: {reason}"));
+        };
+        let incoming = ReceiverStream::new(accepted);
+        let server =
+            Server::builder().max_concurrent_streams(4).concurrency_limit_per_connection(4);
+        tokio::select! {
+            // Connections that idle would keep a graceful end waiting.
+            () = stop => {}
+            _ = server.serve_with_incoming(agent, incoming) => {}
+        }
+        // A run that goes on sees that its call has ended, and cleans up.
+        let _ = tokio::time::timeout(CLEAN_UP_MAX, busy.lock()).await;
+        Ok(())
+    })
+}
+
+type Log = Arc<dyn Fn(&str) + Send + Sync>;
+
+async fn signal() -> &'static str {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => "interrupted",
+        _ = terminate.recv() => "terminated",
+    }
+}
+
+/// Lets in whoever has keys, and logs one line for everyone else.
+async fn accept(
+    listener: TcpListener,
+    tls: TlsAcceptor,
+    connections: mpsc::Sender<io::Result<TlsStream<TcpStream>>>,
+    log: Log,
+) {
+    let room = Arc::new(Semaphore::new(HANDSHAKES_MAX));
+    loop {
+        let Ok(permit) = room.clone().acquire_owned().await else { return };
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Without descriptors, whoever waits is let in when others have left.
+                log(&format!("cannot accept: {error}"));
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            }
+        };
+        let (tls, connections, log) = (tls.clone(), connections.clone(), log.clone());
+        tokio::spawn(async move {
+            let _ = stream.set_nodelay(true);
+            let shaken = tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)).await;
+            drop(permit);
+            match shaken {
+                Ok(Ok(stream)) => drop(connections.send(Ok(stream)).await),
+                Ok(Err(error)) => log(&format!("refused {peer}: {error}")),
+                Err(_) => log(&format!("refused {peer}: no handshake within 5 s")),
+            }
+        });
+    }
+}
+
+/// The service: one call, [`PATH`].
+#[derive(Clone)]
+struct Agent {
+    options: Arc<Options>,
+    log: Log,
+    /// Held by the run that goes on.
+    busy: Arc<Mutex<()>>,
+    /// Gets a permit when a run has ended that was to be the only one.
+    ended: Arc<Semaphore>,
+}
+
+type Answers = ReceiverStream<Result<Frame, Status>>;
+
+impl tower_service::Service<http::Request<Body>> for Agent {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let agent = self.clone();
+        if request.uri().path() != PATH {
+            (self.log)(&format!("refused a call of `{}`", request.uri().path()));
+            let status = Status::unimplemented("an agent of candor has one call, candor.Agent/Run");
+            return Box::pin(ready(Ok(status.into_http())));
+        }
+        Box::pin(async move {
+            let mut grpc = Grpc::new(ProstCodec::<Frame, Frame>::default())
+                .max_decoding_message_size(FRAME_MAX + 1024)
+                .max_encoding_message_size(FRAME_MAX + 1024);
+            Ok(grpc.streaming(agent, request).await)
+        })
+    }
+}
+
+impl StreamingService<Frame> for Agent {
+    type Response = Frame;
+    type ResponseStream = Answers;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Answers>, Status>> + Send>>;
+
+    fn call(&mut self, request: Request<Streaming<Frame>>) -> Self::Future {
+        let agent = self.clone();
+        Box::pin(async move {
+            let begun = agent.begin(request).await;
+            begun.map(Response::new).inspect_err(|status| {
+                (agent.log)(&format!("refused a run: {}", status.message()));
+            })
+        })
+    }
+}
+
+impl Agent {
+    /// Starts the process of a run, where nothing speaks against it.
+    async fn begin(&self, request: Request<Streaming<Frame>>) -> Result<Answers, Status> {
+        let header = |name: &str| {
+            let value = request.metadata().get(name);
+            value.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+        };
+        let (protocol, version) = (header(PROTOCOL_HEADER), header(VERSION_HEADER));
+        if protocol != PROTOCOL.to_string() {
+            let own = env!("CARGO_PKG_VERSION");
+            return Err(Status::failed_precondition(format!(
+                "this agent is of candor {own} and speaks version {PROTOCOL} of the protocol, the \
+                 coordinator is of candor {version} and speaks {protocol}; install the same \
+                 version on all hosts"
+            )));
+        }
+        let Ok(busy) = self.busy.clone().try_lock_owned() else {
+            return Err(Status::unavailable("this agent has another run; wait for its end"));
+        };
+        let (program, words) = &self.options.session;
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+        // A Ctrl-C in the agent's terminal is the agent's: it ends its run.
+        command.process_group(0);
+        let mut child = command.spawn().map_err(|error| {
+            Status::internal(format!("cannot start `{}`: {error}", program.display()))
+        })?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let Some((stdin, stdout)) = pipes else {
+            return Err(Status::internal("the process of the run has no pipes"));
+        };
+        let pid = child.id().unwrap_or(0);
+        (self.log)(&format!("run begun, process {pid}, coordinator of candor {version}"));
+        let (answers, frames) = mpsc::channel(QUEUE_MAX);
+        let run = Run { agent: self.clone(), _busy: busy, child, answers };
+        tokio::spawn(run.supervise(request.into_inner(), stdin, stdout));
+        Ok(ReceiverStream::new(frames))
+    }
+}
+
+/// A run that goes on.
+struct Run {
+    agent: Agent,
+    _busy: OwnedMutexGuard<()>,
+    child: Child,
+    answers: mpsc::Sender<Result<Frame, Status>>,
+}
+
+impl Run {
+    /// Passes frames in both directions until one end is gone, then sees the other one off.
+    async fn supervise(mut self, calls: Streaming<Frame>, stdin: ChildStdin, stdout: ChildStdout) {
+        let (down, up) = (pass_down(calls, stdin), pass_up(stdout, &self.answers));
+        let why = tokio::select! {
+            ended = down => ended,
+            ended = up => ended,
+        };
+        // Its input is closed by now: it cleans up and ends.
+        let ended = tokio::time::timeout(CLEAN_UP_MAX, self.child.wait()).await;
+        let how = match ended {
+            Ok(Ok(status)) => status.to_string(),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => {
+                let _ = self.child.kill().await;
+                "killed, since it did not end".into()
+            }
+        };
+        let why = why.unwrap_or_else(|| how.clone());
+        (self.agent.log)(&format!("run ended: {why}; {how}"));
+        if !how.starts_with("exit status: 0") {
+            let sentence = format!("the process of the run ended: {how}");
+            // Nobody may be left to hear it.
+            let _ = self.answers.try_send(Err(Status::new(Code::Aborted, sentence)));
+        }
+        if self.agent.options.once {
+            self.agent.ended.add_permits(1);
+        }
+    }
+}
+
+/// From the call to the process; the reason of the end.
+async fn pass_down(mut calls: Streaming<Frame>, mut stdin: ChildStdin) -> Option<String> {
+    loop {
+        let body = match calls.next().await {
+            Some(Ok(frame)) => frame.body,
+            Some(Err(status)) => return Some(format!("the call broke: {}", status.message())),
+            None => return Some("the coordinator has ended it".into()),
+        };
+        let length = (body.len() as u32).to_le_bytes();
+        if stdin.write_all(&length).await.is_err() || stdin.write_all(&body).await.is_err() {
+            return None;
+        }
+    }
+}
+
+/// From the process to the call; the reason of the end.
+async fn pass_up(
+    stdout: ChildStdout,
+    answers: &mpsc::Sender<Result<Frame, Status>>,
+) -> Option<String> {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let length = stdout.read_u32_le().await.ok()? as usize;
+        if length > FRAME_MAX {
+            return Some(format!("its process sent a message of {length} bytes"));
+        }
+        let mut body = vec![0; length];
+        stdout.read_exact(&mut body).await.ok()?;
+        let sent = answers.send(Ok(Frame { body: body.into() })).await;
+        if sent.is_err() {
+            return Some("the coordinator is gone".into());
+        }
+    }
+}

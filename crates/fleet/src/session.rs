@@ -1,0 +1,148 @@
+//! The process of a run on an agent's host: a node of the tree, its own host, and the links to the
+//! agents that it leads.
+//!
+//! Messages from above come through its standard input, those upwards go to its standard output.
+//! The end of its input ends the run.
+
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::Duration;
+
+use crate::allow::Allowed;
+use crate::host::Host;
+use crate::identity::Identity;
+use crate::link::{Arrived, Links};
+use crate::message::{FromAgent, ToAgent};
+use crate::network::Arrival;
+use crate::node::{Effect, Node};
+use crate::now_ns;
+use crate::wire;
+
+/// Longest time between two looks at who is silent.
+const TICK: Duration = Duration::from_millis(50);
+
+enum Input {
+    Above(Box<ToAgent>),
+    /// The end of the input, or what makes no sense in it.
+    AboveGone(Option<String>),
+    Here(Box<FromAgent>),
+    Below(Arrived),
+}
+
+/// Serves a run until its input ends. The reason, where that was no orderly end.
+///
+/// # Errors
+/// The kernel's: no thread, no descriptor, a pipe that breaks.
+pub fn serve(
+    allowed: Allowed,
+    identity: Identity,
+    input: impl Read + Send + 'static,
+    output: impl Write,
+) -> io::Result<Option<String>> {
+    let (sender, inputs) = mpsc::channel();
+    let here = sender.clone();
+    // This end takes everything until it is dropped.
+    let answer = Arc::new(move |message| drop(here.send(Input::Here(Box::new(message)))));
+    let mut session = Session {
+        node: Node::agent(now_ns()),
+        host: Host::new(allowed, now_ns, answer)?,
+        links: None,
+        identity,
+        sender: sender.clone(),
+        output,
+        is_over: false,
+    };
+    thread::Builder::new().name("candor/above".into()).spawn(move || read(input, &sender))?;
+    let mut why = None;
+    while !session.is_over {
+        let mut effects = Vec::new();
+        let node = &mut session.node;
+        match inputs.recv_timeout(TICK) {
+            Ok(Input::Above(message)) => node.from_above(now_ns(), *message, &mut effects),
+            Ok(Input::AboveGone(reason)) => {
+                why = reason;
+                session.is_over = true;
+            }
+            Ok(Input::Here(message)) => node.from_child(now_ns(), 0, *message, &mut effects),
+            Ok(Input::Below(Arrived { child, arrival, .. })) => match arrival {
+                Arrival::Message(message) => {
+                    node.from_child(now_ns(), child, *message, &mut effects);
+                }
+                Arrival::Broken(why) => node.child_lost(child, &why, &mut effects),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => session.is_over = true,
+        }
+        node.tick(now_ns(), &mut effects);
+        for effect in effects {
+            session.apply(effect)?;
+        }
+    }
+    // Those below see that their calls end, and clean up meanwhile.
+    session.links = None;
+    session.host.end();
+    Ok(why)
+}
+
+struct Session<W> {
+    node: Node,
+    host: Host,
+    /// Links to agents below; none as long as this one leads nobody.
+    links: Option<Links>,
+    identity: Identity,
+    sender: Sender<Input>,
+    output: W,
+    is_over: bool,
+}
+
+impl<W: Write> Session<W> {
+    fn apply(&mut self, effect: Effect) -> io::Result<()> {
+        match effect {
+            Effect::Up(message) => {
+                let body = wire::encode(&message).map_err(io::Error::other)?;
+                match wire::write(&mut self.output, &body) {
+                    // Nobody listens any more; the end of the input follows.
+                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_over = true,
+                    written => written?,
+                }
+            }
+            Effect::Down(0, message) => self.host.take(message),
+            Effect::Down(child, message) => {
+                self.links.iter().for_each(|links| links.send(child, message.clone()));
+            }
+            Effect::Connect(child, address) => {
+                if self.links.is_none() {
+                    let sender = self.sender.clone();
+                    let take = move |arrived| drop(sender.send(Input::Below(arrived)));
+                    self.links = Some(Links::new(self.identity.clone(), take)?);
+                }
+                self.links.iter().for_each(|links| links.connect(child, &address));
+            }
+            Effect::Close(child) => self.links.iter().for_each(|links| links.close(child)),
+            Effect::Orphaned => self.is_over = true,
+        }
+        Ok(())
+    }
+}
+
+/// Reads messages until the input ends.
+fn read(mut input: impl Read, sender: &Sender<Input>) {
+    let gone = loop {
+        match wire::read(&mut input) {
+            Ok(Some(body)) => match wire::decode(&body) {
+                Ok(message) => {
+                    if sender.send(Input::Above(message)).is_err() {
+                        return;
+                    }
+                }
+                Err(error) => break Some(error.to_string()),
+            },
+            Ok(None) => break None,
+            Err(error) => break Some(error.to_string()),
+        }
+    };
+    // The session may have ended by itself.
+    let _ = sender.send(Input::AboveGone(gone));
+}
