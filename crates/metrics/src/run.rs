@@ -68,9 +68,9 @@ impl RunMetrics {
                 self.work.begin();
                 self.progress.phase_started(phase, *expected_ns);
             }
-            Event::Sampled { phase, in_ramp, samples, host } => {
+            Event::Sampled { phase, in_ramp, samples, hosts } => {
                 self.progress.set(phase, if *in_ramp { "ramp" } else { "running" });
-                self.host(host);
+                hosts.iter().for_each(|host| self.host(host));
                 // The report leaves the ramp out as well.
                 if !in_ramp {
                     samples.iter().for_each(|sample| self.work.sample(phase, sample));

@@ -54,8 +54,8 @@ pub enum Event {
         in_ramp: bool,
         /// The jobs that were at work in it.
         samples: Vec<JobSample>,
-        /// Counters of the host meanwhile.
-        host: HostSample,
+        /// Counters of each host meanwhile, in the order of their numbers.
+        hosts: Vec<HostSample>,
     },
     /// A worker did all that was asked of it.
     WorkerDone {
@@ -119,7 +119,7 @@ pub struct JobSample {
     pub job: String,
     /// Counts and percentiles.
     pub sample: Sample,
-    /// Work of each of its workers on this host meanwhile, by rank; none where that is not known.
+    /// Work of each of its workers meanwhile, by rank; none where that is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerSample>,
 }

@@ -85,6 +85,33 @@ impl HostSample {
     }
 }
 
+/// Busy share of the CPUs of all hosts together; absent where no host knows its own.
+pub fn cpu_busy_of(hosts: &[HostSample]) -> Option<f64> {
+    mean_of(hosts, |host| host.cpu_busy)
+}
+
+impl CpuShares {
+    /// Shares of the time of the CPUs of all hosts together; absent where no host knows its own.
+    pub fn of_hosts(hosts: &[HostSample]) -> Option<CpuShares> {
+        let mean =
+            |of: fn(&CpuShares) -> f64| mean_of(hosts, |host| host.cpu_shares.map(|s| of(&s)));
+        Some(CpuShares {
+            user: mean(|shares| shares.user)?,
+            system: mean(|shares| shares.system)?,
+            iowait: mean(|shares| shares.iowait)?,
+            idle: mean(|shares| shares.idle)?,
+        })
+    }
+}
+
+/// Mean of a share over hosts, each with the weight of its CPUs.
+fn mean_of(hosts: &[HostSample], share: impl Fn(&HostSample) -> Option<f64>) -> Option<f64> {
+    let of = |host| Some((share(host)?, host.cpus_busy.len().max(1) as f64));
+    let known: Vec<(f64, f64)> = hosts.iter().filter_map(of).collect();
+    let cpus: f64 = known.iter().map(|(_, cpus)| cpus).sum();
+    (cpus > 0.0).then(|| known.iter().map(|(share, cpus)| share * cpus).sum::<f64>() / cpus)
+}
+
 /// Share of CPU time that was neither idle nor spent waiting for I/O.
 fn busy(before: &CpuTimes, after: &CpuTimes) -> f64 {
     let shares = shares(before, after);
@@ -144,6 +171,23 @@ mod tests {
             ..DeviceSample::default()
         };
         assert_eq!(sample.devices, [expected]);
+    }
+
+    #[test]
+    fn shares_of_several_hosts_weigh_by_their_cpus() {
+        let host = |cpus: usize, user| HostSample {
+            cpu_busy: Some(user),
+            cpu_shares: Some(CpuShares { user, idle: 1.0 - user, ..CpuShares::default() }),
+            cpus_busy: vec![user; cpus],
+            ..HostSample::default()
+        };
+        let hosts = [host(1, 1.0), host(3, 0.5), HostSample::default()];
+        let together = CpuShares { user: 0.625, idle: 0.375, ..CpuShares::default() };
+        assert_eq!(
+            (cpu_busy_of(&hosts), CpuShares::of_hosts(&hosts)),
+            (Some(0.625), Some(together))
+        );
+        assert_eq!((cpu_busy_of(&hosts[2..]), CpuShares::of_hosts(&[])), (None, None));
     }
 
     #[test]

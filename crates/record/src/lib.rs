@@ -52,7 +52,7 @@ pub use finding::{
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
-pub use host_sample::{CpuShares, DeviceSample, HostSample};
+pub use host_sample::{CpuShares, DeviceSample, HostSample, cpu_busy_of};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};

@@ -65,15 +65,18 @@ fn phase(
         ceilings: judged.map(|judged| judged.ceilings.clone()).unwrap_or_default(),
     };
     let mut events = vec![(begin_ns, started)];
-    let hosts = host_samples(record.host());
+    let hosts: Vec<Vec<HostSample>> = record.hosts.iter().map(host_samples).collect();
     let intervals = intervals(&record.measurements);
     let last = intervals.len().saturating_sub(1);
     for (at, samples) in intervals.into_iter().enumerate() {
         let at_ns = samples.iter().map(|of| of.sample.at_ns).max().unwrap_or(0);
         // The last interval ends with the phase, whose counters are those after it.
-        let host = if at == last { hosts.last() } else { hosts.get(at) };
-        let host = host.cloned().unwrap_or_default();
-        let sampled = Event::Sampled { phase: phase.clone(), in_ramp: false, samples, host };
+        let of = |host: &Vec<HostSample>| match at == last {
+            true => host.last().cloned(),
+            false => host.get(at).cloned(),
+        };
+        let hosts = hosts.iter().filter_map(of).collect();
+        let sampled = Event::Sampled { phase: phase.clone(), in_ramp: false, samples, hosts };
         events.push((begin_ns + at_ns, sampled));
     }
     for measured in &record.measurements {
@@ -165,19 +168,22 @@ mod tests {
         Snapshot { at_ns, devices: vec![("sda".into(), disk)], ..Snapshot::default() }
     }
 
+    /// A phase of two hosts, of which the second counts twice as much by its own clock.
     fn record(name: &str, at_ns: u64) -> PhaseRecord {
         let all = (1..=3).map(|s| sample(s * SECOND, 10)).collect();
         let short = vec![sample(SECOND, 1), sample(2 * SECOND - SECOND / 10, 1)];
-        let host = HostRecord {
+        let host = |at_ns: u64, times: u64| HostRecord {
             before: snapshot(at_ns, 100),
-            during: vec![snapshot(at_ns + SECOND, 110), snapshot(at_ns + 2 * SECOND, 130)],
-            after: snapshot(at_ns + 3 * SECOND, 160),
+            during: [(1, 10), (2, 30)]
+                .map(|(s, reads)| snapshot(at_ns + s * SECOND, 100 + times * reads))
+                .into(),
+            after: snapshot(at_ns + 3 * SECOND, 100 + times * 60),
             ..HostRecord::default()
         };
         PhaseRecord {
             name: name.into(),
             measurements: vec![measurement("long", all), measurement("short", short)],
-            hosts: vec![host],
+            hosts: vec![host(at_ns, 1), host(at_ns + 7, 2)],
             ..PhaseRecord::default()
         }
     }
@@ -197,9 +203,10 @@ mod tests {
                     format!("{at}: run of {phases}, {expected_ns:?}")
                 }
                 Event::PhaseStarted { phase, .. } => format!("{at}: {phase}"),
-                Event::Sampled { samples, host, .. } => {
+                Event::Sampled { samples, hosts, .. } => {
                     let jobs: Vec<&str> = samples.iter().map(|of| of.job.as_str()).collect();
-                    format!("{at}: {jobs:?}, {} reads", host.devices[0].reads)
+                    let reads: Vec<u64> = hosts.iter().map(|of| of.devices[0].reads).collect();
+                    format!("{at}: {jobs:?}, reads {reads:?}")
                 }
                 Event::WorkerDone { job, rank, .. } => format!("{at}: {job} {rank} ended"),
                 Event::PhaseJudged { phase, verdict, .. } => format!("{at}: {phase} {verdict:?}"),
@@ -212,10 +219,10 @@ mod tests {
         let expected = [
             "0: run of 2, Some(13000000000)",
             "0: a",
-            r#"1: ["long", "short"], 10 reads"#,
+            r#"1: ["long", "short"], reads [10, 20]"#,
             "1.9: short 0 ended",
-            r#"2: ["short", "long"], 20 reads"#,
-            r#"3: ["long"], 30 reads"#,
+            r#"2: ["short", "long"], reads [20, 40]"#,
+            r#"3: ["long"], reads [30, 60]"#,
             "3: long 0 ended",
             "3: a Believable",
             "3: a ended",

@@ -95,6 +95,26 @@ impl PhaseRecord {
     pub fn host(&self) -> &HostRecord {
         self.hosts.first().unwrap_or(&NO_HOST)
     }
+
+    /// Names of the hosts in their order. Hosts of one name have their addresses behind it, or
+    /// their numbers.
+    pub fn host_names(&self) -> Vec<String> {
+        let address = |host: &HostRecord| host.member.as_ref().map(|of| of.address.clone());
+        let name = |(at, host): (usize, &HostRecord)| {
+            let alike = || self.hosts.iter().filter(|other| other.host == host.host);
+            let tells = |text: &String| {
+                let same = |other: &&HostRecord| address(other).as_ref() == Some(text);
+                !text.is_empty() && alike().filter(same).count() == 1
+            };
+            match (alike().count(), address(host).filter(tells)) {
+                (1, _) if !host.host.is_empty() => host.host.clone(),
+                (_, Some(address)) if host.host.is_empty() => address,
+                (_, Some(address)) => format!("{} ({address})", host.host),
+                (_, None) => format!("{} #{at}", host.host).trim_start().to_owned(),
+            }
+        };
+        self.hosts.iter().enumerate().map(name).collect()
+    }
 }
 
 /// Record of one host for a phase.
@@ -203,4 +223,23 @@ pub struct MemoryCopy {
     pub buffer_bytes: u64,
     /// Cost in seconds: making the buffers, copying.
     pub cost_s: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_one_name_are_told_apart() {
+        let host = |name: &str, address: &str| HostRecord {
+            host: name.into(),
+            member: Some(FleetMember { address: address.into(), ..FleetMember::default() }),
+            ..HostRecord::default()
+        };
+        let names = |hosts| PhaseRecord { hosts, ..PhaseRecord::default() }.host_names();
+        let alike = vec![host("a", "10.0.0.1"), host("b", "10.0.0.2"), host("a", "10.0.0.3")];
+        assert_eq!(names(alike), ["a (10.0.0.1)", "b", "a (10.0.0.3)"]);
+        assert_eq!(names(vec![host("a", "x"), host("a", "x")]), ["a #0", "a #1"]);
+        assert_eq!(names(vec![host("", "x"), host("", "")]), ["x", "#1"]);
+    }
 }

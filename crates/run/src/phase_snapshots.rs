@@ -79,13 +79,13 @@ impl Watch for PhaseSnapshots {
             return;
         }
         let now = self.sampler.snapshot(SnapshotDetail::Light);
-        let host = HostSample::between(&self.host.host, &self.last, &now);
+        let hosts = vec![HostSample::between(&self.host.host, &self.last, &now)];
         self.last = now;
         if !in_ramp {
             self.host.during.push(self.last.clone());
         }
         let phase = self.phase.clone();
-        self.channels.events.send(Event::Sampled { phase, in_ramp, samples, host });
+        self.channels.events.send(Event::Sampled { phase, in_ramp, samples, hosts });
     }
 
     fn takes_interim(&mut self) -> bool {

@@ -246,7 +246,7 @@ mod tests {
                     phase: name.clone(),
                     in_ramp: false,
                     samples: vec![JobSample { job: "job".into(), sample, ..JobSample::default() }],
-                    host: HostSample::default(),
+                    hosts: vec![HostSample::default()],
                 },
             ),
             (18 * SECOND, Event::PhaseDone { record: Box::new(record) }),
@@ -294,7 +294,7 @@ mod tests {
                 },
                 ..JobSample::default()
             }],
-            host: HostSample::default(),
+            hosts: vec![HostSample::default()],
         };
         let started = |phase: &str, search_step| Event::PhaseStarted {
             phase: phase.into(),

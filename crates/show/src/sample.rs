@@ -456,6 +456,8 @@ fn full_phase() -> Judged {
             ops_per_s_one_at_a_time: 40_100.0,
         }),
         memory_copy: Some(MemoryCopy { bytes_per_s: 8.4e9, threads: 2, ..MemoryCopy::default() }),
+        member: None,
+        measurements: Vec::new(),
     };
     let mut phase = phase("write", full_measurement());
     phase.record.hosts = vec![host];

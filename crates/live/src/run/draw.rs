@@ -7,7 +7,7 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::style::Style;
 use ratatui_core::text::{Line, Span};
 
-use super::state::{OpRow, PhaseResult, State, WORKER_VALUES};
+use super::state::{HostRow, OpRow, PhaseResult, State, WORKER_VALUES};
 use super::{RunScreen, View};
 use crate::marks::{Timeline, bar};
 use crate::page::{self, Section, bad, caution, dim, drawn, strong};
@@ -102,7 +102,10 @@ fn lines(screen: &RunScreen, columns: usize) -> Vec<Line<'static>> {
         View::Overview => Vec::new(),
         View::Jobs => jobs(screen, state).lines,
         View::Workers => workers(screen, state, columns).lines,
-        View::Devices => devices(screen, state, columns).lines,
+        View::Devices => {
+            let hosts = hosts(state, columns).lines;
+            hosts.into_iter().chain(devices(screen, state, columns).lines).collect()
+        }
         View::Findings => findings(state, columns),
     };
     match lines.is_empty() {
@@ -113,6 +116,8 @@ fn lines(screen: &RunScreen, columns: usize) -> Vec<Line<'static>> {
 
 fn overview(screen: &RunScreen, state: &State, columns: usize) -> Vec<Section> {
     let mut jobs = jobs(screen, state);
+    let mut hosts = hosts(state, columns);
+    hosts.least = hosts.lines.len().min(3);
     let mut devices = devices(screen, state, columns);
     // One of each in any case, and more of both before the rest gets any.
     jobs.least = jobs.lines.len().min(4);
@@ -122,7 +127,7 @@ fn overview(screen: &RunScreen, state: &State, columns: usize) -> Vec<Section> {
     found.least = found.lines.len().min(2);
     let mut results = results(screen.units, state);
     results.least = results.lines.len().min(3);
-    vec![figures, jobs, devices, found, results]
+    vec![figures, jobs, hosts, devices, found, results]
 }
 
 /// Rates, latencies and CPUs over time, and the ceilings of the rates.
@@ -278,6 +283,32 @@ fn workers(screen: &RunScreen, state: &State, columns: usize) -> Section {
             format!("{:<10} {per_s:>7} {rate:>11} {picture}", candor_show::cut(&name, 10))
         });
         section.add(cells.collect::<Vec<_>>().join("  "));
+    }
+    section
+}
+
+/// A row for each of several hosts.
+fn hosts(state: &State, columns: usize) -> Section {
+    if state.hosts.is_empty() {
+        return Section::default();
+    }
+    let share = |share: Option<f64>| share.map_or_else(|| "-".to_owned(), column::share);
+    let row = |cells: [&str; 4]| {
+        let [host, busy, one_cpu, device] = cells;
+        let host = candor_show::cut(host, 19);
+        let device = candor_show::cut(device, 24);
+        format!("{host:<19} {busy:>9} {one_cpu:>11} {device:>24}")
+    };
+    let title = ["host", "CPUs busy", "busiest CPU", "busiest device"];
+    let mut section = Section::titled(row(title));
+    let picture_columns = columns.saturating_sub(68).min(60);
+    for HostRow { host, cpu_busy, busiest_cpu, busiest_device, timeline } in &state.hosts {
+        let device = busiest_device.as_ref();
+        let device = device.map(|(name, busy)| format!("{name} {}", column::share(*busy)));
+        let device = device.unwrap_or_else(|| "-".to_owned());
+        let text = row([host, &share(*cpu_busy), &share(*busiest_cpu), &device]);
+        let picture = Span::styled(timeline.sparkline(picture_columns), drawn());
+        section.lines.push(Line::from(vec![Span::raw(format!("{text}  ")), picture]));
     }
     section
 }

@@ -2,7 +2,7 @@
 
 use candor_record::{
     Ceiling, DeviceRates, Event, Finding, HostSample, JobSample, OpSample, PrepareStep, Rates,
-    RunProgress, Verdict, WorkerSample,
+    RunProgress, Verdict, WorkerSample, cpu_busy_of,
 };
 
 use crate::marks::Timeline;
@@ -31,6 +31,8 @@ pub struct State {
     pub workers: Vec<WorkerRow>,
     /// The devices below the targets.
     pub devices: Vec<DeviceRow>,
+    /// The hosts, where there are several.
+    pub hosts: Vec<HostRow>,
     /// Busy share of all CPUs.
     pub cpu_busy: Option<f64>,
     /// Findings, each with its phase.
@@ -132,6 +134,21 @@ pub struct DeviceRow {
     pub timeline: Timeline,
 }
 
+/// A host among several, in the last interval.
+#[derive(Clone, Debug, Default)]
+pub struct HostRow {
+    /// Name.
+    pub host: String,
+    /// Busy share of all of its CPUs.
+    pub cpu_busy: Option<f64>,
+    /// The CPU that was busiest.
+    pub busiest_cpu: Option<f64>,
+    /// The device that was busiest, and its share of time with a request in flight.
+    pub busiest_device: Option<(String, f64)>,
+    /// Busy share of the CPUs over time.
+    pub timeline: Timeline,
+}
+
 impl State {
     /// Takes an event that came at that time.
     pub fn on(&mut self, event: &Event, now_ns: u64) {
@@ -145,10 +162,10 @@ impl State {
                 self.preparing = Some(Preparing { step: *step, what: what.clone(), bytes });
             }
             Event::PhaseStarted { ceilings, .. } => self.begin(ceilings),
-            Event::Sampled { in_ramp, samples, host, .. } => {
+            Event::Sampled { in_ramp, samples, hosts, .. } => {
                 self.in_ramp = *in_ramp;
                 self.sampled(samples);
-                self.host_sampled(host);
+                self.hosts_sampled(hosts);
             }
             Event::WorkerDone { job, rank, .. } => self.worker(job, *rank).is_done = true,
             Event::PhaseDone { record } => {
@@ -217,13 +234,36 @@ impl State {
         self.timelines.p99.push(p99);
     }
 
-    fn host_sampled(&mut self, host: &HostSample) {
-        self.cpu_busy = host.cpu_busy;
-        self.timelines.cpu.push(host.cpu_busy);
+    fn hosts_sampled(&mut self, hosts: &[HostSample]) {
+        self.cpu_busy = cpu_busy_of(hosts);
+        self.timelines.cpu.push(self.cpu_busy);
+        let are_several = hosts.len() > 1;
+        for host in hosts {
+            self.devices_sampled(host, are_several);
+            if are_several {
+                self.host(&host.host).take(host);
+            }
+        }
+    }
+
+    /// The row of a host; it is made where there is none.
+    fn host(&mut self, name: &str) -> &mut HostRow {
+        let known = self.hosts.iter().position(|row| row.host == name);
+        let at = known.unwrap_or_else(|| {
+            self.hosts.push(HostRow { host: name.to_owned(), ..HostRow::default() });
+            self.hosts.len() - 1
+        });
+        &mut self.hosts[at]
+    }
+
+    fn devices_sampled(&mut self, host: &HostSample, are_several: bool) {
         for sample in &host.devices {
-            let known = self.devices.iter().position(|row| row.device == sample.device);
+            let device = match are_several {
+                true => format!("{}:{}", host.host, sample.device),
+                false => sample.device.clone(),
+            };
+            let known = self.devices.iter().position(|row| row.device == device);
             let at = known.unwrap_or_else(|| {
-                let device = sample.device.clone();
                 self.devices.push(DeviceRow { device, ..DeviceRow::default() });
                 self.devices.len() - 1
             });
@@ -251,6 +291,16 @@ impl State {
             self.workers.len() - 1
         });
         &mut self.workers[at]
+    }
+}
+
+impl HostRow {
+    fn take(&mut self, sample: &HostSample) {
+        self.cpu_busy = sample.cpu_busy;
+        self.busiest_cpu = sample.cpus_busy.iter().copied().max_by(f64::total_cmp);
+        let busiest = sample.devices.iter().max_by(|a, b| a.utilisation.total_cmp(&b.utilisation));
+        self.busiest_device = busiest.map(|device| (device.device.clone(), device.utilisation));
+        self.timeline.push(sample.cpu_busy);
     }
 }
 

@@ -73,7 +73,7 @@ fn sampled(at: u64, jobs: Vec<(&str, Vec<OpSample>)>, workers: u64) -> Event {
         devices: vec![device("sda", reads), device("dm-0", reads / 2)],
         ..HostSample::default()
     };
-    Event::Sampled { phase: "p".into(), in_ramp: at == 0, samples, host }
+    Event::Sampled { phase: "p".into(), in_ramp: at == 0, samples, hosts: vec![host] }
 }
 
 fn finding() -> Finding {
@@ -214,6 +214,30 @@ fn a_series_leaves_room_for_results_beside_what_it_finds_again_and_again() {
     assert!(shown.contains("|depth 19 ") && shown.contains("|depth 18 "), "{shown}");
     screen.key(Key::Char('5'));
     assert!(drawn(&screen, 17, 80, 24).contains("in depth 19"), "each has its phase there");
+}
+
+#[test]
+fn several_hosts_have_rows_and_devices_of_their_own() {
+    let mut screen = screen(4);
+    let mut event = sampled(6, vec![("j", vec![op(BlocksOp::Read.operation(), 900, 900)])], 1);
+    let Event::Sampled { hosts, .. } = &mut event else { panic!("an interval") };
+    let named = |host: &str, busy| HostSample {
+        host: host.into(),
+        cpu_busy: Some(busy),
+        cpus_busy: vec![busy, 2.0 * busy],
+        ..hosts[0].clone()
+    };
+    *hosts = vec![named("node-a", 0.2), named("node-b", 0.4)];
+    let mut fresh = RunScreen::default();
+    for screen in [&mut screen, &mut fresh] {
+        screen.on(&started("random read 4 KiB, depth 32", 1), 17 * SECOND);
+        screen.on(&event, 18 * SECOND);
+    }
+    let overview = drawn(&screen, 18, 80, 24);
+    assert!(overview.contains("|node-b                   40 %        80 %"), "{overview}");
+    assert!(overview.contains("|CPUs busy          30 %"), "{overview}");
+    fresh.key(Key::Char('4'));
+    insta::assert_snapshot!(drawn(&fresh, 18, 80, 24));
 }
 
 #[test]

@@ -50,7 +50,7 @@ fn sampled(phase: &str, in_ramp: bool, ops: u64) -> Event {
         ..HostSample::default()
     };
     let samples = vec![JobSample { job: "job \"a\"".into(), sample, workers: Vec::new() }];
-    Event::Sampled { phase: phase.into(), in_ramp, samples, host }
+    Event::Sampled { phase: phase.into(), in_ramp, samples, hosts: vec![host] }
 }
 
 /// The end of a phase with that many reads, of which some read back, and none that failed but one.
@@ -112,6 +112,23 @@ fn values(metrics: &RunMetrics) -> BTreeMap<String, f64> {
         (name.to_owned(), value.parse().expect("a number"))
     };
     samples.map(value).collect()
+}
+
+#[test]
+fn each_host_has_values_of_its_own() {
+    let mut metrics = RunMetrics::default();
+    let mut event = sampled("one", false, 10);
+    let Event::Sampled { hosts, .. } = &mut event else { panic!("an interval") };
+    hosts.push(HostSample { host: "there".into(), cpu_busy: Some(0.5), ..hosts[0].clone() });
+    metrics.take(&event);
+    let values = values(&metrics);
+    for (host, busy) in [("here", 0.25), ("there", 0.5)] {
+        assert_eq!(values[&format!("candor_cpu_busy_ratio{{host=\"{host}\"}}")], busy);
+        let reads = format!(
+            "candor_device_operations_total{{host=\"{host}\",device=\"sda\",direction=\"read\"}}"
+        );
+        assert_eq!(values[&reads], 10.0, "{values:#?}");
+    }
 }
 
 #[test]

@@ -3,17 +3,23 @@
 //! Counts and distributions add up exactly; rates are computed anew from the sums. A figure that
 //! cannot be known from its parts is absent.
 
-use super::{EngineUsed, IoFailure, Measurement, OpSample, OpStats, ReadBack, Sample, VerifyStats};
+use super::{
+    EngineUsed, FirstDone, IoFailure, Measurement, OpCount, OpSample, OpStats, ReadBack, Sample,
+    VerifyStats,
+};
 use crate::by_name::Named;
 
 impl Measurement {
     /// Adds the same job's measurement on the next host, which ran at the same time. Its workers
     /// get the ranks after those that are here.
     ///
-    /// Absent afterwards, since the parts do not hold them: the counts when the first worker ended
-    /// (`first_done`), steadiness, percentiles of samples, and the log.
+    /// The counts when the first worker ended (`first_done`) are sums of what each host had counted
+    /// when it learnt of that worker, at the latest of these moments: a rate of them is never too
+    /// high. Absent afterwards, since the parts do not hold them: steadiness, percentiles of
+    /// samples, the log, and `first_done` where a host that completed something lacks its own.
     pub fn merge(&mut self, next: Measurement) {
         let chased = [self.load_latency_sum(), next.load_latency_sum()];
+        self.first_done = self.first_done_with(&next);
         for worker in next.per_worker {
             self.per_worker.push(super::WorkerStats { rank: worker.rank + self.workers, ..worker });
         }
@@ -24,7 +30,7 @@ impl Measurement {
         self.last_done.at_ns = self.last_done.at_ns.max(next.last_done.at_ns);
         self.last_done.ops += next.last_done.ops;
         self.last_done.bytes += next.last_done.bytes;
-        (self.first_done, self.steady, self.log) = (None, None, None);
+        (self.steady, self.log) = (None, None);
         merge_samples(&mut self.samples, next.samples);
         self.add_targets(next.per_target);
         next.errors.into_iter().for_each(|failure| failure.add_to(&mut self.errors));
@@ -63,6 +69,33 @@ impl Measurement {
         }
     }
 
+    /// Counts of both at the end of the first worker of either.
+    fn first_done_with(&self, next: &Measurement) -> Option<FirstDone> {
+        self.first_done.as_ref().or(next.first_done.as_ref())?;
+        let [mut mine, theirs] = [self.counted_at_first()?, next.counted_at_first()?];
+        mine.at_ns = mine.at_ns.max(theirs.at_ns);
+        mine.ops += theirs.ops;
+        mine.bytes += theirs.bytes;
+        add_by_name(&mut mine.operations, theirs.operations, OpCount::add);
+        let all = (self.workers + next.workers) as usize;
+        mine.worker_ops.extend(theirs.worker_ops);
+        // Some host does not know what each of its workers had done.
+        if mine.worker_ops.len() != all {
+            mine.worker_ops.clear();
+        }
+        Some(mine)
+    }
+
+    /// Counts of a host when the first worker ended; zero where its job completed nothing at all.
+    fn counted_at_first(&self) -> Option<FirstDone> {
+        let nothing =
+            || FirstDone { worker_ops: vec![0; self.workers as usize], ..FirstDone::default() };
+        match &self.first_done {
+            None => (self.ops_done() == 0).then(nothing),
+            known => known.clone(),
+        }
+    }
+
     fn load_latency_sum(&self) -> Option<f64> {
         self.load_latency_ns.map(|ns| ns * self.ops_done() as f64)
     }
@@ -76,6 +109,13 @@ impl OpStats {
             ns => count as f64 * 1e9 / ns as f64,
         };
         (self.ops_per_s, self.bytes_per_s) = (per_second(self.ops), per_second(self.bytes));
+    }
+}
+
+impl OpCount {
+    fn add(&mut self, next: &OpCount) {
+        self.ops += next.ops;
+        self.bytes += next.bytes;
     }
 }
 

@@ -110,8 +110,8 @@ fn each_interval_is_one_event_with_all_jobs_and_the_host() {
     plan.phases[0].jobs.push(second);
     let mut intervals = Vec::new();
     let take = |event: &Event| {
-        if let Event::Sampled { samples, host, in_ramp: false, .. } = event {
-            intervals.push((samples.len(), host.clone()));
+        if let Event::Sampled { samples, hosts, in_ramp: false, .. } = event {
+            intervals.push((samples.len(), hosts[0].clone()));
         }
     };
     let during = consumed(&Control::default(), take, |channels| {

@@ -91,9 +91,9 @@ impl<'a> LiveOutput<'a> {
                     phase.active = phase.active.saturating_sub(1);
                 }
             }
-            Event::Sampled { samples, host, in_ramp: false, .. } => {
+            Event::Sampled { samples, hosts, in_ramp: false, .. } => {
                 if let Some(phase) = &mut self.phase {
-                    let interval = phase.live.add(samples, host, phase.active);
+                    let interval = phase.live.add(samples, hosts, phase.active);
                     return self.interval(&interval);
                 }
             }

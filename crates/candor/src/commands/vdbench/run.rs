@@ -309,8 +309,8 @@ impl Foreign for Run<'_> {
         commands(&mut self.written.get_mut().book, &self.shared, &now);
         match event {
             Event::PhaseStarted { .. } => self.phase_started(&now),
-            Event::Sampled { samples, host, .. } => {
-                self.written.get_mut().book.interval(samples, host, &now);
+            Event::Sampled { samples, hosts, .. } => {
+                self.written.get_mut().book.interval(samples, hosts, &now);
                 self.look_at_monitor(&now);
             }
             Event::PhaseDone { record } => self.phase_done(record, &now),

@@ -2,7 +2,7 @@
 //!
 //! [`Live`] adds up the samples of a phase; each interval is a value that the forms render.
 
-use candor_record::{HostSample, JobSample, OpSample, WorkerStats};
+use candor_record::{HostSample, JobSample, OpSample, WorkerStats, cpu_busy_of};
 
 use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
 use super::{Moment, json};
@@ -110,7 +110,7 @@ impl<'a> Live<'a> {
     }
 
     /// Adds the samples of an interval, in which so many workers had not ended.
-    pub fn add(&mut self, samples: &[JobSample], host: &HostSample, active: u32) -> Interval {
+    pub fn add(&mut self, samples: &[JobSample], hosts: &[HostSample], active: u32) -> Interval {
         let has = |job: &JobSample, name| job.sample.operations.iter().any(|op| op.name == name);
         let writes = self.phase.kind == PhaseKind::Write;
         self.is_mix |= writes && samples.iter().any(|job| has(job, "read"));
@@ -136,7 +136,7 @@ impl<'a> Live<'a> {
             runtime_ns: samples.iter().map(|job| job.sample.at_ns).max().unwrap_or(0),
             done_percent: self.done_percent(&sides),
             active,
-            cpu_percent: host.cpu_busy.map(|share| (share * 100.0) as u64),
+            cpu_percent: cpu_busy_of(hosts).map(|share| (share * 100.0) as u64),
             main: sides[0],
             read: is_mix.then_some(sides[1]),
         }
@@ -345,8 +345,8 @@ mod tests {
         let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
         let mut live = Live::new(&setup, &read);
         let reads = [(BlocksOp::Read.operation(), 30_151, 30_151 * 4096)];
-        live.add(&samples(1, &reads), &host(), 4);
-        let interval = live.add(&samples(2, &reads), &host(), 4);
+        live.add(&samples(1, &reads), &[host()], 4);
+        let interval = live.add(&samples(2, &reads), &[host()], 4);
         let line = "READ: 30151 IOPS; 117 MiB/s; 235 MiB; 4 threads; 17% CPU; 2s";
         assert_eq!(live.line(&interval), line);
         let csv = "2026-02-09T11:18:30.170-0500,,READ,2000,Total,,23,246996992,117,30151,0,0,0,530,\
@@ -369,7 +369,7 @@ mod tests {
             (BlocksOp::Read.operation(), 700, 700 * 4096),
             (BlocksOp::Write.operation(), 300, 300 * 4096),
         ];
-        let interval = live.add(&samples(1, &operations), &host(), 4);
+        let interval = live.add(&samples(1, &operations), &[host()], 4);
         assert!(live.line(&interval).starts_with("RWMIX70: 1000 IOPS; 3 MiB/s;"));
         let csv = live.csv(&interval, &moment());
         let of = |line: &str, at: usize| line.split(',').nth(at).map(String::from);
@@ -384,7 +384,7 @@ mod tests {
         (setup.asked.tree.dirs, setup.asked.tree.files) = (10, 10);
         let stat = phase(PhaseKind::Stat, "STAT");
         let mut live = Live::new(&setup, &stat);
-        let interval = live.add(&samples(1, &[(Step::Stat.operation(), 100, 0)]), &host(), 3);
+        let interval = live.add(&samples(1, &[(Step::Stat.operation(), 100, 0)]), &[host()], 3);
         assert_eq!(live.line(&interval), "STAT: 100 Files/s; 100 files; 3 threads; 17% CPU; 1s");
         assert_eq!(interval.done_percent, 25);
         assert_eq!(interval.main.entry_latency_ns, 530_000.0);

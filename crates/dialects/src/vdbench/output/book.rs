@@ -348,7 +348,7 @@ impl Book {
     }
 
     /// An interval ended.
-    pub fn interval(&mut self, samples: &[JobSample], host: &HostSample, now: &Now) {
+    pub fn interval(&mut self, samples: &[JobSample], hosts: &[HostSample], now: &Now) {
         let Some(mut current) = self.current.take() else { return };
         let counted = current.counted_steps();
         let of_job = |job: &candor_plan::Job| {
@@ -363,7 +363,7 @@ impl Book {
         for (figures, rest) in figures.iter_mut().zip(std::mem::take(&mut current.rest)) {
             figures.then(&rest);
         }
-        self.row(&mut current, figures, host.cpu_shares, now);
+        self.row(&mut current, figures, CpuShares::of_hosts(hosts), now);
         let nth = current.intervals.len() as u64;
         if nth == current.run.warmup_intervals && current.run.phase.ramp.0 > 0 {
             current.since.clear();

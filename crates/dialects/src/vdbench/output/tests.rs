@@ -120,7 +120,7 @@ fn pages(layout: Layout) -> (std::collections::BTreeMap<String, String>, RunResu
     let host = HostSample { cpu_shares: Some(cpu), ..HostSample::default() };
     for (second, ops) in [(1, 999), (2, 100), (3, 120)] {
         let samples = [sample("wd1 on sd1", ops, 40), sample("wd1 on sd2", 2 * ops, 0)];
-        book.interval(&samples, &host, &now(second));
+        book.interval(&samples, std::slice::from_ref(&host), &now(second));
     }
     let result = book.end(&record(), &now(3));
     book.close(true, &now(4));

@@ -125,11 +125,45 @@ proptest! {
     }
 }
 
+/// A host whose workers had done that when the first worker of all hosts ended.
+fn counted_at_first(done: &Done, workers: u32, at_ns: u64) -> Measurement {
+    let mut one = host(done, workers, 0);
+    let reads = done.iter().filter(|(op, ..)| *op == 0).count() as u64;
+    let read =
+        OpCount { ops: reads, bytes: 4096 * reads, ..OpCount::of(BlocksOp::Read.operation()) };
+    one.first_done = Some(FirstDone {
+        at_ns,
+        ops: reads,
+        bytes: 4096 * reads,
+        operations: vec![read],
+        worker_ops: (0..workers).map(|rank| reads * u64::from(rank == 0)).collect(),
+    });
+    one
+}
+
+#[test]
+fn counts_at_the_end_of_the_first_worker_add_up_to_the_latest_moment() {
+    let done = vec![(0, 0, 500), (0, 0, 700)];
+    let [early, late] = [counted_at_first(&done, 2, 100), counted_at_first(&done, 1, 130)];
+    let sum = merged([early.clone(), late.clone()]).first_done.expect("both know it");
+    assert_eq!((sum.at_ns, sum.ops, sum.bytes), (130, 4, 4 * 4096));
+    assert_eq!((sum.operation("read").ops, sum.worker_ops), (4, vec![2, 0, 2]));
+    // A host without work completed nothing, whether it was first or not.
+    let idle = host(&Vec::new(), 2, 0);
+    let sum = merged([idle.clone(), late.clone()]).first_done.expect("one had work");
+    assert_eq!((sum.ops, sum.worker_ops), (2, vec![0, 0, 2]));
+    assert_eq!(merged([late.clone(), idle.clone()]).first_done.expect("as before").ops, 2);
+    assert_eq!(merged([idle.clone(), idle]).first_done, None);
+    let unknown = host(&done, 1, 0);
+    let sum = merged([early.clone(), unknown.clone(), late.clone()]);
+    assert_eq!(sum.first_done, None, "nobody knows what one of them had done");
+    assert_eq!(merged([unknown, early, late]).first_done, None);
+}
+
 #[test]
 fn what_parts_do_not_hold_is_absent() {
     let one = |p99| {
         let mut one = host(&vec![(0, 0, 500), (0, 0, 700)], 1, 0);
-        one.first_done = Some(FirstDone { ops: 8, ..FirstDone::default() });
         one.samples[0].operations[0].latency_ns_p99 = Some(p99);
         one.samples[0].operations[1].latency_ns_p99 = Some(p99);
         one.engine = EngineUsed {
@@ -143,7 +177,7 @@ fn what_parts_do_not_hold_is_absent() {
     let mut idle = one(5);
     idle.samples[0].operations[0].ops = 0;
     let sum = merged([one(1), one(2)]);
-    assert_eq!((&sum.first_done, sum.samples[0].operations[0].latency_ns_p99), (&None, None));
+    assert_eq!(sum.samples[0].operations[0].latency_ns_p99, None);
     assert_eq!(sum.engine.features, ["direct"]);
     assert_eq!(sum.engine.clock, "c2");
     let read = &merged([idle, one(3)]).samples[0].operations[0];
