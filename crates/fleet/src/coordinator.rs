@@ -31,6 +31,8 @@ pub struct Coordinator<N> {
     rounds: u32,
     /// The plan that all hosts have.
     sent: Option<Plan>,
+    /// All were told to stop, since one is lost.
+    is_stopped: bool,
 }
 
 impl<N: Network> Coordinator<N> {
@@ -45,6 +47,7 @@ impl<N: Network> Coordinator<N> {
             lost: Vec::new(),
             rounds: 1,
             sent: None,
+            is_stopped: false,
         }
     }
 
@@ -108,6 +111,20 @@ impl<N: Network> Coordinator<N> {
         (at_ns, self.begin(Request::Collect))
     }
 
+    /// Waits a moment for the results of the phase under way. Once a host is lost, all others are
+    /// stopped: what is left of the phase is not what the plan asked for.
+    pub fn follow(&mut self, asked: Asked) -> Option<Reply> {
+        let reply = self.answer(asked);
+        if reply.is_some() {
+            return reply;
+        }
+        self.pump(self.now_ns() + TICK_NS);
+        if !self.lost.is_empty() && !std::mem::replace(&mut self.is_stopped, true) {
+            self.word(Word::Stop);
+        }
+        None
+    }
+
     /// The phase that is ready will not begin.
     pub fn discard(&mut self) {
         self.tell(ToAgent::Discard);
@@ -159,7 +176,7 @@ impl<N: Network> Coordinator<N> {
         let (now_ns, mut effects) = (self.now_ns(), Vec::new());
         match arrived {
             Some((child, Arrival::Message(message))) => {
-                self.node.from_child(now_ns, child, *message, &mut effects);
+                self.node.take_from_child(now_ns, child, *message, &mut effects);
             }
             Some((child, Arrival::Broken(why))) => {
                 self.node.child_lost(child, &why, &mut effects);
@@ -172,7 +189,7 @@ impl<N: Network> Coordinator<N> {
 
     fn tell(&mut self, message: ToAgent) {
         let (now_ns, mut effects) = (self.now_ns(), Vec::new());
-        self.node.from_above(now_ns, message, &mut effects);
+        self.node.take_from_above(now_ns, message, &mut effects);
         self.apply(effects);
     }
 

@@ -1,14 +1,14 @@
 //! Hosts of a fleet as the runner of a run.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Event, FleetMember, HostRecord, LostHost, Note};
+use candor_record::{Event, FleetMember, HostRecord, JobSample, LostHost, Note};
 use candor_run::{
     Channels, Collected, Command, Ready, RunError, Runner, Running, Space, Survey, Task,
 };
@@ -83,6 +83,8 @@ pub struct Fleet {
     notes: Vec<Note>,
     /// Work of each host in the phase under way, as far as events told it: by job.
     done: HashMap<String, Vec<(u64, u64)>>,
+    /// Sentences that were said.
+    warned: HashSet<String>,
 }
 
 impl Fleet {
@@ -120,6 +122,7 @@ impl Fleet {
             storage_of: (0..count).collect(),
             notes: Vec::new(),
             done: HashMap::new(),
+            warned: HashSet::new(),
         })
     }
 
@@ -140,23 +143,39 @@ impl Fleet {
         hosts
     }
 
+    /// Adds an interval to what each host has done. Workers of all hosts are in it, host by host;
+    /// once one is lost, nobody asks for more.
+    fn count(&mut self, JobSample { job, workers, .. }: &JobSample) {
+        let hosts = self.hosts.len();
+        if hosts == 0 || workers.is_empty() || !workers.len().is_multiple_of(hosts) {
+            return;
+        }
+        let done = self.done.entry(job.clone()).or_default();
+        done.resize(hosts, (0, 0));
+        for (done, workers) in done.iter_mut().zip(workers.chunks(workers.len() / hosts)) {
+            done.0 += workers.iter().map(|worker| worker.ops).sum::<u64>();
+            done.1 += workers.iter().map(|worker| worker.bytes).sum::<u64>();
+        }
+    }
+
     /// Passes on what hosts told since the last call.
-    fn pass_events(&mut self, names: &[String]) {
+    fn pass_events(&mut self) {
         let events = self.coordinator.borrow_mut().take_events();
         for event in events {
-            if let Event::Sampled { samples, host, in_ramp: false, .. } = &event {
-                let at = names.iter().position(|name| *name == host.host);
-                for sample in samples {
-                    let done = self.done.entry(sample.job.clone()).or_default();
-                    done.resize(names.len(), (0, 0));
-                    let work = sample.sample.operations.iter();
-                    let (ops, bytes) =
-                        work.fold((0, 0), |sum, op| (sum.0 + op.ops, sum.1 + op.bytes));
-                    if let Some(done) = at.and_then(|at| done.get_mut(at)) {
-                        *done = (done.0 + ops, done.1 + bytes);
-                    }
-                }
+            if let Event::Sampled { samples, in_ramp: false, .. } = &event {
+                samples.iter().for_each(|sample| self.count(sample));
             }
+            self.pass(event);
+        }
+    }
+
+    /// Passes an event on; what several hosts say in the same words is said once.
+    fn pass(&mut self, event: Event) {
+        let is_new = match &event {
+            Event::Warned { sentence } => self.warned.insert(sentence.clone()),
+            _ => true,
+        };
+        if is_new {
             self.channels.events.send(event);
         }
     }
@@ -188,9 +207,7 @@ impl Fleet {
             let until_ns = now_ns() + 50_000_000;
             self.coordinator.get_mut().pump(until_ns);
             self.pass_words(&mut told);
-            for event in self.coordinator.get_mut().take_events() {
-                self.channels.events.send(event);
-            }
+            self.pass_events();
         }
     }
 }
@@ -225,7 +242,7 @@ impl Runner for Fleet {
         whole(&coordinator, &reply)?;
         let mut surveys = reply.surveys.into_iter().map(survey);
         let first = surveys.next().ok_or(RunError::Interrupted)?;
-        Ok(surveys.fold(first, narrowest))
+        Ok(surveys.fold(first, |one, other| narrowest(one, &other)))
     }
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
@@ -262,9 +279,7 @@ impl Runner for Fleet {
         let coordinator = self.coordinator.get_mut();
         let reply = coordinator.prepare(task.plan, &message);
         let ready = whole(coordinator, &reply);
-        for event in coordinator.take_events() {
-            self.channels.events.send(event);
-        }
+        self.pass_events();
         self.notes.extend(reply.notes);
         if self.channels.control.is_stopped() || ready.is_err() {
             // Those that are ready are not to wait.
@@ -312,10 +327,6 @@ impl<'a> Ready<'a> for FleetPhase<'a> {
 }
 
 impl FleetPhase<'_> {
-    fn names(&self) -> Vec<String> {
-        self.fleet.hosts.iter().map(|host| host.host.clone()).collect()
-    }
-
     fn collected(&self, reply: Reply, start_ns: u64) -> Collected {
         let mut hosts = self.fleet.with_groups(reply.hosts);
         for (failure, at_ns) in self.fleet.coordinator.borrow().lost() {
@@ -356,18 +367,11 @@ impl FleetPhase<'_> {
 impl Running for FleetPhase<'_> {
     fn collect(mut self: Box<Self>, interim: &mut dyn FnMut(Collected)) -> Collected {
         let Some((start_ns, asked)) = self.started.take() else { return Collected::default() };
-        let names = self.names();
         let (mut told, mut interim_asked) = (Vec::new(), None);
         let reply = loop {
             let coordinator = self.fleet.coordinator.get_mut();
-            if let Some(reply) = coordinator.answer(asked) {
+            if let Some(reply) = coordinator.follow(asked) {
                 break reply;
-            }
-            coordinator.pump(now_ns() + 50_000_000);
-            if !coordinator.lost().is_empty() && !told.contains(&Word::Stop) {
-                // What is left of the phase is not what the plan asked for.
-                told.push(Word::Stop);
-                coordinator.word(Word::Stop);
             }
             if interim_asked.is_none() && self.fleet.channels.control.takes_interim() {
                 interim_asked = Some(coordinator.begin(Request::Interim));
@@ -377,10 +381,10 @@ impl Running for FleetPhase<'_> {
                 interim_asked = None;
                 interim(self.collected(reply, start_ns));
             }
-            self.fleet.pass_events(&names);
+            self.fleet.pass_events();
             self.fleet.pass_words(&mut told);
         };
-        self.fleet.pass_events(&names);
+        self.fleet.pass_events();
         self.collected(reply, start_ns)
     }
 }
@@ -411,7 +415,7 @@ fn survey(told: SurveyReply) -> Survey {
 }
 
 /// What holds on both hosts.
-fn narrowest(one: Survey, other: Survey) -> Survey {
+fn narrowest(one: Survey, other: &Survey) -> Survey {
     let space = match (one.space, other.space) {
         (Some(one), Some(other)) if one.available_bytes > other.available_bytes => Some(other),
         (one, other) => one.or(other),
@@ -420,7 +424,7 @@ fn narrowest(one: Survey, other: Survey) -> Survey {
     Survey {
         takes_direct: one.takes_direct && other.takes_direct,
         length_bytes: lengths.into_iter().flatten().min(),
-        engine: if one.engine == other.engine { one.engine } else { other.engine },
+        engine: if one.engine == other.engine { one.engine } else { other.engine.clone() },
         space,
         ..one
     }

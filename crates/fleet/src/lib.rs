@@ -17,8 +17,11 @@ mod message;
 mod network;
 mod node;
 mod probe;
+mod samples;
 mod server;
 mod session;
+#[cfg(test)]
+mod simulation;
 mod wire;
 
 pub use allow::Allowed;

@@ -11,6 +11,7 @@ use candor_record::HostRecord;
 
 use crate::clock::{Measured, Offset};
 use crate::message::{Failure, FromAgent, Join, Reply, Request, ToAgent};
+use crate::samples::Samples;
 
 /// Children of a node: more hosts are led by those.
 pub const CHILDREN_MAX: usize = 64;
@@ -23,6 +24,10 @@ pub const SILENCE_NS: u64 = 2_000_000_000;
 /// Silence after which a node gives up whoever leads it, in ns: longer than that of a child, so
 /// that a leader that was only slow finds its children.
 pub const ORPHANED_NS: u64 = 3_000_000_000;
+/// The same while no phase runs, in ns: a coordinator that judges a phase has other things to do.
+pub const ORPHANED_IDLE_NS: u64 = 8_000_000_000;
+/// Time between two looks of a node at who is silent, above which it was asleep itself, in ns.
+const ASLEEP_NS: u64 = 1_000_000_000;
 /// Shortest time between a start and the moment for which it is agreed, in ns.
 pub const START_LEAD_NS: u64 = 20_000_000;
 
@@ -86,10 +91,13 @@ pub struct Node {
     children: Vec<Child>,
     pending: HashMap<u64, Pending>,
     agreement: Agreement,
+    samples: Samples,
     /// A phase runs.
     is_started: bool,
     /// Last sign of life from above.
     led_ns: u64,
+    /// Last look at who is silent.
+    ticked_ns: u64,
     is_orphaned: bool,
 }
 
@@ -110,8 +118,10 @@ impl Node {
             children: Vec::new(),
             pending: HashMap::new(),
             agreement: Agreement::default(),
+            samples: Samples::default(),
             is_started: false,
             led_ns: now_ns,
+            ticked_ns: now_ns,
             is_orphaned: false,
         }
     }
@@ -140,14 +150,14 @@ impl Node {
     }
 
     /// A message from above.
-    pub fn from_above(&mut self, now_ns: u64, message: ToAgent, out: &mut Vec<Effect>) {
+    pub fn take_from_above(&mut self, now_ns: u64, message: ToAgent, out: &mut Vec<Effect>) {
         self.led_ns = now_ns;
         match message {
             ToAgent::Ping { sent_ns } => {
                 out.push(Effect::Up(FromAgent::Pong { sent_ns, received_ns: now_ns }));
             }
             ToAgent::Request { id, request: Request::Join(join) } => {
-                self.join(now_ns, id, join, out);
+                self.join(now_ns, id, &join, out);
             }
             ToAgent::Request { id, request } => self.request(id, &request, out),
             ToAgent::Start { at_ns } => self.start(at_ns, out),
@@ -186,8 +196,9 @@ impl Node {
     }
 
     /// Takes a place: an agent's own host comes first, then those that it leads.
-    fn join(&mut self, now_ns: u64, id: u64, join: Join, out: &mut Vec<Effect>) {
+    fn join(&mut self, now_ns: u64, id: u64, join: &Join, out: &mut Vec<Effect>) {
         self.children.clear();
+        self.ticked_ns = now_ns;
         let mut joins = Vec::new();
         if !self.is_root {
             let hosts = (join.host, 1);
@@ -215,7 +226,7 @@ impl Node {
     }
 
     /// A message from a child.
-    pub fn from_child(
+    pub fn take_from_child(
         &mut self,
         now_ns: u64,
         at: usize,
@@ -254,7 +265,13 @@ impl Node {
                 self.agreement.ended.insert(at);
                 self.agree(out);
             }
-            message @ (FromAgent::Event(_) | FromAgent::Lost(_)) => out.push(Effect::Up(message)),
+            FromAgent::Event(event) => {
+                if let Some(event) = self.samples.take(at, *event) {
+                    out.push(Effect::Up(FromAgent::Event(Box::new(event))));
+                }
+                self.pass_samples(false, out);
+            }
+            message @ FromAgent::Lost(_) => out.push(Effect::Up(message)),
         }
     }
 
@@ -271,7 +288,6 @@ impl Node {
                 _ => format!("{}, which leads to it, is lost: {why}", child.addresses[0]),
             },
             exit_code: 1,
-            ..Failure::default()
         };
         let lost: Vec<Failure> = child.addresses.iter().enumerate().map(failure).collect();
         out.push(Effect::Close(at));
@@ -290,6 +306,7 @@ impl Node {
 
     /// Sends what is due at that moment, and gives up who was silent for too long.
     pub fn tick(&mut self, now_ns: u64, out: &mut Vec<Effect>) {
+        self.forgive_own_sleep(now_ns);
         for at in 0..self.children.len() {
             let child = &self.children[at];
             if child.is_here || child.is_lost {
@@ -304,9 +321,21 @@ impl Node {
                 self.ping(now_ns, at, out);
             }
         }
-        let is_led = self.is_root || now_ns.saturating_sub(self.led_ns) < ORPHANED_NS;
+        let orphaned_ns = if self.is_started { ORPHANED_NS } else { ORPHANED_IDLE_NS };
+        let is_led = self.is_root || now_ns.saturating_sub(self.led_ns) < orphaned_ns;
         if !is_led && !std::mem::replace(&mut self.is_orphaned, true) {
             out.push(Effect::Orphaned);
+        }
+    }
+
+    /// A node that was stopped itself, or whose clock jumped, has heard nobody meanwhile: that is
+    /// not their silence.
+    fn forgive_own_sleep(&mut self, now_ns: u64) {
+        let asleep_ns = now_ns.saturating_sub(self.ticked_ns);
+        self.ticked_ns = now_ns;
+        if asleep_ns >= ASLEEP_NS {
+            self.led_ns += asleep_ns;
+            self.children.iter_mut().for_each(|child| child.heard_ns += asleep_ns);
         }
     }
 
@@ -327,6 +356,14 @@ impl Node {
         let mut all = Reply::default();
         replies.flatten().for_each(|reply| all.join(reply));
         out.push(Effect::Up(FromAgent::Reply { id, reply: all }));
+    }
+
+    /// Passes on the intervals of all children that belong together.
+    fn pass_samples(&mut self, at_end: bool, out: &mut Vec<Effect>) {
+        let live: Vec<usize> = self.live().collect();
+        while let Some(event) = self.samples.next(&live, at_end) {
+            out.push(Effect::Up(FromAgent::Event(Box::new(event))));
+        }
     }
 
     fn first_done(&mut self, job: usize, out: &mut Vec<Effect>) {
@@ -360,6 +397,7 @@ impl Node {
         let all_ended = !self.agreement.has_ended && self.all_live(&self.agreement.ended);
         if all_ended {
             (self.agreement.has_ended, self.is_started) = (true, false);
+            self.pass_samples(true, out);
             match self.is_root {
                 true => self.to_all(&ToAgent::AllEnded, out),
                 false => out.push(Effect::Up(FromAgent::Ended)),

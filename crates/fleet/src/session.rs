@@ -60,15 +60,15 @@ pub fn serve(
         let mut effects = Vec::new();
         let node = &mut session.node;
         match inputs.recv_timeout(TICK) {
-            Ok(Input::Above(message)) => node.from_above(now_ns(), *message, &mut effects),
+            Ok(Input::Above(message)) => node.take_from_above(now_ns(), *message, &mut effects),
             Ok(Input::AboveGone(reason)) => {
                 why = reason;
                 session.is_over = true;
             }
-            Ok(Input::Here(message)) => node.from_child(now_ns(), 0, *message, &mut effects),
+            Ok(Input::Here(message)) => node.take_from_child(now_ns(), 0, *message, &mut effects),
             Ok(Input::Below(Arrived { child, arrival, .. })) => match arrival {
                 Arrival::Message(message) => {
-                    node.from_child(now_ns(), child, *message, &mut effects);
+                    node.take_from_child(now_ns(), child, *message, &mut effects);
                 }
                 Arrival::Broken(why) => node.child_lost(child, &why, &mut effects),
             },

@@ -63,7 +63,7 @@ pub fn encode(message: &impl Serialize) -> Result<Bytes, WireError> {
         bytes = packed;
     }
     match bytes.len() {
-        length @ ..=FRAME_MAX => Ok(bytes).map(Bytes::from).inspect(|_| debug_assert!(length > 0)),
+        ..=FRAME_MAX => Ok(bytes.into()),
         length => Err(WireError::Long { length }),
     }
 }

@@ -7,6 +7,7 @@ use super::{
     EngineUsed, FirstDone, IoFailure, Measurement, OpCount, OpSample, OpStats, ReadBack, Sample,
     VerifyStats,
 };
+use crate::JobSample;
 use crate::by_name::Named;
 
 impl Measurement {
@@ -161,6 +162,14 @@ fn merge_samples(samples: &mut Vec<Sample>, next: Vec<Sample>) {
             Some(mine) => mine.join(theirs),
             None => samples.insert(place, theirs),
         }
+    }
+}
+
+impl JobSample {
+    /// Adds the same job's interval on the next host: its workers get the ranks after those here.
+    pub fn join(&mut self, next: JobSample) {
+        self.sample.join(next.sample);
+        self.workers.extend(next.workers);
     }
 }
 
