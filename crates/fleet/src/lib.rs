@@ -27,7 +27,7 @@ mod wire;
 pub use allow::Allowed;
 pub use fleet::{Fleet, FleetOptions};
 pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
-pub use link::PORT;
+pub use link::{Chore, PORT, tell};
 pub use server::{Options as ServeOptions, ServeError, serve};
 pub use session::serve as serve_run;
 

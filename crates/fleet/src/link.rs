@@ -14,7 +14,7 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
 use tonic::metadata::{Ascii, MetadataValue};
-use tonic::transport::Endpoint;
+use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
@@ -25,6 +25,10 @@ use crate::wire::{self, FRAME_MAX, Frame};
 
 /// Path of the call that runs a run.
 pub const PATH: &str = "/candor.Agent/Run";
+/// Path of the call that ends an agent.
+pub const QUIT_PATH: &str = "/candor.Agent/Quit";
+/// Path of the call that ends an agent's run.
+pub const INTERRUPT_PATH: &str = "/candor.Agent/Interrupt";
 /// Header with the version of the messages.
 pub const PROTOCOL_HEADER: &str = "candor-protocol";
 /// Header with the version of candor.
@@ -166,15 +170,52 @@ async fn serve(
     .await;
 }
 
-/// One call, from the connection to its end.
-async fn link(
-    identity: &Identity,
-    address: &str,
-    child: usize,
-    frames: mpsc::Receiver<Frame>,
-    room: &Arc<Semaphore>,
-    take: &impl Fn(Arrived),
-) -> Result<(), String> {
+/// Something to do for an agent beside runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chore {
+    /// End, and the run that goes on with it.
+    Quit,
+    /// End the run that goes on.
+    Interrupt,
+}
+
+impl Chore {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Chore::Quit => "quit",
+            Chore::Interrupt => "interrupt its run",
+        }
+    }
+}
+
+/// Has agents do something, one after another; those that did not, each with the reason.
+pub fn tell(identity: &Identity, addresses: &[String], chore: Chore) -> Vec<(String, String)> {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return vec![("this host".into(), error.to_string())],
+    };
+    let told = addresses.iter().filter_map(|address| {
+        let told = runtime.block_on(tell_one(identity, address, chore));
+        told.err().map(|why| (address.clone(), why))
+    });
+    told.collect()
+}
+
+async fn tell_one(identity: &Identity, address: &str, chore: Chore) -> Result<(), String> {
+    let mut grpc = connect(identity, address).await?;
+    let path = PathAndQuery::from_static(match chore {
+        Chore::Quit => QUIT_PATH,
+        Chore::Interrupt => INTERRUPT_PATH,
+    });
+    let request = Request::new(tokio_stream::empty::<Frame>());
+    let codec = ProstCodec::<Frame, Frame>::default();
+    let told = grpc.streaming(request, path, codec).await;
+    told.map(drop).map_err(|status| said(&status))
+}
+
+/// A connection to an agent.
+async fn connect(identity: &Identity, address: &str) -> Result<Grpc<Channel>, String> {
     let uri = format!("https://{}", with_port(address));
     let endpoint = Endpoint::from_shared(uri).map_err(|_| format!("`{address}` is no address"))?;
     let endpoint = endpoint
@@ -188,6 +229,19 @@ async fn link(
         .max_decoding_message_size(FRAME_MAX + 1024)
         .max_encoding_message_size(FRAME_MAX + 1024);
     grpc.ready().await.map_err(|error| reason(&error))?;
+    Ok(grpc)
+}
+
+/// One call, from the connection to its end.
+async fn link(
+    identity: &Identity,
+    address: &str,
+    child: usize,
+    frames: mpsc::Receiver<Frame>,
+    room: &Arc<Semaphore>,
+    take: &impl Fn(Arrived),
+) -> Result<(), String> {
+    let mut grpc = connect(identity, address).await?;
     let mut request = Request::new(ReceiverStream::new(frames));
     let headers = request.metadata_mut();
     headers.insert(PROTOCOL_HEADER, PROTOCOL.into());

@@ -4,6 +4,7 @@
 //! ends that process when the call ends, and ends the call when the process does.
 
 use std::convert::Infallible;
+use std::ffi::OsString;
 use std::future::{Future, ready};
 use std::io;
 use std::net::SocketAddr;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::{Mutex, OwnedMutexGuard, Semaphore, mpsc};
+use tokio::sync::{Mutex, Notify, OwnedMutexGuard, Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_stream::StreamExt;
@@ -29,7 +30,7 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 use crate::identity::{Identity, KeyError};
-use crate::link::{PATH, PROTOCOL_HEADER, VERSION_HEADER};
+use crate::link::{Chore, INTERRUPT_PATH, PATH, PROTOCOL_HEADER, QUIT_PATH, VERSION_HEADER};
 use crate::message::PROTOCOL;
 use crate::wire::{FRAME_MAX, Frame};
 
@@ -47,7 +48,7 @@ pub struct Options {
     /// Address to listen on.
     pub listen: SocketAddr,
     /// Program and words of the process of a run.
-    pub session: (PathBuf, Vec<String>),
+    pub session: (PathBuf, Vec<OsString>),
     /// Ends with its first run.
     pub once: bool,
 }
@@ -97,13 +98,14 @@ pub fn serve(
             log: log.clone(),
             busy: Arc::default(),
             ended: Arc::new(Semaphore::new(0)),
+            interrupt: Arc::default(),
         };
         let ended = agent.ended.clone();
         let busy = agent.busy.clone();
         let stop = async move {
             let reason = tokio::select! {
                 signal = signal() => signal,
-                _ = ended.acquire() => "its run has ended",
+                _ = ended.acquire() => "no more is to come",
             };
             log(&format!("candor agent ends: {reason}"));
         };
@@ -176,8 +178,10 @@ struct Agent {
     log: Log,
     /// Held by the run that goes on.
     busy: Arc<Mutex<()>>,
-    /// Gets a permit when a run has ended that was to be the only one.
+    /// Gets a permit when the agent is to end.
     ended: Arc<Semaphore>,
+    /// Ends the run that goes on.
+    interrupt: Arc<Notify>,
 }
 
 type Answers = ReceiverStream<Result<Frame, Status>>;
@@ -193,6 +197,16 @@ impl tower_service::Service<http::Request<Body>> for Agent {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let agent = self.clone();
+        let chore = match request.uri().path() {
+            QUIT_PATH => Some(Chore::Quit),
+            INTERRUPT_PATH => Some(Chore::Interrupt),
+            _ => None,
+        };
+        if let Some(chore) = chore {
+            self.chore(chore);
+            let answer = Status::ok("").into_http();
+            return Box::pin(ready(Ok(answer)));
+        }
         if request.uri().path() != PATH {
             (self.log)(&format!("refused a call of `{}`", request.uri().path()));
             let status = Status::unimplemented("an agent of candor has one call, candor.Agent/Run");
@@ -224,6 +238,16 @@ impl StreamingService<Frame> for Agent {
 }
 
 impl Agent {
+    /// Does what a coordinator asks beside runs.
+    fn chore(&self, chore: Chore) {
+        (self.log)(&format!("told to {}", chore.word()));
+        // Its call ends like that of a coordinator that is gone: the run cleans up.
+        self.interrupt.notify_waiters();
+        if chore == Chore::Quit {
+            self.ended.add_permits(1);
+        }
+    }
+
     /// Starts the process of a run, where nothing speaks against it.
     async fn begin(&self, request: Request<Streaming<Frame>>) -> Result<Answers, Status> {
         let header = |name: &str| {
@@ -278,6 +302,7 @@ impl Run {
         let why = tokio::select! {
             ended = down => ended,
             ended = up => ended,
+            () = self.agent.interrupt.notified() => Some("it was interrupted".into()),
         };
         // Its input is closed by now: it cleans up and ends.
         let ended = tokio::time::timeout(CLEAN_UP_MAX, self.child.wait()).await;

@@ -1,7 +1,9 @@
 //! `candor agent`: serves runs of a coordinator on this host.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use candor_fleet::{Allowed, PORT, ServeOptions};
@@ -140,8 +142,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
             return served.map_err(|error| error.to_string()).map(drop);
         }
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut words: Vec<String> = line.words().iter().skip(1).cloned().collect();
-        words.push(format!("--{SESSION}"));
+        let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
+        words.push(format!("--{SESSION}").into());
         let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
         let options = ServeOptions { listen, session: (program, words), once: draft.once };
         candor_fleet::serve(&identity, options, log).map_err(|error| error.to_string())
@@ -155,8 +157,28 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
 }
 
+/// Program and words of the process of a run that serves these paths, devices among them to be
+/// written too.
+///
+/// # Errors
+/// This program is gone.
+pub fn session_words(
+    paths: &[PathBuf],
+    token_file: Option<&str>,
+) -> Result<(PathBuf, Vec<OsString>), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut words: Vec<OsString> = vec!["agent".into(), format!("--{SESSION}").into()];
+    for path in paths {
+        let is_device = path.metadata().is_ok_and(|found| found.file_type().is_block_device());
+        words.push(if is_device { "--write-device" } else { "--allow" }.into());
+        words.push(path.into());
+    }
+    words.extend(token_file.into_iter().flat_map(|file| ["--token-file".into(), file.into()]));
+    Ok((program, words))
+}
+
 /// One line of the agent's log, with the time.
-fn log(line: &str) {
+pub fn log(line: &str) {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ");
     // Nobody may be left to read it.
     let _ = writeln!(io::stderr(), "{now} {line}");

@@ -6,6 +6,7 @@
 
 mod files;
 mod host;
+mod hosts;
 mod live;
 mod run;
 
@@ -113,7 +114,7 @@ fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
         "elbencho (candor {version}), with the options of elbencho 3.1\n\
-         Features: libaio mmap\nNot included: S3 CUDA cuFile HDFS service network\n"
+         Features: libaio mmap\nNot included: S3 CUDA cuFile HDFS network\n"
     )
 }
 
@@ -122,10 +123,24 @@ fn benchmark(reading: &Reading) -> u8 {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
-    if let Some(code) = scan(&reading.options) {
+    if let Some(code) = hosts::chore(&reading.options).or_else(|| scan(&reading.options)) {
         return code;
     }
-    match plan::lower(reading, &ThisHost) {
+    let lowered = match hosts::fleet(&reading.options.hosts) {
+        Ok(None) => plan::lower(reading, &ThisHost),
+        Ok(Some(fleet)) => match hosts::lowered(reading, fleet) {
+            Ok(lowered) => lowered,
+            Err(sentence) => {
+                COMPLAINTS.sentence(&sentence);
+                return WRONG;
+            }
+        },
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return WRONG;
+        }
+    };
+    match lowered {
         Ok(lowered) if lowered.setup.asked.run.dry_run => {
             commands::printed(&plan::totals(&lowered.setup))
         }

@@ -78,6 +78,15 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Vec<&'t str> {
     pieces.filter(|piece| !piece.is_empty()).collect()
 }
 
+/// Hosts of a list, brackets expanded.
+///
+/// # Errors
+/// A bracket has no other half, or holds no numbers.
+pub fn hosts(list: &str) -> Result<Vec<String>, Refused> {
+    let named = split(list, &[',', ' ', '\t', '\n']).into_iter().map(expand);
+    Ok(named.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
 /// The words that a word with brackets stands for: `f[1-3]`, `f[01,5-7]`; several groups multiply.
 ///
 /// # Errors

@@ -31,8 +31,71 @@ pub struct Options {
     pub mix: MixOptions,
     /// Lists of directories and files.
     pub list: ListOptions,
+    /// Several hosts.
+    pub hosts: HostsOptions,
     /// Results.
     pub output: OutputOptions,
+}
+
+/// Several hosts: services, and those who lead them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostsOptions {
+    /// Addresses of services, brackets expanded, in the order of their ranks.
+    pub list: Vec<String>,
+    /// File with more of them.
+    pub file: Option<String>,
+    /// Only so many of them are used.
+    pub count: Option<usize>,
+    /// Each phase has the hosts in another order, shifted by so many.
+    pub rotate: u32,
+    /// Be a service.
+    pub service: bool,
+    /// A service stays in the foreground.
+    pub foreground: bool,
+    /// Port of services.
+    pub port: u16,
+    /// End services.
+    pub quit: bool,
+    /// End the run of services.
+    pub interrupt: bool,
+    /// File with the secret that services share.
+    pub secret_file: Option<String>,
+}
+
+/// Port of elbencho's services.
+const PORT: u16 = 1611;
+
+impl Default for HostsOptions {
+    fn default() -> Self {
+        HostsOptions {
+            list: Vec::new(),
+            file: None,
+            count: None,
+            rotate: 0,
+            service: false,
+            foreground: false,
+            port: PORT,
+            quit: false,
+            interrupt: false,
+            secret_file: None,
+        }
+    }
+}
+
+impl HostsOptions {
+    /// Number of hosts that run the benchmark.
+    pub fn hosts(&self) -> u32 {
+        self.list.len().max(1) as u32
+    }
+
+    /// Addresses with their port.
+    pub fn addresses(&self) -> Vec<String> {
+        let with_port = |host: &String| match host.contains(':') {
+            true => host.clone(),
+            false => format!("{host}:{}", self.port),
+        };
+        self.list.iter().map(with_port).collect()
+    }
 }
 
 /// Workers, repeats, and ends.
@@ -66,6 +129,13 @@ pub struct RunOptions {
     pub zones: Bind,
     /// Number of the first worker.
     pub rank_offset: u64,
+}
+
+impl Options {
+    /// Workers on all hosts.
+    pub fn threads_of_all(&self) -> u64 {
+        u64::from(self.run.threads) * u64::from(self.hosts.hosts())
+    }
 }
 
 impl Default for RunOptions {
@@ -341,6 +411,8 @@ pub struct OutputOptions {
     pub histogram: bool,
     /// Times of all workers.
     pub all_elapsed: bool,
+    /// Times of all hosts, slowest first.
+    pub hosts_elapsed: bool,
     /// CPU utilisation.
     pub cpu: bool,
     /// Units are powers of 10.
@@ -383,6 +455,7 @@ impl Default for OutputOptions {
             percentile_nines: 0,
             histogram: false,
             all_elapsed: false,
+            hosts_elapsed: false,
             cpu: false,
             base10: false,
             result_file: None,

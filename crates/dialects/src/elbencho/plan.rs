@@ -56,13 +56,25 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     }
     let run = &setup.asked.run;
     let name = if run.label.is_empty() { "elbencho".to_owned() } else { run.label.clone() };
-    let plan = Plan { name, repeats: run.iterations, targets, phases: planned, ..Plan::default() };
+    let hosts = setup.asked.hosts.hosts();
+    rotate(&setup, &mut planned);
+    let repeats = run.iterations;
+    let plan = Plan { name, repeats, hosts, targets, phases: planned, ..Plan::default() };
     Ok(Lowered { plan, phases: benched, notes: out.notes, setup })
+}
+
+/// Has each phase on other hosts than the one before it: rank r of the n-th works on the data of the
+/// rank so many hosts further on, n times.
+fn rotate(setup: &Setup, phases: &mut [Phase]) {
+    let by = i64::from(setup.asked.hosts.rotate) * i64::from(setup.asked.run.threads);
+    for (nth, phase) in phases.iter_mut().enumerate() {
+        phase.jobs.iter_mut().for_each(|job| job.rank_shift = by * nth as i64);
+    }
 }
 
 /// The totals that a benchmark would reach, for a dry run.
 pub fn totals(setup: &Setup) -> String {
-    let (threads, tree) = (u64::from(setup.asked.run.threads), &setup.asked.tree);
+    let (threads, tree) = (setup.asked.threads_of_all(), &setup.asked.tree);
     let mut text = String::new();
     let mut line = |what: &str, each: u64, all: u64| {
         text.push_str(&format!("{what} per thread: {each}; all threads: {all}\n"));

@@ -5,7 +5,7 @@ use std::path::Path;
 use candor_plan::Bytes;
 use candor_plan::listing::{Deal, List, ListError, Listing};
 
-use super::options::{FileLock, Options, Reading};
+use super::options::{Bind, FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Found, Scope};
 
 /// Smallest unit of direct I/O.
@@ -93,7 +93,7 @@ pub struct Setup {
 impl Setup {
     /// Directories that all workers have in directories, those of ranks apart.
     pub fn dirs(&self) -> u64 {
-        let owners = if self.asked.tree.dir_sharing { 1 } else { self.asked.run.threads.into() };
+        let owners = if self.asked.tree.dir_sharing { 1 } else { self.asked.threads_of_all() };
         let of_shape = || self.asked.tree.dirs.saturating_mul(owners);
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs)
     }
@@ -101,7 +101,7 @@ impl Setup {
     /// Small files of all workers.
     pub fn small_files(&self) -> u64 {
         let of_worker = self.asked.tree.dirs.max(1).saturating_mul(self.asked.tree.files);
-        let of_shape = || of_worker.saturating_mul(self.asked.run.threads.into());
+        let of_shape = || of_worker.saturating_mul(self.asked.threads_of_all());
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.files)
     }
 
@@ -389,13 +389,14 @@ impl Settling<'_> {
 
     /// The amount at random offsets, in blocks of all workers.
     fn random(&mut self) {
-        let Options { access, run, .. } = &self.setup.asked;
+        let threads = self.setup.asked.threads_of_all();
+        let access = &self.setup.asked.access;
         if !access.random {
             return;
         }
         let whole = self.setup.bytes_in_all();
         let asked = access.random_bytes.unwrap_or(whole);
-        let turn = self.setup.block_bytes.saturating_mul(run.threads.into()).max(1);
+        let turn = self.setup.block_bytes.saturating_mul(threads).max(1);
         let cut = asked / turn * turn;
         if cut == 0 && asked > 0 && self.setup.block_bytes > 0 {
             let message = format!("{asked} bytes are less than a block of each worker");
@@ -457,6 +458,18 @@ impl Settling<'_> {
         if mix.read_threads > 0 && mix.read_threads >= self.setup.asked.run.threads {
             let message = format!("{} workers read, and none is left to write", mix.read_threads);
             self.wrong("rwmixthr", message, "use more workers with -t");
+        }
+        if mix.read_threads > 0 && self.setup.asked.hosts.hosts() > 1 {
+            let message = "readers and writers have ranks of their own on one host only";
+            self.wrong("rwmixthr", message, "use --rwmixpct, or one host");
+        }
+        let run = &self.setup.asked.run;
+        let bound = [("cores", run.cores == Bind::All), ("zones", run.zones == Bind::All)];
+        for (option, _) in bound.into_iter().filter(|(_, all)| *all) {
+            if self.setup.asked.hosts.hosts() > 1 {
+                let message = format!("--{option} all has other numbers on each host");
+                self.wrong(option, message, "list the numbers, which are then those of each host");
+            }
         }
         if mix.read_percent > 0 && mix.read_threads > 0 {
             let message = "--rwmixpct mixes blocks and --rwmixthr workers";

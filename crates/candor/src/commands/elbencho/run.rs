@@ -10,16 +10,17 @@ use candor_dialects::elbencho::output::{self, Notes, PhaseResult};
 use candor_dialects::elbencho::plan::Lowered;
 use candor_dialects::elbencho::setup::PathKind;
 use candor_dialects::kit::verdict;
+use candor_fleet::FleetOptions;
 use candor_plan::Problem;
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
 use super::files::{self, ResultFiles};
 use super::live::{self, LiveOutput};
-use super::{COMPLAINTS, WRONG};
+use super::{COMPLAINTS, WRONG, hosts};
 use crate::commands::foreign::failures::reason;
 use crate::commands::foreign::monitor::Requests;
-use crate::commands::foreign::{self, Foreign};
+use crate::commands::foreign::{self, Foreign, Place};
 use crate::screen;
 
 /// The variable that lets a device be written that others hold.
@@ -44,7 +45,17 @@ pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
     let files = ResultFiles::new(&lowered.setup.asked.output);
     let (live, notes) = (RefCell::new(live), Notes::default());
     let run = &mut Run { reading, lowered, live, files, notes };
-    foreign::run(run, &lowered.plan, (options, host))
+    let place = match hosts::fleet(&asked.hosts) {
+        Ok(Some((identity, fleet))) => {
+            Place::Fleet(identity, FleetOptions { force: host.force, ..fleet })
+        }
+        Ok(None) => Place::Here(host),
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return WRONG;
+        }
+    };
+    foreign::run_on(run, &lowered.plan, (options, place))
 }
 
 /// A run of the phases.

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
+use candor_fleet::{Fleet, FleetOptions, Identity};
 use candor_plan::{Plan, Problem};
 use candor_record::{Event, Report};
-use candor_run::{BlockTraceMode, HostOptions, Options, Run, RunError, Stopped};
+use candor_run::{
+    BlockTraceMode, Channels, HostOptions, Local, Options, Run, RunError, Runner, Stopped,
+};
 
 use super::Complaints;
 use super::monitor::{Monitor, Requests};
@@ -71,11 +74,38 @@ pub trait Foreign: Send {
     fn complain(&self, problems: &[Problem]);
 }
 
-/// Runs the plan, and gives the exit code.
+/// The hosts that run a plan.
+pub enum Place {
+    /// This one.
+    Here(HostOptions),
+    /// Those of a fleet.
+    Fleet(Identity, FleetOptions),
+}
+
+impl Place {
+    /// The runner of these hosts.
+    fn runner(self, channels: &Channels) -> Result<Box<dyn Runner>, RunError> {
+        Ok(match self {
+            Place::Here(options) => Box::new(Local::new(&options, channels)),
+            Place::Fleet(identity, options) => Box::new(Fleet::join(identity, &options, channels)?),
+        })
+    }
+}
+
+/// Runs the plan on this host, and gives the exit code.
 pub fn run<F: Foreign>(
     command: &mut F,
     plan: &Plan,
-    (options, mut host): (Options, HostOptions),
+    (options, host): (Options, HostOptions),
+) -> u8 {
+    run_on(command, plan, (options, Place::Here(host)))
+}
+
+/// Runs the plan, and gives the exit code.
+pub fn run_on<F: Foreign>(
+    command: &mut F,
+    plan: &Plan,
+    (options, mut place): (Options, Place),
 ) -> u8 {
     let verdict = Verdict::chosen();
     let with_verdict = verdict == Verdict::Beside;
@@ -83,7 +113,8 @@ pub fn run<F: Foreign>(
         Ok(opened) => opened,
         Err(sentence) => return refused(command, &sentence),
     };
-    if verdict == Verdict::Off && !own.have_readers() {
+    if let (Place::Here(host), true) = (&mut place, verdict == Verdict::Off && !own.have_readers())
+    {
         // Nobody would read what it saw.
         host.block_trace = BlockTraceMode::Off;
     }
@@ -104,7 +135,8 @@ pub fn run<F: Foreign>(
             undelivered = sink.put(&text);
         }
     };
-    let ran = candor_run::execute_by(plan, (&options, &host), &control, consumer, driver);
+    let runner = |channels: &Channels| place.runner(channels);
+    let ran = candor_run::execute_on(runner, plan, &options, &control, consumer, driver);
     drop(monitor);
     command.end();
     let mut report = match ran {

@@ -102,6 +102,7 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
         }
     }
     reader.config_file(environment);
+    reader.hosts(environment);
     reader.paths(&operands);
     let Reader { mut reading, draft } = reader;
     let refusals = TABLE.refusals(&draft, &reading.given, |_| false);
@@ -172,6 +173,36 @@ impl Reader {
         for line in text.split_inclusive('\n') {
             self.config_line(line, Span { text: number, start, end: start }, &by_words);
             start += line.len();
+        }
+    }
+
+    /// The hosts of a file, and how many of all are used.
+    fn hosts(&mut self, environment: &mut dyn Environment) {
+        let hosts = &mut self.draft.options.hosts;
+        let mut wrong = None;
+        if let Some(file) = &hosts.file {
+            let text =
+                environment.file(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let named = text.map_err(|why| why.to_string()).and_then(|text| {
+                let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+                let listed = lines.map(|line| grammar::hosts(line).map_err(|no| no.message));
+                listed.collect::<Result<Vec<_>, _>>()
+            });
+            match named {
+                Ok(named) => hosts.list.extend(named.into_iter().flatten()),
+                Err(why) => wrong = Some(("hostsfile", format!("{file} cannot be read: {why}"))),
+            }
+        }
+        if let Some(count) = hosts.count {
+            if count > hosts.list.len() {
+                let message = format!("{count} hosts are more than the {} named", hosts.list.len());
+                wrong = Some(("numhosts", message));
+            }
+            hosts.list.truncate(count);
+        }
+        if let Some((option, message)) = wrong {
+            let at = self.reading.given.at(option).unwrap_or(self.reading.at());
+            self.wrong(Diagnostic::new(at, "hosts", option, message));
         }
     }
 

@@ -108,7 +108,7 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
         text(&asked.run.label),
         setup.path_kind.word().into(),
         asked.paths.len().to_string(),
-        "1".into(),
+        asked.hosts.hosts().to_string(),
         asked.run.threads.to_string(),
         in_tree(asked.tree.dirs),
         in_tree(asked.tree.files),

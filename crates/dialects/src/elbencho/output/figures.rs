@@ -1,6 +1,6 @@
 //! Figures of a phase, as the table and the result files have them.
 
-use candor_record::{HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
+use candor_record::{HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
 
 use crate::elbencho::plan::operations_per_file;
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
@@ -121,6 +121,8 @@ pub struct Figures {
     pub start_unix_ms: Option<u64>,
     /// Time of each worker by rank, in ms.
     pub each_ms: Vec<u64>,
+    /// Time of each host, slowest first, in ms.
+    pub each_host: Vec<(String, u64)>,
 }
 
 impl Figures {
@@ -174,8 +176,23 @@ impl Figures {
             read,
             start_unix_ms: jobs.iter().filter_map(|job| job.start_unix_ms).min(),
             each_ms: workers.map(|worker| worker.elapsed_ns / 1_000_000).collect(),
+            each_host: each_host(record),
         }
     }
+}
+
+/// Name or address of each host, and its time in ms, slowest first.
+fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
+    let of = |host: &HostRecord| {
+        let jobs =
+            if host.measurements.is_empty() { &record.measurements } else { &host.measurements };
+        let ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
+        let name = host.member.as_ref().map_or(&host.host, |member| &member.address);
+        (name.clone(), ns / 1_000_000)
+    };
+    let mut all: Vec<(String, u64)> = record.hosts.iter().map(of).collect();
+    all.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
+    all
 }
 
 /// True for a job that reads.
@@ -308,10 +325,20 @@ pub fn moves(setup: &Setup, kind: PhaseKind) -> bool {
     matches!(kind, PhaseKind::Write | PhaseKind::Read) && !is_empty
 }
 
-/// Busy share of the CPUs until the first end, as far as the counters of every second tell, and
-/// over all of the phase.
+/// Mean of the hosts' busy shares.
 fn cpu(record: &PhaseRecord, first_ns: u64) -> [Option<u64>; 2] {
-    let host = record.host();
+    let all: Vec<[Option<u64>; 2]> =
+        record.hosts.iter().map(|host| cpu_of(host, first_ns)).collect();
+    let mean = |at: usize| {
+        let known: Vec<u64> = all.iter().filter_map(|host| host[at]).collect();
+        known.iter().sum::<u64>().checked_div(known.len() as u64)
+    };
+    [mean(0), mean(1)]
+}
+
+/// Busy share of a host's CPUs until the first end, as far as the counters of every second tell,
+/// and over all of the phase.
+fn cpu_of(host: &HostRecord, first_ns: u64) -> [Option<u64>; 2] {
     let until = |after: &Snapshot| {
         let busy = HostSample::between("", &host.before, after).cpu_busy;
         busy.map(|share| (share * 100.0) as u64)

@@ -36,7 +36,7 @@ fn config(setup: &Setup) -> Object {
     let mut config = Object::default()
         .with("path_type", setup.path_kind.word())
         .with("paths", asked.paths.len().to_string())
-        .with("hosts", "1")
+        .with("hosts", asked.hosts.hosts().to_string())
         .with("threads", asked.run.threads.to_string());
     if let (Some(file), Some(listed)) = (&asked.list.tree_file, &setup.listed) {
         config.put("custom_tree_file", file.as_str());

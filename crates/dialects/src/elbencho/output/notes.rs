@@ -33,7 +33,7 @@ const NOTES: &[Note] = &[
     Note {
         applies: |result| {
             let is_shared = result.setup.path_kind == PathKind::File;
-            let workers = result.setup.asked.run.threads;
+            let workers = result.setup.asked.threads_of_all();
             result.phase.kind == PhaseKind::RemoveFiles && is_shared && workers > 1
         },
         sentence: "RMFILES counts each file once; elbencho counts it once for each thread.",

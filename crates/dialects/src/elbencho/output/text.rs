@@ -66,6 +66,10 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
         let each: Vec<String> = figures.each_ms.iter().map(u64::to_string).collect();
         rows.list("Time ms each", &each);
     }
+    if setup.asked.output.hosts_elapsed {
+        let each = figures.each_host.iter().map(|(host, ms)| format!("{host}={ms}"));
+        rows.list("Svc compl. time", &each.collect::<Vec<_>>());
+    }
     let (main, read) = if figures.is_mix { ("wr ", "rd ") } else { ("", "") };
     latencies(&mut rows, setup, figures, &figures.main, main);
     if figures.is_mix {

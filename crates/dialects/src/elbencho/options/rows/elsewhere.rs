@@ -1,32 +1,51 @@
-//! Options of what candor does not do under this name: hosts, networks, GPUs, object stores.
+//! Options of several hosts, and of what candor does not do under this name: networks, GPUs, object
+//! stores.
 
-use super::{Value, refused, refused_switch};
-use crate::kit::Row;
+use super::{Value, bare, put, put_number, refused, refused_switch, switch, value};
+use crate::elbencho::grammar;
+use crate::kit::{Row, store};
 
-const NO_HOSTS: &str = "candor does not drive other hosts yet; start it on each of them, with \
-                        --rankoffset and --start";
+const NO_SHARE: &str = "hosts of candor work on one data set; start elbencho on each of them for \
+                        data of their own";
+const ONE_PROTOCOL: &str = "agents of candor send their figures as they arise";
 const NO_NETWORK: &str = "candor does not measure networks yet";
 const NO_GPU: &str = "candor does not move bytes to GPUs yet";
 const NO_S3: &str = "candor does not measure object stores yet";
 
 #[rustfmt::skip]
 pub(super) const HOSTS: &[Row<Value>] = &[
-    refused_switch("service", "wait for a master", NO_HOSTS),
-    refused_switch("foreground", "a service stays in the foreground", NO_HOSTS),
-    refused("port", "N", "port of services", NO_HOSTS),
-    refused("hosts", "LIST", "hosts with services", NO_HOSTS),
-    refused("hostsfile", "FILE", "file of hosts", NO_HOSTS),
-    refused("numhosts", "N", "hosts to use of the list", NO_HOSTS),
-    refused_switch("nosvcshare", "each service has files of its own", NO_HOSTS),
-    refused_switch("quit", "end services", NO_HOSTS),
-    refused_switch("interrupt", "end the phase of services", NO_HOSTS),
-    refused("svcpwfile", "FILE", "shared secret of services", NO_HOSTS),
-    refused("rotatehosts", "N", "shift hosts between phases", NO_HOSTS),
-    refused("svcupint", "MS", "interval of looks at services", NO_HOSTS),
-    refused("svcwait", "SECONDS", "wait for services", NO_HOSTS),
-    refused_switch("althttpsvc", "another library for services", NO_HOSTS),
-    refused_switch("svcelapsed", "time of each service", NO_HOSTS),
-    refused_switch("svcping", "round trip to each service", NO_HOSTS),
+    switch("service", |d, t| put(&mut d.options.hosts.service, t),
+        "serve the paths that follow to a master; in the background, with a log").exact("", "true"),
+    switch("foreground", |d, t| put(&mut d.options.hosts.foreground, t),
+        "a service stays in the foreground").exact("", "true"),
+    value("port", "N", |d, t| put_number(&mut d.options.hosts.port, t, [1, 65535]),
+        "port of services").default("1611").exact("", "1612"),
+    value("hosts", "LIST", |d, t| store(&mut d.options.hosts.list, grammar::hosts(t)?),
+        "hosts with services, in the order of their ranks").exact("hosts", "a,b[1-2]:1612"),
+    value("hostsfile", "FILE", |d, t| store(&mut d.options.hosts.file, Some(t.into())),
+        "file of hosts").exact("hosts", "f"),
+    value("numhosts", "N",
+        |d, t| {
+            let mut count = 0;
+            put_number(&mut count, t, [0, 1 << 20])?;
+            store(&mut d.options.hosts.count, Some(count))
+        },
+        "hosts to use of the list").exact("hosts", "1"),
+    refused_switch("nosvcshare", "each service has files of its own", NO_SHARE),
+    switch("quit", |d, t| put(&mut d.options.hosts.quit, t), "end services").exact("", "true"),
+    switch("interrupt", |d, t| put(&mut d.options.hosts.interrupt, t),
+        "end the run of services").exact("", "true"),
+    value("svcpwfile", "FILE", |d, t| store(&mut d.options.hosts.secret_file, Some(t.into())),
+        "secret that services share, of 16 bytes or more").exact("", "f"),
+    value("rotatehosts", "N", |d, t| put_number(&mut d.options.hosts.rotate, t, [0, 1 << 20]),
+        "shift hosts between phases").exact("job.rank_shift", "1"),
+    bare("svcupint", Value::value("MS"), "interval of looks at services").idle("500", ONE_PROTOCOL),
+    bare("svcwait", Value::value("SECONDS"), "wait for services").idle("5", ONE_PROTOCOL),
+    refused_switch("althttpsvc", "another library for services", "candor has one way to its agents"),
+    switch("svcelapsed", |d, t| put(&mut d.options.output.hosts_elapsed, t), "time of each service")
+        .exact("", "true"),
+    refused_switch("svcping", "round trip to each service",
+        "the report of CANDOR_JSON has the round trip to each host"),
 ];
 
 #[rustfmt::skip]
