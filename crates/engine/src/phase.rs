@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed, Ordering::Release};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 
-use candor_plan::rank::HostIndex;
-use candor_plan::{OnFailure, Phase, Plan, RampAmount};
+use candor_plan::rank::{HostIndex, Ranks};
+use candor_plan::{Job, OnFailure, Phase, Plan, RampAmount};
 use candor_record::{JobSample, Measurement};
 
 use crate::clock::{Clock, Ticks};
@@ -124,6 +124,14 @@ impl<'a> Task<'a> {
     /// reports it.
     pub fn worker_seed(&self, job: usize, rank: u32) -> u64 {
         mix(self.job_seed(job), u64::from(rank))
+    }
+
+    /// Ranks of the workers of a job on this host.
+    pub fn ranks(&self, job: &Job) -> Ranks {
+        match job.on_first_host {
+            true => HostIndex::ALONE.ranks(job.workers),
+            false => self.host.ranks(job.workers),
+        }
     }
 
     fn job_seed(&self, job: usize) -> u64 {

@@ -16,6 +16,8 @@ pub struct Allowed {
     pub written_devices: Vec<PathBuf>,
     /// Programs and commands of jobs may run.
     pub programs: bool,
+    /// All of it: a launcher has started the agent with the very words of its user.
+    pub everything: bool,
 }
 
 impl Allowed {
@@ -24,6 +26,9 @@ impl Allowed {
     /// # Errors
     /// One sentence for the first thing that is not served.
     pub fn check(&self, plan: &Plan) -> Result<(), String> {
+        if self.everything {
+            return Ok(());
+        }
         plan.targets.iter().try_for_each(|target| self.target(plan, target))?;
         plan.phases.iter().flat_map(|phase| &phase.jobs).try_for_each(|job| self.job(job))
     }
@@ -33,6 +38,9 @@ impl Allowed {
     /// # Errors
     /// One sentence.
     pub fn path(&self, path: &Path) -> Result<(), String> {
+        if self.everything {
+            return Ok(());
+        }
         let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.display()))?;
         let is_below = |allowed: &PathBuf| {
             allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed))

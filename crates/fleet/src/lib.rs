@@ -28,7 +28,7 @@ pub use allow::Allowed;
 pub use fleet::{Fleet, FleetOptions};
 pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
 pub use link::{Chore, PORT, tell};
-pub use server::{Options as ServeOptions, ServeError, serve};
+pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;
 
 /// The monotonic clock of this host, in ns: it is never set.

@@ -45,12 +45,21 @@ const CLEAN_UP_MAX: Duration = Duration::from_secs(8);
 
 /// What an agent serves.
 pub struct Options {
-    /// Address to listen on.
-    pub listen: SocketAddr,
     /// Program and words of the process of a run.
-    pub session: (PathBuf, Vec<OsString>),
+    pub session: SessionCommand,
     /// Ends with its first run.
     pub once: bool,
+}
+
+/// The process of a run.
+#[derive(Clone, Debug, Default)]
+pub struct SessionCommand {
+    /// Program.
+    pub program: PathBuf,
+    /// Its words.
+    pub words: Vec<OsString>,
+    /// Variables that are set for it.
+    pub variables: Vec<(OsString, OsString)>,
 }
 
 /// Why an agent cannot serve.
@@ -72,11 +81,33 @@ pub enum ServeError {
     Runtime(io::Error),
 }
 
+/// A socket on which an agent waits for coordinators.
+pub struct Listening(std::net::TcpListener);
+
+impl Listening {
+    /// Listens on an address; port 0 takes a free one.
+    ///
+    /// # Errors
+    /// It is taken, or none of this host.
+    pub fn on(address: SocketAddr) -> Result<Listening, ServeError> {
+        let listen = |cause| ServeError::Listen { address, cause };
+        let listener = std::net::TcpListener::bind(address).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        Ok(Listening(listener))
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.0.local_addr().map_or(0, |address| address.port())
+    }
+}
+
 /// Serves until a signal ends it; `log` gets one line for each thing that happens.
 ///
 /// # Errors
 /// Nothing can be served.
 pub fn serve(
+    listening: Listening,
     identity: &Identity,
     options: Options,
     log: impl Fn(&str) + Send + Sync + 'static,
@@ -85,12 +116,11 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
     runtime.block_on(async {
-        let address = options.listen;
-        let listener = TcpListener::bind(address).await;
-        let listener = listener.map_err(|cause| ServeError::Listen { address, cause })?;
-        let at = listener.local_addr().unwrap_or(address);
+        let listener = TcpListener::from_std(listening.0).map_err(ServeError::Runtime)?;
         let log: Log = Arc::new(log);
-        log(&format!("candor agent {} listens on {at}", env!("CARGO_PKG_VERSION")));
+        if let Ok(at) = listener.local_addr() {
+            log(&format!("candor agent {} listens on {at}", env!("CARGO_PKG_VERSION")));
+        }
         let (connections, accepted) = mpsc::channel(1);
         tokio::spawn(accept(listener, TlsAcceptor::from(config), connections, log.clone()));
         let agent = Agent {
@@ -266,8 +296,9 @@ impl Agent {
         let Ok(busy) = self.busy.clone().try_lock_owned() else {
             return Err(Status::unavailable("this agent has another run; wait for its end"));
         };
-        let (program, words) = &self.options.session;
+        let SessionCommand { program, words, variables } = &self.options.session;
         let mut command = Command::new(program);
+        command.envs(variables.iter().cloned());
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A Ctrl-C in the agent's terminal is the agent's: it ends its run.
         command.process_group(0);

@@ -32,6 +32,7 @@ mod program;
 pub mod rank;
 mod rank_order;
 pub mod shell;
+mod spread;
 mod target;
 #[cfg(test)]
 mod tests;

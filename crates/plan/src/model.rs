@@ -40,6 +40,10 @@ pub struct Plan {
     pub phases: Vec<Phase>,
 }
 
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
 fn is_one(hosts: &u32) -> bool {
     *hosts == 1
 }
@@ -62,7 +66,8 @@ impl Default for Plan {
 impl Plan {
     /// Workers of a job on all hosts.
     pub fn ranks(&self, job: &Job) -> u64 {
-        u64::from(job.workers) * u64::from(self.hosts.max(1))
+        let hosts = if job.on_first_host { 1 } else { self.hosts.max(1) };
+        u64::from(job.workers) * u64::from(hosts)
     }
 
     /// The target of that name.
@@ -384,6 +389,9 @@ pub struct Job {
     /// Only make its files ready, and run nothing.
     #[serde(default)]
     pub prepare_only: bool,
+    /// Of several hosts only the first has its workers.
+    #[serde(skip_serializing_if = "is_false")]
+    pub on_first_host: bool,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]
     pub background: bool,
@@ -448,6 +456,7 @@ impl Default for Job {
             delay: Nanos(0),
             after: Vec::new(),
             prepare_only: false,
+            on_first_host: false,
             background: false,
             on_done: OnDone::GoOn,
             hooks: Hooks::default(),

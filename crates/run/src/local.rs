@@ -156,7 +156,11 @@ impl Local {
     /// Adds the jobs that are only to be made ready, and those whose first command fails.
     fn leave_out(&mut self, phase: &Phase, skipped: &mut Vec<SkippedJob>) -> Result<(), RunError> {
         let failed: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
+        let is_first = self.peers.host() == 0;
         let jobs = || phase.jobs.iter().enumerate().filter(|(at, _)| !failed.contains(at));
+        let elsewhere = jobs().filter(|(_, job)| job.on_first_host && !is_first);
+        skipped.extend(elsewhere.map(|(at, job)| SkippedJob::elsewhere(at, job)));
+        let jobs = || jobs().filter(|(_, job)| is_first || !job.on_first_host);
         let (only_prepared, run): (Vec<_>, Vec<_>) = jobs().partition(|(_, job)| job.prepare_only);
         skipped.extend(only_prepared.into_iter().map(|(at, job)| SkippedJob::prepared(at, job)));
         let hooks =

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-use candor_fleet::{Allowed, PORT, ServeOptions};
+use candor_fleet::{Allowed, Listening, PORT, ServeOptions, SessionCommand};
 use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
@@ -101,6 +101,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
 /// Word by which an agent starts the process of a run.
 const SESSION: &str = "run-process";
 
+/// Word by which it says that nothing is kept from it.
+const EVERYTHING: &str = "run-everything";
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     let whole = match text.parse::<u16>() {
         Ok(port) => format!("0.0.0.0:{port}"),
@@ -113,11 +116,14 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 /// The command line.
 pub fn command() -> Command {
     let session = Arg::new(SESSION).long(SESSION).action(clap::ArgAction::SetTrue).hide(true);
+    let everything = Arg::new(EVERYTHING).long(EVERYTHING).action(clap::ArgAction::SetTrue);
+    let everything = everything.hide(true).requires(SESSION);
     Command::new("agent")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .args(flag::args(GROUPS))
         .arg(session)
+        .arg(everything)
         .after_help(exit::HELP)
 }
 
@@ -129,7 +135,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, screen::Color::default());
         return exit::USAGE;
     }
-    if draft.allowed.paths.is_empty() {
+    draft.allowed.everything = matches.get_flag(EVERYTHING);
+    if draft.allowed.paths.is_empty() && !draft.allowed.everything {
         screen::error(
             "an agent serves the paths that it is told, and none is named; give --allow DIR",
         );
@@ -145,8 +152,11 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
         words.push(format!("--{SESSION}").into());
         let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
-        let options = ServeOptions { listen, session: (program, words), once: draft.once };
-        candor_fleet::serve(&identity, options, log).map_err(|error| error.to_string())
+        let session = SessionCommand { program, words, ..SessionCommand::default() };
+        let options = ServeOptions { session, once: draft.once };
+        let served = Listening::on(listen)
+            .and_then(|listening| candor_fleet::serve(listening, &identity, options, log));
+        served.map_err(|error| error.to_string())
     });
     match served {
         Ok(()) => exit::RAN,
@@ -165,7 +175,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 pub fn session_words(
     paths: &[PathBuf],
     token_file: Option<&str>,
-) -> Result<(PathBuf, Vec<OsString>), String> {
+) -> Result<SessionCommand, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut words: Vec<OsString> = vec!["agent".into(), format!("--{SESSION}").into()];
     for path in paths {
@@ -174,7 +184,20 @@ pub fn session_words(
         words.push(path.into());
     }
     words.extend(token_file.into_iter().flat_map(|file| ["--token-file".into(), file.into()]));
-    Ok((program, words))
+    Ok(SessionCommand { program, words, ..SessionCommand::default() })
+}
+
+/// The same for an agent that a launcher has started with the words of its user: it serves what
+/// these name.
+///
+/// # Errors
+/// This program is gone.
+pub fn session_of_everything(token: &str) -> Result<SessionCommand, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let words = ["agent".into(), format!("--{SESSION}").into(), format!("--{EVERYTHING}").into()];
+    // Words are for all to see, variables for this user only.
+    let variables = vec![("CANDOR_TOKEN".into(), token.into())];
+    Ok(SessionCommand { program, words: words.into(), variables })
 }
 
 /// One line of the agent's log, with the time.

@@ -19,4 +19,4 @@ pub mod sink;
 pub mod verdict;
 
 pub use complaints::{Complaints, capped, lines};
-pub use run::{Driver, Foreign, Place, run, run_on};
+pub use run::{Driver, Foreign, Place, run, run_launched, run_on};

@@ -16,7 +16,7 @@ use clap::{Arg, Command};
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use super::foreign::launch;
+use super::foreign::launch::{self, Launch, Led};
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -48,25 +48,25 @@ pub fn matrix() -> String {
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let argv = match launch::led(argv, ("ior", WRONG)) {
-        Ok(argv) => argv,
+    let Led { argv, fleet } = match launch::led(argv, ("ior", WRONG)) {
+        Ok(led) => led,
         Err(code) => return code,
     };
     let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
-        None => tests(&reading),
+        None => tests(&reading, fleet),
     }
 }
 
-fn tests(reading: &Reading) -> u8 {
+fn tests(reading: &Reading, fleet: Option<Launch>) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
     match plan::lower(reading, &ThisHost) {
         Ok(lowered) if lowered.setup.output.dry_run => run::dry(&lowered),
-        Ok(lowered) => run::main(reading, &lowered),
+        Ok(lowered) => run::main(reading, &lowered, fleet),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);
             WRONG

@@ -18,7 +18,7 @@ use clap::{Arg, Command};
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use super::foreign::launch;
+use super::foreign::launch::{self, Launch, Led};
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -79,24 +79,24 @@ const DIFFERENCES: &str = "\
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let argv = match launch::led(argv, ("mdtest", WRONG)) {
-        Ok(argv) => argv,
+    let Led { argv, fleet } = match launch::led(argv, ("mdtest", WRONG)) {
+        Ok(led) => led,
         Err(code) => return code,
     };
     let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
-        None => benchmark(&reading),
+        None => benchmark(&reading, fleet),
     }
 }
 
-fn benchmark(reading: &Reading) -> u8 {
+fn benchmark(reading: &Reading, fleet: Option<Launch>) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
     match plan::lower(reading, &ThisHost) {
-        Ok(lowered) => run::main(&lowered),
+        Ok(lowered) => run::main(&lowered, fleet),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);
             WRONG

@@ -19,6 +19,8 @@ pub struct Launched {
     pub size: u32,
     /// Number of processes on this host, where that is told.
     pub size_here: Option<u32>,
+    /// Number of this process among those on this host, where that is told.
+    pub rank_here: Option<u32>,
 }
 
 impl Launched {
@@ -65,6 +67,10 @@ const LAUNCHERS: &[Launcher] = &[
         size_here: Here::Slurm, needs: Some("SLURM_STEP_ID") },
 ];
 
+/// Variables with the number of a process among those on its host, in the order in which launchers
+/// are asked.
+const HERE: [&str; 3] = ["OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"];
+
 /// The place of this process among those of its launcher; none where no launcher is known.
 pub fn detect(environment: &dyn Environment) -> Option<Launched> {
     let number = |name: &str| environment.variable(name)?.trim().parse::<u32>().ok();
@@ -77,12 +83,14 @@ pub fn detect(environment: &dyn Environment) -> Option<Launched> {
         let size_here = match launcher.size_here {
             Here::Variable(name) => number(name),
             Here::Slurm => match number("SLURM_STEP_NUM_NODES").or(number("SLURM_NNODES")) {
-                Some(2..) => Some(0),
+                Some(nodes @ 2..) => Some(size.checked_div(nodes).unwrap_or(0)),
                 _ => Some(size),
             },
         };
+        let rank_here = HERE.iter().find_map(|name| number(name));
         let (by, variable) = (launcher.name, launcher.rank);
-        (rank < size).then_some(Launched { by, variable, rank, size, size_here })
+        let launched = Launched { by, variable, rank, size, size_here, rank_here };
+        (rank < size).then_some(launched)
     })
 }
 

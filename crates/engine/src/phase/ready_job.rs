@@ -58,7 +58,7 @@ impl ReadyJob {
         let job = &task.phase.jobs[index];
         let stop = job.stop.as_ref().unwrap_or(&task.phase.stop);
         let (seed, clock) = (task.job_seed(index), session.clock());
-        let ranks = task.host.ranks(job.workers);
+        let ranks = task.ranks(job);
         let group = job.threads.control_group.as_ref().map(Group::prepare).transpose()?;
         let family = (session.families)(&job.work);
         let kept = &mut session.kept;

@@ -33,6 +33,13 @@ impl SkippedJob {
         };
         SkippedJob { job: at, measurement }
     }
+
+    /// A job whose workers are another host's.
+    pub fn elsewhere(at: usize, job: &Job) -> SkippedJob {
+        let mut skipped = SkippedJob::prepared(at, job);
+        skipped.measurement.workers = 0;
+        skipped
+    }
 }
 
 /// Merges the measurements of skipped jobs with those of jobs that ran, in the order of the jobs.

@@ -248,6 +248,7 @@ impl Arbitrary<'_> {
             delay: self.nanos(),
             after: self.list(Self::text),
             prepare_only: self.yes(),
+            on_first_host: self.yes(),
             background: self.yes(),
             on_done: self.pick(&[
                 OnDone::GoOn,

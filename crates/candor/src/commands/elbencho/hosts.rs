@@ -15,7 +15,7 @@ use candor_dialects::elbencho::options::{HostsOptions, Options, Reading};
 use candor_dialects::elbencho::plan::{self, Lowered};
 use candor_dialects::elbencho::setup::Host;
 use candor_dialects::kit::{Diagnostic, Found};
-use candor_fleet::{Chore, Fleet, FleetOptions, Identity, ServeOptions};
+use candor_fleet::{Chore, Fleet, FleetOptions, Identity, Listening, ServeOptions};
 use candor_plan::{List, ListError, Listing};
 use candor_record::facts::PathKind;
 use candor_run::{Channels, RunError, Runner, Survey};
@@ -98,8 +98,10 @@ fn serve(options: &Options) -> Result<(), String> {
     }
     let listen = SocketAddr::from(([0, 0, 0, 0], hosts.port));
     let session = agent::session_words(&paths, hosts.secret_file.as_deref())?;
-    let options = ServeOptions { listen, session, once: false };
-    candor_fleet::serve(&identity, options, agent::log).map_err(|error| error.to_string())
+    let options = ServeOptions { session, once: false };
+    let served = Listening::on(listen)
+        .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));
+    served.map_err(|error| error.to_string())
 }
 
 /// Starts the same command line once more in the background.

@@ -1,7 +1,16 @@
-//! Tools that MPI launches, on one host: the first process has all ranks as threads, and the others
-//! have nothing to do.
+//! Tools that MPI launches: the first process on each host has the host's ranks as threads, and the
+//! others have nothing to do. Of several hosts the first process of all leads a fleet, and those of
+//! the other hosts are its agents.
+
+mod pmi;
+mod pmix;
+mod rendezvous;
 
 use std::ffi::OsString;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::thread::JoinHandle;
+
+use candor_fleet::{Chore, FleetOptions, Identity, Listening, ServeOptions};
 
 use candor_dialects::kit::launcher::{self, Launched};
 use candor_dialects::kit::ranks;
@@ -10,40 +19,150 @@ use rustix::process::{Pid, getppid};
 use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use super::host::HostEnvironment;
+use crate::commands::agent;
 use crate::screen;
 
 /// Shells and scripts around a rank's process that are looked through, one above the other.
 const SHELLS_MAX: u32 = 16;
 
-/// The words with the ranks of the launcher, the program's name first; else the exit code of a
-/// process that has nothing to do, or of ranks that cannot be had.
-pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Vec<OsString>, u8> {
-    let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(argv.to_owned()) };
+/// Words of a tool, and the hosts of its launcher.
+pub struct Led {
+    /// The words with the ranks of the launcher, the program's name first.
+    pub argv: Vec<OsString>,
+    /// The agents of all hosts, where there are several.
+    pub fleet: Option<Launch>,
+}
+
+/// The hosts that a launcher has brought together. Dropped, their agents end.
+pub struct Launch {
+    /// Keys of this run alone.
+    pub identity: Identity,
+    /// The hosts, in the order of their ranks.
+    pub options: FleetOptions,
+    own: Option<JoinHandle<()>>,
+}
+
+impl Drop for Launch {
+    fn drop(&mut self) {
+        // An agent that does not hear it ends with its launcher.
+        let _ = candor_fleet::tell(&self.identity, &self.options.hosts, Chore::Quit);
+        let _ = self.own.take().map(JoinHandle::join);
+    }
+}
+
+/// The words with the ranks of the launcher; else the exit code of a process that has nothing more
+/// to do, or of ranks that cannot be had.
+pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Led, u8> {
+    let alone = |argv: Vec<OsString>| Led { argv, fleet: None };
+    let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(alone(argv.to_owned())) };
     let Launched { by, rank, size, .. } = of;
-    if !of.is_on_one_host() {
-        if rank == 0 {
-            screen::tell(&format!(
-                "{tool}: {by} has started {size} ranks on several hosts, which are not done yet; \
-                 start them on one, or {tool} without {by} on each\n"
-            ));
-        }
-        return Err(wrong);
-    }
-    if rank > 0 {
-        return Err(0);
-    }
+    let fleet = match of.is_on_one_host() {
+        true if rank > 0 => return Err(0),
+        true => None,
+        false => match met(&of) {
+            Ok(Some(fleet)) => Some(fleet),
+            Ok(None) => return Err(0),
+            Err(why) => {
+                screen::tell(&format!("{tool}: rank {rank} of {by} on several hosts: {why}\n"));
+                return Err(wrong);
+            }
+        },
+    };
     if size == 1 {
         screen::tell(&format!(
             "{tool}: {by} has started 1 rank; --ranks N gives as many without a launcher\n"
         ));
-        return Ok(argv.to_owned());
+        return Ok(alone(argv.to_owned()));
     }
     take_cpus_of_launcher(of.variable);
     let mut words = argv.to_owned();
     if !ranks::is_given(argv) {
         words.splice(1..1, [ranks::FLAG.into(), size.to_string().into()]);
     }
-    Ok(words)
+    Ok(Led { argv: words, fleet })
+}
+
+/// Meets the other processes of a launcher on several hosts. The first of all gets the hosts; the
+/// first of each other one serves until the run is over, and the rest has nothing to do.
+fn met(of: &Launched) -> Result<Option<Launch>, String> {
+    let Launched { rank, size, .. } = *of;
+    let is_first_here = of.rank_here == Some(0);
+    let text = |error: candor_fleet::KeyError| error.to_string();
+    let listening = match is_first_here {
+        true => Some(
+            Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)))
+                .map_err(|e| e.to_string())?,
+        ),
+        false => None,
+    };
+    let token = if rank == 0 { candor_fleet::new_token().map_err(text)? } else { String::new() };
+    let mine = listening.as_ref().map_or(String::new(), |listening| {
+        let here = of.size_here.unwrap_or(0);
+        format!("{}:{}|{here}|{token}", own_address(), listening.port())
+    });
+    let met = rendezvous::meet(rank, size, &mine)?;
+    let Some(listening) = listening else { return Ok(None) };
+    let mut leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
+        let mut parts = text.split('|');
+        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next())
+    });
+    let token = leaders.clone().find_map(|(_, _, token)| token.filter(|token| !token.is_empty()));
+    let identity = Identity::of_token(token.unwrap_or_default()).map_err(text)?;
+    let hosts: Vec<String> = leaders.clone().map(|(address, ..)| address.to_owned()).collect();
+    let first = leaders.next().map(|(_, here, _)| here);
+    if leaders.any(|(_, here, _)| Some(here) != first) {
+        return Err(format!(
+            "it has not started the same number on each of the {} hosts; give each as many",
+            hosts.len()
+        ));
+    }
+    take_cpus_of_launcher(of.variable);
+    let serve = {
+        let identity = identity.clone();
+        move || {
+            let session = agent::session_of_everything(&token_variable(&met.texts))?;
+            let options = ServeOptions { session, once: false };
+            candor_fleet::serve(listening, &identity, options, |_| {}).map_err(|e| e.to_string())
+        }
+    };
+    if rank > 0 {
+        return serve().map(|()| None);
+    }
+    let own = std::thread::spawn(move || {
+        // A coordinator that cannot reach its own agent says so.
+        let _ = serve();
+    });
+    let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
+    Ok(Some(Launch { identity, options, own: Some(own) }))
+}
+
+/// The token among the texts of all processes.
+fn token_variable(texts: &[String]) -> String {
+    let tokens = texts.iter().filter_map(|text| text.rsplit('|').next());
+    tokens
+        .filter(|token| !token.is_empty() && !token.contains(':'))
+        .next()
+        .unwrap_or_default()
+        .into()
+}
+
+/// An address of this host that others reach: that of its default route, else any of its own.
+fn own_address() -> String {
+    // Nothing is sent: the kernel only chooses the address that would be used.
+    let routed = UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
+        socket.connect("198.51.100.1:9")?;
+        socket.local_addr()
+    });
+    let is_usable = |ip: &std::net::IpAddr| !ip.is_loopback() && !ip.is_unspecified();
+    if let Some(ip) = routed.ok().map(|address| address.ip()).filter(is_usable) {
+        return ip.to_string();
+    }
+    let table = std::fs::read_to_string("/proc/net/fib_trie").unwrap_or_default();
+    let lines: Vec<&str> = table.lines().map(str::trim).collect();
+    let local = lines.windows(2).filter(|pair| pair[1].starts_with("/32 host LOCAL"));
+    let addresses = local.filter_map(|pair| pair[0].strip_prefix("|-- ")?.parse::<Ipv4Addr>().ok());
+    let other = addresses.into_iter().find(|address| !address.is_loopback());
+    other.unwrap_or(Ipv4Addr::LOCALHOST).to_string()
 }
 
 /// Launchers bind each process to a CPU of its own, and this one has the threads of all: it takes

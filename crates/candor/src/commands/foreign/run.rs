@@ -10,6 +10,7 @@ use candor_run::{
 };
 
 use super::Complaints;
+use super::launch::Launch;
 use super::monitor::{Monitor, Requests};
 use super::own::OwnResults;
 use super::sink::Sink;
@@ -99,6 +100,25 @@ pub fn run<F: Foreign>(
     (options, host): (Options, HostOptions),
 ) -> u8 {
     run_on(command, plan, (options, Place::Here(host)))
+}
+
+/// Runs the plan on the hosts of a launcher, each with its share of the workers, or on this one;
+/// gives the exit code.
+pub fn run_launched<F: Foreign>(
+    command: &mut F,
+    plan: &Plan,
+    (options, host): (Options, HostOptions),
+    launch: Option<Launch>,
+) -> u8 {
+    let Some(launch) = launch else { return run(command, plan, (options, host)) };
+    let fleet = FleetOptions { force: host.force, ..launch.options.clone() };
+    match plan.spread(fleet.hosts.len() as u32) {
+        Ok(plan) => {
+            let place = Place::Fleet(launch.identity.clone(), fleet);
+            run_on(command, &plan, (options, place))
+        }
+        Err(sentence) => refused(command, &sentence),
+    }
 }
 
 /// Runs the plan, and gives the exit code.

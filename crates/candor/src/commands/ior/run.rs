@@ -16,6 +16,7 @@ use super::drive::Driver;
 use super::{COMPLAINTS, WRONG, host};
 use crate::commands;
 use crate::commands::foreign::failures::{mismatch, reason};
+use crate::commands::foreign::launch::Launch;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Foreign};
 use crate::screen;
@@ -33,7 +34,7 @@ pub fn dry(lowered: &Lowered) -> u8 {
 }
 
 /// Runs the tests, and gives the exit code.
-pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
+pub fn main(reading: &Reading, lowered: &Lowered, fleet: Option<Launch>) -> u8 {
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
     let devices = devices.map(|target| target.path.display().to_string());
@@ -48,7 +49,7 @@ pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
         made: HashSet::new(),
         failed: Ok(()),
     };
-    foreign::run(run, &lowered.plan, (options, host))
+    foreign::run_launched(run, &lowered.plan, (options, host), fleet)
 }
 
 fn results(lowered: &Lowered) -> Results<'_> {

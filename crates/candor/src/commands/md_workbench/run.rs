@@ -14,11 +14,12 @@ use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, latencies};
 use crate::commands::foreign::failures::of_name;
+use crate::commands::foreign::launch::Launch;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::{self, Foreign};
 
 /// Runs the phases, and gives the exit code.
-pub fn main(lowered: &Lowered) -> u8 {
+pub fn main(lowered: &Lowered, fleet: Option<Launch>) -> u8 {
     let asked = &lowered.setup.asked;
     if let Err(sentence) = files::check(lowered) {
         COMPLAINTS.sentence(&sentence);
@@ -33,7 +34,7 @@ pub fn main(lowered: &Lowered) -> u8 {
         results: Results::default(),
         stays: false,
     };
-    foreign::run(run, &lowered.plan, (options, host))
+    foreign::run_launched(run, &lowered.plan, (options, host), fleet)
 }
 
 /// A run of the phases.
