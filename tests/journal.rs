@@ -257,7 +257,7 @@ fn a_damaged_or_missing_journal_is_refused_with_a_sentence() {
     let ran = candor(&["run", &plan]);
     assert!(ran.code != Some(0) && ran.err.contains("journal"), "{}", ran.err);
     fs::create_dir_all(&journal).expect("a directory");
-    fs::write(Path::new(&journal).join("keys"), b"candorK1 and so on").expect("written");
+    fs::write(Path::new(&journal).join("keys"), b"candorK2 and so on").expect("written");
     let ran = candor(&["run", &plan]);
     assert!(ran.code != Some(0) && ran.err.contains("journal is damaged"), "{}", ran.err);
 }

@@ -95,7 +95,8 @@ fn a_corruption_is_found_before_its_block_is_written_again() {
     let file = format!(
         "data_errors=50\nsd=sd1,lun=lun,size=2m\nwd=wd1,sd=sd1,xfersize=64k,rdpct=0,seekpct=eof\n\
          rd=rd1,wd=wd1,iorate=max,elapsed=30,interval=1,endcmd=\"{damage}\"\n\
-         rd=rd2,wd=wd1,iorate=max,elapsed=30,interval=1\n"
+         rd=rd2,wd=wd1,iorate=max,elapsed=30,interval=1\n\
+         rd=rd3,wd=wd1,iorate=max,elapsed=30,interval=1\n"
     );
     let ran = vdbench.of_file(&file, "-vt");
     let told = text(&ran);
@@ -111,6 +112,14 @@ fn a_corruption_is_found_before_its_block_is_written_again() {
         "{}",
         text(&stop)
     );
+    // The last run begins below the limit only, which counts the errors of each run anew.
+    let told = text(&stop);
+    assert!(told.contains("Starting RD=rd2") && !told.contains("Starting RD=rd3"), "{told}");
+    let again = format!("rd=rd2,endcmd=\"{}\",", damage.replace("=77", "=5"));
+    let each = file.replace("data_errors=50", "data_errors=2").replace("rd=rd2,", &again);
+    let each = text(&vdbench.of_file(&each, "-v"));
+    assert_eq!(each.matches("Corrupted key blocks: 1:").count(), 2, "{each}");
+    assert!(each.contains("Starting RD=rd3") && !each.contains("requested. Abort"), "{each}");
 }
 
 #[test]
@@ -221,4 +230,138 @@ fn a_lost_write_to_a_file_is_found() {
     assert!(told.contains("Corrupted key blocks: 3: 3 with an older write"), "{told}");
     let log = vdbench.page("errorlog");
     assert!(log.contains("Expecting key=0x03 received key=0x02 (3/2)"), "{log}");
+}
+
+/// Two trees with work that makes, writes, removes and moves files.
+fn lively(format: &str) -> String {
+    let fsd = "depth=1,width=2,files=6,sizes=(24k,50,30000,50)";
+    let fwds = [
+        "operation=write,fileio=random,fileselect=random",
+        "operation=write,fileio=(sequential,delete),fileselect=random",
+        "operation=delete",
+        "operation=create",
+        "operation=read,fileselect=random",
+        "operation=move,target=fsd2,fileselect=random",
+    ];
+    let fwds = fwds.iter().enumerate().map(|(at, fwd)| format!("fwd=fwd{at},{fwd}\n"));
+    format!(
+        "create_anchors=yes\nfsd=fsd1,anchor=tree,{fsd},journal=journals\n\
+         fsd=fsd2,anchor=other,{fsd}\nfwd=default,fsd=fsd1,xfersize=4k,threads=2\n{}\
+         fwd=back,fsd=fsd2,operation=move,target=fsd1,fileselect=random\n\
+         fwd=more,fsd=fsd2,operation=write\n\
+         rd=rd1,fwd=*,fwdrate=max,format={format},elapsed=60,interval=1\n",
+        fwds.collect::<String>()
+    )
+}
+
+/// Starts runs on trees again and again, each of which is killed some time after its journal has
+/// its logs.
+fn killed(vdbench: &Vdbench, rounds: &[(&str, &str)]) {
+    let _ = fs::create_dir(vdbench.scratch.path("journals"));
+    for (round, (options, format)) in rounds.iter().enumerate() {
+        vdbench.scratch.file("parm", &lively(format));
+        let mut command = vdbench.command(&format!("-f ../parm {options}"));
+        let mut running = command.stdout(std::process::Stdio::null()).spawn().expect("it starts");
+        let journal = vdbench.scratch.path("journals/fsd1.jnl");
+        while fs::read_dir(&journal).map_or(0, Iterator::count) < 4 {
+            assert_eq!(running.try_wait().expect("waited for"), None, "round {round}");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        std::thread::sleep(Duration::from_millis(60 + 97 * round as u64));
+        assert_eq!(running.try_wait().expect("waited for"), None, "round {round}");
+        running.kill().expect("it runs");
+        running.wait().expect("it ends");
+    }
+}
+
+#[test]
+fn trees_whose_runs_were_killed_go_on_from_their_journals() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    let rounds = [
+        ("-j", "yes"),
+        ("-jr", "restart"),
+        ("-jr", "restart"),
+        ("-jr", "no"),
+        ("-jr", "yes"),
+        ("-jr", "restart"),
+        ("-jr", "no"),
+        ("-jr", "no"),
+    ];
+    killed(&vdbench, &rounds);
+    let ran = vdbench.of_file(&lively("no"), "-jro");
+    let told = text(&ran);
+    assert_eq!(ran.status.code(), Some(0), "{told}");
+    assert!(told.contains("Starting RD=journal_recovery"), "{told}");
+    assert!(!told.contains("Corrupted") && !told.contains("Starting RD=rd1"), "{told}");
+}
+
+#[test]
+fn corruptions_of_trees_are_found_after_a_kill() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    // Read and written all the time: files that are not removed, and whose blocks have many keys.
+    let file = |format: &str| {
+        format!(
+            "create_anchors=yes\nfsd=fsd1,anchor=tree,depth=1,width=2,files=8,\
+             sizes=(24k,50,30000,50),journal=journals\nfwd=fwd1,fsd=fsd1,xfersize=4k,threads=4,operation=write,\
+             fileio=random,fileselect=random\n\
+             rd=rd1,fwd=fwd1,fwdrate=max,format={format},elapsed=60,interval=1\n"
+        )
+    };
+    fs::create_dir(vdbench.scratch.path("journals")).expect("a directory");
+    let path = |name: &str| vdbench.scratch.path(&format!("tree/{name}"));
+    let parm = |format| drop(vdbench.scratch.file("parm", &file(format)));
+    parm("yes");
+    let formatted = vdbench.of_file(&file("yes").replace("elapsed=60", "elapsed=2"), "-jn");
+    assert_eq!(formatted.status.code(), Some(0), "{}", text(&formatted));
+    let [stale, flipped, torn] = [1, 2, 3].map(|file| format!("vdb.1_1.dir/vdb_f000{file}.file"));
+    let [gone, short] = [4, 5].map(|file| format!("vdb.1_2.dir/vdb_f000{file}.file"));
+    let older = [&stale, &torn].map(|name| fs::read(path(name)).expect("a file"));
+    // Without a format, until each block has been written again.
+    let mut command = vdbench.command("-f ../parm -jrn");
+    parm("no");
+    let mut running = command.stdout(std::process::Stdio::null()).spawn().expect("it starts");
+    let is_newer = |name: &str, older: &[u8]| {
+        fs::read(path(name)).is_ok_and(|now| {
+            now.chunks(BLOCK).zip(older.chunks(BLOCK)).all(|(now, then)| now != then)
+        })
+    };
+    while !(is_newer(&stale, &older[0]) && is_newer(&torn, &older[1])) {
+        assert_eq!(running.try_wait().expect("waited for"), None);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    running.kill().expect("it runs");
+    running.wait().expect("it ends");
+
+    let open = |name: &str| File::options().read(true).write(true).open(path(name)).expect("open");
+    put(&open(&stale), 1, &older[0][BLOCK..][..BLOCK]);
+    let (of, mut mixed) = (open(&torn), block(&open(&torn), 2));
+    mixed[2048..].copy_from_slice(&older[1][2 * BLOCK + 2048..][..2048]);
+    put(&of, 2, &mixed);
+    let mut bits = block(&open(&flipped), 0);
+    bits[777] ^= 4;
+    put(&open(&flipped), 0, &bits);
+    fs::remove_file(path(&gone)).expect("removed");
+    let length = open(&short).metadata().expect("a file").len();
+    open(&short).set_len(length - 5).expect("cut");
+
+    let ran = vdbench.of_file(&file("no"), "-jro");
+    let told = text(&ran);
+    assert_eq!(ran.status.code(), Some(157), "{told}");
+    assert!(told.contains("1 with flipped bits, 1 with parts of several writes,"), "{told}");
+    assert!(told.contains("1 with an older write"), "{told}");
+    let log = vdbench.page("errorlog");
+    let lost = format!("file=tree/{gone}; file lba: 4,096");
+    for said in [
+        lost.as_str(),
+        "candor: the file is not there, and the journal knows write",
+        &format!("candor: the file has {} bytes, and the journal knows write", length - 5),
+    ] {
+        assert!(log.contains(said), "no {said} in {}", &log[..log.len().min(9000)]);
+    }
+    // What is bad, or not there, stays known as that: it is not found again, and nothing else is.
+    let ran = vdbench.of_file(&file("no"), "-jro");
+    assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
 }

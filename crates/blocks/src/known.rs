@@ -14,6 +14,10 @@ use crate::journal::{self, Journal, Refusal, SharedJournal};
 use crate::targets::files::OpenFile;
 use crate::targets::zones;
 
+/// Blocks that did not match, of all jobs of a phase that count them.
+#[derive(Clone, Debug, Default)]
+pub struct Mismatches(pub Arc<AtomicU64>);
+
 /// State of files.
 #[derive(Default)]
 pub struct Known {
@@ -25,8 +29,6 @@ pub struct Known {
     journals: HashMap<PathBuf, SharedJournal>,
     /// Seed of headers that no other session knows.
     seed: OnceCell<u64>,
-    /// Blocks that did not match, of all jobs that count them.
-    mismatches: Arc<AtomicU64>,
 }
 
 impl Known {
@@ -66,11 +68,6 @@ impl Known {
     /// Seed of headers that no other session has.
     pub fn seed(&self) -> u64 {
         *self.seed.get_or_init(journal::random)
-    }
-
-    /// Count of blocks that did not match, over all jobs that count them.
-    pub fn mismatches(&self) -> Arc<AtomicU64> {
-        self.mismatches.clone()
     }
 
     /// Random bytes of a seed.

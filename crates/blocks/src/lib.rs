@@ -11,5 +11,5 @@ mod sources;
 pub mod stream;
 pub mod targets;
 
-pub use known::Known;
+pub use known::{Known, Mismatches};
 pub use ready::BlocksFamily;

@@ -2,6 +2,7 @@
 
 mod buffers;
 mod chain;
+mod gaps;
 mod units;
 mod verified;
 
@@ -31,7 +32,7 @@ use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
-use candor_plan::{Bytes, BytesPerSec, Job, LogPlan, Measure, Nanos, Stop};
+use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, Stop};
 use candor_record::{EngineUsed, Measurement};
 
 use self::chain::Feed;
@@ -59,7 +60,7 @@ use crate::engines::{
     vsync::Vsync,
 };
 use crate::journal::JournalUse;
-use crate::known::Known;
+use crate::known::{Known, Mismatches};
 use crate::sources::opened::StageGates;
 use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
@@ -146,7 +147,7 @@ impl ReadyBlocks {
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
         let zones = zones.map(|(file, plan)| known.zones(file, plan)).collect::<Result<_, _>>();
         let journal = verified::journal(&mut blocks, known, plan.seed);
-        let mismatches = known.mismatches();
+        let Mismatches(mismatches) = context.phase.of::<Mismatches>().clone();
         let zones = zones.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         let journal = journal.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         // The seed of the headers makes the bytes of their blocks again.
@@ -682,7 +683,7 @@ impl JobWork for ReadyBlocks {
     fn pause_ns_max(&self) -> u64 {
         let pace = &self.blocks.pace;
         let think = self.rest().map_or(0, |think| think.time.0);
-        let gap = longest_gap_ns(pace, &self.blocks, self.job.workers).saturating_mul(30);
+        let gap = gaps::longest_gap_ns(pace, &self.blocks, self.job.workers).saturating_mul(30);
         let of_trace = self.trace.as_ref().map_or(0, |trace| trace.longest_gap_ns());
         let sync = if self.syncs_in_phase() { SYNC_NS_MAX } else { 0 };
         think.saturating_add(gap).saturating_add(of_trace).saturating_add(sync)
@@ -754,20 +755,6 @@ fn reads_back(blocks: &Blocks) -> bool {
 /// True where a share of the writes is trimmed again.
 fn trims_written(blocks: &Blocks) -> bool {
     blocks.verify.as_ref().and_then(|verify| verify.read_back).is_some_and(|b| b.trims.is_some())
-}
-
-/// Longest gap between a worker's operations under its rate; 0 without a rate.
-fn longest_gap_ns(pace: &Pace, blocks: &Blocks, workers: u32) -> u64 {
-    let gap = |per_s: u64| 1_000_000_000u64.saturating_mul(u64::from(workers)) / per_s.max(1);
-    let size = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(0);
-    let of_bytes = |rate: BytesPerSec| gap(rate.0).saturating_mul(size);
-    let used = |op: Direction| blocks.mix.of(op) > 0;
-    let ops = pace.per_direction.iter().flat_map(PerDirection::iter);
-    let ops = ops.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, rate)| gap(rate.0));
-    let bytes = pace.bytes_per_direction.iter().flat_map(PerDirection::iter);
-    let bytes = bytes.filter(|(op, rate)| used(*op) && rate.0 > 0).map(|(_, r)| of_bytes(*r));
-    let whole = [pace.ops.map(|rate| gap(rate.0)), pace.bytes.map(of_bytes)];
-    whole.into_iter().flatten().chain(ops).chain(bytes).max().unwrap_or(0)
 }
 
 fn has_flushes(trace: &Trace) -> bool {

@@ -153,6 +153,16 @@ impl Catalog {
         catalog
     }
 
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Number of files that the tree has in all.
+    pub fn file_count(&self) -> u64 {
+        self.files.len() as u64
+    }
+
     /// True for a table of the same names.
     pub fn is_of(&self, tree: &Tree) -> bool {
         self.tree == *tree
@@ -237,7 +247,7 @@ impl Catalog {
 
     /// Keeps generations of blocks of so many bytes from now on.
     pub fn keep_generations(&self, interval: u64, bytes_of: impl Fn(u64) -> u64) -> &Generations {
-        let new = || Generations::new(&self.tree, self.files.len() as u64, interval, bytes_of);
+        let new = || Generations::new(&self.tree, self.file_count(), interval, bytes_of);
         self.generations.get_or_init(new)
     }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use candor_blocks::data::content::Content;
 use candor_blocks::data::verify::fio_header::{self, Stamp};
 use candor_blocks::data::verify::last_uses::unix_ms;
-use candor_blocks::data::verify::{Expected, Form, Left, UNKNOWN};
+use candor_blocks::data::verify::{Expected, Form, Left, UNKNOWN, Wrong, check_pending};
 use candor_blocks::data::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
@@ -147,13 +147,17 @@ impl Contents {
         generations.is_some_and(|generations| generations.has_bad(part))
     }
 
-    /// Notes how a write ended.
+    /// State in which a write leaves its blocks that ended so; none where nobody keeps it.
+    pub fn left_by(&self, part: &Part, left: Left) -> Option<Left> {
+        let is_whole = self.checks.as_ref()?.generations()?.is_whole(part);
+        Some(if left == Left::Written && !is_whole { Left::Unsure } else { left })
+    }
+
+    /// Notes in what state a write has left its blocks.
     pub fn written(&self, part: &Part, left: Left) {
         let Some(checks) = &self.checks else { return };
         let Some(generations) = checks.generations() else { return };
-        let is_whole = generations.is_whole(part);
-        let is_unsure = left == Left::Written && !is_whole;
-        generations.end_write(part, if is_unsure { Left::Unsure } else { left });
+        generations.end_write(part, left);
         if checks.plan.times && left == Left::Written {
             generations.used(part, LastUse { unix_ms: unix_ms(), is_write: true });
         }
@@ -292,8 +296,9 @@ impl Checks {
             let offset = slot.offset + at as u64;
             let part = Part { offset, length: block.len() as u64, ..of.part };
             let Some(generation) = self.generation(&part) else { continue };
-            let expected = self.expected(offset, of.key.number, generation);
-            let found = self.form.check(block, &expected, (slot.offset, at), &mut self.scratch);
+            let place = (slot.offset, at);
+            let found = self.check_block(block, (of.key.number, &part), generation, place);
+            let Some(found) = found else { continue };
             self.stats.blocks += 1;
             let Err(wrong) = found else { continue };
             checked.is_intact = false;
@@ -323,6 +328,28 @@ impl Checks {
             generations.used(&of.part, LastUse { unix_ms: unix_ms(), is_write: false });
         }
         checked
+    }
+
+    /// Checks a block, `at` bytes behind the offset of its read; none where nothing is claimed of
+    /// it.
+    fn check_block(
+        &mut self,
+        block: &mut [u8],
+        (key, part): (u64, &Part),
+        generation: u32,
+        place: (u64, usize),
+    ) -> Option<Result<(), Wrong>> {
+        let older = self.generations().and_then(|generations| generations.older(part));
+        let mut check = |generation| {
+            let expected = self.expected(part.offset, key, generation);
+            self.form.check(block, &expected, place, &mut self.scratch)
+        };
+        let Some(older) = older else { return Some(check(generation)) };
+        let (result, is_now) = check_pending([generation, older], check);
+        if let Some((generations, now)) = self.generations().zip(is_now) {
+            generations.settle(part, [generation, now]);
+        }
+        result
     }
 
     /// Leaves a block alone that did not match; false if that is to end the job.

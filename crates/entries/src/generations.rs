@@ -1,9 +1,11 @@
 //! Generations of the blocks of a tree's files: which write to each was the last one.
 
-use std::sync::Arc;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 use candor_blocks::data::verify::map::is_written;
 use candor_blocks::data::verify::{BAD, Left, Map, NOTHING};
+use candor_blocks::journal::SharedJournal;
 use candor_plan::Tree;
 use candor_plan::units::SizeSpec;
 use candor_record::LastUse;
@@ -13,6 +15,8 @@ pub struct Generations {
     map: Arc<Map>,
     interval: u64,
     begins: Begins,
+    /// The journal that keeps them, and the tree's number in it.
+    journal: OnceLock<(SharedJournal, u32)>,
 }
 
 /// First bytes of the files in the map.
@@ -61,7 +65,7 @@ impl Generations {
             }
         };
         let map = Map::new(begins.of(files), interval, NOTHING);
-        Generations { map, interval, begins }
+        Generations { map, interval, begins, journal: OnceLock::new() }
     }
 
     /// Bytes of a block.
@@ -72,6 +76,65 @@ impl Generations {
     /// Keeps the last use of each block from now on.
     pub fn keep_uses(&self) {
         self.map.keep_uses();
+    }
+
+    /// The map of all blocks.
+    pub fn map(&self) -> &Arc<Map> {
+        &self.map
+    }
+
+    /// The journal that keeps them, and the tree's number in it.
+    pub fn journal(&self) -> Option<&(SharedJournal, u32)> {
+        self.journal.get()
+    }
+
+    /// Notes the journal that keeps them from now on.
+    pub fn keep_in(&self, journal: SharedJournal, number: u32) {
+        // A tree has one journal for as long as its table is kept.
+        let _ = self.journal.set((journal, number));
+    }
+
+    /// Numbers of the blocks of a write that has begun, with their generations before and after it.
+    pub fn writes(&self, part: &Part) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+        self.map.writes(self.at(part), part.length)
+    }
+
+    /// Generation of the block that begins there if its last write did not happen, where an
+    /// interrupted run leaves that open.
+    pub fn older(&self, part: &Part) -> Option<u32> {
+        let at = self.at(part);
+        self.map.is_pending(at).then(|| self.map.older(at))
+    }
+
+    /// Replaces the generation of the block that begins there, which was found out.
+    pub fn settle(&self, part: &Part, generations: [u32; 2]) {
+        self.map.settle(self.at(part), generations, false);
+    }
+
+    /// Numbers of a file's blocks.
+    pub fn blocks_of(&self, nth: u64) -> Range<usize> {
+        let [begin, end] = [nth, nth + 1].map(|nth| self.begins.of(nth));
+        self.map.range(begin, end - begin)
+    }
+
+    /// Forgets the blocks of a file that are not in its first bytes, and gives those that should
+    /// be there, each with its last write. A write that may not have happened is no reason.
+    pub fn cut_off(&self, nth: u64, bytes: u64, length: u64) -> Vec<(Part, u32)> {
+        let mut lost = Vec::new();
+        for (index, block) in (0..).zip(self.blocks_of(nth)) {
+            let offset = index * self.interval;
+            let part = Part { nth, file: bytes, offset, length: self.interval.min(bytes - offset) };
+            if part.offset + part.length <= length {
+                continue;
+            }
+            let (generation, _) = self.map.key(block);
+            let last = self.older(&part).unwrap_or(generation);
+            if is_written(last) {
+                lost.push((part, last));
+            }
+            self.map.set_key(block, (NOTHING, false));
+        }
+        lost
     }
 
     fn at(&self, part: &Part) -> u64 {
@@ -132,8 +195,7 @@ impl Generations {
 
     /// Forgets the blocks of a file that is another one from now on.
     pub fn forget(&self, nth: u64) {
-        let [begin, end] = [nth, nth + 1].map(|nth| self.begins.of(nth));
-        for block in self.map.range(begin, end - begin) {
+        for block in self.blocks_of(nth) {
             self.map.set_key(block, (NOTHING, false));
         }
     }
@@ -144,6 +206,28 @@ mod tests {
     use candor_plan::Bytes;
 
     use super::*;
+
+    #[test]
+    fn blocks_that_should_be_there_are_found_at_the_end_of_a_file() {
+        let tree = Tree { file_size: SizeSpec::Fixed(Bytes(10_000)), ..Tree::default() };
+        let of = Generations::new(&tree, 2, 4096, |_| 10_000);
+        let map = of.map();
+        // Written; begun for the first time; begun again.
+        for (block, key) in [(3, (4, false)), (4, (1, true)), (5, (9, true)), (0, (2, false))] {
+            map.set_key(block, key);
+        }
+        map.set_pending([(4, NOTHING), (5, 8)].into());
+        let cut = |length| {
+            let lost = of.cut_off(1, 10_000, length);
+            lost.iter().map(|(part, key)| (part.offset, part.length, *key)).collect::<Vec<_>>()
+        };
+        assert_eq!(cut(10_000), []);
+        assert_eq!(of.older(&Part { nth: 1, file: 10_000, offset: 8192, length: 1 }), Some(8));
+        assert_eq!(cut(9_999), [(8192, 1808, 8)], "the block is not whole");
+        assert_eq!(cut(4096), [], "nobody wrote the one before for sure");
+        assert_eq!(cut(0), [(0, 4096, 4)]);
+        assert_eq!((cut(0), map.key(0)), (vec![], (2, false)), "told once, and of one file");
+    }
 
     #[test]
     fn files_have_blocks_of_their_own() {

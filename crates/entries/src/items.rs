@@ -599,26 +599,23 @@ impl Items {
     fn keep_state(&self, lane: &mut Lane, slot: &Slot, is_done: bool) {
         if is_done && slot.op != Op(READ_BACK) {
             lane.changed_by(slot);
-            self.forget(lane, slot);
         }
         if lane.in_flight == 0 && self.is_drawn(lane) {
             self.give_back(lane);
         }
     }
 
-    /// Forgets what was written to a file that is gone, or another one, by an operation.
-    fn forget(&self, lane: &Lane, slot: &Slot) {
-        let (Some(taker), Some(taken)) = (&self.taker, &lane.taken) else { return };
-        let nth = taken.nth;
-        let [here, other] = match step_of(slot) {
-            Some(Step::Create | Step::Unlink | Step::Truncate) => [true, false],
-            Some(Step::Copy) => [false, true],
-            Some(Step::Rename) => [true, taken.other.is_some()],
-            _ => return,
+    /// Number of a taken file that an operation makes, removes, or makes another one; and whether
+    /// that is one here and one in the tree to which it goes.
+    pub fn becomes_another(&self, lane: &Lane, slot: &Slot) -> Option<(u64, [bool; 2])> {
+        let taken = lane.taken.as_ref()?;
+        let places = match step_of(slot)? {
+            Step::Create | Step::Unlink | Step::Truncate => [true, false],
+            Step::Copy => [false, true],
+            Step::Rename => [true, taken.other.is_some()],
+            _ => return None,
         };
-        for (_, in_other) in [(here, false), (other, true)].into_iter().filter(|(is, _)| *is) {
-            taker.forget(nth, in_other);
-        }
+        Some((taken.nth, places))
     }
 
     /// Gives a taken item back, in the state in which it is.

@@ -8,6 +8,7 @@ mod contents;
 mod copying;
 mod generations;
 mod items;
+mod journaled;
 mod listed;
 mod lists;
 mod places;
@@ -25,9 +26,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
-use candor_blocks::Known;
 use candor_blocks::data::content::{Content, Origin, Pool, pool};
+use candor_blocks::journal::lock;
+use candor_blocks::{Known, Mismatches};
 use candor_engine::counters::Recorded;
 use candor_engine::family::{Family, JobContext, JobWork, Seat};
 use candor_engine::gates::flow::{Flows, JobFlow};
@@ -49,7 +52,7 @@ use candor_plan::check::OPERATION_MAX;
 use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
 use candor_plan::{Stop, TargetKind};
-use candor_record::Measurement;
+use candor_record::{Measurement, VerifyStats};
 
 use crate::aio::AioCalls;
 use crate::calls::Calls;
@@ -57,6 +60,7 @@ use crate::catalog::{Catalog, Catalogs};
 use crate::contents::{Contents, Tracked};
 use crate::generations::Generations;
 use crate::items::{Budget, Items, shared_paths};
+use crate::journaled::{TreeJournal, TreeLogs, begin_use};
 use crate::listed::Dealt;
 use crate::places::{ListThings, Places, TreeThings, WindowItems, WorkerNames};
 use crate::probe::Chosen;
@@ -101,7 +105,7 @@ impl Family for EntriesFamily {
             let message = "reads or writes files at once that are longer than the kernel moves";
             return Err(context.unfit(message, "give a size of each operation"));
         }
-        let (verify, tracked) = verification(entries, context, (&*places, stock.as_ref()))?;
+        let verification = Verification::of(entries, context, (&*places, stock.as_ref()))?;
         Ok(Box::new(ReadyEntries {
             chosen: probe::choose(entries, &places, bytes_max),
             bytes_max,
@@ -117,8 +121,7 @@ impl Family for EntriesFamily {
             ),
             reached: (reached, key, unit),
             flow: entries.pace.flow.map(|flow| JobFlow::join(context.phase.of::<Flows>(), flow)),
-            verify,
-            tracked,
+            verification,
             seeds: [context.seed, context.plan.seed],
             roots: if entries.syncfs_at_end { roots(context) } else { Vec::new() },
             places,
@@ -136,12 +139,14 @@ fn stock(
 ) -> Result<Option<Stock>, EngineError> {
     let Some(take) = &entries.take else {
         for root in roots(context).iter().filter(|_| entries.changes()) {
-            context.session.of::<Catalogs>().remove(root);
+            let catalog = context.session.of::<Catalogs>().remove(root);
+            abandon(catalog, context)?;
         }
         return Ok(None);
     };
     let of_job = context.job.targets.first();
-    let Some(catalog) = of_job.and_then(|name| catalog(context, name)) else {
+    let found = of_job.map(|name| catalog(context, name)).transpose()?.flatten();
+    let Some(catalog) = found else {
         return Err(context.unfit("has no tree whose items could be taken", "set its shape"));
     };
     let to = match &take.to {
@@ -166,60 +171,123 @@ fn stock(
     let shared = context.phase.of::<Cursors>();
     let cursor = match picks {
         // All who go round and round over a tree do so together.
-        u64::MAX => shared.entry((path, entries.over == Over::Directories)).or_default().clone(),
+        u64::MAX => {
+            shared.entry((path.clone(), entries.over == Over::Directories)).or_default().clone()
+        }
         _ => Arc::default(),
     };
-    Ok(Some(Stock { catalog, to, places: places.clone(), chosen, cursor, picks }))
+    Ok(Some(Stock { path, catalog, to, places: places.clone(), chosen, cursor, picks }))
 }
 
-/// Verification of a job's files; and where it goes by the last writes to blocks, these.
-fn verification(
-    entries: &Entries,
-    context: &mut JobContext<'_>,
-    (places, stock): (&Places, Option<&Stock>),
-) -> Result<(Option<Verify>, Option<Tracked>), EngineError> {
-    let tracks = entries.verify.as_ref().filter(|verify| verify.generations);
-    let kept = stock.and_then(|stock| stock.catalog.generations());
-    let agrees = |kept: &Generations| match tracks {
-        Some(verify) => kept.interval() == verify.interval.0,
-        None => !entries.has(Step::Write),
-    };
-    if !kept.is_none_or(agrees) {
-        let message = "writes or verifies files otherwise than an earlier phase or job";
-        return Err(context.unfit(message, "use generations of one interval for all of them"));
+/// Verification of a job's files.
+#[derive(Default)]
+struct Verification {
+    plan: Option<Verify>,
+    /// Last writes to the blocks of the tree, where checks go by them.
+    tracked: Option<Tracked>,
+    /// Journals of the job's tree, and of that to which items go.
+    journals: [Option<TreeJournal>; 2],
+    /// Blocks that a journal knows, and that are not there.
+    lost: VerifyStats,
+}
+
+impl Verification {
+    fn of(
+        entries: &Entries,
+        context: &mut JobContext<'_>,
+        (places, stock): (&Places, Option<&Stock>),
+    ) -> Result<Verification, EngineError> {
+        let tracks = entries.verify.as_ref().filter(|verify| verify.generations);
+        let kept = stock.and_then(|stock| stock.catalog.generations());
+        let agrees = |kept: &Generations| match tracks {
+            Some(verify) => kept.interval() == verify.interval.0,
+            None => !entries.has(Step::Write),
+        };
+        if !kept.is_none_or(agrees) {
+            let message = "writes or verifies files otherwise than an earlier phase or job";
+            return Err(context.unfit(message, "use generations of one interval for all of them"));
+        }
+        let mut found = Verification::default();
+        let mut seed = context.session.of::<Known>().seed();
+        let (journal, journal_to) = match tracks {
+            Some(verify) => (verify.journal.as_ref(), verify.journal_to.as_ref()),
+            None => (None, None),
+        };
+        let here = stock.map(|stock| (&stock.path, &stock.catalog));
+        let other = stock.and_then(|stock| stock.to.as_ref());
+        let trees = [(journal, here), (journal_to, other.map(|(path, catalog)| (path, catalog)))];
+        for (at, (journal, tree)) in trees.into_iter().enumerate() {
+            let Some((path, catalog)) = tree else { continue };
+            if let Some(verify) = tracks.filter(|_| at == 0 || journal.is_some()) {
+                let bytes_of = |nth| places.bytes_of(nth);
+                let generations = catalog.keep_generations(verify.interval.0, bytes_of);
+                if verify.times {
+                    generations.keep_uses();
+                }
+            }
+            let known = context.session.of::<Known>();
+            let opened = match journal {
+                Some(journal) => known.journal(journal, context.plan.seed).map(Some),
+                // Other jobs keep the journal of the tree that this one changes.
+                None => Ok(journaled::kept(catalog)),
+            };
+            let used = opened.and_then(|opened| {
+                let Some(opened) = opened else { return Ok(None) };
+                if at == 0 {
+                    seed = lock(&opened).seed();
+                }
+                begin_use((opened, path), catalog, places, &mut found.lost).map(Some)
+            });
+            found.journals[at] =
+                used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
+        }
+        let Some((verify, stock)) = tracks.zip(stock) else {
+            let verify = entries.verify.as_ref();
+            found.plan = verify.map(|verify| verify.as_of_blocks(context.plan.seed));
+            return Ok(found);
+        };
+        // No block of an earlier run, or of another tree, is the right one by chance.
+        let root = std::path::absolute(&stock.path).unwrap_or(stock.path.clone());
+        let bytes = root.as_os_str().as_bytes().iter();
+        let seed = bytes.fold(seed, |seed, byte| mix(seed, (*byte).into()));
+        let Mismatches(mismatches) = context.phase.of::<Mismatches>().clone();
+        mismatches.fetch_add(found.lost.mismatches(), Relaxed);
+        if entries.moves_bytes() {
+            found.plan = Some(verify.as_of_blocks(seed));
+            found.tracked = Some(Tracked { catalog: stock.catalog.clone(), mismatches });
+        }
+        Ok(found)
     }
-    let Some((verify, stock)) = tracks.zip(stock) else {
-        let verify = entries.verify.as_ref();
-        return Ok((verify.map(|verify| verify.as_of_blocks(context.plan.seed)), None));
-    };
-    let generations = stock.catalog.keep_generations(verify.interval.0, |nth| places.bytes_of(nth));
-    if verify.times {
-        generations.keep_uses();
-    }
-    let known = context.session.of::<Known>();
-    let (seed, mismatches) = (known.seed(), known.mismatches());
-    // No block of an earlier run, or of another tree, is the right one by chance.
-    let path = roots(context).into_iter().next().unwrap_or_default();
-    let seed =
-        path.as_os_str().as_bytes().iter().fold(seed, |seed, byte| mix(seed, (*byte).into()));
-    let tracked = Tracked { catalog: stock.catalog.clone(), mismatches };
-    Ok((Some(verify.as_of_blocks(seed)), Some(tracked)))
 }
 
 /// Places in the orders of trees, of files and of directories, that the jobs of a phase share.
 type Cursors = HashMap<(PathBuf, bool), Arc<AtomicU64>>;
 
 /// Path and table of a target; none for one that is no tree of a shape.
-fn catalog(context: &mut JobContext<'_>, name: &str) -> Option<(PathBuf, Arc<Catalog>)> {
-    let target = context.plan.targets.iter().find(|target| target.name == name)?;
-    let tree = target.tree.as_ref()?;
+fn catalog(
+    context: &mut JobContext<'_>,
+    name: &str,
+) -> Result<Option<(PathBuf, Arc<Catalog>)>, EngineError> {
+    let target = context.plan.targets.iter().find(|target| target.name == name);
+    let Some((target, tree)) = target.and_then(|target| Some((target, target.tree.as_ref()?)))
+    else {
+        return Ok(None);
+    };
     let known = context.session.of::<Catalogs>();
-    let scan = || Arc::new(Catalog::scan(&target.path, tree));
-    let kept = known.entry(target.path.clone()).or_insert_with(scan);
-    if !kept.is_of(tree) {
-        *kept = scan();
+    let kept = known.get(&target.path).filter(|kept| kept.is_of(tree)).cloned();
+    if let Some(kept) = kept {
+        return Ok(Some((target.path.clone(), kept)));
     }
-    Some((target.path.clone(), kept.clone()))
+    let new = Arc::new(Catalog::scan(&target.path, tree));
+    let other = known.insert(target.path.clone(), new.clone());
+    abandon(other, context)?;
+    Ok(Some((target.path.clone(), new)))
+}
+
+/// Forgets what a journal knows of the files of a table that does not hold any more.
+fn abandon(catalog: Option<Arc<Catalog>>, context: &JobContext<'_>) -> Result<(), EngineError> {
+    let abandoned = catalog.map_or(Ok(()), |catalog| journaled::abandon(&catalog));
+    abandoned.map_err(|(message, remedy)| context.unfit(message, remedy))
 }
 
 /// The same of the target to which items go.
@@ -227,7 +295,7 @@ fn catalog_of_other(
     context: &mut JobContext<'_>,
     name: &str,
 ) -> Result<(PathBuf, Arc<Catalog>), EngineError> {
-    let found = catalog(context, name);
+    let found = catalog(context, name)?;
     found.ok_or_else(|| {
         let message = format!("copies or renames to {name}, which is no tree of a shape");
         context.unfit(message, "name the target of a tree of the same shape")
@@ -342,9 +410,7 @@ struct ReadyEntries {
     reached: (Reached, Vec<String>, u64),
     /// The job's part in a flow of its phase.
     flow: Option<JobFlow>,
-    verify: Option<Verify>,
-    /// Last writes to the blocks of the tree, where checks go by them.
-    tracked: Option<Tracked>,
+    verification: Verification,
     /// Seed of the job's choices, and the plan's.
     seeds: [u64; 2],
     /// Paths whose filesystems are synced in the end.
@@ -406,6 +472,10 @@ impl JobWork for ReadyEntries {
                     (lanes, true) => lanes.reading_back(shape.depth),
                     (lanes, false) => lanes,
                 };
+                let lanes = match &self.stock {
+                    Some(stock) => lanes.keeping(stock.catalogs(), self.logs(shape.depth)?),
+                    None => lanes,
+                };
                 let counted = counted(&self.entries.paced_steps);
                 let mut source: Box<dyn Source> = match pacer {
                     Some(pacer) => Box::new(Paced::new(lanes, pacer).counting(counted)),
@@ -444,6 +514,10 @@ impl JobWork for ReadyEntries {
     }
 
     fn finish(&self, measurement: &mut Measurement) {
+        if self.verification.lost.blocks > 0 {
+            let stats = measurement.verify.get_or_insert_default();
+            stats.merge(self.verification.lost.clone());
+        }
         measurement.wear_out = self.furthest.as_ref().and_then(|furthest| furthest.counts());
         let (reached, key, unit) = &self.reached;
         if let Some(ops) = self.furthest.as_ref().and_then(|furthest| furthest.ops()) {
@@ -475,7 +549,7 @@ impl JobWork for ReadyEntries {
     }
 
     fn verifies(&self) -> bool {
-        self.verify.is_some()
+        self.verification.plan.is_some()
     }
 
     fn reads_back(&self) -> Option<bool> {
@@ -487,7 +561,14 @@ impl ReadyEntries {
     /// True where one item after another needs nothing but its operations.
     fn is_plain(&self) -> bool {
         let is_free = self.furthest.is_none() && self.flow.is_none();
-        is_free && self.verify.is_none() && self.stock.is_none()
+        is_free && self.verification.plan.is_none() && self.stock.is_none()
+    }
+
+    /// A worker's logs in the journals of its trees.
+    fn logs(&self, depth: usize) -> Result<Option<TreeLogs>, EngineError> {
+        let interval = self.verification.plan.as_ref().map_or(1, |plan| plan.interval.0.max(1));
+        let blocks = (self.bytes_max as u64).div_ceil(interval) as usize + 1;
+        TreeLogs::of(&self.verification.journals, depth * blocks * 2)
     }
 
     fn pacer(&self, seat: &Seat) -> Option<Pacer> {
@@ -504,20 +585,21 @@ impl ReadyEntries {
             seed,
             plan_seed,
             rank,
-            reads: self.entries.reads() || self.verify.is_some(),
+            reads: self.entries.reads() || self.verification.plan.is_some(),
             blocks: 1,
         };
-        let pool = match (&self.pool, &self.verify) {
+        let pool = match (&self.pool, &self.verification.plan) {
             (Some(pool), _) => pool.clone(),
             (None, Some(_)) => pool(seed),
             (None, None) => return None,
         };
         let mut content = Content::new(self.entries.content.clone(), pool, &origin);
         content.prepare(memory.as_mut_slice());
-        let checks = self.verify.as_ref().is_some_and(|verify| verify.format == Format::Words);
+        let checks =
+            self.verification.plan.as_ref().is_some_and(|verify| verify.format == Format::Words);
         let is_of_words = checks || self.entries.content.fill == Fill::Words;
         let words = self.entries.content.words.filter(|_| is_of_words);
-        let verify = (self.verify.clone(), self.tracked.clone());
+        let verify = (self.verification.plan.clone(), self.verification.tracked.clone());
         Some(Contents::new(content, verify, seat.rank).with_words(words))
     }
 }

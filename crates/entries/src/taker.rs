@@ -19,6 +19,8 @@ const PARTS: u64 = 0x7061_7274;
 /// Everything that the workers of a job need to take items.
 #[derive(Clone)]
 pub struct Stock {
+    /// Path of the job's tree.
+    pub path: PathBuf,
     /// The table of the job's tree.
     pub catalog: Arc<Catalog>,
     /// The tree to which items are copied or renamed: its path and its table.
@@ -31,6 +33,14 @@ pub struct Stock {
     pub cursor: Arc<AtomicU64>,
     /// Items to pick in all.
     pub picks: u64,
+}
+
+impl Stock {
+    /// Tables of the job's tree, and of that to which items go.
+    pub fn catalogs(&self) -> [Option<Arc<Catalog>>; 2] {
+        let to = self.to.as_ref().map(|(_, catalog)| catalog.clone());
+        [Some(self.catalog.clone()), to]
+    }
 }
 
 /// Numbers of the items that make up so many bytes, drawn by chance, in order; none where all items
@@ -420,17 +430,6 @@ impl Taker {
     /// Notes where the next visit goes on.
     pub fn set_position(&self, nth: u64, position: u64) {
         self.stock.catalog.set_position(nth, position);
-    }
-
-    /// Forgets what was written to a file: here, or in the tree to which it goes.
-    pub fn forget(&self, nth: u64, in_other: bool) {
-        let catalog = match in_other {
-            true => self.stock.to.as_ref().map(|(_, to)| to),
-            false => Some(&self.stock.catalog),
-        };
-        if let Some(generations) = catalog.and_then(|catalog| catalog.generations()) {
-            generations.forget(nth);
-        }
     }
 
     /// Path of the tree to which items go.

@@ -1,5 +1,7 @@
 //! Sources of operations on items: one item after another, or several in progress.
 
+use std::sync::Arc;
+
 use candor_blocks::data::verify::Left;
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
@@ -8,8 +10,10 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_plan::entries::{READ_BACK, Step};
 use candor_record::{Ended, SeenBy};
 
+use crate::catalog::Catalog;
 use crate::contents::{Contents, Of};
 use crate::items::{Begun, Items, Lane, Unread};
+use crate::journaled::TreeLogs;
 
 /// One item after another.
 pub struct Walk {
@@ -84,6 +88,10 @@ pub struct Lanes {
     /// Blocks that were written, where they are read back; none where they are not.
     unread: Option<Vec<Unread>>,
     contents: Option<Contents>,
+    /// Tables of the job's tree and of that to which items go, whose generations are kept.
+    catalogs: [Option<Arc<Catalog>>; 2],
+    /// Logs in the journals of these trees.
+    logs: Option<TreeLogs>,
     checking: Ticks,
     /// True where no item suited at the last look, and others may change that.
     waits: bool,
@@ -101,9 +109,17 @@ impl Lanes {
             ready: (0..lanes).rev().collect(),
             unread: None,
             contents,
+            catalogs: [None, None],
+            logs: None,
             checking: Ticks(0),
             waits: false,
         }
+    }
+
+    /// Keeps the generations of these tables, and logs them where journals are kept.
+    pub fn keeping(mut self, catalogs: [Option<Arc<Catalog>>; 2], logs: Option<TreeLogs>) -> Lanes {
+        (self.catalogs, self.logs) = (catalogs, logs);
+        self
     }
 
     /// Reads each block back that was written; at most so many writes are in flight.
@@ -157,8 +173,14 @@ impl Lanes {
             if let Some(contents) = self.contents.as_mut().filter(|_| is(slot, Step::Write)) {
                 match !is_checked && contents.reads_first(&lane.part(slot)) {
                     true => lane.read_first(slot),
-                    false => contents.write(slot, &lane.of(slot)),
+                    false => {
+                        contents.write(slot, &lane.of(slot));
+                        self.logs.iter_mut().for_each(|logs| logs.before(&lane.part(slot)));
+                    }
                 }
+            }
+            if let Some((nth, places)) = self.items.becomes_another(lane, slot) {
+                self.forget(nth, places);
             }
             return true;
         }
@@ -174,6 +196,19 @@ fn leaves_out(contents: &Contents, lane: &Lane, slot: &Slot) -> bool {
 }
 
 impl Lanes {
+    /// Forgets the blocks of a file that goes or becomes another one: before the operation, so
+    /// that whatever an interrupted run leaves of it is right.
+    fn forget(&mut self, nth: u64, places: [bool; 2]) {
+        for (in_other, _) in [false, true].into_iter().zip(places).filter(|(_, is)| *is) {
+            let catalog = self.catalogs[usize::from(in_other)].as_ref();
+            let Some(generations) = catalog.and_then(|catalog| catalog.generations()) else {
+                continue;
+            };
+            generations.forget(nth);
+            self.logs.iter_mut().for_each(|logs| logs.forget(nth, in_other));
+        }
+    }
+
     /// Lets the next operation of a lane start, now that one has ended; returns the item's file.
     fn go_on(&mut self, slot: &Slot) -> Option<Of> {
         let place = &mut self.lanes[slot.tag as usize];
@@ -190,12 +225,18 @@ impl Lanes {
 
     /// Notes the end of a write, where the slot has one.
     #[inline(always)]
-    fn end_write(&self, slot: &Slot, left: Left) {
+    fn end_write(&mut self, slot: &Slot, left: Left) {
         let lane = self.lanes[slot.tag as usize].as_ref();
         let contents = self.contents.as_ref().filter(|_| is(slot, Step::Write));
-        if let Some((contents, lane)) = contents.zip(lane) {
-            contents.written(&lane.part(slot), left);
+        let Some((contents, lane)) = contents.zip(lane) else { return };
+        let part = lane.part(slot);
+        let Some(left) = contents.left_by(&part, left) else { return };
+        // In order before the claim ends. A write that never started is open until the keys are
+        // stored.
+        if let Some(logs) = self.logs.as_mut().filter(|_| left != Left::Untouched) {
+            logs.after(&part, left);
         }
+        contents.written(&part, left);
     }
 
     /// True where the slot has the read before a write.
@@ -214,6 +255,7 @@ impl Lanes {
 impl Source for Lanes {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         if self.draw_back(slot) || (!self.items.is_spent() && self.draw(slot)) {
+            turn.commits |= self.logs.as_ref().is_some_and(TreeLogs::waits);
             return Next::Ready;
         }
         let is_over = self.items.is_spent() && self.unread.is_none();
@@ -233,6 +275,7 @@ impl Source for Lanes {
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         let is_whole = outcome == Outcome::Done(slot.length);
         self.end_write(slot, if is_whole { Left::Written } else { Left::Unsure });
+        turn.commits |= self.logs.as_ref().is_some_and(TreeLogs::waits);
         if let (Some(unread), Some(lane), true) = (
             &mut self.unread,
             &mut self.lanes[slot.tag as usize],
@@ -263,6 +306,10 @@ impl Source for Lanes {
         }
     }
 
+    fn commit(&mut self, turn: &mut Turn) -> bool {
+        self.logs.as_mut().is_none_or(|logs| logs.commit(turn))
+    }
+
     fn give_up(&mut self, slot: &Slot) {
         self.end_write(slot, Left::Untouched);
         self.lanes[slot.tag as usize].iter_mut().for_each(Lane::give_up);
@@ -277,6 +324,9 @@ impl Source for Lanes {
         end.passed_over = self.items.passed();
         let Some(contents) = &self.contents else { return };
         end.verify = contents.stats().cloned();
+        if let (Some(stats), Some(logs)) = (&mut end.verify, &self.logs) {
+            stats.journal = Some(logs.stats(turn));
+        }
         end.stats.verify_ns = turn.clock.ns(self.checking);
         end.stats.fill_ns = turn.clock.ns(turn.fill);
     }

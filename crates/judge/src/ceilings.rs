@@ -116,7 +116,7 @@ fn pace(ran: &Ran) -> Vec<Bound> {
     };
     let pace = &ran.blocks.pace;
     let most_bytes = pace.bytes.map(|rate| rate.0 as f64);
-    let most_ops = pace.ops.map(|rate| rate.0 as f64);
+    let most_ops = pace.mean_ops();
     let in_bytes = most_bytes.map(|most| set(Most::Bytes(most), fmt::rate(most), bytes));
     let in_ops = most_ops.map(|most| set(Most::Ops(most), fmt::iops(most), ops));
     in_bytes.into_iter().chain(in_ops).collect()

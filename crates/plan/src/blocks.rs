@@ -7,7 +7,7 @@ pub use crate::access::{
     Access, FileOrder, Position, Rotation, Stay, StayAt, TraceFile, Windows, Zone,
 };
 pub use crate::advice::{Advice, MapAdvice, Pieces};
-pub use crate::content::{Content, Duplicates, Fill, Pattern, WordKind, Words};
+pub use crate::content::{Content, Duplicates, Fill, HotSets, Pattern, WordKind, Words};
 use crate::engine::is_default;
 pub use crate::engine::{
     Buffers, CallFlags, Carries, Engine, IoPriority, Libaio, Lock, MemoryKind, Mmap, NvmeWrite,

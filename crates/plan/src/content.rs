@@ -29,9 +29,40 @@ pub struct Content {
     pub duplicate_percent: u8,
     /// Which blocks are repeated.
     pub duplicates: Duplicates,
+    /// Blocks at the start of each file that have the bytes of the set which they belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hot_sets: Option<HotSets>,
     /// Kind and seed of words, for `fill = "words"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
+}
+
+/// Sets of blocks with the same bytes, whoever writes them and however often. The blocks of the
+/// first set are the first ones of the file, and so on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HotSets {
+    /// Bytes of a block.
+    pub unit: Bytes,
+    /// So many sets, each of so many blocks: `[[10, 2], [20, 3]]`.
+    pub sets: Vec<[u32; 2]>,
+}
+
+impl HotSets {
+    /// Number of the set of each block.
+    pub fn of_blocks(&self) -> impl Iterator<Item = u32> + '_ {
+        let each = self
+            .sets
+            .iter()
+            .flat_map(|[sets, blocks]| std::iter::repeat_n(*blocks as usize, *sets as usize));
+        (0..).zip(each).flat_map(|(number, blocks)| std::iter::repeat_n(number, blocks))
+    }
+
+    /// Number of their blocks.
+    pub fn blocks(&self) -> u64 {
+        let each = self.sets.iter().map(|[sets, blocks]| u64::from(*sets) * u64::from(*blocks));
+        each.fold(0, u64::saturating_add)
+    }
 }
 
 /// How the bytes of written blocks come about.

@@ -14,7 +14,7 @@ use crate::engine::{Lock, is_default};
 use crate::operation::{Figure, Operation};
 use crate::pace::Pace;
 use crate::units::SizeSpec;
-use crate::verify::{Format, Verify};
+use crate::verify::{Format, Journal, Verify};
 use crate::{Bytes, Nanos, Target};
 
 pub use take::{Take, Visit};
@@ -249,13 +249,20 @@ pub struct VerifyItems {
     /// again, and is not written if it does not match.
     #[serde(skip_serializing_if = "is_default")]
     pub read_before_write: bool,
-    /// With generations: the run ends after so many blocks that do not match, and leaves each of
+    /// With generations: the phase ends after so many blocks that do not match, and leaves each of
     /// them alone until then. Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// With generations: a mismatch names the times of the last write and of the last use.
     #[serde(skip_serializing_if = "is_default")]
     pub times: bool,
+    /// With generations: a journal outlives the run, so that a later one knows what must be there.
+    /// Jobs that only make or remove files tell it of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal: Option<Journal>,
+    /// Journal of the tree to which items are copied or renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub journal_to: Option<Journal>,
     /// Seed of the headers; blocks of another seed are of another file or run. Absent means the
     /// plan's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,6 +270,12 @@ pub struct VerifyItems {
 }
 
 impl VerifyItems {
+    /// Journals of the job's tree, and of that to which items go, with their keys.
+    pub fn journals(&self) -> impl Iterator<Item = (&'static str, &Journal)> {
+        let all = [("journal", &self.journal), ("journal_to", &self.journal_to)];
+        all.into_iter().filter_map(|(key, journal)| Some((key, journal.as_ref()?)))
+    }
+
     /// The same for blocks, whose headers have that seed where none was given.
     pub fn as_of_blocks(&self, seed: u64) -> Verify {
         Verify {
@@ -290,6 +303,8 @@ impl Default for VerifyItems {
             read_before_write: false,
             mismatches_max: None,
             times: false,
+            journal: None,
+            journal_to: None,
             seed: None,
         }
     }

@@ -14,6 +14,13 @@ pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsPerSec>,
+    /// Rates of the whole job that follow each other, and begin anew after the last one; instead of
+    /// `ops`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RateStep>,
+    /// With steps: all operations of a second begin at its start.
+    #[serde(skip_serializing_if = "is_default")]
+    pub bursts: bool,
     /// Bytes per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesPerSec>,
@@ -50,8 +57,27 @@ impl Pace {
             self.per_direction.iter().flat_map(PerDirection::iter).any(|(_, rate)| rate.0 > 0);
         let bytes =
             self.bytes_per_direction.iter().flat_map(PerDirection::iter).any(|(_, r)| r.0 > 0);
-        self.ops.is_some() || self.bytes.is_some() || ops || bytes
+        self.ops.is_some() || !self.steps.is_empty() || self.bytes.is_some() || ops || bytes
     }
+
+    /// Operations per second of the whole job; on average, where the rate changes.
+    pub fn mean_ops(&self) -> Option<f64> {
+        let time = |step: &RateStep| step.time.0 as f64;
+        let times: f64 = self.steps.iter().map(time).sum();
+        let done: f64 = self.steps.iter().map(|step| step.ops.0 as f64 * time(step)).sum();
+        let mean = (times > 0.0).then(|| done / times);
+        self.ops.map(|rate| rate.0 as f64).or(mean)
+    }
+}
+
+/// A rate that holds for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RateStep {
+    /// Operations per second; 0 for none.
+    pub ops: OpsPerSec,
+    /// How long.
+    pub time: Nanos,
 }
 
 /// Gaps between operations under a rate. Latency is then also reported from the intended start.

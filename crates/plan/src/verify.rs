@@ -23,7 +23,7 @@ pub struct Verify {
     pub header_at: Bytes,
     /// Go on after a mismatch, counting it.
     pub continue_on_mismatch: bool,
-    /// The run ends after so many blocks that do not match, and leaves each of them alone until
+    /// The phase ends after so many blocks that do not match, and leaves each of them alone until
     /// then: none is read or written again. Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,

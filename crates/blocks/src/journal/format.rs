@@ -20,9 +20,9 @@ use crc_fast::CrcAlgorithm;
 pub const LOG_HEADER_BYTES: usize = 512;
 /// Bytes of a record.
 pub const RECORD_BYTES: usize = 40;
-const KEYS_MAGIC: &[u8; 8] = b"candorK1";
+const KEYS_MAGIC: &[u8; 8] = b"candorK2";
 const KEYS_END: &[u8; 8] = b"candorKE";
-const LOG_MAGIC: &[u8; 8] = b"candorL1";
+const LOG_MAGIC: &[u8; 8] = b"candorL2";
 /// Keys that have a checksum together.
 const CHUNK: usize = 4096;
 /// Most files, and bytes of a path, that a reader believes.
@@ -53,6 +53,9 @@ pub struct FileHead {
     pub origin: u64,
     /// Number of blocks.
     pub blocks: usize,
+    /// Number by which blocks that lie otherwise are told apart: that of a tree's shape; 0 for a
+    /// file.
+    pub layout: u64,
 }
 
 /// A write that may have happened or not.
@@ -84,6 +87,9 @@ pub enum Kind {
     Before,
     /// The block was written, or is in a state without a key.
     After,
+    /// Nothing is known any more of this block and those behind it, `old` in all: their file goes,
+    /// or becomes another one.
+    Forgotten,
 }
 
 /// A record of a log.
@@ -129,7 +135,7 @@ pub fn write_keys(
         let path = file.path.as_os_str().as_bytes();
         header.extend((path.len() as u32).to_le_bytes());
         header.extend(path);
-        [file.interval, file.origin, file.blocks as u64]
+        [file.interval, file.origin, file.blocks as u64, file.layout]
             .iter()
             .for_each(|number| header.extend(number.to_le_bytes()));
     }
@@ -266,7 +272,8 @@ fn read_head(reader: &mut Reader<'_>) -> Result<(Head, Vec<FileHead>), String> {
         let path = std::ffi::OsString::from_vec(reader.take(length)?.to_vec()).into();
         let (interval, origin, blocks) = (reader.u64()?, reader.u64()?, reader.u64()?);
         let blocks = usize::try_from(blocks).unwrap_or(usize::MAX);
-        files.push(FileHead { path, interval, origin, blocks });
+        let layout = reader.u64()?;
+        files.push(FileHead { path, interval, origin, blocks, layout });
     }
     reader.sum(&[], 0)?;
     Ok((head, files))
@@ -314,7 +321,11 @@ pub fn put_record(out: &mut Vec<u8>, epoch: u64, batch: u32, record: &Record) {
     bytes[8..16].copy_from_slice(&record.sequence.to_le_bytes());
     bytes[16..24].copy_from_slice(&record.block.to_le_bytes());
     bytes[24..28].copy_from_slice(&record.file.to_le_bytes());
-    let kind: u32 = if record.kind == Kind::Before { 1 } else { 2 };
+    let kind: u32 = match record.kind {
+        Kind::Before => 1,
+        Kind::After => 2,
+        Kind::Forgotten => 3,
+    };
     bytes[28..32].copy_from_slice(&kind.to_le_bytes());
     bytes[32..36].copy_from_slice(&record.old.to_le_bytes());
     bytes[36..40].copy_from_slice(&record.new.to_le_bytes());
@@ -335,6 +346,7 @@ fn record(bytes: &[u8], epoch: u64) -> Option<(u32, Record)> {
     let kind = match reader.u32().ok()? {
         1 => Kind::Before,
         2 => Kind::After,
+        3 => Kind::Forgotten,
         _ => return None,
     };
     let (old, new) = (reader.u32().ok()?, reader.u32().ok()?);

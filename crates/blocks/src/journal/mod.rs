@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! DIRECTORY/keys    keys of all blocks, as of the begin of an epoch
-//! DIRECTORY/log.N   records of one worker in that epoch, before and after each write
+//! DIRECTORY/log.N   records of one worker in that epoch, before and after each write, and before
+//!                   a file of a tree goes or becomes another one
 //! ```
 //!
 //! An epoch begins with the keys and ends with new ones, in a moment without writes. Between them a
@@ -60,6 +61,7 @@ pub struct Journal {
 
 struct KnownFile {
     path: PathBuf,
+    layout: u64,
     keys: KnownKeys,
 }
 
@@ -106,6 +108,7 @@ impl Journal {
                 pending += known.pending.len() as u64;
                 files.push(KnownFile {
                     path: head.path.clone(),
+                    layout: head.layout,
                     keys: KnownKeys::Read(head, known),
                 });
             }
@@ -123,20 +126,26 @@ impl Journal {
         self.seed
     }
 
-    /// Number of the file of that path, whose blocks the map has from now on. A map that is new
-    /// gets the keys that the journal knows.
+    /// Number of the file or tree of that path, whose blocks the map has from now on; the layout
+    /// tells trees of several shapes apart. A map that is new gets the keys that the journal knows.
     ///
     /// # Errors
     /// Blocks that lie elsewhere than those of the journal.
-    pub fn adopt(&mut self, path: &Path, map: &Arc<Map>) -> Result<u32, Refusal> {
+    pub fn adopt(&mut self, (path, layout): (&Path, u64), map: &Arc<Map>) -> Result<u32, Refusal> {
         let path = std::path::absolute(path).unwrap_or(path.to_owned());
         let Some(at) = self.files.iter().position(|file| file.path == path) else {
-            self.files.push(KnownFile { path, keys: KnownKeys::Live(map.clone()) });
+            self.files.push(KnownFile { path, layout, keys: KnownKeys::Live(map.clone()) });
             return Ok((self.files.len() - 1) as u32);
         };
-        if let KnownKeys::Read(head, known) = &self.files[at].keys {
+        if let KnownKeys::Read(head, known) = &self.files[at].keys
+            && (head.layout == layout || known.knows_any())
+        {
             let shown = path.display();
             let (interval, origin) = map.geometry();
+            if head.layout != layout {
+                let message = format!("the journal knows a tree of another shape in `{shown}`");
+                return Err((message, "name the tree's definition of the run before"));
+            }
             if (head.interval, head.origin) != (interval, origin) {
                 let message = format!(
                     "the journal knows blocks of {} bytes of `{shown}` from byte {} on, not of \
@@ -155,7 +164,7 @@ impl Journal {
             }
             known.fill(map);
         }
-        self.files[at].keys = KnownKeys::Live(map.clone());
+        (self.files[at].layout, self.files[at].keys) = (layout, KnownKeys::Live(map.clone()));
         Ok(at as u32)
     }
 
@@ -241,8 +250,8 @@ impl KnownFile {
             KnownKeys::Read(head, _) => head.clone(),
             KnownKeys::Live(map) => {
                 let (interval, origin) = map.geometry();
-                let (path, blocks) = (self.path.clone(), map.blocks_known());
-                FileHead { path, interval, origin, blocks }
+                let (path, layout, blocks) = (self.path.clone(), self.layout, map.blocks_known());
+                FileHead { path, interval, origin, blocks, layout }
             }
         }
     }

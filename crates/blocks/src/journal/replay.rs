@@ -55,14 +55,26 @@ impl BlockKeys {
         map.set_pending(self.pending.clone());
     }
 
+    /// True where a write to some block is known, or may have happened.
+    pub fn knows_any(&self) -> bool {
+        !self.pending.is_empty() || self.entries.iter().any(|key| *key != NOTHING)
+    }
+
     /// Does what a record tells; false if the file has no such block.
     pub fn apply(&mut self, record: &Record) -> bool {
         let block = record.block as usize;
+        if record.kind == Kind::Forgotten {
+            let end = block.saturating_add(record.old as usize);
+            let Some(entries) = self.entries.get_mut(block..end) else { return false };
+            entries.fill(NOTHING);
+            self.pending.retain(|pending, _| !(block..end).contains(pending));
+            return true;
+        }
         let Some(entry) = self.entries.get_mut(block) else { return false };
         *entry = record.new;
         match record.kind {
             Kind::Before => self.pending.insert(block, record.old),
-            Kind::After => self.pending.remove(&block),
+            Kind::After | Kind::Forgotten => self.pending.remove(&block),
         };
         true
     }

@@ -38,7 +38,10 @@ fn arbitrary_keys() -> impl Strategy<Value = Keys> {
             if blocks > 0 {
                 keys.pending.push(PendingWrite { file: number, block: blocks as u64 - 1, old: 3 });
             }
-            keys.files.push((FileHead { path, interval, origin: interval / 2, blocks }, entries));
+            keys.files.push((
+                FileHead { path, interval, origin: interval / 2, blocks, layout: interval ^ 5 },
+                entries,
+            ));
         }
         keys
     })
@@ -84,7 +87,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_without_a_panic(bytes: Vec<u8>, epoch: u64) {
         let _ = read_keys(&bytes);
-        let _ = read_keys(&[b"candorK1", &bytes[..]].concat());
+        let _ = read_keys(&[b"candorK2", &bytes[..]].concat());
         let _ = read_log(&bytes, epoch);
         let _ = read_log(&[&log_header(epoch)[..], &bytes].concat(), epoch);
     }
@@ -131,7 +134,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
     let seed = journal.seed();
     let busy = Journal::open(&plan(&place, true), 5).err().expect("in use");
     assert!(busy.0.contains("another run uses"), "{}", busy.0);
-    assert_eq!(journal.adopt(&data, &map), Ok(0));
+    assert_eq!(journal.adopt((&data, 0), &map), Ok(0));
     journal.begin_use().expect("stored");
     let mut logs = [0, 1].map(|_| journal.worker_log(4).expect("made").expect("logged"));
     // Block 1 is written twice, by two workers; the second write of block 2 does not end, nor does
@@ -157,7 +160,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
         let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
         assert_eq!((journal.seed(), journal.pending()), (seed, 2));
         let map = Map::from(0, 64 * 4096, 4096, NOTHING);
-        assert_eq!(journal.adopt(&data, &map), Ok(0));
+        assert_eq!(journal.adopt((&data, 0), &map), Ok(0));
         let keys: Vec<_> = (0..6).map(|block| map.key(block)).collect();
         let none = (NOTHING, false);
         assert_eq!(keys, [none, (2, false), (2, true), (1, true), none, none]);
@@ -168,7 +171,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
     // An end of its own stores what was found out, and needs no logs.
     let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
     let map = Map::from(0, 70 * 4096, 4096, NOTHING);
-    journal.adopt(&data, &map).expect("a longer file fits");
+    journal.adopt((&data, 0), &map).expect("a longer file fits");
     journal.begin_use().expect("stored");
     map.settle(2 * 4096, [2, 1], false);
     journal.end_use();
@@ -185,6 +188,52 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
 }
 
 #[test]
+fn files_of_a_tree_are_forgotten_before_they_go() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let tree = Path::new("/tree");
+    let mut journal = Journal::open(&plan(dir.path(), false), 5).expect("begun");
+    let map = Map::from(0, 8 * 4096, 4096, NOTHING);
+    journal.adopt((tree, 7), &map).expect("adopted");
+    journal.begin_use().expect("stored");
+    let mut log = journal.worker_log(20).expect("made").expect("logged");
+    for block in 0..8 {
+        log.add(Kind::Before, (0, block), [NOTHING, 1]);
+        if block != 3 {
+            log.add(Kind::After, (0, block), [NOTHING, 1]);
+        }
+    }
+    log.add(Kind::Forgotten, (0, 2), [3, NOTHING]);
+    log.add(Kind::Before, (0, 4), [NOTHING, 1]);
+    log.commit().expect("written");
+    drop((log, journal));
+    let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
+    let of_another = journal.adopt((tree, 8), &map).expect_err("another shape").0;
+    assert!(of_another.contains("another shape"), "{of_another}");
+    let map = Map::from(0, 8 * 4096, 4096, NOTHING);
+    journal.adopt((tree, 7), &map).expect("the same");
+    let keys: Vec<_> = (0..8).map(|block| map.key(block)).collect();
+    let (written, none) = ((1, false), (NOTHING, false));
+    let expected = [written, written, none, none, (1, true), written, written, written];
+    assert_eq!((&keys[..], journal.pending()), (&expected[..], 1));
+    // Of a tree of which nothing is known any more, another shape takes the place.
+    (0..8).for_each(|block| map.set_key(block, (NOTHING, false)));
+    journal.begin_use().expect("stored");
+    journal.end_use();
+    drop(journal);
+    let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
+    assert_eq!(journal.adopt((tree, 8), &Map::from(0, 4096, 4096, NOTHING)), Ok(0));
+    let beyond = format::Record {
+        sequence: 0,
+        file: 0,
+        block: 7,
+        kind: Kind::Forgotten,
+        old: 2,
+        new: NOTHING,
+    };
+    assert!(!replay::tests::of(&[1; 8]).apply(&beyond), "a file that ends behind its tree");
+}
+
+#[test]
 fn what_a_journal_cannot_tell_is_refused() {
     let dir = tempfile::tempdir().expect("a directory");
     let refused = |plan: &Plan| Journal::open(plan, 1).err().expect("refused").0;
@@ -192,14 +241,14 @@ fn what_a_journal_cannot_tell_is_refused() {
     let keys_only = Plan { log: JournalLog::Nothing, ..plan(dir.path(), false) };
     let map = Map::from(0, 8 * 4096, 4096, NOTHING);
     let mut journal = Journal::open(&keys_only, 1).expect("begun");
-    journal.adopt(Path::new("/data"), &map).expect("adopted");
+    journal.adopt((Path::new("/data"), 0), &map).expect("adopted");
     journal.begin_use().expect("stored");
     assert!(journal.worker_log(1).expect("nothing to make").is_none());
     drop(journal);
     assert!(refused(&plan(dir.path(), true)).contains("did not end by itself"));
 
     let mut journal = Journal::open(&keys_only, 1).expect("begun anew");
-    journal.adopt(Path::new("/data"), &map).expect("adopted");
+    journal.adopt((Path::new("/data"), 0), &map).expect("adopted");
     journal.begin_use().expect("stored");
     assert!(map.begin_write(0, 4096));
     map.end_write(0, 4096, Left::Written);
@@ -211,7 +260,7 @@ fn what_a_journal_cannot_tell_is_refused() {
         (Map::from(0, 8 * 4096, 512, NOTHING), "knows blocks of 4096 bytes"),
         (Map::from(0, 7 * 4096, 4096, NOTHING), "knows 8 blocks of `/data`, which has 7"),
     ] {
-        let refusal = journal.adopt(Path::new("/data"), &map).expect_err("refused").0;
+        let refusal = journal.adopt((Path::new("/data"), 0), &map).expect_err("refused").0;
         assert!(refusal.contains(why), "{refusal}");
     }
     drop(journal);

@@ -76,7 +76,7 @@ impl ReadyBlocks {
     pub(super) fn use_journal(&self, journal: SharedJournal) -> Result<JournalUse, Refusal> {
         let mut open = journal::lock(&journal);
         let files = self.files.all().iter().zip(&self.maps);
-        let numbers = files.map(|(file, map)| open.adopt(&file.path, map));
+        let numbers = files.map(|(file, map)| open.adopt((&file.path, 0), map));
         let numbers = numbers.collect::<Result<_, _>>()?;
         open.begin_use()?;
         drop(open);

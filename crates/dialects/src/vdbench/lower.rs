@@ -10,7 +10,7 @@ mod validation;
 
 use std::collections::HashSet;
 
-use candor_plan::blocks::Arrival;
+use candor_plan::blocks::{Arrival, RateStep};
 use candor_plan::{OpsPerSec, Phase, Target, Work};
 use candor_record::Note;
 
@@ -76,6 +76,9 @@ pub struct LoweredRun {
     pub jobs: Vec<JobRow>,
     /// Times between operations.
     pub arrival: Arrival,
+    /// Rates of all jobs together that follow each other, where the rate changes; and whether all
+    /// operations of a second begin at its start.
+    pub steps: (Vec<RateStep>, bool),
     /// Length of an interval.
     pub interval_s: u64,
     /// Intervals at the start that averages leave out.

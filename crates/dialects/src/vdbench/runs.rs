@@ -163,6 +163,13 @@ fn rate_of(rd: &Definition<Rd>, of_files: bool) -> Result<Rate, Box<Diagnostic>>
             let remedy = format!("add {word}=max, or a number of operations per second");
             Err(Box::new(missing.remedy(remedy)))
         }
+        Rate::Each(rates) if rates.contains(&0.0) && !rd.options.distribution.variable => {
+            let message =
+                format!("{word} of rd={} has a rate of 0, which does nothing", rd.name.text);
+            let wrong = Diagnostic::new(rd.at(word), "rate", &rd.name.text, message);
+            let remedy = "give operations per second, max, curve, or a share such as 80%";
+            Err(Box::new(wrong.remedy(remedy)))
+        }
         rate => Ok(rate.clone()),
     }
 }

@@ -5,7 +5,7 @@
 //! clock.
 
 use candor_plan::Nanos;
-use candor_plan::blocks::{Arrival, Pace, Think, ThinkCount};
+use candor_plan::blocks::{Arrival, Pace, RateStep, Think, ThinkCount};
 use candor_plan::units::{Direction, Mix};
 
 use crate::random::Random;
@@ -28,6 +28,8 @@ pub struct Pacer {
     /// True where reads and writes are both due: the mix chooses between them.
     open: bool,
     poisson: Option<Random>,
+    /// Rates that follow each other, where the rate changes.
+    steps: Option<Steps>,
     rests: Option<Rests>,
     /// True where operations that fall into a rest are skipped.
     shifts: bool,
@@ -55,6 +57,52 @@ impl Lane {
     }
 }
 
+/// Rates that follow each other. An operation starts once as many are due as came before it, so
+/// that no gap reaches from one rate into another.
+#[derive(Clone, Debug)]
+struct Steps {
+    /// Of each step its begin in ns, the operations due by then, and those due in each ns.
+    steps: Box<[[f64; 3]]>,
+    /// Length of all steps in ns, and the operations due in them.
+    whole: [f64; 2],
+    bursts: bool,
+    /// Operations so far; with parts of one, where gaps differ by chance.
+    done: f64,
+}
+
+impl Steps {
+    /// A worker's part; none for a rate that does not change.
+    fn new(pace: &Pace, ranks: u32) -> Option<Steps> {
+        let mut whole = [0.0, 0.0];
+        let step = |step: &RateStep| {
+            let per_ns = step.ops.0 as f64 / f64::from(ranks.max(1)) / 1e9;
+            let begin = [whole[0], whole[1], per_ns];
+            whole = [whole[0] + step.time.0 as f64, whole[1] + per_ns * step.time.0 as f64];
+            begin
+        };
+        let steps: Box<[_]> = pace.steps.iter().map(step).collect();
+        let (bursts, done) = (pace.bursts, 0.0);
+        (whole[1] > 0.0).then_some(Steps { steps, whole, bursts, done })
+    }
+
+    /// Start of the next operation, in ns.
+    fn next_ns(&self) -> f64 {
+        let [length_ns, ops] = self.whole;
+        let (rounds, due) = ((self.done / ops).floor(), self.done % ops);
+        // The last step that begins by then: steps without operations before it are over.
+        let at = self.steps.partition_point(|[_, before, _]| *before <= due).max(1) - 1;
+        let [begin_ns, before, per_ns] = self.steps[at];
+        let within_ns = if per_ns > 0.0 { (due - before) / per_ns } else { 0.0 };
+        let start_ns = rounds * length_ns + begin_ns + within_ns;
+        // A hundredth of an operation is lost in numbers of that size.
+        let late_ns = if per_ns > 0.0 { 0.01 / per_ns } else { 0.0 };
+        match self.bursts {
+            true => ((start_ns + late_ns) / 1e9).floor() * 1e9,
+            false => start_ns,
+        }
+    }
+}
+
 /// Think time: when to rest, and for how long.
 #[derive(Clone, Debug)]
 struct Rests {
@@ -77,7 +125,7 @@ impl Pacer {
             return None;
         }
         // Workers start apart, so that their sum is even too.
-        let first_share = match pace.arrival {
+        let mut first_share = match pace.arrival {
             Arrival::Fixed => f64::from(rank) / f64::from(ranks.max(1)),
             Arrival::Poisson => random.unit(),
         };
@@ -86,7 +134,7 @@ impl Pacer {
             let next_ns = gap(ops) * first_share;
             Lane { op, gap_op_ns: gap(ops), gap_byte_ns: gap(bytes), next_ns }
         };
-        let lanes = match (&pace.per_direction, &pace.bytes_per_direction) {
+        let mut lanes = match (&pace.per_direction, &pace.bytes_per_direction) {
             (None, None) => {
                 let (ops, bytes) = (pace.ops.map(|rate| rate.0), pace.bytes.map(|rate| rate.0));
                 vec![lane(None, ops.unwrap_or(0), bytes.unwrap_or(0))]
@@ -100,7 +148,15 @@ impl Pacer {
                 })
                 .collect(),
         };
-        let poisson = (pace.arrival == Arrival::Poisson).then_some(random);
+        let mut steps = Steps::new(pace, ranks);
+        if let Some(steps) = &mut steps {
+            if pace.bursts {
+                first_share = 0.0;
+            }
+            steps.done = first_share;
+            lanes.iter_mut().for_each(|lane| lane.next_ns = steps.next_ns());
+        }
+        let poisson = (pace.arrival == Arrival::Poisson && !pace.bursts).then_some(random);
         let rests = pace.think.map(|think| Rests {
             think,
             counted: 0,
@@ -110,7 +166,8 @@ impl Pacer {
             until_ns: 0,
         });
         let shifts = pace.think_shifts;
-        let mut pacer = Pacer { lanes, due: 0, open: false, poisson, rests, shifts, trace: None };
+        let (due, open, trace) = (0, false, None);
+        let mut pacer = Pacer { lanes, due, open, poisson, steps, rests, shifts, trace };
         pacer.find_due(0);
         Some(pacer)
     }
@@ -123,6 +180,7 @@ impl Pacer {
             due: 0,
             open: false,
             poisson: None,
+            steps: None,
             rests: None,
             shifts: false,
             trace: None,
@@ -221,6 +279,14 @@ impl Pacer {
     /// Accounts for the operation that was due: it was issued with that many bytes.
     pub fn issued(&mut self, bytes: u64) {
         let lane = &mut self.lanes[self.due];
+        if let Some(steps) = &mut self.steps {
+            steps.done += match &mut self.poisson {
+                Some(random) => -(1.0 - random.unit()).ln(),
+                None => 1.0,
+            };
+            lane.next_ns = steps.next_ns();
+            return self.count(ThinkCount::Issued, 1);
+        }
         let mean = lane.gap_op_ns.max(lane.gap_byte_ns * bytes as f64);
         lane.next_ns += match &mut self.poisson {
             Some(random) => -mean * (1.0 - random.unit()).ln(),
@@ -304,6 +370,32 @@ mod tests {
         let starts = simulate(&pace, 10, 100_000, 4096);
         assert_eq!(starts.len(), 10_000);
         assert!(starts.windows(2).all(|w| w[1] - w[0] == 1_000_000));
+    }
+
+    #[test]
+    fn rates_follow_each_other() {
+        let step = |ops, seconds| RateStep { ops: OpsPerSec(ops), time: Nanos::from_secs(seconds) };
+        let steps = vec![step(100, 2), step(0, 3), step(1000, 1)];
+        let pace = Pace { steps, ..Pace::default() };
+        let per_second = |pace: &Pace| {
+            let mut counts = [0_u32; 12];
+            for start in simulate(pace, 12, 0, 4096) {
+                counts[(start / 1_000_000_000) as usize] += 1;
+            }
+            counts
+        };
+        let each = [100, 100, 0, 0, 0, 1000, 100, 100, 0, 0, 0, 1000];
+        assert_eq!(per_second(&pace), each);
+        let bursts = Pace { bursts: true, ..pace.clone() };
+        assert_eq!(per_second(&bursts), each);
+        let starts = simulate(&bursts, 12, 0, 4096);
+        assert!(starts.iter().all(|start| start % 1_000_000_000 == 0), "{starts:?}");
+        assert_eq!(simulate(&bursts, 12, 5_000_000, 4096), starts, "however slow the device is");
+        let poisson = Pace { arrival: Arrival::Poisson, ..pace };
+        let counts = per_second(&poisson);
+        assert_eq!([counts[2], counts[3], counts[4], counts[9]], [0; 4]);
+        assert!(counts[5].abs_diff(1000) < 150 && counts[0].abs_diff(100) < 50, "{counts:?}");
+        assert_ne!(counts, each);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::access::does;
 use super::sizes::distinct;
 use super::{Found, SECTOR, View, words};
-use crate::blocks::{Access, Content, Duplicates, Fill, Format, Share, Sum, Verify};
+use crate::blocks::{Access, Content, Duplicates, Fill, Format, Journal, Share, Sum, Verify};
 use crate::units::{Direction, PerDirection, SizeSpec};
 use crate::{Bytes, PlanPath};
 
@@ -24,11 +24,29 @@ pub(super) fn check_content(content: &Content, at: &PlanPath, out: &mut Found) {
         let remedy = "set fill = \"pool\", or remove the percentages";
         out.warning("zero-content", at.clone(), message, remedy);
     }
+    check_hot_sets(content, at, out);
     words::check_content(content, at, out);
     if fill == Fill::Pattern && content.pattern.is_none() {
         let message = "fill = \"pattern\", and there is no pattern";
         out.error("no-pattern", at.key("fill"), message, "add pattern = \"deadbeef\"");
     }
+}
+
+/// Most blocks of hot sets: 4 bytes of memory of each worker for each.
+const HOT_BLOCKS_MAX: u64 = 1 << 20;
+
+fn check_hot_sets(content: &Content, at: &PlanPath, out: &mut Found) {
+    let Some(hot) = &content.hot_sets else { return };
+    let (message, remedy) = if !matches!(content.fill, Fill::Pool | Fill::Fresh) {
+        ("only random bytes are those of a set", "set fill = \"pool\", or remove hot_sets")
+    } else if hot.unit.0 == 0 || !hot.unit.0.is_multiple_of(SECTOR.0) {
+        ("blocks of hot sets are whole sectors of 512 bytes", "set unit = \"128k\", for example")
+    } else if !(1..=HOT_BLOCKS_MAX).contains(&hot.blocks()) {
+        ("hot sets have 1 to 1048576 blocks in all", "change the number of sets or blocks")
+    } else {
+        return;
+    };
+    out.error("hot-sets", at.key("hot_sets"), message, remedy);
 }
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -133,15 +151,7 @@ fn verify_before_write(view: &View<'_>, verify: &Verify, out: &mut Found) {
 fn verify_journal(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let Some(journal) = &verify.journal else { return };
     let at = view.key("verify").key("journal");
-    if journal.directory.as_os_str().is_empty() {
-        let remedy = "add directory = \"/path\", on storage that is not verified";
-        out.error("journal", at.key("directory"), "the journal has no directory", remedy);
-    }
-    if journal.ignore_pending && !journal.recover {
-        let message = "only a journal that is taken up has pending writes";
-        let remedy = "set recover = true, or remove ignore_pending";
-        out.error("journal", at.key("ignore_pending"), message, remedy);
-    }
+    check_journal(journal, &at, out);
     let (what, remedy) = if verify.format != Format::Own {
         ("only candor's own headers number the writes", "set format = \"own\"")
     } else if !verify.generations {
@@ -155,6 +165,19 @@ fn verify_journal(view: &View<'_>, verify: &Verify, out: &mut Found) {
         return;
     };
     out.error("journal", at, what, remedy);
+}
+
+/// A journal's own keys.
+pub(super) fn check_journal(journal: &Journal, at: &PlanPath, out: &mut Found) {
+    if journal.directory.as_os_str().is_empty() {
+        let remedy = "add directory = \"/path\", on storage that is not verified";
+        out.error("journal", at.key("directory"), "the journal has no directory", remedy);
+    }
+    if journal.ignore_pending && !journal.recover {
+        let message = "only a journal that is taken up has pending writes";
+        let remedy = "set recover = true, or remove ignore_pending";
+        out.error("journal", at.key("ignore_pending"), message, remedy);
+    }
 }
 
 fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
@@ -209,7 +232,7 @@ fn verify_content(view: &View<'_>, verify: &Verify, out: &mut Found) {
     } else if content.compressible_percent > 0 && !verify.known_only() {
         // Where only blocks that were written are checked, their headers suffice.
         "compressible contents"
-    } else if content.duplicate_percent > 0 {
+    } else if content.duplicate_percent > 0 || content.hot_sets.is_some() {
         "duplicates"
     } else {
         ""

@@ -1,6 +1,6 @@
 //! Trees, and operations on named things.
 
-use super::content::{check_content, verify_header};
+use super::content::{check_content, check_journal, verify_header};
 use super::sizes::{at_most, check_spec};
 use super::timing::check_pace;
 use super::whole::time_limit;
@@ -380,7 +380,8 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_words_of_files(entries, at, out);
     let Some(verify) = &entries.verify else { return };
     let place = at.key("verify");
-    if !entries.moves_bytes() {
+    // A journal is told of files that are made or removed, too.
+    if !entries.moves_bytes() && verify.journals().next().is_none() {
         let message = "nothing is written or read that could be verified";
         return out.error("verify-unused", place, message, "remove verify");
     }
@@ -409,6 +410,8 @@ fn check_generations(entries: &Entries, verify: &VerifyItems, place: &PlanPath, 
         ("read_before_write", verify.read_before_write),
         ("mismatches_max", verify.mismatches_max.is_some()),
         ("times", verify.times),
+        ("journal", verify.journal.is_some()),
+        ("journal_to", verify.journal_to.is_some()),
     ];
     if !verify.generations {
         for (key, _) in needs.into_iter().filter(|(_, is_set)| *is_set) {
@@ -418,9 +421,17 @@ fn check_generations(entries: &Entries, verify: &VerifyItems, place: &PlanPath, 
         return;
     }
     let take = entries.take.as_ref();
+    for (key, journal) in verify.journals() {
+        check_journal(journal, &place.key(key), out);
+    }
+    if verify.journal_to.is_some() && take.is_none_or(|take| take.to.is_none()) {
+        let message = "no item goes to another tree";
+        out.error("verify-generations", place.key("journal_to"), message, "remove it");
+    }
     let shared = take.is_some_and(|take| take.concurrent) && entries.has(Step::Write);
     let wrong = match (take, verify.format) {
         (None, _) => "generations are those of items that are taken by their state; set take",
+        _ if entries.over != Over::Items => "only files have generations; remove verify",
         _ if shared => "several workers write one file; remove concurrent",
         _ if entries.depth > 1 => "generations are counted one write after another; remove depth",
         (_, Format::Own) => return,

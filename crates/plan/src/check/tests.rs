@@ -1,6 +1,7 @@
 use super::*;
 use crate::text;
 
+mod flows;
 mod ranks;
 mod take;
 mod window;
@@ -216,6 +217,10 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("page-fault", "mix", "engine = \"page_fault\"\nmix = \"trim\""),
     ("pace", "pace.ops", "pace.ops = 0"),
     ("pace", "pace.bytes", "pace.bytes = 0"),
+    ("pace", "pace.bursts", "pace = { ops = 5, bursts = true }"),
+    ("pace", "pace.steps", "pace.steps = [{ ops = 0, time = \"1s\" }]"),
+    ("pace", "pace.steps", "pace.steps = [{ ops = 5, time = 0 }]"),
+    ("pace", "pace.steps", "pace = { ops = 5, steps = [{ ops = 5, time = \"1s\" }] }"),
     ("arrival", "pace.arrival", "pace.arrival = \"poisson\""),
     ("think", "pace.think.every", "pace.think = { time = \"1ms\", every = 0 }"),
     ("think", "pace.think.every_time",
@@ -274,6 +279,12 @@ const BLOCKS: &[(&str, &str, &str)] = &[
      "mix = \"write:50,trim:50\"\nverify.journal.directory = \"/j\""),
     ("journal", "verify.journal",
      "mix = \"write\"\nzones = {}\nverify.journal.directory = \"/j\""),
+    ("hot-sets", "content.hot_sets",
+     "content = { fill = \"zero\", hot_sets = { unit = \"4k\", sets = [[1, 2]] } }"),
+    ("hot-sets", "content.hot_sets", "content.hot_sets = { unit = 100, sets = [[1, 2]] }"),
+    ("hot-sets", "content.hot_sets", "content.hot_sets = { unit = \"4k\", sets = [[1, 0]] }"),
+    ("verify-content", "verify",
+     "verify = {}\ncontent.hot_sets = { unit = \"4k\", sets = [[1, 2]] }"),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"zero\""),
     ("verify-content", "verify", "verify = {}\ncontent.fill = \"once\""),
     ("verify-content", "verify", "verify = {}\ncontent.compressible_percent = 50"),
@@ -721,25 +732,6 @@ fn errors_in_bytes_of_small_files() {
         ("verify-unwritten", "phase[0].job[0].work.entries.verify",
          "[[phase]]\n[[phase.job]]\nwork.entries = { \
           steps = [\"create\", \"write\", \"close\"], access = \"random\", verify = {} }"),
-    ];
-    are_among(&cases);
-}
-
-#[test]
-fn errors_in_flows_and_logs() {
-    #[rustfmt::skip]
-    let cases = [
-        ("flow", "phase[0].job[1].work.blocks.pace.flow.bytes",
-         "[[phase]]\n\
-          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
-          [[phase.job]]\nwork.blocks.pace.flow = { weight = 1, bytes = true }"),
-        ("flow", "phase[0].job[1].work.entries.pace.flow.bytes",
-         "[[phase]]\n\
-          [[phase.job]]\nwork.blocks.pace.flow.weight = 1\n\
-          [[phase.job]]\n\
-          work.entries = { steps = [\"stat\"], pace.flow = { weight = 1, bytes = true } }"),
-        ("operations-log", "phase[0].job[0].operations_log.file",
-         "[[phase]]\n[[phase.job]]\noperations_log.file = \"/y\"\nwork.burn = {}"),
     ];
     are_among(&cases);
 }

@@ -24,6 +24,7 @@ pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
         let message = "arrival is poisson, but no rate is set";
         out.error("arrival", at.key("arrival"), message, "set pace.ops or pace.bytes");
     }
+    check_steps(pace, at, out);
     let per_direction = [
         ("per_direction", pace.per_direction.map(|rates| rates.iter().any(|(_, r)| r.0 > 0))),
         (
@@ -45,6 +46,29 @@ pub(super) fn check_pace(pace: &Pace, at: &PlanPath, out: &mut Found) {
         check_think(think, &at.key("think"), out);
     }
     goals(pace, at, out);
+}
+
+/// Most steps of a rate.
+const STEPS_MAX: usize = 100_000;
+
+fn check_steps(pace: &Pace, at: &PlanPath, out: &mut Found) {
+    let rated = Pace { steps: Vec::new(), ..pace.clone() }.is_rated();
+    let (count, steps) = (pace.steps.len(), &pace.steps);
+    let (message, remedy) = match steps.is_empty() {
+        true if pace.bursts => ("bursts are those of steps, and there are none", "add steps"),
+        true => return,
+        _ if rated => ("steps and another rate exclude each other", "remove one of the two"),
+        _ if count > STEPS_MAX => ("there are more than 100000 steps", "use fewer, longer ones"),
+        _ if steps.iter().any(|step| step.time == Nanos(0)) => {
+            ("a step lasts no time", "give each step a time")
+        }
+        _ if steps.iter().all(|step| step.ops == OpsPerSec(0)) => {
+            ("all steps have a rate of 0", "give one of them a rate above 0")
+        }
+        _ => return,
+    };
+    let key = if steps.is_empty() { "bursts" } else { "steps" };
+    out.error("pace", at.key(key), message, remedy);
 }
 
 /// Longest rest, in times of the operations before it.

@@ -373,6 +373,8 @@ impl Arbitrary<'_> {
                 read_before_write: d.yes(),
                 mismatches_max: d.option(Self::number),
                 times: d.yes(),
+                journal: d.option(Self::journal),
+                journal_to: d.option(Self::journal),
                 seed: d.option(Self::number),
             }),
             on_alias: self.yes(),
@@ -382,6 +384,15 @@ impl Arbitrary<'_> {
                 prefetch: d.count(),
                 compute: d.nanos(),
             }),
+        }
+    }
+
+    fn journal(&mut self) -> Journal {
+        Journal {
+            directory: PathBuf::from(self.text()),
+            log: self.pick(&[JournalLog::Flushed, JournalLog::Unflushed, JournalLog::Nothing]),
+            recover: self.yes(),
+            ignore_pending: self.yes(),
         }
     }
 
@@ -580,6 +591,8 @@ impl Arbitrary<'_> {
                 1 => Duplicates::Last,
                 _ => Duplicates::WorkingSet { percent: self.byte(), shared: self.yes() },
             },
+            hot_sets: self
+                .option(|d| HotSets { unit: d.bytes(), sets: d.list(|d| [d.count(), d.count()]) }),
             words: self.option(|d| Words {
                 kind: d.pick(&[WordKind::Timestamp, WordKind::Random]),
                 seed: d.number() as i32,
@@ -605,12 +618,7 @@ impl Arbitrary<'_> {
             read_before_write: self.yes(),
             unknown: self.pick(&[UnknownBlocks::Check, UnknownBlocks::Ignore, UnknownBlocks::Skip]),
             times: self.yes(),
-            journal: self.option(|d| Journal {
-                directory: PathBuf::from(d.text()),
-                log: d.pick(&[JournalLog::Flushed, JournalLog::Unflushed, JournalLog::Nothing]),
-                recover: d.yes(),
-                ignore_pending: d.yes(),
-            }),
+            journal: self.option(Self::journal),
             seed: self.option(Self::number),
             reads: self.yes(),
             generations: self.yes(),
@@ -689,6 +697,8 @@ impl Arbitrary<'_> {
     fn pace(&mut self) -> Pace {
         Pace {
             ops: self.option(|d| OpsPerSec(d.number())),
+            steps: self.list(|d| RateStep { ops: OpsPerSec(d.number()), time: d.nanos() }),
+            bursts: self.yes(),
             bytes: self.option(|d| BytesPerSec(d.number())),
             per_direction: self.option(|d| {
                 let (read, write) = (OpsPerSec(d.number()), OpsPerSec(d.number()));

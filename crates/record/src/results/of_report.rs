@@ -91,7 +91,7 @@ impl From<&Job> for Load {
 
 /// The pace, where its gaps are even.
 fn even(pace: &Pace) -> Option<&Pace> {
-    Some(pace).filter(|pace| pace.arrival == Arrival::Fixed)
+    Some(pace).filter(|pace| pace.arrival == Arrival::Fixed && pace.steps.is_empty())
 }
 
 /// Shares of the CPUs, of the workers' time and of the device's traffic that were not ours.

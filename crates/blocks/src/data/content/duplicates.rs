@@ -1,14 +1,42 @@
 //! Duplicate blocks: a key identifies the bytes of a block, so that no block has to be kept.
 
-use candor_plan::blocks::{Content as Plan, Duplicates};
+use candor_plan::blocks::{Content as Plan, Duplicates, HotSets};
 
-use super::Origin;
+use super::{Origin, SECTOR_BYTES};
 use candor_engine::random::{Random, mix};
 
 /// Number of keys that all workers of the job share.
 const FEW: u64 = 16;
 /// Salt that separates keys of working sets from seeds used elsewhere.
 const SALT: u64 = 0x6475_7065;
+
+/// Salt that separates keys of hot sets from those of working sets.
+const HOT_SALT: u64 = 0x0068_6f74;
+
+/// Blocks at the start of a file that have the bytes of their sets.
+pub struct HotBlocks {
+    /// Number of the set of each.
+    sets: Box<[u32]>,
+    /// Sectors of a block.
+    sectors: u64,
+    base: u64,
+}
+
+impl HotBlocks {
+    /// Blocks of these sets, which all jobs of the plan share.
+    pub fn new(plan: &HotSets, origin: &Origin) -> HotBlocks {
+        let sectors = (plan.unit.0 / SECTOR_BYTES as u64).max(1);
+        let base = mix(origin.plan_seed, HOT_SALT);
+        HotBlocks { sets: plan.of_blocks().collect(), sectors, base }
+    }
+
+    /// Key of the sector at an offset; none behind the last block of them.
+    pub fn key(&self, offset: u64) -> Option<u64> {
+        let sector = offset / SECTOR_BYTES as u64;
+        let set = *self.sets.get(usize::try_from(sector / self.sectors).ok()?)?;
+        Some(mix(mix(self.base, set.into()), sector % self.sectors))
+    }
+}
 
 /// Keys of one worker's blocks, one after another.
 pub struct Keys {

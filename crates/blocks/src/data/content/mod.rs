@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use candor_plan::blocks::{Content as Plan, Fill};
 
-use self::duplicates::Keys;
+use self::duplicates::{HotBlocks, Keys};
 use super::words::WordMaker;
 use candor_engine::operation::{Buffer, Slot};
 use candor_engine::random::{Random, mix};
@@ -85,6 +85,8 @@ pub struct Content {
     random: Random,
     /// Keys of duplicates, where the plan requests any.
     keys: Option<Keys>,
+    /// Blocks of hot sets, where there are any.
+    hot: Option<HotBlocks>,
     /// True where buffers lose their first bytes, because reads or repeats use them too.
     overwritten: bool,
     /// True where every block is made from its key.
@@ -105,7 +107,9 @@ impl Content {
         let at = random.below((POOL_BYTES / SECTOR_BYTES) as u64) as usize * SECTOR_BYTES;
         let keys = (plan.duplicate_percent > 0).then(|| Keys::new(&plan, origin));
         let drawn = matches!(plan.fill, Fill::Pool | Fill::Fresh);
-        let composed = drawn && (keys.is_some() || plan.compressible_percent > 0);
+        let hot = plan.hot_sets.as_ref().map(|sets| HotBlocks::new(sets, origin));
+        let is_keyed = keys.is_some() || hot.is_some();
+        let composed = drawn && (is_keyed || plan.compressible_percent > 0);
         Content {
             overwritten: origin.reads,
             stamp: (origin.rank + 1) << 40,
@@ -116,6 +120,7 @@ impl Content {
             pool,
             random,
             keys,
+            hot,
             at,
             words: None,
         }
@@ -169,7 +174,8 @@ impl Content {
         match self.plan.fill {
             _ if self.composed => {
                 let key = self.next_key();
-                self.compose(bytes, key, offset);
+                let hot = self.hot_bytes(bytes, offset);
+                self.compose(&mut bytes[hot..], key, offset);
             }
             Fill::Pool => self.draw_from_pool(bytes),
             Fill::Stamp => self.stamp(bytes),
@@ -214,6 +220,19 @@ impl Content {
         if let Some(pattern) = &self.plan.pattern {
             pattern.fill(bytes, offset);
         }
+    }
+
+    /// Fills the bytes at the begin of a write that are those of hot sets; gives their number.
+    fn hot_bytes(&self, bytes: &mut [u8], offset: u64) -> usize {
+        let Some(hot) = &self.hot else { return 0 };
+        let mut filled = 0;
+        for sector in bytes.chunks_mut(SECTOR_BYTES) {
+            let at = offset + filled as u64;
+            let Some(key) = hot.key(at) else { break };
+            self.compose(sector, key, at);
+            filled += sector.len();
+        }
+        filled
     }
 
     fn next_key(&mut self) -> u64 {

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use candor_plan::Bytes;
-use candor_plan::blocks::{Duplicates, Pattern};
+use candor_plan::blocks::{Duplicates, HotSets, Pattern};
 
 use super::*;
 
@@ -134,6 +134,30 @@ fn a_working_set_is_written_first_and_then_repeated() {
     let other = Origin { seed: 2, rank: 1, ..ORIGIN };
     let met = blocks_of(&plan, &other, 1000).iter().filter(|b| one.contains(*b)).count();
     assert!((700..900).contains(&met), "{met} of another job's");
+}
+
+#[test]
+fn blocks_of_hot_sets_have_the_bytes_of_their_set() {
+    let hot_sets = HotSets { unit: Bytes(4096), sets: vec![[2, 3], [1, 2]] };
+    let plan = Plan { duplicate_percent: 50, hot_sets: Some(hot_sets), ..Plan::default() };
+    let write = |rank, offset: u64, length: usize| {
+        let mut bytes = vec![0; length];
+        content(&plan, &Origin { rank, seed: rank, ..ORIGIN }).bytes(&mut bytes, offset);
+        bytes
+    };
+    // Eight blocks of three sets, by one write, and the rest of it.
+    let whole = write(0, 0, 12 * 4096);
+    let list: Vec<_> = whole.chunks(4096).map(<[u8]>::to_vec).collect();
+    for (set, blocks) in [(0, 0..3), (3, 3..6), (6, 6..8)] {
+        assert!(list[blocks].iter().all(|block| *block == list[set]), "{set}");
+    }
+    assert_eq!(distinct(&list[..8]), 3);
+    assert_ne!(list[8], list[7]);
+    // In whatever sizes, and by whomever they are written.
+    assert_eq!(write(1, 4 * 4096 + 1024, 2048), list[3][1024..3072]);
+    let over = write(2, 7 * 4096, 8192);
+    assert_eq!(over[..4096], list[6]);
+    assert_ne!(over[4096..], list[8]);
 }
 
 #[test]

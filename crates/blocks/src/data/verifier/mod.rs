@@ -25,9 +25,8 @@ use self::last_numbers::LastNumbers;
 use self::trail::Trail;
 use crate::data::verify::fio_header::{self, Stamp};
 use crate::data::verify::last_uses::unix_ms;
-use crate::data::verify::map::is_written;
 use crate::data::verify::{
-    BAD, Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_zeros,
+    BAD, Expected, Form, Left, Map, NOTHING, UNKNOWN, Wrong, ZEROS, check_pending, check_zeros,
 };
 use crate::data::words::WordMaker;
 
@@ -209,12 +208,7 @@ impl Verifier {
 
     /// Numbers of the blocks of a claimed write, with their generations before and after it.
     pub fn generations(&self, slot: &Slot) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
-        let map = self.map(slot);
-        map.range(slot.offset, slot.length).map(move |block| {
-            let (old, is_pending) = map.key(block);
-            let new = crate::data::verify::map::next(old);
-            (block, [if is_pending { UNKNOWN } else { old }, new])
-        })
+        self.map(slot).writes(slot.offset, slot.length)
     }
 
     /// True if a read lies beyond all completed writes: reading ends before it.
@@ -417,32 +411,12 @@ impl Verifier {
     ) -> Option<Result<(), Wrong>> {
         let offset = slot.offset + at as u64;
         let (new, old) = (map.finished(offset), map.older(offset));
-        let mut is = |generation| {
+        let (result, is_now) = check_pending([new, old], |generation| {
             let expected = self.expected(slot.handle, offset, generation);
             self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
-        };
-        let wrong = match is(new) {
-            Ok(()) => {
-                settled.push((offset, [new, new]));
-                return Some(Ok(()));
-            }
-            Err(wrong) => wrong,
-        };
-        if !is_written(old) {
-            // What was there before its first write is not known.
-            settled.push((offset, [new, NOTHING]));
-            return None;
-        }
-        if is(old).is_ok() {
-            settled.push((offset, [new, old]));
-            return Some(Ok(()));
-        }
-        let detail = format!(
-            "{}; a run was interrupted while it made write {new}, so write {old} or {new} would be \
-             right",
-            wrong.detail
-        );
-        Some(Err(Wrong { detail, ..wrong }))
+        });
+        settled.extend(is_now.map(|now| (offset, [new, now])));
+        result
     }
 
     /// True where the seed of a block is that of its generation: what a dry run has counted may

@@ -192,6 +192,14 @@ impl Map {
         (entry & GENERATION, entry & PENDING != 0)
     }
 
+    /// Numbers of the blocks that a write touches, with their generations before and after it.
+    pub fn writes(&self, offset: u64, length: u64) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
+        self.range(offset, length).map(|block| {
+            let (old, is_pending) = self.key(block);
+            (block, [if is_pending { UNKNOWN } else { old }, next(old)])
+        })
+    }
+
     /// Sets what [`Map::key`] gives.
     pub fn set_key(&self, block: usize, (generation, is_pending): (u32, bool)) {
         let pending = if is_pending { PENDING } else { 0 };

@@ -65,6 +65,32 @@ pub struct WrongBlocks {
     pub sectors: Vec<BadSector>,
 }
 
+/// Checks a block whose last write, `new`, may not have happened: it must be as after it, or as
+/// after the one before, `old`. Gives the result, none where nothing is claimed of the block; and
+/// the generation that it has, where that is known now.
+pub fn check_pending(
+    [new, old]: [u32; 2],
+    mut check: impl FnMut(u32) -> Result<(), Wrong>,
+) -> (Option<Result<(), Wrong>>, Option<u32>) {
+    let wrong = match check(new) {
+        Ok(()) => return (Some(Ok(())), Some(new)),
+        Err(wrong) => wrong,
+    };
+    if !map::is_written(old) {
+        // What was there before its first write is not known.
+        return (None, Some(NOTHING));
+    }
+    if check(old).is_ok() {
+        return (Some(Ok(())), Some(old));
+    }
+    let detail = format!(
+        "{}; a run was interrupted while it made write {new}, so write {old} or {new} would be \
+         right",
+        wrong.detail
+    );
+    (Some(Err(Wrong { detail, ..wrong })), None)
+}
+
 impl Wrong {
     /// A mismatch of that kind.
     pub fn of(kind: MismatchKind, detail: String) -> Wrong {

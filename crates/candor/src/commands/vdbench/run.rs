@@ -406,6 +406,8 @@ fn data_errors(
         let line =
             format!("'data_errors={limit}' requested. Abort rd={} after last error.", record.name);
         book.error(now, &line);
+        // Below the limit the next run begins, and its errors are counted anew.
+        shared.state().ends_all = true;
     }
     let command = asked.command.as_ref().filter(|command| !command.starts_with("stop"));
     let mut found = record.measurements.iter().filter_map(|job| job.verify.as_ref()?.first.first());

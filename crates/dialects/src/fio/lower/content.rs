@@ -38,7 +38,7 @@ pub(super) fn lower(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut 
             .then_some(Bytes(options.compress_chunk)),
         duplicate_percent: duplicates,
         duplicates: if duplicates > 0 { which(options) } else { Duplicates::default() },
-        words: None,
+        ..Content::default()
     };
 }
 

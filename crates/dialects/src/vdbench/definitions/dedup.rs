@@ -89,7 +89,8 @@ pub fn sets(text: &str) -> Result<f64, Refused> {
 /// Numbers are not in pairs, or 0.
 pub fn hot_sets(text: &str) -> Result<Vec<(u64, u64)>, Refused> {
     let numbers = values::numbers(text, Unit::Size)?;
-    match numbers.len().is_multiple_of(2) && numbers.iter().all(|number| *number >= 1.0) {
+    let is_count = |number: &f64| (1.0..=1e6).contains(number);
+    match numbers.len().is_multiple_of(2) && numbers.iter().all(is_count) {
         true => Ok(numbers.chunks(2).map(|pair| (pair[0] as u64, pair[1] as u64)).collect()),
         false => {
             let remedy = "write sets and blocks in pairs, such as (10,2,20,3)";

@@ -34,6 +34,8 @@ pub struct Fsd {
     pub open_flags: OpenFlags,
     /// Each read and write is logged.
     pub log: bool,
+    /// Directory of the validation's journal.
+    pub journal: Option<String>,
 }
 
 /// Directories that have files.
@@ -72,6 +74,7 @@ impl Default for Fsd {
             count: None,
             open_flags: OpenFlags::default(),
             log: false,
+            journal: None,
         }
     }
 }
@@ -157,8 +160,13 @@ const ROWS: &[FsdRow] = &[
         "directory of the tree",
     )
     .exact("target.path", "/mnt/tree"),
-    known("journal", "DIRECTORY|DEVICE", "place of the validation's journal")
-        .refused("/tmp", "files of trees have no journal; use sd= with lun=FILE"),
+    parameter(
+        "journal",
+        "DIRECTORY|DEVICE",
+        |fsd: &mut Fsd, text| put_some(&mut fsd.journal, values::word(text)),
+        "place of the validation's journal",
+    )
+    .exact("entries.verify.journal.directory", "/tmp"),
     known("host", "NAME", "hosts")
         .alias(&["hd"])
         .refused("h1", "a workload names its hosts (fwd=…,host=), as in vdbench"),
@@ -240,7 +248,7 @@ const ROWS: &[FsdRow] = &[
         "log each read and write, with data validation",
     )
     .default("no")
-    .refused("yes", "operations are logged by CANDOR_JSON's report and candor's own logs"),
+    .refused("yes", "`candor convert` makes a plan of this file, whose jobs take operations_log"),
     count_row(
         |fsd: &mut Fsd, text| put_some(&mut fsd.count, count(text)),
         "N definitions with numbers behind the names of fsd and anchor",

@@ -182,7 +182,7 @@ const CONTENT: &[GeneralRow] = &[
         |general: &mut General, text| put(&mut general.dedup.hot_sets, dedup::hot_sets(text)),
         "sets that are written most",
     )
-    .refused("(10,2)", "sets of a given number of blocks are not in candor's content yet"),
+    .exact("blocks.content.hot_sets", "(10,2)"),
     whole(
         "dedupflipflop",
         "yes|no|hotsets",

@@ -56,8 +56,10 @@ const ROWS: &[Row] = &[
         "clients that the host stands for",
     )
     .exact("job", "4"),
-    parameter("mount", "COMMAND", mount, "command that mounts a filesystem")
-        .refused("\"mount -t nfs x:/y\"", "candor mounts nothing; mount it before the run"),
+    parameter("mount", "COMMAND", mount, "command that mounts a filesystem").refused(
+        "\"mount -t nfs x:/y\"",
+        "candor mounts nothing by itself; mount it before the run, or by startcmd=",
+    ),
 ];
 
 fn mount(host: &mut Host, text: &str) -> Result<(), Refused> {

@@ -37,10 +37,6 @@ pub fn rate(text: &str) -> Result<Rate, Refused> {
         }
         _ => values::numbers(text, Unit::Size)?,
     };
-    if numbers.contains(&0.0) {
-        let remedy = "give operations per second, max, curve, or a share such as 80%";
-        return Err(Refused::whole(text, "a rate of 0 does nothing", remedy));
-    }
     Ok(Rate::Each(numbers))
 }
 
@@ -107,7 +103,7 @@ mod tests {
         ] {
             assert_eq!(rate(text), Ok(expected), "{text}");
         }
-        for text in ["", "fast", "(0,max)", "(100,curve)", "0"] {
+        for text in ["", "fast", "(100,curve)"] {
             assert!(rate(text).is_err(), "{text}");
         }
     }

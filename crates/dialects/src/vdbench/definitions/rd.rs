@@ -481,8 +481,10 @@ const REST: &[RdRow] = &[
             "blocks.direct, blocks.durability",
         ),
     ),
-    known("mount", "OPTIONS", "options of a filesystem that is mounted for the run")
-        .refused("noatime", "candor mounts nothing; mount it before the run"),
+    known("mount", "OPTIONS", "options of a filesystem that is mounted for the run").refused(
+        "noatime",
+        "candor mounts nothing by itself; mount it before the run, or by startcmd=",
+    ),
 ];
 
 /// A list of rates is a loop, at its place among the others.

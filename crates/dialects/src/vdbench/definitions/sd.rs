@@ -196,7 +196,7 @@ const ROWS: &[SdRow] = &[
         |sd: &mut Sd, text| put(&mut sd.dedup.hot_sets, dedup::hot_sets(text)),
         "sets that are written most, of this lun",
     )
-    .refused("(10,2)", "sets of a given number of blocks are not in candor's content yet"),
+    .exact("blocks.content.hot_sets", "(10,2)"),
     whole(
         "dedupflipflop",
         "yes|no|hotsets",

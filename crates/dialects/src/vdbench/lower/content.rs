@@ -2,11 +2,15 @@
 
 use std::path::Path;
 
-use candor_plan::blocks::{Content, Duplicates, Fill, Pattern};
+use candor_plan::Bytes;
+use candor_plan::blocks::{Content, Duplicates, Fill, HotSets, Pattern};
 
 use super::Request;
 use crate::kit::Diagnostics;
 use crate::vdbench::definitions::dedup::{Dedup, FlipFlop, SETS_PERCENT};
+
+/// Bytes of a block where `dedupunit=` does not say.
+const DEDUP_UNIT: u64 = 128 << 10;
 
 /// The content of written blocks, by general parameters, those of a lun, and a loop.
 pub(super) fn content(
@@ -58,9 +62,13 @@ pub(super) fn content(
         out.note(&scope, "dedupratio", "blocks.content", why);
     }
     if dedup.flip_flop == FlipFlop::Hot {
-        let why = "sets of a given number of blocks are not in candor's content yet";
+        let why = "blocks of hot sets have the same bytes each time; remove it";
         out.refuse(&scope, "dedupflipflop", why);
     }
+    content.hot_sets = (!dedup.hot_sets.is_empty()).then(|| HotSets {
+        unit: Bytes(dedup.unit.unwrap_or(DEDUP_UNIT)),
+        sets: dedup.hot_sets.iter().map(|(sets, blocks)| [*sets as u32, *blocks as u32]).collect(),
+    });
     content
 }
 
@@ -70,7 +78,10 @@ pub(super) fn joined(general: &Dedup, of_lun: &Dedup) -> Dedup {
         ratio: of_lun.ratio.or(general.ratio),
         unit: of_lun.unit.or(general.unit),
         sets: of_lun.sets.or(general.sets),
-        hot_sets: general.hot_sets.clone(),
+        hot_sets: match of_lun.hot_sets.is_empty() {
+            true => general.hot_sets.clone(),
+            false => of_lun.hot_sets.clone(),
+        },
         flip_flop: match of_lun.flip_flop {
             FlipFlop::No => general.flip_flop,
             own => own,
@@ -109,11 +120,16 @@ mod tests {
     #[test]
     fn luns_go_before_general_parameters() {
         let general = Dedup { ratio: Some(2.0), sets: Some(-10.0), ..Dedup::default() };
-        let lun = Dedup { ratio: Some(4.0), flip_flop: FlipFlop::Yes, ..Dedup::default() };
+        let lun = Dedup {
+            ratio: Some(4.0),
+            flip_flop: FlipFlop::Yes,
+            hot_sets: vec![(10, 2)],
+            ..Dedup::default()
+        };
         let both = joined(&general, &lun);
         assert_eq!(
-            (both.ratio, both.sets, both.flip_flop),
-            (Some(4.0), Some(-10.0), FlipFlop::Yes)
+            (both.ratio, both.sets, both.flip_flop, both.hot_sets),
+            (Some(4.0), Some(-10.0), FlipFlop::Yes, vec![(10, 2)])
         );
     }
 }

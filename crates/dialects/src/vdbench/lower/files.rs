@@ -199,6 +199,23 @@ impl Trees {
         Ok(())
     }
 
+    /// Name of the target of the tree that an earlier run has left below an anchor, by its control
+    /// file, which is the one that a journal knows; none where there is no control file.
+    ///
+    /// # Errors
+    /// A control file that cannot be read.
+    pub fn left(&mut self, system: &FileSystem<'_>) -> Result<Option<String>, String> {
+        let anchor = system.anchor();
+        let standing = self.standing(&anchor)?;
+        let Some(control) = &standing.control else { return Ok(None) };
+        // The definition itself, where it is the one, for a control file has whole percents only.
+        let defined = Shape::of(system.fsd, &Values::default()).ok();
+        let defined = defined.filter(|shape| Control::of(shape) == *control);
+        let tree = defined.unwrap_or_else(|| Shape::of_control(control)).tree();
+        standing.tree = Some(tree.clone());
+        Ok(Some(self.target(system.name, &anchor, tree)))
+    }
+
     /// Phases of a format of these file systems.
     ///
     /// # Errors

@@ -6,9 +6,9 @@ mod luns;
 mod places;
 mod workloads;
 
-use candor_plan::blocks::{Arrival, Durability, FileOrder, Rotation};
+use candor_plan::blocks::{Arrival, Durability, FileOrder, RateStep, Rotation};
 use candor_plan::units::{Extent, Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine, Job, Nanos, OnFailure, Phase, Stop};
+use candor_plan::{Blocks, Bytes, Engine, Job, Nanos, OnFailure, OpsPerSec, Phase, Stop};
 
 use self::luns::Luns;
 use self::workloads::Workload;
@@ -17,15 +17,17 @@ use super::{
 };
 use crate::kit::Diagnostics;
 use crate::vdbench::definitions::Definition;
-use crate::vdbench::definitions::rate::Arrival as Asked;
+use crate::vdbench::definitions::rate::{Arrival as Asked, Rate};
 use crate::vdbench::definitions::rd::Rd;
 use crate::vdbench::definitions::sd::Sd;
-use crate::vdbench::runs::{Run, RunRate};
+use crate::vdbench::runs::Run;
 
 /// Bytes per write of a format.
 const FORMAT_BYTES: u64 = 128 << 10;
 /// Writes of a format in flight for each lun.
 const FORMAT_DEPTH: u32 = 2;
+/// Most seconds of rates that follow each other, as in the tool itself.
+const STEPS_SECONDS_MAX: u64 = 3600;
 /// A format that goes on where another ended begins at a multiple of it.
 const RESUME_UNIT: u64 = 1 << 20;
 
@@ -170,7 +172,7 @@ impl<'a> OfRun<'a> {
             shares::keep(&mut jobs, &rows);
         }
         self.end_with_passes(workloads, &parts, &mut jobs);
-        let arrival = self.arrival(out);
+        let (arrival, steps) = (self.arrival(out), self.steps(out));
         let rd = &self.rd.options;
         let run = LoweredRun {
             name: self.run.name.clone(),
@@ -181,6 +183,7 @@ impl<'a> OfRun<'a> {
             phase: self.phase(workloads, jobs),
             jobs: rows,
             arrival,
+            steps,
             interval_s: rd.interval_s,
             warmup_intervals: (rd.warmup_s / rd.interval_s.max(1)).max(1),
             start: rd.start.clone(),
@@ -408,10 +411,6 @@ impl<'a> OfRun<'a> {
     fn arrival(&self, out: &mut Diagnostics) -> Arrival {
         let distribution = self.rd.options.distribution;
         let scope = self.rd.in_texts(self.request.texts);
-        if distribution.variable || self.run.rate == RunRate::Variable {
-            let why = "rates that change from second to second are not done yet";
-            out.refuse(&scope, "distribution", why);
-        }
         match distribution.arrival {
             Asked::Exponential => Arrival::Poisson,
             Asked::Deterministic => Arrival::Fixed,
@@ -421,6 +420,41 @@ impl<'a> OfRun<'a> {
                 Arrival::Poisson
             }
         }
+    }
+
+    /// Rates that follow each other: `iorate=` has each with its seconds.
+    fn steps(&self, out: &mut Diagnostics) -> (Vec<RateStep>, bool) {
+        let Rd { io_rate, distribution, elapsed_s, .. } = &self.rd.options;
+        if !distribution.variable {
+            return Default::default();
+        }
+        let scope = self.rd.in_texts(self.request.texts);
+        let mut wrong = |message: String| {
+            let remedy = "write rates and seconds in pairs, such as iorate=(100,5,2000,1)";
+            out.wrong(&scope, "iorate", message, remedy);
+            Default::default()
+        };
+        let Rate::Each(list) = io_rate else {
+            return wrong("distribution=variable takes a list of rates".into());
+        };
+        let is_whole = |number: &f64| number.is_finite() && *number >= 0.0;
+        if list.len() % 2 == 1 || !list.iter().all(is_whole) {
+            return wrong("distribution=variable takes pairs of numbers".into());
+        }
+        let step = |pair: &[f64]| RateStep {
+            ops: OpsPerSec(pair[0].round() as u64),
+            time: Nanos::from_secs(pair[1] as u64),
+        };
+        let seconds: u64 = list.chunks(2).map(|pair| pair[1] as u64).sum();
+        if seconds > (*elapsed_s).min(STEPS_SECONDS_MAX) {
+            return wrong(format!(
+                "the rates take {seconds} s, more than elapsed={elapsed_s} or an hour"
+            ));
+        }
+        if list.chunks(2).all(|pair| pair[0] < 0.5) {
+            return wrong("all rates are 0".into());
+        }
+        (list.chunks(2).map(step).filter(|step| step.time.0 > 0).collect(), distribution.spike)
     }
 
     fn shown(&self, workloads: &[Workload<'_>], parts: &[Part<'_>]) -> Shown {

@@ -1,8 +1,7 @@
 //! Shares of a run's rate: `skew=`, rates of workloads, and what both make of each job.
 
-use candor_plan::Job;
-use candor_plan::blocks::Arrival;
-use candor_plan::blocks::Flow;
+use candor_plan::blocks::{Arrival, Flow, RateStep};
+use candor_plan::{Job, OpsPerSec};
 
 use super::{JobRow, LoweredRun, pace_of, whole_rate};
 use crate::vdbench::runs::RunRate;
@@ -14,8 +13,33 @@ const WEIGHT_PER_PERCENT: f64 = 1000.0;
 pub(super) fn settle(run: &mut LoweredRun) {
     match run.rate {
         Some(RunRate::Fixed(rate)) => pace(&mut run.phase.jobs, &run.jobs, rate, run.arrival),
+        Some(RunRate::Variable) => steps(run),
         // Workloads with a rate of their own have it in a run without one, too.
         _ => own_rates(&mut run.phase.jobs, &run.jobs, run.arrival),
+    }
+}
+
+/// Divides rates that follow each other among jobs, by their shares.
+fn steps(run: &mut LoweredRun) {
+    own_rates(&mut run.phase.jobs, &run.jobs, run.arrival);
+    let (steps, bursts) = &run.steps;
+    let own: f64 = run.jobs.iter().filter_map(|row| row.own_rate).sum();
+    let sharing = |row: &&JobRow| row.own_rate.is_none();
+    let all: f64 = run.jobs.iter().filter(sharing).map(|row| row.share_percent).sum();
+    let mut before = 0.0;
+    let jobs = run.phase.jobs.iter_mut().zip(&run.jobs);
+    for (job, row) in jobs.filter(|(_, row)| sharing(row)) {
+        let Some(pace) = pace_of(&mut job.work) else { continue };
+        let behind = before + row.share_percent / all.max(f64::MIN_POSITIVE);
+        // Parts are rounded so that they add up to the whole.
+        let part = |step: &RateStep| {
+            let rest = (step.ops.0 as f64 - own).max(0.0);
+            let ops = (rest * behind).round() - (rest * before).round();
+            RateStep { ops: OpsPerSec(ops as u64), ..*step }
+        };
+        pace.steps = steps.iter().map(part).collect();
+        (pace.bursts, pace.arrival, pace.flow) = (*bursts, run.arrival, None);
+        before = behind;
     }
 }
 

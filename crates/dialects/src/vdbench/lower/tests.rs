@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
-use candor_plan::blocks::{Access, JournalLog, UnknownBlocks};
-use candor_plan::{Blocks, Bytes, Engine, Nanos};
+use candor_plan::blocks::{Access, Journal, JournalLog, UnknownBlocks};
+use candor_plan::{Blocks, Bytes, Engine, Job, Nanos};
 
+use super::files::control::{Control, NAME};
 use super::*;
 use crate::kit::Environment;
 use crate::kit::Found;
@@ -272,9 +273,13 @@ fn what_cannot_be_done_is_refused_by_name() {
         ("sd=sd1,lun=/big\nwd=a,sd=sd2\nrd=r,wd=a,iorate=max\n", "sd2"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=b,iorate=max\n", "wd=b"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=0,rhpct=10\nrd=r,wd=a,iorate=max\n", "hits"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(1,1,2),distribution=variable\n", "pairs"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max,distribution=spike\n", "a list"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(0,1),distribution=spike\n", "are 0"),
+        ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=0\n", "does nothing"),
         (
-            "sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(1,1,2,2),distribution=variable\n",
-            "variable",
+            "sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(9,18,7,16),distribution=spike\n",
+            "take 34 s",
         ),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1,user=X\nrd=r,wd=a,iorate=max\n", "Java"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(50%)\n", "earlier"),
@@ -293,6 +298,19 @@ fn what_cannot_be_done_is_refused_by_name() {
         let errors = lowered(text).err().unwrap_or_default();
         assert!(errors.contains(part), "{text}: {errors}");
     }
+}
+
+#[test]
+fn rates_that_follow_each_other_go_by_shares() {
+    let text = "sd=sd1,lun=/big\nwd=wd1,sd=sd1,skew=75\nwd=wd2,sd=sd1,skew=25\n\
+        rd=rd1,wd=wd*,iorate=(10,2,0,1,1000,1),distribution=(deterministic,spike)\n";
+    let lowered = ok(text);
+    let pace = |job| blocks(&lowered.runs[0], job).pace.clone();
+    let rates = |job| pace(job).steps.iter().map(|step| step.ops.0).collect::<Vec<_>>();
+    assert_eq!([rates(0), rates(1)], [[8, 0, 750], [2, 0, 250]]);
+    assert!(pace(0).bursts && pace(0).ops.is_none() && pace(0).arrival == Arrival::Fixed);
+    let spread = ok(&text.replace("spike", "variable"));
+    assert!(!blocks(&spread.runs[0], 0).pace.bursts && spread.runs.len() == 1);
 }
 
 #[test]
@@ -390,6 +408,64 @@ fn a_journal_is_taken_up_by_a_run_that_reads_what_it_knows() {
 }
 
 #[test]
+fn trees_have_journals_that_all_who_change_files_tell() {
+    let text = "journal=yes\nfsd=f,anchor=/no_such/f,journal=/j\nfsd=g,anchor=/no_such/g\n\
+        fwd=w1,fsd=f,operation=read\nfwd=w2,fsd=f,operation=delete\n\
+        fwd=w3,fsd=f,operation=move,target=g\nfwd=w4,fsd=f,operation=getattr\n\
+        fwd=w5,fsd=f,operation=mkdir\nrd=r,fwd=w*,fwdrate=1,format=yes\n";
+    let lowered = ok(text);
+    let [format, run] = &lowered.runs[..] else { panic!("{} runs", lowered.runs.len()) };
+    let journals = |job: &Job| {
+        let verify = job.entries().and_then(|entries| entries.verify.as_ref());
+        let of = |journal: &Journal| journal.directory.display().to_string();
+        verify.map(|verify| (verify.journal.as_ref().map(of), verify.journal_to.as_ref().map(of)))
+    };
+    let here = Some("/j/f.jnl".to_owned());
+    let told: Vec<_> = run.phase.jobs.iter().map(journals).collect();
+    let moves = Some((here.clone(), Some("./g.jnl".to_owned())));
+    let tells = Some((here.clone(), None));
+    assert_eq!(told, [tells.clone(), tells.clone(), moves, None, None]);
+    assert_eq!(journals(&format.phase.jobs[0]), tells);
+}
+
+#[test]
+fn a_tree_that_an_earlier_run_left_is_recovered_by_its_control_file() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let control = Control { depth: 1, width: 2, files: 3, ..Control::default() };
+    let control = Control { placement: "bottom".into(), sizes: vec![4096], ..control };
+    fs::write(dir.path().join(NAME), control.text("today")).expect("written");
+    let text = format!(
+        "journal=recover\nfsd=f,anchor={},width=2,files=9\nfsd=g,anchor=/no_such\n\
+         fwd=w,fsd=f\nrd=r,fwd=w,fwdrate=1,format=yes\n",
+        dir.path().display()
+    );
+    let lowered = ok(&text);
+    let names: Vec<&str> = lowered.runs.iter().map(|run| run.name.as_str()).collect();
+    assert_eq!(names, ["journal_recovery", "format_for_r", "r"]);
+    let recovery = &lowered.runs[0];
+    let [job] = &recovery.phase.jobs[..] else { panic!("one tree is left") };
+    let tree_of = |job: &Job| {
+        let target = lowered.targets.iter().find(|target| target.name == job.targets[0]);
+        target.and_then(|target| target.tree.clone()).expect("a tree")
+    };
+    assert_eq!((tree_of(job).width, tree_of(job).items, recovery.is_format), (2, 3, false));
+    let verify = job.entries().and_then(|entries| entries.verify.clone()).expect("verified");
+    let journal = verify.journal.expect("journaled");
+    assert!(journal.recover && verify.generations && !verify.read_before_write);
+    // The format removes that tree, and makes the new one.
+    let removes = &recovery_format(&lowered).before[0].jobs[0];
+    assert_eq!(tree_of(removes), tree_of(job));
+    assert_eq!(tree_of(&lowered.runs[2].phase.jobs[0]).items, 9);
+    let only = ok(&text.replace("recover", "(recover,only)"));
+    assert_eq!(only.runs.len(), 1);
+}
+
+/// The format of the second run.
+fn recovery_format(lowered: &Lowered) -> &files::FilesOfRun {
+    lowered.runs[1].files.as_ref().expect("of trees")
+}
+
+#[test]
 fn what_is_not_validated_is_refused_by_name() {
     let sd = "sd=sd1,lun=/big\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=max\n";
     for (text, said) in [
@@ -403,8 +479,10 @@ fn what_is_not_validated_is_refused_by_name() {
             "multiple of 512",
         ),
         (
-            "journal=yes\nfsd=f,anchor=/no_such\nfwd=w,fsd=f\nrd=r,fwd=w,fwdrate=1\n".to_owned(),
-            "have no journal",
+            "journal=yes\nfsd=f,anchor=/no_such\nfsd=g,anchor=/no_such\nfwd=w,fsd=f\n\
+             rd=r,fwd=w,fwdrate=1\n"
+                .to_owned(),
+            "fsd=f and fsd=g have one anchor, and two journals",
         ),
         (
             "validate=yes\nfsd=f,anchor=/no_such\n\

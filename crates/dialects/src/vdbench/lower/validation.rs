@@ -3,12 +3,16 @@
 use std::path::Path;
 
 use candor_plan::blocks::{Journal as JournalPlan, JournalLog, ReadBack, UnknownBlocks, Verify};
-use candor_plan::entries::{Entries, Step, VerifyItems};
+use candor_plan::entries::{Entries, Over, Step, Take, VerifyItems};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target, Work};
 
+use super::files::FilesOfRun;
 use super::{JOURNAL_RECOVERY, JobRow, Lowered, LoweredRun, Request};
 use crate::kit::{Diagnostic, Diagnostics};
+use crate::vdbench::definitions::Definition;
+use crate::vdbench::definitions::fsd::Fsd;
+use crate::vdbench::definitions::fwd::FileOperation;
 use crate::vdbench::definitions::validation::{DataErrors, Journal, Validation};
 
 /// Bytes of a key block at most: pages that a kill leaves whole.
@@ -17,6 +21,9 @@ const KEY_BYTES: u64 = 4096;
 const RECOVERY_BYTES: u64 = 128 << 10;
 /// Reads of a recovery in flight for each lun.
 const RECOVERY_DEPTH: u32 = 8;
+
+/// Steps after which a file has other blocks than before.
+const FORGETS: [Step; 4] = [Step::Create, Step::Unlink, Step::Copy, Step::Rename];
 
 /// Data validation as parameters and the command line ask for it together.
 struct Asked<'a> {
@@ -52,12 +59,13 @@ impl<'a> Asked<'a> {
         if self.errors.command.is_some() { 1 } else { self.errors.errors_max.max(1) }
     }
 
-    /// The journal of a lun; none where none is kept.
-    fn journal_of(&self, request: &Request<'_>, sd: &str) -> Option<JournalPlan> {
-        let definition = request.file.sds.all.iter().find(|known| known.name.text == sd);
-        let place = definition.and_then(|sd| sd.options.journal.as_deref()).unwrap_or(".");
+    /// The journal of a lun or a file system; none where none is kept.
+    fn journal_of(&self, request: &Request<'_>, name: &str) -> Option<JournalPlan> {
+        let of_sd = request.file.sds.find(name).and_then(|sd| sd.options.journal.as_deref());
+        let of_fsd = request.file.fsds.find(name).and_then(|fsd| fsd.options.journal.as_deref());
+        let place = of_sd.or(of_fsd).unwrap_or(".");
         self.journal.is_on.then(|| JournalPlan {
-            directory: Path::new(place).join(format!("{sd}.jnl")),
+            directory: Path::new(place).join(format!("{name}.jnl")),
             log: match (self.journal.map_only, self.journal.no_flush) {
                 (true, _) => JournalLog::Nothing,
                 (false, true) => JournalLog::Unflushed,
@@ -68,11 +76,21 @@ impl<'a> Asked<'a> {
         })
     }
 
-    /// Has the files of a tree verified, where bytes of them are read or written.
-    fn verify_files(&self, interval: u64, is_format: bool, entries: &mut Entries) {
-        if !entries.moves_bytes() {
+    /// Has the files of a tree verified, where bytes of them are read or written. A journal is told
+    /// of files that are made or removed, too.
+    fn verify_files(
+        &self,
+        (request, target): (&Request<'_>, &str),
+        (interval, is_format): (u64, bool),
+        entries: &mut Entries,
+    ) {
+        let changes = FORGETS.iter().any(|step| entries.has(*step));
+        let tells = self.journal.is_on && entries.over == Over::Items && changes;
+        if !entries.moves_bytes() && !tells {
             return;
         }
+        let to = entries.take.as_ref().and_then(|take| take.to.as_deref());
+        let journal_to = to.and_then(|to| self.journal_of(request, file_system(to)));
         let writes = entries.has(Step::Write);
         entries.verify = Some(VerifyItems {
             interval: Bytes(interval),
@@ -81,6 +99,8 @@ impl<'a> Asked<'a> {
             read_back: self.validation.read_after_write && writes && !is_format,
             mismatches_max: Some(self.mismatches_max()),
             times: self.validation.time,
+            journal: self.journal_of(request, file_system(target)),
+            journal_to,
             ..VerifyItems::default()
         });
     }
@@ -102,10 +122,15 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Work of a job on files of a tree.
-fn entries_mut(job: &mut Job) -> Option<&mut Entries> {
+/// Name of the file system of a target: a tree of another shape has a number behind it.
+fn file_system(target: &str) -> &str {
+    target.split(' ').next().unwrap_or_default()
+}
+
+/// Work of a job on files of a tree, and the name of its target.
+fn entries_mut(job: &mut Job) -> Option<(&str, &mut Entries)> {
     match &mut job.work {
-        Work::Entries(entries) => Some(entries),
+        Work::Entries(entries) => Some((job.targets.first()?, entries)),
         _ => None,
     }
 }
@@ -120,8 +145,9 @@ pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diag
     let Some(interval) = key_bytes(request, lowered, out) else { return };
     for run in &mut lowered.runs {
         let is_format = run.is_format;
-        for entries in run.phases_mut().flat_map(|phase| &mut phase.jobs).filter_map(entries_mut) {
-            asked.verify_files(interval, is_format, entries);
+        let jobs = run.phases_mut().flat_map(|phase| &mut phase.jobs);
+        for (target, entries) in jobs.filter_map(entries_mut) {
+            asked.verify_files((request, target), (interval, is_format), entries);
         }
     }
     for run in lowered.runs.iter_mut().filter(|run| !run.is_format) {
@@ -138,18 +164,24 @@ pub(super) fn lower(request: &Request<'_>, lowered: &mut Lowered, out: &mut Diag
         }
     }
     if asked.journal.recover_only {
-        lowered.runs.retain(|run| run.is_format || run.name == JOURNAL_RECOVERY);
+        let fills = |run: &LoweredRun| run.is_format && run.files.is_none();
+        lowered.runs.retain(|run| fills(run) || run.name == JOURNAL_RECOVERY);
     }
     notes(&asked, request, interval, out);
 }
 
-/// The run that reads all blocks that the journals know; none where no journal is taken up, or
-/// where they are not to be read.
+/// True where journals of an earlier run are taken up; and where all blocks that they know are to
+/// be read first.
+pub(super) fn recovers(request: &Request<'_>) -> [bool; 2] {
+    let journal = Asked::of(request).map(|asked| asked.journal).unwrap_or_default();
+    let recovers = journal.is_on && journal.recover;
+    [recovers, recovers && !journal.skip_read_all]
+}
+
+/// The run that reads all blocks of luns that the journals know; none where no journal is taken up,
+/// or where they are not to be read.
 pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<LoweredRun> {
-    let asked = Asked::of(request)?;
-    if !asked.journal.is_on || !asked.journal.recover || asked.journal.skip_read_all {
-        return None;
-    }
+    let [_, true] = recovers(request) else { return None };
     let job = |target: &Target| {
         let definition = request.file.sds.all.iter().find(|sd| sd.name.text == target.name);
         let direct = definition.is_some_and(|sd| sd.options.open_flags.direct);
@@ -172,17 +204,55 @@ pub(super) fn recovery(request: &Request<'_>, targets: &[Target]) -> Option<Lowe
         share_percent: 100.0 / targets.len().max(1) as f64,
         ..JobRow::default()
     };
-    let (name, stop) = (JOURNAL_RECOVERY.to_owned(), Stop { passes: Some(1), ..Stop::default() });
+    let heading = "I/O rate: Uncontrolled MAX; For loops: None".to_owned();
     let jobs = targets.iter().map(job).collect();
-    Some(LoweredRun {
+    Some(recovery_of(heading, jobs, targets.iter().map(row).collect()))
+}
+
+/// The run that reads all files of trees, each once: 128k at a time by 8 threads, as the tool
+/// itself does.
+pub(super) fn recovery_of_files(trees: &[(&str, String)]) -> LoweredRun {
+    let name = |(system, _): &(&str, String)| format!("{JOURNAL_RECOVERY} of {system}");
+    let entries = Entries {
+        steps: vec![Step::Open, Step::Read, Step::Close],
+        size: Some(Bytes(RECOVERY_BYTES)),
+        paced_steps: vec![Step::Read],
+        take: Some(Take { once: true, ..Take::default() }),
+        ..Entries::default()
+    };
+    let job = |tree: &(&str, String)| Job {
+        name: name(tree),
+        workers: RECOVERY_DEPTH,
+        targets: vec![tree.1.clone()],
+        work: entries.clone().into(),
+        ..Job::default()
+    };
+    let row = |(system, _): &(&str, String)| JobRow {
+        wd: JOURNAL_RECOVERY.to_owned(),
+        sd: (*system).to_owned(),
+        host: "localhost".into(),
+        share_percent: 100.0 / trees.len().max(1) as f64,
+        ..JobRow::default()
+    };
+    let heading = "fwdrate=max. For loops: None".to_owned();
+    let requested = vec![FileOperation::Read];
+    LoweredRun {
+        files: Some(FilesOfRun { requested, ..FilesOfRun::default() }),
+        ..recovery_of(heading, trees.iter().map(job).collect(), trees.iter().map(row).collect())
+    }
+}
+
+fn recovery_of(heading: String, jobs: Vec<Job>, rows: Vec<JobRow>) -> LoweredRun {
+    let (name, stop) = (JOURNAL_RECOVERY.to_owned(), Stop { passes: Some(1), ..Stop::default() });
+    LoweredRun {
         phase: Phase { name: name.clone(), stop, jobs, ..Phase::default() },
-        heading: "I/O rate: Uncontrolled MAX; For loops: None".to_owned(),
+        heading,
         loops: "For loops: None".to_owned(),
         name,
-        jobs: targets.iter().map(row).collect(),
+        jobs: rows,
         interval_s: 1,
         ..LoweredRun::default()
-    })
+    }
 }
 
 /// Bytes of a key block: what divides all sizes and places of all runs, so that each run knows the
@@ -235,9 +305,6 @@ fn refuse_at(request: &Request<'_>, out: &mut Diagnostics, message: String, reme
 /// Refuses what is not done.
 fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut Diagnostics) {
     let mut no = |message: &str, remedy: &str| refuse_at(request, out, message.into(), remedy);
-    if request.file.is_of_files() && asked.journal.is_on {
-        no("files of fsd= have no journal", "use -v, or sd= with lun=FILE");
-    }
     let jobs = lowered.runs.iter().flat_map(|run| &run.phase.jobs);
     let shares = |entries: &Entries| {
         entries.has(Step::Write) && entries.take.as_ref().is_some_and(|take| take.concurrent)
@@ -268,10 +335,27 @@ fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut
         let journal = asked.journal_of(request, sd);
         journal.is_some_and(|journal| journal.directory.starts_with("/dev"))
     };
+    if asked.journal.is_on {
+        refuse_shared_anchors(request, out);
+    }
     let rows = lowered.runs.iter().flat_map(|run| &run.jobs);
     if let Some(row) = rows.into_iter().find(|row| on_device(&row.sd)) {
         let message = format!("the journal of {} is a directory, not a device", row.sd);
         refuse_at(request, out, message, "name a directory on other storage");
+    }
+}
+
+/// Refuses file systems that have one tree: its blocks have one journal.
+fn refuse_shared_anchors(request: &Request<'_>, out: &mut Diagnostics) {
+    let all = &request.file.fsds.all;
+    for (at, fsd) in all.iter().enumerate() {
+        let is_same = |other: &&Definition<Fsd>| other.options.anchor == fsd.options.anchor;
+        if let Some(other) = all[..at].iter().find(is_same) {
+            let (name, first) = (&fsd.name.text, &other.name.text);
+            let message = format!("fsd={first} and fsd={name} have one anchor, and two journals");
+            let remedy = "give each its own directory, or use one fsd= in both workloads";
+            refuse_at(request, out, message, remedy);
+        }
     }
 }
 

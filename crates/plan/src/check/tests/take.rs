@@ -73,3 +73,35 @@ fn errors_in_items_taken_by_their_state() {
     ];
     are_among(&cases);
 }
+
+#[test]
+fn errors_in_journals_of_trees() {
+    #[rustfmt::skip]
+    let cases = [
+        (
+            "verify-generations",
+            "phase[0].job[0].work.entries.verify.journal",
+            "[[phase]]\n[[phase.job]]\nwork.entries = { \
+          steps = [\"open\", \"read\", \"close\"], verify.journal.directory = \"/j\" }",
+        ),
+        (
+            "verify-generations",
+            "phase[0].job[0].work.entries.verify.journal_to",
+            "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"unlink\"], take = {}, \
+          verify = { generations = true, journal_to.directory = \"/j\" } }",
+        ),
+        (
+            "journal",
+            "phase[0].job[0].work.entries.verify.journal.directory",
+            "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"unlink\"], take = {}, \
+          verify = { generations = true, journal = {} } }",
+        ),
+        (
+            "verify-generations",
+            "phase[0].job[0].work.entries.verify.generations",
+            "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"rmdir\"], \
+          over = \"directories\", take = {}, verify = { generations = true, journal.directory = \"/j\" } }",
+        ),
+    ];
+    are_among(&cases);
+}

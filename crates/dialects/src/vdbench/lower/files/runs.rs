@@ -17,7 +17,7 @@ use crate::vdbench::definitions::open_flags::OpenFlags;
 use crate::vdbench::definitions::rate;
 use crate::vdbench::definitions::rd::{Format, LoopKind, Rd};
 use crate::vdbench::lower::content::content;
-use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, shares};
+use crate::vdbench::lower::{JobRow, Lowered, LoweredRun, Request, shares, validation};
 use crate::vdbench::options::FormatWish;
 use crate::vdbench::runs::{LoopValue, Run, RunRate};
 use crate::vdbench::values::matches;
@@ -61,6 +61,7 @@ pub fn lower(
         return;
     }
     let (mut trees, mut told) = (Trees::default(), Vec::<String>::new());
+    lowering.recover(&mut trees, (lowered, out));
     for run in runs {
         match lowering.run(run, &mut trees, out) {
             Ok(more) => lowered.runs.extend(more),
@@ -126,6 +127,24 @@ impl<'a> Lowering<'a> {
         errors
     }
 
+    /// Adds the run that reads all files of which journals know blocks, where these are taken up.
+    fn recover(&self, trees: &mut Trees, (lowered, out): (&mut Lowered, &mut Diagnostics)) {
+        let [true, reads] = validation::recovers(self.request) else { return };
+        let mut left = Vec::new();
+        for (system, definition) in self.systems.iter().zip(&self.request.file.fsds.all) {
+            match trees.left(system) {
+                Ok(target) => left.extend(target.map(|target| (system.name, target))),
+                Err(message) => {
+                    let place = definition.name.at;
+                    out.push(Diagnostic::new(place, "anchor", system.name, message));
+                }
+            }
+        }
+        if reads && !left.is_empty() {
+            lowered.runs.push(validation::recovery_of_files(&left));
+        }
+    }
+
     fn rd(&self, run: &Run) -> &'a Definition<Rd> {
         &self.request.file.rds.all[run.rd]
     }
@@ -143,6 +162,14 @@ impl<'a> Lowering<'a> {
             Diagnostic::new(rd.name.at, "file-systems", &rd.name.text, told)
         };
         let one = |message: String| vec![wrong(message)];
+        if !self.request.file.general().options.dedup.hot_sets.is_empty() {
+            let message = "deduphotsets= are sets of blocks of luns".to_owned();
+            return Err(vec![wrong(message).remedy("remove it, or use sd= with lun=FILE")]);
+        }
+        if rd.options.distribution.variable {
+            let message = "distribution=variable and spike are for luns (iorate=)".to_owned();
+            return Err(vec![wrong(message).remedy("remove the word, or list fwdrate= as a loop")]);
+        }
         let values = values(run);
         let workloads = self.workloads(rd).map_err(one)?;
         let groups = groups(&self.systems, &workloads, &rd.options.operations, &values);
