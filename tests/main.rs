@@ -29,6 +29,7 @@ mod fio_states;
 mod fio_traces;
 mod history;
 mod honest;
+mod hosts;
 mod html;
 mod ior;
 mod iostat;

@@ -80,7 +80,7 @@ const CSV_OF: Flag<Output> = Flag {
     takes: Takes::One("TABLE"),
     help: "The table that --csv writes, as docs/csv.md describes them: overview (results, targets \
            and samples in one), samples, percentiles, histograms, devices, requests, \
-           request_histograms, repeats or sweep [default: overview]",
+           request_histograms, repeats, sweep or hosts [default: overview]",
     fields: &[],
     set: |output, text| {
         let words = Table::ALL.map(|table| (table.name(), table));

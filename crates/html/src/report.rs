@@ -235,6 +235,11 @@ fn results(report: &Report) -> Markup {
         rates(&mut body, &heads, &rows);
         latencies(&mut body, &heads, &rows);
     }
+    for (name, table) in shown::hosts(report) {
+        let caption = format!("Hosts, {name}");
+        body.element("h3", &[], &caption);
+        parts::table(&mut body, &caption, &table);
+    }
     if let Some((table, answered)) = shown::names(report) {
         body.element("h3", &[], "Names per second");
         parts::table(&mut body, "Names per second", &table);
@@ -495,18 +500,41 @@ fn notes(report: &Report) -> Markup {
 /// The host, what could not be read, and the whole page of `candor inspect`.
 fn environment(report: &Report) -> Markup {
     let mut body = Markup::new();
-    let seen = report.facts();
-    parts::named(&mut body, &facts::host_lines(&seen.host));
+    for lines in host_lines(report) {
+        parts::named(&mut body, &lines);
+    }
     let (missing, _) = shown::unseen(report);
     if !missing.is_empty() {
         body.element("h3", &[], "Could not be read");
         parts::list(&mut body, &missing);
     }
     parts::folded(&mut body, "Everything that was read of host, targets and devices", |inside| {
-        let text = facts::text(seen, &Style::default());
+        let text = facts::of_hosts(report, &Style::default());
         inside.element("pre", &[("tabindex", "0")], text.trim_end());
     });
     body
+}
+
+/// Names with a text each.
+type NamedLines = Vec<(&'static str, String)>;
+
+/// Facts of each host, those of hosts that are alike once, under their names where they are
+/// several.
+fn host_lines(report: &Report) -> Vec<NamedLines> {
+    let hosts = facts::hosts(report);
+    let mut all: Vec<(Vec<String>, NamedLines)> = Vec::new();
+    for (name, facts) in &hosts {
+        let lines = facts::host_lines(&facts.host);
+        match all.iter_mut().find(|(_, known)| *known == lines) {
+            Some((names, _)) => names.push(name.clone()),
+            None => all.push((vec![name.clone()], lines)),
+        }
+    }
+    let under = |(names, lines): (Vec<String>, NamedLines)| {
+        let names = (hosts.len() > 1).then(|| ("Hosts", names.join(", ")));
+        names.into_iter().chain(lines).collect()
+    };
+    all.into_iter().map(under).collect()
 }
 
 /// The command line, and the plan as text.

@@ -9,7 +9,7 @@ use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
 use crate::foreign;
-use crate::observed::{Observed, measurement_of};
+use crate::observed::{Observed, OnHost, measurement_of};
 use crate::shared;
 use crate::thresholds::{COVERAGE_FULL, SLACK_FLAT};
 use mirrors::Mirror;
@@ -67,7 +67,13 @@ pub fn unseen(observed: &Observed) -> Vec<Unseen> {
 
 /// Bytes of one direction that this process may have moved, by then, at the end of the path and at
 /// its beginning: no more than either counted. Absent where the end of the path is not known.
+///
+/// Of several hosts it is the sum, in which the devices of a kernel that some of them share count
+/// once; absent where the end of one path is not known.
 pub fn seen(observed: &Observed, op: Direction) -> Option<Passed> {
+    if !observed.hosts.is_empty() {
+        return seen_by_all(observed, op);
+    }
     let way = way_of(observed).ok()?;
     let (bytes, from) = way.passed(observed, op);
     if way.tops.is_empty() {
@@ -77,6 +83,18 @@ pub fn seen(observed: &Observed, op: Direction) -> Option<Passed> {
     }
     let on_top = way.by_devices(observed, &way.tops, op);
     Some(Passed { bytes: on_top.min(bytes), by: observed.device_names(), from })
+}
+
+fn seen_by_all(observed: &Observed, op: Direction) -> Option<Passed> {
+    let of = |on: &OnHost| Some((on.name.clone(), seen(&on.observed, op)?));
+    let each: Vec<(String, Passed)> = observed.hosts.iter().map(of).collect::<Option<_>>()?;
+    let by: Vec<String> =
+        each.iter().map(|(host, seen)| format!("{} of {host}", seen.by)).collect();
+    Some(Passed {
+        bytes: each.iter().map(|(_, seen)| seen.bytes).sum(),
+        by: by.join(", "),
+        from: each.first()?.1.from.clone(),
+    })
 }
 
 /// Bytes that passed the ends of the path.

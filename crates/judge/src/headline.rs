@@ -57,8 +57,16 @@ fn limited((limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>)) -> St
     answered.into_iter().chain(limited).collect()
 }
 
-/// The work in words: operations, their size, and the rate in both families of units.
+/// The work in words: operations, their size, and the rate in both families of units; of several
+/// hosts also their number.
 fn what(observed: &Observed) -> String {
+    match observed.record.hosts.len() {
+        0 | 1 => work(observed),
+        hosts => format!("{} on {hosts} hosts", work(observed)),
+    }
+}
+
+fn work(observed: &Observed) -> String {
     if observed.ran.is_empty() {
         return own_cost(observed);
     }

@@ -21,11 +21,13 @@ mod flow;
 mod follow_ups;
 mod foreign;
 mod headline;
+mod hosts;
 mod integrity;
 mod job_limits;
 mod limit;
 mod more_load;
 mod observed;
+mod parts;
 mod preflight;
 mod questions;
 mod rule;
@@ -56,8 +58,16 @@ pub use sweep::sweep;
 
 use observed::Observed;
 
-/// Judges a phase that ran.
+/// Judges a phase that ran: where several hosts ran it, host by host.
 pub fn judge(case: &Case) -> PhaseJudgement {
+    match parts::are_several(case.record) {
+        true => hosts::judge(case, judge_one),
+        false => judge_one(case),
+    }
+}
+
+/// Judges what one host did.
+fn judge_one(case: &Case) -> PhaseJudgement {
     let observed = Observed::new(case);
     let (findings, not_evaluated) = rules::evaluate(&observed);
     let findings = causes::join(&observed, findings);
@@ -82,6 +92,7 @@ pub fn judge(case: &Case) -> PhaseJudgement {
         answered_by,
         job_limits,
         follow_ups,
+        hosts: Vec::new(),
     };
     judged.findings.extend(preflight::undecided(case, &judged));
     integrity::weigh(case.record, &mut judged);
@@ -90,7 +101,10 @@ pub fn judge(case: &Case) -> PhaseJudgement {
 
 /// The ceilings of the path that are known before a phase is measured.
 pub fn ceilings(case: &Case) -> Vec<Ceiling> {
-    unpassed(&Observed::new(case))
+    match parts::are_several(case.record) {
+        true => hosts::ceilings(case),
+        false => unpassed(&Observed::new(case)),
+    }
 }
 
 fn unpassed(observed: &Observed) -> Vec<Ceiling> {
@@ -136,9 +150,14 @@ pub fn conclude(
     Judgement { judgement_version, candor_version, phases, verdict, headline, repeats, sweep: None }
 }
 
-/// Whether a phase moved data so fast that it matters how fast memory copies.
+/// Whether a phase moved data so fast, on one host at least, that it matters how fast memory
+/// copies.
 pub fn nears_memory(case: &Case) -> bool {
-    rules::depth::memory_bandwidth::nears_memory(&Observed::new(case))
+    let nears = |case: &Case| rules::depth::memory_bandwidth::nears_memory(&Observed::new(case));
+    match parts::are_several(case.record) {
+        true => parts::of(case).iter().any(|part| nears(&part.case(case))),
+        false => nears(case),
+    }
 }
 
 /// Every rule with its text and its thresholds, in the order of the evidence book.

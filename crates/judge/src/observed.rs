@@ -14,6 +14,7 @@ use candor_record::{
 
 use crate::case::Case;
 use crate::flow::Flow;
+use crate::parts::Part;
 use crate::setup::{Planned, SetupFacts};
 use crate::thresholds::{BYTES_MIN, QUEUE_SEEN, QUEUE_WINDOW_S, SLACK_FLAT, SLACK_MAX};
 
@@ -42,6 +43,16 @@ pub struct Moved {
     pub bytes: f64,
 }
 
+/// One of several hosts, or several with one kernel, as a phase of its own.
+pub struct OnHost<'a> {
+    /// Places among the hosts of the phase.
+    pub places: &'a [usize],
+    /// Name, or names.
+    pub name: String,
+    /// The phase as it was there.
+    pub observed: Observed<'a>,
+}
+
 /// A phase that ran.
 pub struct Observed<'a> {
     /// Facts known before it.
@@ -60,6 +71,9 @@ pub struct Observed<'a> {
     pub top: Option<Flow>,
     /// Work of the devices at the bottom.
     pub leaf: Option<Flow>,
+    /// The hosts, where several ran the phase, without those that were lost. What is said above of
+    /// counters is then that of the first one.
+    pub hosts: Vec<OnHost<'a>>,
 }
 
 impl<'a> Deref for Observed<'a> {
@@ -81,7 +95,18 @@ impl<'a> Observed<'a> {
         let ran = setup.jobs.iter().filter_map(measured).collect();
         let leaf = Flow::between(&setup.leaves(), &host.before, &host.after);
         let top = Flow::between(&counting(&setup), &host.before, &host.after);
-        Observed { setup, record, host, earlier, judged, ran, top, leaf }
+        Observed { setup, record, host, earlier, judged, ran, top, leaf, hosts: Vec::new() }
+    }
+
+    /// A phase that several hosts ran, with each of them.
+    pub fn of_hosts(case: &Case<'a>, parts: &'a [Part]) -> Observed<'a> {
+        let names = case.record.host_names();
+        let on_host = |part: &'a Part| OnHost {
+            places: &part.hosts,
+            name: part.name(&names),
+            observed: Observed::new(&part.case(case)),
+        };
+        Observed { hosts: parts.iter().map(on_host).collect(), ..Observed::new(case) }
     }
 
     /// The bytes and operations of the application in one direction.

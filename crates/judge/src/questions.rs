@@ -15,6 +15,7 @@ use crate::causes::stage_of;
 use crate::follow_ups;
 use crate::more_load;
 use crate::observed::{Observed, Ran};
+use crate::parts;
 use crate::setup::Planned;
 use crate::stage::Stage;
 use crate::thresholds::{AGAIN, KNEE, SLICE_OPS, SLICED_PHASE_S};
@@ -34,7 +35,16 @@ pub struct Question {
 }
 
 /// The questions that a phase and its follow-ups so far leave open, most important first.
+///
+/// Several hosts are asked what the first one is: it is its counters that follow-ups have.
 pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
+    match parts::first(case) {
+        Some(part) => of_host(&part.case(case), judged),
+        None => of_host(case, judged),
+    }
+}
+
+fn of_host(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     let observed = Observed::new(case);
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
     if !fit(&observed, ran) || judged.verdict > Verdict::WithRemarks {

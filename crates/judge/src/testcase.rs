@@ -12,8 +12,10 @@ use crate::observed::Observed;
 use crate::setup::SetupFacts;
 
 mod below;
+mod hosts;
 mod workload;
 
+pub use hosts::together;
 pub use workload::{MIB, Workload, fact, latency, moved};
 
 /// True where a finding proposes a setting; its key goes by its last words.
@@ -260,7 +262,7 @@ impl TestCase {
 
     /// The findings of one rule on its own, before anything is folded.
     pub fn found(&self, rule: &crate::rule::Rule) -> Vec<Finding> {
-        match rule.evaluate(&self.observed()) {
+        match self.evaluated(rule) {
             crate::rule::Outcome::Found(found) => found,
             _ => Vec::new(),
         }
@@ -268,9 +270,15 @@ impl TestCase {
 
     /// The facts that one rule lacked.
     pub fn lacked(&self, rule: &crate::rule::Rule) -> Option<String> {
-        match rule.evaluate(&self.observed()) {
+        match self.evaluated(rule) {
             crate::rule::Outcome::NotEvaluated(lacked) => Some(lacked),
             _ => None,
         }
+    }
+
+    fn evaluated(&self, rule: &crate::rule::Rule) -> crate::rule::Outcome {
+        let case = self.case();
+        let parts = crate::parts::of(&case);
+        rule.evaluate(&Observed::of_hosts(&case, &parts))
     }
 }

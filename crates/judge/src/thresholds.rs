@@ -50,7 +50,7 @@ thresholds! {
         "share of bytes from the device, below: memory", "evidence book A1",
         "a cached second pass moved 0 of 64 MiB; 5 % leaves room for a few evicted pages";
     /// At or above this coverage the device did the work.
-    COVERAGE_FULL = 0.95, [A1 A2 A5 A7 A8 A9 A14 A17 A19 C2 C6 G10 H5],
+    COVERAGE_FULL = 0.95, [A21 A1 A2 A5 A7 A8 A9 A14 A17 A19 C2 C6 G10 H5],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
@@ -299,7 +299,7 @@ thresholds! {
         "share of worker time spent flushing", "evidence book C9",
         "more than half: making it free would double the rate";
     /// Share of a ceiling from which it is the limit.
-    CEILING_NEAR = 0.85, [B15 D1 D2 D3 D4 D5 D6 D8 D10 F5],
+    CEILING_NEAR = 0.85, [D11 B15 D1 D2 D3 D4 D5 D6 D8 D10 F5],
         "measured over ceiling, near", "evidence book D8",
         "protocols leave 85-98 % of a link to data; 262 of 300 MB/s on a 3 Gb/s SATA link";
     /// Share of a ceiling beyond which the result is impossible.
@@ -552,7 +552,7 @@ thresholds! {
         "rate while all workers were busy above that of the whole time", "evidence book G7",
         "12 s and 14 s are two rates that differ by a seventh";
     /// Shortest job whose tail means something.
-    STRAGGLE_S = 1.0, [G7],
+    STRAGGLE_S = 1.0, [G14 G7],
         "seconds, least for a tail", "judge",
         "threads start and end some milliseconds apart";
     /// How near a gap must be to a power of 1.024 to smell of units.
@@ -699,6 +699,26 @@ thresholds! {
     MORE_IN_DEVICE = 1.05, [B5],
         "device queue over requested depth, at most for ours alone", "judge",
         "the kernel adds up milliseconds, and reads its counters a moment later";
+    /// Rate of a host over the median of the others'.
+    SLOW_HOST = 0.8, [B20],
+        "rate of a host over the median of the other hosts', below: slow", "judge",
+        "like hosts on one server differ by some percent; a fifth is no chance";
+    /// Speed of a host's link over the median of the others'.
+    SLOW_LINK = 0.9, [D11],
+        "speed of a host's link over the median of the others', below: slower", "judge",
+        "speeds of links differ by 2.5 times and more, and packets by a few percent";
+    /// Difference of the shares that hosts read from storage.
+    COVERAGE_APART = 0.5, [A21],
+        "difference of the shares of bytes from storage between hosts, least", "judge",
+        "less is a cache that filled on all hosts while the phase went on";
+    /// Time between the starts of hosts.
+    STARTS_APART = 0.01, [G14],
+        "time between the first and the last start over that of the phase", "evidence book G14",
+        "one percent of the time with fewer hosts is one percent of the rate";
+    /// Time between the ends of hosts that had a fixed amount to do.
+    ENDS_APART = 0.1, [G14],
+        "time between the first and the last host done over that of the phase", "judge, after G7",
+        "as much as tells a rate with all workers from one of the whole time";
     /// Share of the rate that the plan asks for, from which the plan is the limit.
     PACED = 0.97, [],
         "measured over asked rate", "judge",

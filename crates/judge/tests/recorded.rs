@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use candor_judge::judge_again;
-use candor_record::{PhaseJudgement, Report, Severity, Verdict};
+use candor_record::{FleetMember, LostHost, PhaseJudgement, Report, Severity, Verdict};
 
 /// The recording, its verdict, the rules that must find something heavier than an explanation, and
 /// those that must explain.
@@ -212,4 +212,100 @@ fn what_was_measured_of_memory_is_reported_with_the_page_cache() {
         sentences.sentence
     );
     assert!(!judged.ceilings.iter().any(|ceiling| ceiling.element == "memory"), "5 % above it");
+}
+
+/// A phase of hosts that each did what one recording says: with the records of real kernels side
+/// by side, and every host's number, clock, kernel and storage made up.
+fn joined(names: &[&str]) -> Report {
+    let mut all: Vec<Report> = names.iter().map(|name| load(name)).collect();
+    let mut record = all[0].phases.pop().expect("a phase");
+    record.follow_ups.clear();
+    record.hosts.clear();
+    record.measurements.clear();
+    for (index, name) in (0..).zip(names) {
+        let phase = load(name).phases.pop().expect("a phase");
+        for measured in phase.measurements.iter().cloned() {
+            match record.measurements.iter_mut().find(|known| known.job == measured.job) {
+                Some(known) => known.merge(measured),
+                None => record.measurements.push(measured),
+            }
+        }
+        let mut host = phase.hosts.into_iter().next().expect("a host");
+        host.host = format!("node-{index}");
+        host.measurements = phase.measurements;
+        host.member = Some(FleetMember {
+            index,
+            clock_error_ns: 50_000,
+            started_late_ns: Some(0),
+            kernel_of: index,
+            ..FleetMember::default()
+        });
+        record.hosts.push(host);
+    }
+    Report { phases: vec![record], ..all.swap_remove(0) }
+}
+
+fn heavy(judged: &PhaseJudgement) -> Vec<&str> {
+    let heavy = judged.findings.iter().filter(|finding| finding.severity > Severity::Explains);
+    let rules = heavy.map(|finding| finding.rule.as_str());
+    rules.filter(|rule| !ABOUT_THE_MOMENT.contains(rule)).collect()
+}
+
+fn member(report: &mut Report, at: usize) -> &mut FleetMember {
+    report.phases[0].hosts[at].member.as_mut().expect("it is one of several")
+}
+
+#[test]
+fn honest_hosts_are_not_blamed_for_being_several() {
+    for name in ["direct-read", "direct-read-deep", "direct-write", "evicted-read", "loop-direct"] {
+        let judged = judged(&joined(&[name, name, name]));
+        assert_eq!(heavy(&judged), [""; 0], "{name}: {:#?}", judged.findings);
+        assert_eq!(judged.hosts.len(), 3);
+    }
+}
+
+#[test]
+fn a_host_under_a_limit_of_its_own_is_slow_because_of_it() {
+    let names = ["direct-read-deep", "direct-read-deep", "throttled-read"];
+    let judged = judged(&joined(&names));
+    let slow = judged.findings.iter().find(|finding| finding.rule == "B20").expect("it is slow");
+    assert!(slow.sentence.starts_with("node-2 did "), "{}", slow.sentence);
+    let reason = slow.consequences.iter().find(|of| of.rule == "F4").expect("its control group");
+    assert!(reason.is_reason, "{reason:?}");
+    assert_eq!(heavy(&judged), ["B20"], "{:#?}", judged.findings);
+}
+
+#[test]
+fn a_host_that_read_its_memory_spoils_the_sum() {
+    let judged = judged(&joined(&["evicted-read", "cached-read", "evicted-read"]));
+    assert_eq!((judged.verdict, heavy(&judged)), (MeasuresElse, vec!["A21"]));
+    let a21 = &judged.findings[0];
+    assert!(a21.sentence.starts_with("node-1 read "), "{}", a21.sentence);
+    assert!(a21.consequences.iter().any(|of| of.rule == "A1"), "{a21:#?}");
+}
+
+#[test]
+fn late_lost_and_shared_hosts_are_told() {
+    let honest = || joined(&["direct-read-deep", "direct-read-deep"]);
+    let mut late = honest();
+    member(&mut late, 1).started_late_ns = Some(1_200_000_000);
+    assert_eq!(heavy(&judged(&late)), ["G14"]);
+    let mut lost = honest();
+    let why = "the connection broke".into();
+    member(&mut lost, 1).lost = Some(LostHost { at_ns: Some(2_000_000_000), why });
+    let of_lost = judged(&lost);
+    assert_eq!((of_lost.verdict, heavy(&of_lost)), (NotVerifiable, vec!["G18"]));
+    let mut shared = honest();
+    member(&mut shared, 1).kernel_of = 0;
+    // One kernel counts what both did.
+    for host in &mut shared.phases[0].hosts {
+        let (before, after) = (&host.before, &mut host.after);
+        for (name, counters) in &mut after.devices {
+            let began = before.devices.iter().find(|(of, _)| of == name).map(|(_, of)| *of);
+            let began = began.unwrap_or_default();
+            counters.reads += counters.reads - began.reads;
+            counters.read_sectors += counters.read_sectors - began.read_sectors;
+        }
+    }
+    assert_eq!(heavy(&judged(&shared)), ["G17"], "{:#?}", judged(&shared).findings);
 }

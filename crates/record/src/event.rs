@@ -91,7 +91,7 @@ pub enum Event {
         /// The phase.
         phase: String,
         /// The diagnosis.
-        finding: Finding,
+        finding: Box<Finding>,
     },
     /// Something to know before a phase is measured.
     Warned {

@@ -60,6 +60,20 @@ pub struct PhaseJudgement {
     pub job_limits: Vec<Option<Limit>>,
     /// Result and cost of each follow-up of the phase, in a sentence or two.
     pub follow_ups: Vec<String>,
+    /// Judgement on each host that was not lost, where several ran the phase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<HostJudgement>,
+}
+
+/// Conclusions on what one of several hosts did of a phase.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostJudgement {
+    /// Name of the host.
+    pub host: String,
+    /// Whether its part of the result can be believed.
+    pub verdict: Verdict,
+    /// Limit of that host.
+    pub limited_by: Option<Limit>,
 }
 
 impl PhaseJudgement {

@@ -19,6 +19,7 @@ pub mod fmt;
 mod follow_up;
 pub mod histogram;
 mod host_sample;
+mod hosts;
 pub mod io500;
 mod judgement;
 mod latency_counts;
@@ -53,6 +54,7 @@ pub use finding::{
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
 pub use host_sample::{CpuShares, DeviceSample, HostSample, cpu_busy_of};
+pub use hosts::{HostRow, host_rows};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;
 pub use limit::{Doubled, Limit, LimitClass, MeasuredInstead, round_rate};

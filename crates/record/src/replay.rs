@@ -92,11 +92,10 @@ fn phase(
         events.push((end_ns, Event::PhaseJudged { phase: phase.clone(), verdict, headline }));
     }
     let found = judged.iter().flat_map(|judged| &judged.findings);
-    events.extend(
-        found.map(|finding| {
-            (end_ns, Event::Found { phase: phase.clone(), finding: finding.clone() })
-        }),
-    );
+    events.extend(found.map(|finding| {
+        let finding = Box::new(finding.clone());
+        (end_ns, Event::Found { phase: phase.clone(), finding })
+    }));
     events.push((end_ns, Event::PhaseDone { record: Box::new(record.clone()) }));
     // A worker's end may lie behind that of the phase, by the time of a final flush.
     let latest = events.iter().map(|(at_ns, _)| *at_ns).max().unwrap_or(end_ns);

@@ -96,6 +96,15 @@ impl PhaseRecord {
         self.hosts.first().unwrap_or(&NO_HOST)
     }
 
+    /// The hosts, of those with one kernel the first: it counts for all of them.
+    pub fn kernels(&self) -> impl Iterator<Item = &HostRecord> {
+        let is_first = |at: usize, host: &HostRecord| {
+            host.member.as_ref().is_none_or(|member| member.kernel_of as usize == at)
+        };
+        let hosts = self.hosts.iter().enumerate();
+        hosts.filter(move |(at, host)| is_first(*at, host)).map(|(_, host)| host)
+    }
+
     /// Names of the hosts in their order. Hosts of one name have their addresses behind it, or
     /// their numbers.
     pub fn host_names(&self) -> Vec<String> {

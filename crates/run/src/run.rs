@@ -192,7 +192,7 @@ impl Run {
             self.channels.events.send(Event::PhaseJudged { phase, verdict, headline });
         }
         for finding in judged.iter().flat_map(|judged| &judged.findings) {
-            let (phase, finding) = (record.name.clone(), finding.clone());
+            let (phase, finding) = (record.name.clone(), Box::new(finding.clone()));
             self.channels.events.send(Event::Found { phase, finding });
         }
         self.channels.events.send(Event::PhaseDone { record: Box::new(record.clone()) });
@@ -259,8 +259,9 @@ impl Run {
             false => &report.plan,
         };
         let task = Task { plan, phase, index, repeat, follow_up: false };
-        let host = &self.runner.hosts()[0];
-        let ceilings = ceilings(&Case { plan, record, host, earlier: &report.phases, judged });
+        let hosts = self.runner.hosts().to_vec();
+        let announced = PhaseRecord { hosts, ..record.clone() };
+        let ceilings = ceilings(&Case::new(plan, &announced, &report.phases, judged));
         let ready = self.runner.prepare(&task)?;
         self.channels.control.begin_phase();
         events.send(Event::PhaseStarted {
@@ -295,7 +296,9 @@ impl Run {
         if self.options.follow_ups && !self.channels.control.is_stopped() {
             self.follow_ups(phase, record);
             self.copy_memory(record);
-            if !record.follow_ups.is_empty() || record.host().memory_copy.is_some() {
+            if !record.follow_ups.is_empty()
+                || record.hosts.iter().any(|host| host.memory_copy.is_some())
+            {
                 judged = judge(&self.case(record));
             }
         }

@@ -1,6 +1,7 @@
 //! A report as tables for spreadsheets and data frames: one table has rows of one kind.
 
 mod devices;
+mod hosts;
 mod latencies;
 mod measured;
 mod requests;
@@ -33,11 +34,13 @@ pub enum Table {
     Repeats,
     /// Phases beside each other that differ in a setting.
     Sweep,
+    /// Hosts beside each other, where several ran a phase.
+    Hosts,
 }
 
 impl Table {
     /// All tables.
-    pub const ALL: [Table; 9] = [
+    pub const ALL: [Table; 10] = [
         Table::Overview,
         Table::Samples,
         Table::Percentiles,
@@ -47,6 +50,7 @@ impl Table {
         Table::RequestHistograms,
         Table::Repeats,
         Table::Sweep,
+        Table::Hosts,
     ];
 
     /// The name.
@@ -61,6 +65,7 @@ impl Table {
             Table::RequestHistograms => "request_histograms",
             Table::Repeats => "repeats",
             Table::Sweep => "sweep",
+            Table::Hosts => "hosts",
         }
     }
 }
@@ -104,6 +109,7 @@ pub fn table(report: &Report, table: Table) -> Result<String, csv::Error> {
             let keys: Vec<&str> = keys.map(|key| key.name()).collect();
             written(&series::sweep_columns(&keys), series::sweep_rows(report))
         }
+        Table::Hosts => written(&hosts::columns(), hosts::rows(report)),
     }
 }
 
@@ -173,6 +179,7 @@ pub fn page() -> String {
                  `depth`, `workers`).",
                 &series::sweep_columns(&[]),
             ),
+            Table::Hosts => described(name, hosts::ABOUT, &hosts::columns()),
         });
     }
     page

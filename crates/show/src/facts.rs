@@ -6,19 +6,46 @@ mod list;
 #[cfg(test)]
 mod tests;
 
-use candor_record::Facts;
 use candor_record::facts::{
     AccountingOutcome, AccountingProbe, CgroupFacts, DirectIo, Fact, FileFacts, Filesystem,
     HostFacts, IoLimit, TargetFacts, value,
 };
 use candor_record::fmt::column::size;
 use candor_record::fmt::{column, counted};
+use candor_record::{Facts, Report};
 
 use crate::describe;
 use crate::layout::Page;
 use crate::style::{Style, Tone};
 
 pub use list::list;
+
+/// Names of the hosts of a report with their facts, as last seen.
+pub fn hosts(report: &Report) -> Vec<(String, &Facts)> {
+    let Some(last) = report.phases.last() else { return Vec::new() };
+    last.host_names().into_iter().zip(last.hosts.iter().map(|host| &host.facts)).collect()
+}
+
+/// The facts of all hosts of a report as text, those of hosts that have the same once.
+pub fn of_hosts(report: &Report, style: &Style) -> String {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, facts) in hosts(report) {
+        let text = text(facts, style);
+        match all.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, names)) => names.push(name),
+            None => all.push((text, vec![name])),
+        }
+    }
+    match all.as_slice() {
+        [(text, names)] if names.len() == 1 => text.clone(),
+        all => {
+            let section = |(text, names): &(String, Vec<String>)| {
+                format!("{}\n\n{text}", style.paint(Tone::Strong, &names.join(", ")))
+            };
+            all.iter().map(section).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
 
 /// The facts as text.
 pub fn text(facts: &Facts, style: &Style) -> String {

@@ -7,6 +7,7 @@
 mod filled;
 mod findings;
 mod first_screen;
+mod hosts;
 mod io500;
 mod key_numbers;
 pub mod parts;
@@ -32,6 +33,7 @@ pub fn text(report: &Report, style: &Style) -> String {
     head(&mut page, report);
     io500::section(&mut page, report);
     results::section(&mut page, report);
+    hosts::section(&mut page, report);
     sweep::section(&mut page, report);
     filled::section(&mut page, report);
     troubles::section(&mut page, report);
@@ -133,18 +135,35 @@ fn notes(page: &mut Page, report: &Report) {
 
 /// Facts that could not be read, and the rules that could not be evaluated, each once.
 fn unseen(page: &mut Page, report: &Report) {
-    let missing = &report.facts().missing;
+    let missing = missing(report);
     if !missing.is_empty() {
         page.heading("Could not be read");
     }
-    for missing in missing {
-        page.paragraph("  ", &describe_missing(missing));
-    }
+    missing.iter().for_each(|line| page.paragraph("  ", line));
     let rules = unapplied(report);
     if !rules.is_empty() {
         page.heading("Rules that could not be applied");
         page.aside("  ", &rules.join(", "));
     }
+}
+
+/// Facts that could not be read, each once; with names where some of several hosts lack them.
+fn missing(report: &Report) -> Vec<String> {
+    let Some(last) = report.phases.last() else { return Vec::new() };
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (host, name) in last.hosts.iter().zip(last.host_names()) {
+        for line in host.facts.missing.iter().map(describe_missing) {
+            match all.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, hosts)) => hosts.push(name.clone()),
+                None => all.push((line, vec![name.clone()])),
+            }
+        }
+    }
+    let told = |(line, hosts): (String, Vec<String>)| match hosts.len() == last.hosts.len() {
+        true => line,
+        false => format!("{line} (on {})", hosts.join(", ")),
+    };
+    all.into_iter().map(told).collect()
 }
 
 /// Rules that could not be evaluated, with the facts that each lacked, once.
@@ -170,7 +189,14 @@ pub(crate) fn describe_missing(missing: &candor_record::facts::Missing) -> Strin
 /// Which program ran when, how long, and on what host.
 fn ran(report: &Report) -> String {
     let elapsed = column::time((report.elapsed_s * 1e9) as u64);
-    let host = describe::host(&report.facts().host);
+    let hosts = report.phases.last().map_or(&[][..], |last| &last.hosts);
+    let first = describe::host(&report.facts().host);
+    let is_alike = hosts.iter().all(|host| describe::host(&host.facts.host) == first);
+    let host = match hosts.len() {
+        0 | 1 => first,
+        number if is_alike => format!("{number} hosts: {first}"),
+        number => format!("{number} hosts"),
+    };
     let host = if host.is_empty() { host } else { format!(" on {host}") };
     format!("candor {} ran {elapsed} from {}{host}.", report.candor_version, report.started)
 }

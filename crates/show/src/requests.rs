@@ -7,7 +7,7 @@ use candor_record::requests::{
     AlignmentReport, IssuedPart, LatencyStep, RequestStats, Requests, latency_percentile,
     percentile, share_of,
 };
-use candor_record::{PhaseRecord, Report};
+use candor_record::{HostRecord, PhaseRecord, Report};
 
 use crate::layout::{Page, width};
 use crate::style::Style;
@@ -91,7 +91,7 @@ pub(crate) fn brief(page: &mut Page, report: &Report) {
 /// The traced requests of each result by its name, a line for each device and direction; empty
 /// where nothing was traced.
 pub fn by_phase(report: &Report) -> Vec<(String, Vec<String>)> {
-    if !report.results().any(|record| record.host().requests.is_some()) {
+    if !report.results().flat_map(|record| &record.hosts).any(|host| host.requests.is_some()) {
         return Vec::new();
     }
     let results = report.phases.iter().enumerate().filter(|(_, record)| !record.search_step);
@@ -108,8 +108,15 @@ pub fn by_phase(report: &Report) -> Vec<(String, Vec<String>)> {
 
 /// The traced requests of a phase; `others` used its devices.
 fn lines(record: &PhaseRecord, others: bool) -> Vec<String> {
-    let Some(trace) = &record.host().requests else { return Vec::new() };
-    trace.main().flat_map(|of| told_apart(trace, of, others)).collect()
+    let traced = |(host, name): (&HostRecord, String)| -> Vec<String> {
+        let Some(trace) = &host.requests else { return Vec::new() };
+        let lines = trace.main().flat_map(|of| told_apart(trace, of, others));
+        match record.hosts.len() {
+            1 => lines.collect(),
+            _ => lines.map(|line| format!("{name}:{line}")).collect(),
+        }
+    };
+    record.hosts.iter().zip(record.host_names()).flat_map(traced).collect()
 }
 
 /// One line, or one for ours and one for those of others where these are many: only ours have

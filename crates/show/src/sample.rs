@@ -651,3 +651,63 @@ pub(crate) fn requests() -> RequestStats {
         ..RequestStats::default()
     }
 }
+
+/// A run of three hosts: a fast one, one that is late and slow, one that was lost.
+pub(crate) fn of_hosts() -> Report {
+    let host = |index: u32, name: &str, ops_per_s: f64| {
+        let stats = stats(ops_per_s, 4096, 100_000 + 300_000 * u64::from(index));
+        let measured = Measurement { workers: 4, ..measurement(Direction::Read, stats) };
+        let member = FleetMember {
+            index,
+            kernel_of: index,
+            started_late_ns: Some(1_200_000_000 * i64::from(index == 1)),
+            ..FleetMember::default()
+        };
+        let mut host = HostRecord {
+            host: name.into(),
+            facts: facts(),
+            member: Some(member),
+            measurements: vec![measured],
+            ..HostRecord::default()
+        };
+        host.facts.targets[0].remote = Some(below::remote("NFS"));
+        let busy = |user_ns| CpuTimes { user_ns, ..CpuTimes::default() };
+        let cpu = |user_ns, idle_ns| Some(CpuTimes { idle_ns, ..busy(user_ns) });
+        (host.before.at_ns, host.before.cpu) = (0, cpu(0, 0));
+        (host.after.at_ns, host.after.cpu) = (10_000_000_000, cpu(3_000_000_000, 7_000_000_000));
+        host
+    };
+    let mut hosts =
+        vec![host(0, "node-a", 50_000.0), host(1, "node-b", 21_000.0), host(2, "node-c", 9000.0)];
+    hosts[2].facts.missing.clear();
+    let why = "silent for 2.0 s".to_owned();
+    if let Some(member) = &mut hosts[2].member {
+        member.lost = Some(LostHost { at_ns: Some(4_100_000_000), why });
+    }
+    let mut whole = hosts[0].measurements[0].clone();
+    hosts[1..].iter().for_each(|host| whole.merge(host.measurements[0].clone()));
+    let mut phase = phase("random read 4 KiB", whole);
+    phase.record.hosts = hosts;
+    let lost = finding(
+        "G18",
+        Severity::NotVerifiable,
+        "node-c was lost 4.1 s after the start (silent for 2.0 s); it had done 90k operations. \
+         The figures are partial, and there is no verdict on the whole.",
+    );
+    let late = finding(
+        "G14",
+        Severity::Remark,
+        "node-b started 1.2 s late, 12 % of the time of the phase after node-a.",
+    );
+    let judged =
+        |host: &str, verdict, limited_by| HostJudgement { host: host.into(), verdict, limited_by };
+    phase.judged.findings = vec![lost, late];
+    phase.judged.verdict = Verdict::NotVerifiable;
+    phase.judged.hosts = vec![
+        judged("node-a", Verdict::Believable, Some(Limit::Latency)),
+        judged("node-b", Verdict::WithRemarks, Some(Limit::CpuStarvation)),
+    ];
+    let mut report = report("node-c was lost.", vec![phase]);
+    report.judgement.verdict = Verdict::NotVerifiable;
+    report
+}

@@ -61,10 +61,10 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "judge",
-        "thresholds activity align integrity series stage case setup command flow observed \
+        "thresholds activity align integrity series stage case parts setup command flow observed \
          foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
-         sweep",
+         hosts sweep",
     ),
     ("compare", "thresholds student estimate pairing conditions figures words check"),
     ("history", "error place journal moment files entry index query change trends export"),

@@ -4,14 +4,15 @@ pub mod array;
 pub mod cache;
 pub mod condition;
 pub mod depth;
-mod link;
-mod method;
+pub mod link;
+pub mod method;
 mod names;
 mod queue;
 
 use candor_record::{Finding, NotEvaluated};
 
 use crate::observed::Observed;
+use crate::parts;
 use crate::rule::{Outcome, Rule};
 use crate::stage::Stage;
 
@@ -27,6 +28,25 @@ const FOLDERS: [&[Rule]; 8] = [
     names::RULES,
 ];
 
+/// Rules about a phase of several hosts as a whole. Where there is one host, they find nothing,
+/// except for the last, which then looks at its workers.
+const ACROSS: [&Rule; 9] = [
+    &cache::cache_on_some_hosts::RULE,
+    &cache::reads_of_other_hosts::RULE,
+    &depth::slow_host::RULE,
+    &link::slow_host_link::RULE,
+    &link::host_links_full::RULE,
+    &method::hosts_not_together::RULE,
+    &method::hosts_share_kernel::RULE,
+    &method::host_lost::RULE,
+    &method::early_finishers::RULE,
+];
+
+/// A rule looks at the hosts of a phase together.
+pub fn is_across(id: &str) -> bool {
+    ACROSS.iter().any(|rule| rule.text.id == id)
+}
+
 /// Every rule, in the order of the evidence book.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     FOLDERS.into_iter().flatten()
@@ -37,11 +57,16 @@ pub fn find(id: &str) -> Option<&'static Rule> {
     all().find(|rule| rule.text.id == id)
 }
 
-/// Runs every rule; where nothing was done there is nothing to judge, but perhaps a reason to tell.
+/// Runs every rule, or those about several hosts as a whole where there are several; where nothing
+/// was done there is nothing to judge, but perhaps a reason to tell.
 pub fn evaluate(observed: &Observed) -> (Vec<Finding>, Vec<NotEvaluated>) {
     let (mut findings, mut not_evaluated) = (Vec::new(), Vec::new());
     let nothing_done = observed.nothing_done();
-    let applies = |rule: &&Rule| !nothing_done || rule.stage == Stage::Failure;
+    let are_several = parts::are_several(observed.record);
+    let applies = |rule: &&Rule| {
+        let is_asked = !are_several || is_across(rule.text.id);
+        is_asked && (!nothing_done || rule.stage == Stage::Failure)
+    };
     for rule in all().filter(applies) {
         match rule.evaluate(observed) {
             Outcome::Nothing => {}

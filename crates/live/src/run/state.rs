@@ -173,7 +173,9 @@ impl State {
                 let (phase, verdict) = (record.name.clone(), self.verdict.take());
                 self.results.push(PhaseResult { phase, rates, verdict });
             }
-            Event::Found { phase, finding } => self.found.push((phase.clone(), finding.clone())),
+            Event::Found { phase, finding } => {
+                self.found.push((phase.clone(), (**finding).clone()));
+            }
             Event::Warned { sentence } => self.told.push(sentence.clone()),
             Event::Noted { note } => {
                 self.told.push(format!("{}: {}; {}", note.asked, note.did, note.why));

@@ -115,7 +115,7 @@ fn screen(workers: u64) -> RunScreen {
         PhaseRecord { name: name.clone(), measurements: vec![measured], ..PhaseRecord::default() };
     let (verdict, headline) = (Verdict::MeasuresElse, "the page cache answered".to_owned());
     screen.on(&Event::PhaseJudged { phase: name.clone(), verdict, headline }, 10 * SECOND);
-    screen.on(&Event::Found { phase: name, finding: finding() }, 10 * SECOND);
+    screen.on(&Event::Found { phase: name, finding: Box::new(finding()) }, 10 * SECOND);
     screen.on(&Event::PhaseDone { record: Box::new(record) }, 10 * SECOND);
     screen.on(&Event::Warned { sentence: "/data/x is on a loop device".into() }, 10 * SECOND);
     screen.on(&started("random read 4 KiB, depth 32", 1), 12 * SECOND);
@@ -205,7 +205,7 @@ fn a_series_leaves_room_for_results_beside_what_it_finds_again_and_again() {
     for name in names {
         let rule = if name.ends_with('7') { "B8" } else { "G1" };
         let found = Finding { rule: rule.into(), ..finding() };
-        screen.on(&Event::Found { phase: name.clone(), finding: found }, 0);
+        screen.on(&Event::Found { phase: name.clone(), finding: Box::new(found) }, 0);
         let record = Box::new(PhaseRecord { name, ..PhaseRecord::default() });
         screen.on(&Event::PhaseDone { record }, 0);
     }
@@ -235,7 +235,7 @@ fn several_hosts_have_rows_and_devices_of_their_own() {
     }
     let overview = drawn(&screen, 18, 80, 24);
     assert!(overview.contains("|node-b                   40 %        80 %"), "{overview}");
-    assert!(overview.contains("|CPUs busy          30 %"), "{overview}");
+    assert!(overview.contains("|CPUs busy       30 %"), "{overview}");
     fresh.key(Key::Char('4'));
     insta::assert_snapshot!(drawn(&fresh, 18, 80, 24));
 }

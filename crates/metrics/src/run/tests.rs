@@ -93,7 +93,7 @@ fn found() -> Event {
         changes: Vec::new(),
         next: None,
     };
-    Event::Found { phase: "one".into(), finding }
+    Event::Found { phase: "one".into(), finding: Box::new(finding) }
 }
 
 fn text(metrics: &RunMetrics) -> String {

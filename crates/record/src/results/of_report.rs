@@ -40,7 +40,7 @@ fn phase(plan: &Plan, record: &PhaseRecord, judged: &PhaseJudgement) -> PhaseRes
         verdict: Some(judged.verdict),
         headline: judged.headline.clone(),
         jobs: record.measurements.iter().map(|measured| job(plan, planned, measured)).collect(),
-        devices: record.hosts.iter().flat_map(devices).collect(),
+        devices: record.kernels().flat_map(devices).collect(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Rates, latencies, caches and devices over time.
 
 use candor_chart::{Axis, Chart, Level, Mark, MarkKind, Panel, Series, Shape, Weight};
-use candor_record::results::{DeviceInterval, Interval, PhaseResults};
+use candor_record::results::{DeviceInterval, DeviceResults, Interval, PhaseResults};
 use candor_record::{
     Ceiling, Finding, PhaseJudgement, PhaseRecord, Report, Severity, Snapshot, TimeRange, Unit,
 };
@@ -318,17 +318,24 @@ fn moments(record: &PhaseRecord) -> impl Iterator<Item = (f64, &Snapshot)> {
 
 /// Rates and utilisation of each device, whoever used it.
 fn devices(run: &Run<'_>, offsets: &[f64]) -> Vec<Panel> {
+    let all = || run.results.phases.iter().flat_map(|phase| &phase.devices);
+    let are_several = all().any(|device| all().any(|other| other.host != device.host));
+    let name_of = |device: &DeviceResults| match are_several {
+        true => format!("{}:{}", device.host, device.device),
+        false => device.device.clone(),
+    };
     let of = |value: fn(&DeviceInterval) -> Option<f64>, what: &str| -> Vec<Series> {
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
         for device in run.results.phases.iter().flat_map(|phase| &phase.devices) {
-            if !names.contains(&device.device.as_str()) {
-                names.push(&device.device);
+            let name = name_of(device);
+            if !names.contains(&name) {
+                names.push(name);
             }
         }
         let series = names.iter().filter_map(|name| {
             let mut points = Vec::new();
             for (phase, offset) in run.results.phases.iter().zip(offsets) {
-                let same = phase.devices.iter().filter(|device| device.device == *name);
+                let same = phase.devices.iter().filter(|device| name_of(device) == **name);
                 for at in same.flat_map(|device| &device.intervals) {
                     let value = value(at).unwrap_or(f64::NAN);
                     let start = offset + at.start_ns as f64;
@@ -338,7 +345,7 @@ fn devices(run: &Run<'_>, offsets: &[f64]) -> Vec<Panel> {
             }
             points.pop();
             let is_shown = points.iter().any(|(_, value)| *value > 0.0);
-            let name = if what.is_empty() { (*name).to_owned() } else { format!("{name} {what}") };
+            let name = if what.is_empty() { (*name).clone() } else { format!("{name} {what}") };
             is_shown.then(|| Series::new(name, 0, Shape::Line(points)))
         });
         series.collect()

@@ -7,7 +7,7 @@ use candor_record::facts::TargetFacts;
 use candor_record::{Finding, NameTable, Report, fmt};
 
 use super::key_numbers::key_numbers;
-use super::{ended, filled, findings, io500, results, sweep, troubles, verdict_line};
+use super::{ended, filled, findings, hosts, io500, results, sweep, troubles, verdict_line};
 use crate::describe;
 use crate::layout::{Page, cut, width, wrap};
 use crate::style::{Style, Tone};
@@ -34,7 +34,8 @@ const TROUBLES_MAX: usize = 3;
 pub fn text(report: &Report, style: &Style) -> String {
     let mut page = Page::new(style);
     head(&mut page, report);
-    let told = results::goals(report).into_iter().chain(filled::lines(report));
+    let told = hosts::line(report).into_iter().chain(results::goals(report));
+    let told = told.chain(filled::lines(report));
     let told = told.chain(troubles::lines(report));
     let troubles: Vec<String> = told.take(TROUBLES_MAX).collect();
     let all = findings::heaviest(report);

@@ -95,6 +95,11 @@ pub fn repeats(report: &Report) -> Option<(Table, Vec<String>)> {
     (!repeats.is_empty()).then(|| (results::repeats::table(repeats, true, NAME_COLUMNS_MAX), lines))
 }
 
+/// The hosts of each result of several, under its name.
+pub fn hosts(report: &Report) -> Vec<(String, Table)> {
+    super::hosts::tables(report)
+}
+
 /// Rates of names in several trees, and which caches answered.
 pub fn names(report: &Report) -> Option<(Table, Option<String>)> {
     let table = NameTable::of(report)?;
@@ -146,6 +151,5 @@ pub fn notes(report: &Report) -> Option<Table> {
 
 /// Facts that could not be read, a sentence each, and rules that could not be applied.
 pub fn unseen(report: &Report) -> (Vec<String>, Vec<String>) {
-    let missing = report.facts().missing.iter().map(super::describe_missing).collect();
-    (missing, super::unapplied(report))
+    (super::missing(report), super::unapplied(report))
 }

@@ -10,6 +10,7 @@ use super::*;
 use crate::sample::{self, finding, measurement, phase, stats};
 
 mod first_screen;
+mod hosts;
 mod shapes;
 mod sweep;
 

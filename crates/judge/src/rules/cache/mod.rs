@@ -1,6 +1,7 @@
 //! Did the bytes reach the device?
 
 mod bytes_unseen;
+pub mod cache_on_some_hosts;
 mod cached_before_start;
 mod compressed_data;
 pub mod direct_was_buffered;
@@ -14,6 +15,7 @@ mod pages_rewritten_in_memory;
 mod reads_from_page_cache;
 mod reads_of_blank_blocks;
 mod reads_of_holes;
+pub mod reads_of_other_hosts;
 mod reads_of_unwritten_extents;
 mod second_cache;
 mod second_pass_faster;
@@ -46,4 +48,6 @@ pub const RULES: &[Rule] = &[
     mapped_reads_are_faults::RULE,
     bytes_unseen::RULE,
     wanted_cache_missed::RULE,
+    cache_on_some_hosts::RULE,
+    reads_of_other_hosts::RULE,
 ];

@@ -16,6 +16,7 @@ pub mod memory_bandwidth;
 mod page_faults;
 mod polling_unavailable;
 mod shared_files;
+pub mod slow_host;
 mod synchronous_engine;
 mod thread_cpu_bound;
 pub mod workers_starved_of_cpu;
@@ -43,4 +44,5 @@ pub const RULES: &[Rule] = &[
     polling_unavailable::RULE,
     block_allocation::RULE,
     shared_files::RULE,
+    slow_host::RULE,
 ];

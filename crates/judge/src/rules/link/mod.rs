@@ -1,6 +1,7 @@
 //! Links and ceilings.
 
 mod faster_than_link;
+pub mod host_links_full;
 mod link_full;
 mod network_full;
 mod one_path_of_several;
@@ -9,6 +10,7 @@ mod remote_device;
 mod sas_speed;
 mod sata_speed;
 mod shared_link_full;
+pub mod slow_host_link;
 mod slow_link;
 mod usb;
 
@@ -26,4 +28,6 @@ pub const RULES: &[Rule] = &[
     link_full::RULE,
     faster_than_link::RULE,
     shared_link_full::RULE,
+    slow_host_link::RULE,
+    host_links_full::RULE,
 ];

@@ -4,8 +4,11 @@ mod access_times;
 mod alike_blocks;
 mod busy_not_full;
 mod coordinated_omission;
-mod early_finishers;
+pub mod early_finishers;
 mod few_samples;
+pub mod host_lost;
+pub mod hosts_not_together;
+pub mod hosts_share_kernel;
 mod other_work_timed;
 mod repeats_vary;
 mod same_blocks_again;
@@ -31,6 +34,9 @@ pub const RULES: &[Rule] = &[
     tracing_cost::RULE,
     busy_not_full::RULE,
     access_times::RULE,
+    hosts_not_together::RULE,
     alike_blocks::RULE,
     repeats_vary::RULE,
+    hosts_share_kernel::RULE,
+    host_lost::RULE,
 ];
