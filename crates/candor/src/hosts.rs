@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use candor_fleet::Identity;
 
+use crate::ssh::{Agents, Ssh};
+
 /// Most hosts of a run.
 const HOSTS_MAX: usize = 100_000;
 
@@ -22,9 +24,35 @@ pub struct Hosts {
     pub list: Vec<String>,
     /// Keys.
     pub keys: Keys,
+    /// Agents are started by ssh.
+    pub ssh: Option<Ssh>,
+}
+
+/// Hosts that can be led: their agents wait.
+pub struct Led {
+    /// Keys.
+    pub identity: Identity,
+    /// Addresses of agents.
+    pub addresses: Vec<String>,
+    /// Agents that were started for this run.
+    _own: Option<Agents>,
 }
 
 impl Hosts {
+    /// Starts the agents that this run is to start, and gives the keys of all.
+    ///
+    /// # Errors
+    /// There are no keys, or an agent could not be started; in a sentence.
+    pub fn lead(&self) -> Result<Led, String> {
+        let Some(ssh) = &self.ssh else {
+            let (identity, addresses) = (self.keys.identity()?, self.list.clone());
+            return Ok(Led { identity, addresses, _own: None });
+        };
+        let agents = ssh.start(&self.list)?;
+        let (identity, addresses) = (agents.identity.clone(), agents.addresses.clone());
+        Ok(Led { identity, addresses, _own: Some(agents) })
+    }
+
     /// True where some were named.
     pub fn is_given(&self) -> bool {
         !self.list.is_empty()
@@ -129,7 +157,7 @@ fn ranges(word: &str) -> Result<Vec<String>, String> {
     // An address of IPv6 has colons in its brackets.
     let opened = word.split_once('[').filter(|(_, rest)| !rest.contains(':'));
     let Some((front, rest)) = opened else {
-        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%".contains(c));
+        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
         return match is_name {
             true => Ok(vec![word.into()]),
             false => Err(format!("`{word}` is no name of a host")),

@@ -22,6 +22,7 @@ mod run_dir;
 #[cfg(test)]
 mod same_numbers;
 mod screen;
+mod ssh;
 mod stored;
 mod version;
 

@@ -16,7 +16,9 @@ use candor_run::{
 use crate::coordinator::{Asked, Coordinator};
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
-use crate::message::{Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word};
+use crate::message::{
+    Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word, host_of,
+};
 use crate::network::{Arrival, Network};
 use crate::now_ns;
 
@@ -99,7 +101,9 @@ impl Fleet {
     ) -> Result<Fleet, RunError> {
         let sockets = Sockets::new(identity).map_err(|cause| RunError::Thread { cause })?;
         let mut coordinator = Coordinator::new(sockets);
+        let distinct: HashSet<&str> = options.hosts.iter().map(|host| host_of(host)).collect();
         let reply = coordinator.join(Join {
+            names_without_ports: distinct.len() == options.hosts.len(),
             run: run_name(),
             hosts: options.hosts.len() as u32,
             below: options.hosts.clone(),

@@ -219,7 +219,8 @@ impl Executor {
             }
         };
         consumed(&self.control, take, |channels| {
-            let mut local = Local::new(&options, channels).among(self.peers.clone());
+            let mut local =
+                Local::new(&options, channels).among(self.peers.clone(), place.join.name());
             while let Ok(order) = self.orders.recv() {
                 if let Order::Do(id, request) = order {
                     self.request(&mut local, &mut place, id, request);
@@ -391,7 +392,7 @@ fn kernel() -> String {
 
 /// A host before anything was inspected.
 fn named(place: &Place) -> HostRecord {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let host = place.join.name().to_owned();
     HostRecord { host, member: Some(place.member()), ..HostRecord::default() }
 }
 

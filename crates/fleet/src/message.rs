@@ -120,12 +120,35 @@ pub struct Join {
     pub hosts: u32,
     /// Address under which the receiver is known.
     pub address: String,
+    /// Hosts are named by their addresses without ports: no two are the same.
+    pub names_without_ports: bool,
     /// Addresses of the hosts that the receiver leads; their numbers follow its own.
     pub below: Vec<String>,
     /// Devices that may be written although they are held, where the agent consents to it.
     pub force: Vec<String>,
     /// Leave out what makes a run slower to start.
     pub at_once: bool,
+}
+
+impl Join {
+    /// Name of the receiver in the report.
+    pub fn name(&self) -> &str {
+        match self.names_without_ports {
+            true => host_of(&self.address),
+            false => &self.address,
+        }
+    }
+}
+
+/// An address without its port.
+pub fn host_of(address: &str) -> &str {
+    match address.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => {
+            // Colons without brackets are an address of IPv6 that names no port.
+            if host.contains(':') && !host.ends_with(']') { address } else { host }
+        }
+        _ => address,
+    }
 }
 
 /// A phase to make ready.

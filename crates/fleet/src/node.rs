@@ -28,8 +28,9 @@ pub const ORPHANED_NS: u64 = 3_000_000_000;
 pub const ORPHANED_IDLE_NS: u64 = 8_000_000_000;
 /// Time between two looks of a node at who is silent, above which it was asleep itself, in ns.
 const ASLEEP_NS: u64 = 1_000_000_000;
-/// Shortest time between a start and the moment for which it is agreed, in ns.
-pub const START_LEAD_NS: u64 = 20_000_000;
+/// Shortest time between a start and the moment for which it is agreed, in ns: hosts read their
+/// counters twice meanwhile.
+pub const START_LEAD_NS: u64 = 100_000_000;
 
 /// A message for someone.
 #[derive(Clone, Debug)]

@@ -390,7 +390,7 @@ pub struct Job {
     #[serde(default)]
     pub prepare_only: bool,
     /// Of several hosts only the first has its workers.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub on_first_host: bool,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]

@@ -108,10 +108,11 @@ impl Local {
         }
     }
 
-    /// The same, as one of several hosts that run a plan together.
+    /// The same, as one of several hosts that run a plan together, under a name that no other has.
     #[must_use]
-    pub fn among(self, peers: Peers) -> Local {
-        Local { peers, ..self }
+    pub fn among(self, peers: Peers, name: &str) -> Local {
+        let host = HostRecord { host: name.to_owned(), ..self.host };
+        Local { peers, host, ..self }
     }
 
     /// This host's number among those of a plan.

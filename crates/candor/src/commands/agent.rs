@@ -6,7 +6,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-use candor_fleet::{Allowed, Listening, PORT, ServeOptions, SessionCommand};
+use candor_fleet::{Allowed, Chore, Identity, Listening, PORT, ServeOptions, SessionCommand};
 use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
@@ -104,6 +104,39 @@ const SESSION: &str = "run-process";
 /// Word by which it says that nothing is kept from it.
 const EVERYTHING: &str = "run-everything";
 
+/// Word by which ssh starts an agent, with a token on its standard input.
+const BY_SSH: &str = "by-ssh";
+
+/// Serves everything that its user could do there by ssh as well, until the input ends.
+fn by_ssh(listen: Option<SocketAddr>) -> u8 {
+    let mut token = String::new();
+    if let Err(error) = io::stdin().read_line(&mut token) {
+        screen::error(&format!("no token on standard input: {error}"));
+        return exit::USAGE;
+    }
+    let served = session_of_everything(token.trim()).and_then(|session| {
+        let identity = Identity::of_token(token.trim()).map_err(|error| error.to_string())?;
+        let listen = listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
+        let listening = Listening::on(listen).map_err(|error| error.to_string())?;
+        let own = format!("127.0.0.1:{}", listening.port());
+        let quitter = identity.clone();
+        std::thread::spawn(move || {
+            // Whatever comes, the end of the input is the end of the connection.
+            let _ = io::copy(&mut io::stdin(), &mut io::sink());
+            candor_fleet::tell(&quitter, &[own], Chore::Quit)
+        });
+        let options = ServeOptions { session, once: false };
+        candor_fleet::serve(listening, &identity, options, log).map_err(|error| error.to_string())
+    });
+    match served {
+        Ok(()) => exit::RAN,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::USAGE
+        }
+    }
+}
+
 fn address(text: &str) -> Result<SocketAddr, String> {
     let whole = match text.parse::<u16>() {
         Ok(port) => format!("0.0.0.0:{port}"),
@@ -118,12 +151,14 @@ pub fn command() -> Command {
     let session = Arg::new(SESSION).long(SESSION).action(clap::ArgAction::SetTrue).hide(true);
     let everything = Arg::new(EVERYTHING).long(EVERYTHING).action(clap::ArgAction::SetTrue);
     let everything = everything.hide(true).requires(SESSION);
+    let by_ssh = Arg::new(BY_SSH).long(BY_SSH).action(clap::ArgAction::SetTrue).hide(true);
     Command::new("agent")
         .about(ABOUT)
         .long_about(LONG_ABOUT)
         .args(flag::args(GROUPS))
         .arg(session)
         .arg(everything)
+        .arg(by_ssh)
         .after_help(exit::HELP)
 }
 
@@ -136,6 +171,9 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return exit::USAGE;
     }
     draft.allowed.everything = matches.get_flag(EVERYTHING);
+    if matches.get_flag(BY_SSH) {
+        return by_ssh(draft.listen);
+    }
     if draft.allowed.paths.is_empty() && !draft.allowed.everything {
         screen::error(
             "an agent serves the paths that it is told, and none is named; give --allow DIR",
@@ -146,7 +184,10 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         if matches.get_flag(SESSION) {
             let served =
                 candor_fleet::serve_run(draft.allowed, identity, io::stdin(), io::stdout());
-            return served.map_err(|error| error.to_string()).map(drop);
+            return match served.map_err(|error| error.to_string())? {
+                None => Ok(()),
+                Some(why) => Err(why),
+            };
         }
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();

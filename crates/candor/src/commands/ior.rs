@@ -52,7 +52,13 @@ pub fn main(argv: &[OsString]) -> u8 {
         Ok(led) => led,
         Err(code) => return code,
     };
-    let reading = options::read(&argv, &mut HostEnvironment);
+    let mut reading = options::read(&argv, &mut HostEnvironment);
+    if let Some(launch) = &fleet {
+        // -C and -Z reckon with the launcher's hosts, unless a variable says otherwise.
+        let hosts = launch.options.hosts.len() as u32;
+        reading.fake.nodes.get_or_insert(hosts);
+        reading.fake.tasks_per_node.get_or_insert(launch.ranks_per_host);
+    }
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),
         None => tests(&reading, fleet),

@@ -156,6 +156,26 @@ pub const HOW: &[Group<How>] = &[
                 fields: &[],
                 set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
             },
+            Flag {
+                long: "ssh",
+                takes: Takes::Maybe("COMMAND"),
+                help: "Start the agents by ssh, or by COMMAND HOST WORDS; they serve what the plan \
+                       names, need no keys, and end with the run",
+                fields: &[],
+                set: |how, text| {
+                    let ssh = how.hosts.ssh.get_or_insert_default();
+                    ssh.command = Some(text.to_owned()).filter(|command| !command.is_empty());
+                    Ok(())
+                },
+            },
+            Flag {
+                long: "ssh-copy",
+                takes: Takes::Nothing,
+                help: "Start them by ssh, and copy this program to the hosts first, to \
+                       ~/.cache/candor; else it is called there by the path that it has here",
+                fields: &[],
+                set: |how, _| put(&mut how.hosts.ssh.get_or_insert_default().copies, Ok(true)),
+            },
         ],
     },
 ];
@@ -302,14 +322,14 @@ fn on_hosts(
     options: &candor_run::Options,
     output: &Output,
 ) -> u8 {
-    let identity = match how.hosts.keys.identity() {
-        Ok(identity) => identity,
+    let led = match how.hosts.lead() {
+        Ok(led) => led,
         Err(sentence) => {
             screen::error(&sentence);
             return exit::USAGE;
         }
     };
-    let hosts = how.hosts.list;
+    let (identity, hosts) = (led.identity.clone(), led.addresses.clone());
     let plan = Plan { hosts: hosts.len() as u32, ..plan.clone() };
     let options_of_fleet =
         FleetOptions { hosts, force: how.force.into_iter().collect(), at_once: false };

@@ -39,6 +39,8 @@ pub struct Launch {
     pub identity: Identity,
     /// The hosts, in the order of their ranks.
     pub options: FleetOptions,
+    /// Ranks on each of them.
+    pub ranks_per_host: u32,
     own: Option<JoinHandle<()>>,
 }
 
@@ -133,7 +135,8 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
         let _ = serve();
     });
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
-    Ok(Some(Launch { identity, options, own: Some(own) }))
+    let ranks_per_host = of.size_here.unwrap_or(size / options.hosts.len().max(1) as u32);
+    Ok(Some(Launch { identity, options, ranks_per_host, own: Some(own) }))
 }
 
 /// The token among the texts of all processes.
