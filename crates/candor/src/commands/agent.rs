@@ -98,6 +98,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
     ],
 }];
 
+/// This program, also where its file was replaced meanwhile.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
 /// Word by which an agent starts the process of a run.
 const SESSION: &str = "run-process";
 
@@ -114,8 +117,9 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
         screen::error(&format!("no token on standard input: {error}"));
         return exit::USAGE;
     }
-    let served = session_of_everything(token.trim()).and_then(|session| {
-        let identity = Identity::of_token(token.trim()).map_err(|error| error.to_string())?;
+    let served = Identity::of_token(token.trim()).map_err(|error| error.to_string());
+    let served = served.and_then(|identity| {
+        let session = session_of_everything(token.trim());
         let listen = listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
         let listening = Listening::on(listen).map_err(|error| error.to_string())?;
         let own = format!("127.0.0.1:{}", listening.port());
@@ -189,7 +193,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
                 Some(why) => Err(why),
             };
         }
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let program = OWN_PROGRAM.into();
         let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
         words.push(format!("--{SESSION}").into());
         let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
@@ -210,14 +214,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 
 /// Program and words of the process of a run that serves these paths, devices among them to be
 /// written too.
-///
-/// # Errors
-/// This program is gone.
-pub fn session_words(
-    paths: &[PathBuf],
-    token_file: Option<&str>,
-) -> Result<SessionCommand, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+pub fn session_words(paths: &[PathBuf], token_file: Option<&str>) -> SessionCommand {
+    let program = OWN_PROGRAM.into();
     let mut words: Vec<OsString> = vec!["agent".into(), format!("--{SESSION}").into()];
     for path in paths {
         let is_device = path.metadata().is_ok_and(|found| found.file_type().is_block_device());
@@ -225,20 +223,17 @@ pub fn session_words(
         words.push(path.into());
     }
     words.extend(token_file.into_iter().flat_map(|file| ["--token-file".into(), file.into()]));
-    Ok(SessionCommand { program, words, ..SessionCommand::default() })
+    SessionCommand { program, words, ..SessionCommand::default() }
 }
 
 /// The same for an agent that a launcher has started with the words of its user: it serves what
 /// these name.
-///
-/// # Errors
-/// This program is gone.
-pub fn session_of_everything(token: &str) -> Result<SessionCommand, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+pub fn session_of_everything(token: &str) -> SessionCommand {
+    let program = OWN_PROGRAM.into();
     let words = ["agent".into(), format!("--{SESSION}").into(), format!("--{EVERYTHING}").into()];
     // Words are for all to see, variables for this user only.
     let variables = vec![("CANDOR_TOKEN".into(), token.into())];
-    Ok(SessionCommand { program, words: words.into(), variables })
+    SessionCommand { program, words: words.into(), variables }
 }
 
 /// One line of the agent's log, with the time.

@@ -97,7 +97,7 @@ fn serve(options: &Options) -> Result<(), String> {
         let _ = rustix::process::setsid();
     }
     let listen = SocketAddr::from(([0, 0, 0, 0], hosts.port));
-    let session = agent::session_words(&paths, hosts.secret_file.as_deref())?;
+    let session = agent::session_words(&paths, hosts.secret_file.as_deref());
     let options = ServeOptions { session, once: false };
     let served = Listening::on(listen)
         .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));
