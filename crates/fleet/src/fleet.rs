@@ -23,7 +23,7 @@ use crate::network::{Arrival, Network};
 use crate::now_ns;
 
 /// Options of a fleet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FleetOptions {
     /// Addresses of the agents, in the order of their numbers.
     pub hosts: Vec<String>,
@@ -31,6 +31,17 @@ pub struct FleetOptions {
     pub force: Vec<String>,
     /// Leave out what makes a run slower to start.
     pub at_once: bool,
+    /// Agents that are not there yet are waited for so long.
+    pub wait: Duration,
+}
+
+/// Time for which agents are waited for, where nothing else is said.
+pub const WAIT: Duration = Duration::from_secs(5);
+
+impl Default for FleetOptions {
+    fn default() -> Self {
+        FleetOptions { hosts: Vec::new(), force: Vec::new(), at_once: false, wait: WAIT }
+    }
 }
 
 /// Sockets to the agents below the coordinator.
@@ -53,8 +64,8 @@ impl Network for Sockets {
         now_ns()
     }
 
-    fn connect(&mut self, child: usize, address: &str) {
-        self.links.connect(child, address);
+    fn connect(&mut self, child: usize, address: &str, wait_ms: u64) {
+        self.links.connect(child, address, wait_ms);
     }
 
     fn send(&mut self, child: usize, message: ToAgent) {
@@ -109,6 +120,7 @@ impl Fleet {
             below: options.hosts.clone(),
             force: options.force.clone(),
             at_once: options.at_once,
+            wait_ms: options.wait.as_millis() as u64,
             ..Join::default()
         });
         whole(&coordinator, &reply)?;

@@ -122,6 +122,8 @@ pub struct Join {
     pub address: String,
     /// Hosts are named by their addresses without ports: no two are the same.
     pub names_without_ports: bool,
+    /// Agents that are not there yet are waited for so long, in ms.
+    pub wait_ms: u64,
     /// Addresses of the hosts that the receiver leads; their numbers follow its own.
     pub below: Vec<String>,
     /// Devices that may be written although they are held, where the agent consents to it.

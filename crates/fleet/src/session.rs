@@ -112,13 +112,13 @@ impl<W: Write> Session<W> {
             Effect::Down(child, message) => {
                 self.links.iter().for_each(|links| links.send(child, message.clone()));
             }
-            Effect::Connect(child, address) => {
+            Effect::Connect(child, address, wait_ms) => {
                 if self.links.is_none() {
                     let sender = self.sender.clone();
                     let take = move |arrived| drop(sender.send(Input::Below(arrived)));
                     self.links = Some(Links::new(self.identity.clone(), take)?);
                 }
-                self.links.iter().for_each(|links| links.connect(child, &address));
+                self.links.iter().for_each(|links| links.connect(child, &address, wait_ms));
             }
             Effect::Close(child) => self.links.iter().for_each(|links| links.close(child)),
             Effect::Orphaned => self.is_over = true,

@@ -326,7 +326,7 @@ impl World {
                 Effect::Down(child, message) => {
                     self.send_down(Place::Agent(agent), child, message);
                 }
-                Effect::Connect(child, address) => {
+                Effect::Connect(child, address, _) => {
                     self.connect(Place::Agent(agent), child, &address);
                 }
                 Effect::Close(child) => self.close(Place::Agent(agent), child),
@@ -535,7 +535,7 @@ impl Network for Simulated {
         self.0.borrow().now_ns
     }
 
-    fn connect(&mut self, child: usize, address: &str) {
+    fn connect(&mut self, child: usize, address: &str, _wait_ms: u64) {
         self.0.borrow_mut().connect(Place::Root, child, address);
     }
 

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::time::Duration;
 
 use candor_fleet::{Fleet, FleetOptions};
 use candor_plan::shell::quoted;
@@ -155,6 +156,24 @@ pub const HOW: &[Group<How>] = &[
                 help: hosts::TOKEN_HELP,
                 fields: &[],
                 set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
+            },
+            Flag {
+                long: "launched",
+                takes: Takes::Nothing,
+                help: "Run it on the hosts on which srun, mpirun, mpiexec or an indexed job of \
+                       Kubernetes has started this command line, one process on each",
+                fields: &["hosts"],
+                set: |how, _| put(&mut how.hosts.launched, Ok(true)),
+            },
+            Flag {
+                long: "hosts-wait",
+                takes: Takes::One("SECONDS"),
+                help: "Wait so long for agents that are not there yet [default: 5]",
+                fields: &[],
+                set: |how, text| {
+                    let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
+                    put_some(&mut how.hosts.wait, wait)
+                },
             },
             Flag {
                 long: "ssh",
@@ -323,16 +342,26 @@ fn on_hosts(
     output: &Output,
 ) -> u8 {
     let led = match how.hosts.lead() {
-        Ok(led) => led,
+        Ok(Some(led)) => led,
+        // Others do it.
+        Ok(None) => return exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
             return exit::USAGE;
         }
     };
     let (identity, hosts) = (led.identity.clone(), led.addresses.clone());
+    if hosts.is_empty() {
+        screen::error(
+            "no launcher is known that has started this process among others; remove --launched",
+        );
+        return exit::USAGE;
+    }
     let plan = Plan { hosts: hosts.len() as u32, ..plan.clone() };
     let options_of_fleet =
-        FleetOptions { hosts, force: how.force.into_iter().collect(), at_once: false };
+        FleetOptions { hosts, force: how.force.into_iter().collect(), ..FleetOptions::default() };
+    let options_of_fleet =
+        FleetOptions { wait: how.hosts.wait.unwrap_or(options_of_fleet.wait), ..options_of_fleet };
     commands::run_and_finish(output, source, |control, consumer| {
         let fleet = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
             Ok(Box::new(Fleet::join(identity, &options_of_fleet, channels)?))

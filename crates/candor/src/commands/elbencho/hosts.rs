@@ -41,8 +41,12 @@ pub fn fleet(hosts: &HostsOptions) -> Result<Option<(Identity, FleetOptions)>, S
         return Ok(None);
     }
     let identity = keys(hosts).identity()?;
-    let options =
-        FleetOptions { hosts: hosts.addresses(), at_once: true, ..FleetOptions::default() };
+    let options = FleetOptions {
+        hosts: hosts.addresses(),
+        at_once: true,
+        wait: Duration::from_secs(hosts.wait_s),
+        ..FleetOptions::default()
+    };
     Ok(Some((identity, options)))
 }
 

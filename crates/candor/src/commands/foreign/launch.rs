@@ -20,6 +20,7 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use super::host::HostEnvironment;
 use crate::commands::agent;
+use crate::hosts::Hosts;
 use crate::screen;
 
 /// Shells and scripts around a rank's process that are looked through, one above the other.
@@ -82,6 +83,61 @@ pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Led, u8> {
         words.splice(1..1, [ranks::FLAG.into(), size.to_string().into()]);
     }
     Ok(Led { argv: words, fleet })
+}
+
+/// Part of this process in a run that a launcher has started on all hosts.
+pub enum Part {
+    /// It is the only one.
+    Alone,
+    /// Others do the work, or have done it with this one as their agent.
+    Over,
+    /// It leads the agents of all hosts.
+    Leads(Launch),
+}
+
+/// The variables of an indexed job of Kubernetes: number of the pod, and addresses of all pods.
+const POD: &str = "JOB_COMPLETION_INDEX";
+const PODS: &str = "CANDOR_JOB_HOSTS";
+
+/// Finds this process's part among those that a launcher, or a job of Kubernetes, has started.
+///
+/// # Errors
+/// They cannot meet, in a sentence.
+pub fn part() -> Result<Part, String> {
+    if let (Ok(pod), Ok(pods)) = (std::env::var(POD), std::env::var(PODS)) {
+        return of_pods(&pod, &pods);
+    }
+    let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(Part::Alone) };
+    match of.is_on_one_host() {
+        true if of.rank > 0 => Ok(Part::Over),
+        true => Ok(Part::Alone),
+        false => Ok(met(&of)?.map_or(Part::Over, Part::Leads)),
+    }
+}
+
+/// Pods know each other by their names, and share a token.
+fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
+    let mut hosts = Hosts::default();
+    hosts.add(pods).map_err(|why| format!("{PODS}: {why}"))?;
+    let identity = hosts.keys.identity()?;
+    let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, candor_fleet::PORT)));
+    let listening = listening.map_err(|error| error.to_string())?;
+    let token = std::env::var("CANDOR_TOKEN").unwrap_or_default();
+    let serve = {
+        let identity = identity.clone();
+        move || {
+            let session = agent::session_of_everything(&token);
+            let options = ServeOptions { session, once: false };
+            candor_fleet::serve(listening, &identity, options, agent::log)
+                .map_err(|error| error.to_string())
+        }
+    };
+    if pod.trim() != "0" {
+        return serve().map(|()| Part::Over);
+    }
+    let own = std::thread::spawn(move || drop(serve()));
+    let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
+    Ok(Part::Leads(Launch { identity, options, ranks_per_host: 1, own: Some(own) }))
 }
 
 /// Meets the other processes of a launcher on several hosts. The first of all gets the hosts; the

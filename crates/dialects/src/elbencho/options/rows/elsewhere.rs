@@ -40,7 +40,8 @@ pub(super) const HOSTS: &[Row<Value>] = &[
     value("rotatehosts", "N", |d, t| put_number(&mut d.options.hosts.rotate, t, [0, 1 << 20]),
         "shift hosts between phases").exact("job.rank_shift", "1"),
     bare("svcupint", Value::value("MS"), "interval of looks at services").idle("500", ONE_PROTOCOL),
-    bare("svcwait", Value::value("SECONDS"), "wait for services").idle("5", ONE_PROTOCOL),
+    value("svcwait", "SECONDS", |d, t| put_number(&mut d.options.hosts.wait_s, t, [0, 1 << 20]),
+        "time to wait for services that are not there yet").default("5").exact("", "6"),
     refused_switch("althttpsvc", "another library for services", "candor has one way to its agents"),
     switch("svcelapsed", |d, t| put(&mut d.options.output.hosts_elapsed, t), "time of each service")
         .exact("", "true"),
