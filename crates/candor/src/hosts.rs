@@ -99,7 +99,7 @@ impl Hosts {
         self.list.extend(hosts);
         match self.list.len() {
             0 => Err("no host is named".into()),
-            ..=HOSTS_MAX => Ok(()),
+            1..=HOSTS_MAX => Ok(()),
             count => Err(format!("{count} hosts are more than {HOSTS_MAX}")),
         }
     }

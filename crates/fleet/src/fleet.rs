@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{Phase, Plan};
+use candor_plan::{Engine, Phase, Plan};
 use candor_record::{Event, FleetMember, HostRecord, JobSample, LostHost, Note};
 use candor_run::{
     Channels, Collected, Command, Ready, RunError, Runner, Running, Space, Survey, Task,
@@ -430,7 +430,7 @@ fn survey(told: SurveyReply) -> Survey {
     Survey { path, kind, length_bytes, takes_direct, engine, space }
 }
 
-/// What holds on both hosts.
+/// The survey that holds on both hosts.
 fn narrowest(one: Survey, other: &Survey) -> Survey {
     let space = match (one.space, other.space) {
         (Some(one), Some(other)) if one.available_bytes > other.available_bytes => Some(other),
@@ -440,7 +440,8 @@ fn narrowest(one: Survey, other: &Survey) -> Survey {
     Survey {
         takes_direct: one.takes_direct && other.takes_direct,
         length_bytes: lengths.into_iter().flatten().min(),
-        engine: if one.engine == other.engine { one.engine } else { other.engine.clone() },
+        // The best that all have.
+        engine: if one.engine == other.engine { one.engine } else { Engine::LIBAIO },
         space,
         ..one
     }

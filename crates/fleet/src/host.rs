@@ -133,7 +133,7 @@ struct Executor {
     answer: Answer,
 }
 
-/// What a host knows of the run it takes part in.
+/// A host's part in a run.
 #[derive(Default)]
 struct Place {
     join: Join,

@@ -17,6 +17,7 @@ mod message;
 mod network;
 mod node;
 mod probe;
+mod rendezvous;
 mod samples;
 mod server;
 mod session;
@@ -28,6 +29,7 @@ pub use allow::Allowed;
 pub use fleet::{Fleet, FleetOptions};
 pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
 pub use link::{Chore, PORT, tell};
+pub use rendezvous::{Met, meet};
 pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;
 

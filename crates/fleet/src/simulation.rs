@@ -75,13 +75,13 @@ const CALM: Weather = Weather {
 /// Something that happens to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// Its process is killed: the link breaks.
+    /// The process is killed: the link breaks.
     Killed,
-    /// It hears and says nothing more.
+    /// Nothing more is heard or said.
     Frozen,
-    /// It starts again: the link breaks, and a new process knows nothing.
+    /// A new start: the link breaks, and a new process knows nothing.
     Restarted,
-    /// Its clock jumps.
+    /// The clock jumps.
     ClockStep,
 }
 
@@ -135,7 +135,7 @@ enum Step {
 
 struct Agent {
     node: Node,
-    /// Its clock minus that of the world.
+    /// Clock of the agent minus that of the world.
     clock_ns: i64,
     /// Grows when it starts again: messages to an earlier life are lost.
     life: u32,

@@ -155,7 +155,7 @@ pub fn lowered(
 /// Paths of the hosts of a fleet; what else is asked is this host's.
 struct Hosts {
     fleet: Fleet,
-    /// What kept a host from looking.
+    /// Reason why a host could not look.
     wrong: RefCell<Option<String>>,
 }
 

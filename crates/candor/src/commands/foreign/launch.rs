@@ -2,10 +2,6 @@
 //! others have nothing to do. Of several hosts the first process of all leads a fleet, and those of
 //! the other hosts are its agents.
 
-mod pmi;
-mod pmix;
-mod rendezvous;
-
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
@@ -87,11 +83,11 @@ pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Led, u8> {
 
 /// Part of this process in a run that a launcher has started on all hosts.
 pub enum Part {
-    /// It is the only one.
+    /// The only process.
     Alone,
     /// Others do the work, or have done it with this one as their agent.
     Over,
-    /// It leads the agents of all hosts.
+    /// Leader of the agents of all hosts.
     Leads(Launch),
 }
 
@@ -158,7 +154,7 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
         let here = of.size_here.unwrap_or(0);
         format!("{}:{}|{here}|{token}", own_address(), listening.port())
     });
-    let met = rendezvous::meet(rank, size, &mine)?;
+    let met = candor_fleet::meet(rank, size, &mine)?;
     let Some(listening) = listening else { return Ok(None) };
     let mut leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
         let mut parts = text.split('|');
@@ -197,12 +193,8 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
 
 /// The token among the texts of all processes.
 fn token_variable(texts: &[String]) -> String {
-    let tokens = texts.iter().filter_map(|text| text.rsplit('|').next());
-    tokens
-        .filter(|token| !token.is_empty() && !token.contains(':'))
-        .next()
-        .unwrap_or_default()
-        .into()
+    let mut tokens = texts.iter().filter_map(|text| text.rsplit('|').next());
+    tokens.find(|token| !token.is_empty() && !token.contains(':')).unwrap_or_default().into()
 }
 
 /// An address of this host that others reach: that of its default route, else any of its own.

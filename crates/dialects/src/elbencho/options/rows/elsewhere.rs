@@ -42,7 +42,8 @@ pub(super) const HOSTS: &[Row<Value>] = &[
     bare("svcupint", Value::value("MS"), "interval of looks at services").idle("500", ONE_PROTOCOL),
     value("svcwait", "SECONDS", |d, t| put_number(&mut d.options.hosts.wait_s, t, [0, 1 << 20]),
         "time to wait for services that are not there yet").default("5").exact("", "6"),
-    refused_switch("althttpsvc", "another library for services", "candor has one way to its agents"),
+    refused_switch("althttpsvc", "another library for services",
+        "candor has one way to its agents"),
     switch("svcelapsed", |d, t| put(&mut d.options.output.hosts_elapsed, t), "time of each service")
         .exact("", "true"),
     refused_switch("svcping", "round trip to each service",
