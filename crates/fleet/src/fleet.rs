@@ -13,6 +13,7 @@ use candor_run::{
     Channels, Collected, Command, Ready, RunError, Runner, Running, Space, Survey, Task,
 };
 
+use crate::clock::now_ns;
 use crate::coordinator::{Asked, Coordinator};
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
@@ -20,7 +21,6 @@ use crate::message::{
     Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word, host_of,
 };
 use crate::network::{Arrival, Network};
-use crate::now_ns;
 
 /// Options of a fleet.
 #[derive(Clone, Debug)]

@@ -32,9 +32,3 @@ pub use link::{Chore, PORT, tell};
 pub use rendezvous::{Met, meet};
 pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;
-
-/// The monotonic clock of this host, in ns: it is never set.
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}

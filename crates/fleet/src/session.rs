@@ -11,13 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use crate::allow::Allowed;
+use crate::clock::now_ns;
 use crate::host::Host;
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
 use crate::message::{FromAgent, ToAgent};
 use crate::network::Arrival;
 use crate::node::{Effect, Node};
-use crate::now_ns;
 use crate::wire;
 
 /// Longest time between two looks at who is silent.
