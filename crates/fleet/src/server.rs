@@ -131,7 +131,7 @@ pub fn serve(
             interrupt: Arc::default(),
         };
         let ended = agent.ended.clone();
-        let busy = agent.busy.clone();
+        let (busy, interrupt) = (agent.busy.clone(), agent.interrupt.clone());
         let stop = async move {
             let reason = tokio::select! {
                 signal = signal() => signal,
@@ -147,7 +147,8 @@ pub fn serve(
             () = stop => {}
             _ = server.serve_with_incoming(agent, incoming) => {}
         }
-        // A run that goes on sees that its call has ended, and cleans up.
+        // Calls live as long as the runtime does; a run that goes on cleans up before that.
+        interrupt.notify_waiters();
         let _ = tokio::time::timeout(CLEAN_UP_MAX, busy.lock()).await;
         Ok(())
     })
