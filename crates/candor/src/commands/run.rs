@@ -131,7 +131,8 @@ pub const HOW: &[Group<How>] = &[
             Flag {
                 long: "hosts",
                 takes: Takes::Many("HOST,…"),
-                help: "Run it on these hosts together, each with all workers of each job; on each                    waits a `candor agent`: node[1-8], 10.0.0.2:4730",
+                help: "Run it on these hosts together, each with all workers of each job; on each \
+                       waits a `candor agent`: node[1-8], 10.0.0.2:4730",
                 fields: &["hosts"],
                 set: |how, text| how.hosts.add(text),
             },
