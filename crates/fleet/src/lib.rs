@@ -6,6 +6,7 @@
 //! carry its messages, and a simulation does so in tests.
 
 mod allow;
+mod caller;
 mod clock;
 mod coordinator;
 mod fleet;

@@ -16,11 +16,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
@@ -29,6 +28,7 @@ use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use crate::caller::{Called, Caller, Log};
 use crate::identity::{Identity, KeyError};
 use crate::link::{Chore, INTERRUPT_PATH, PATH, PROTOCOL_HEADER, QUIT_PATH, VERSION_HEADER};
 use crate::message::PROTOCOL;
@@ -154,8 +154,6 @@ pub fn serve(
     })
 }
 
-type Log = Arc<dyn Fn(&str) + Send + Sync>;
-
 async fn signal() -> &'static str {
     use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
@@ -173,7 +171,7 @@ async fn signal() -> &'static str {
 async fn accept(
     listener: TcpListener,
     tls: TlsAcceptor,
-    connections: mpsc::Sender<io::Result<TlsStream<TcpStream>>>,
+    connections: mpsc::Sender<io::Result<Caller>>,
     log: Log,
 ) {
     let room = Arc::new(Semaphore::new(HANDSHAKES_MAX));
@@ -194,7 +192,10 @@ async fn accept(
             let shaken = tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)).await;
             drop(permit);
             match shaken {
-                Ok(Ok(stream)) => drop(connections.send(Ok(stream)).await),
+                Ok(Ok(stream)) => {
+                    let caller = Caller::new(stream, peer, log);
+                    drop(connections.send(Ok(caller)).await);
+                }
                 Ok(Err(error)) => log(&format!("refused {peer}: {error}")),
                 Err(_) => log(&format!("refused {peer}: no handshake within 5 s")),
             }
@@ -227,6 +228,7 @@ impl tower_service::Service<http::Request<Body>> for Agent {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        request.extensions().get::<Called>().into_iter().for_each(Called::set);
         let agent = self.clone();
         let chore = match request.uri().path() {
             QUIT_PATH => Some(Chore::Quit),
