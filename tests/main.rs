@@ -27,6 +27,8 @@ mod fio_newer;
 mod fio_peer;
 mod fio_states;
 mod fio_traces;
+mod fleet;
+mod fleet_strangers;
 mod history;
 mod honest;
 mod hosts;
