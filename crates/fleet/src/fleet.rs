@@ -428,7 +428,7 @@ fn narrowest(one: Survey, other: &Survey) -> Survey {
     Survey {
         takes_direct: one.takes_direct && other.takes_direct,
         length_bytes: lengths.into_iter().flatten().min(),
-        engine: if one.engine == other.engine { one.engine } else { other.engine.clone() },
+        engine: if one.engine == other.engine { one.engine } else { other.engine },
         space,
         ..one
     }
