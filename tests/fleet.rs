@@ -156,8 +156,15 @@ impl UnderWay {
         self.fleet.agents[host].run_process().expect("a run goes on")
     }
 
-    /// The run ends, names the host, and keeps what was done until then.
+    /// The run ends, names the host, keeps what was done until then, and leaves nothing.
     fn ends(self, host: usize, why: &str) -> Fleet {
+        let fault = Instant::now();
+        let fleet = self.is_cut(host, why);
+        fleet.wait_until_clean(CLEAN_MAX.saturating_sub(fault.elapsed()));
+        fleet
+    }
+
+    fn is_cut(self, host: usize, why: &str) -> Fleet {
         let UnderWay { fleet, coordinator, json } = self;
         let fault = Instant::now();
         let ran = coordinator.wait();
@@ -178,8 +185,6 @@ impl UnderWay {
             let done = of["measurements"][0]["last_done"]["ops"].as_u64();
             assert!(done > Some(20), "host {index} did {done:?}");
         }
-        let left = CLEAN_MAX.saturating_sub(fault.elapsed());
-        fleet.wait_until_clean(left);
         fleet
     }
 }
@@ -211,6 +216,19 @@ fn a_killed_process_of_a_run_ends_the_run_and_its_agent_serves_the_next() {
     kill(run.process(1), Signal::KILL);
     let fleet = run.ends(1, "signal: 9 (SIGKILL)");
     let file = fleet.scratch.path("f");
+    let (ran, report) = fleet.measured(&["--target", &file, "--size", "64k", "--ops", "8"]);
+    went_well(&ran, &report);
+    fleet.wait_until_clean(END_MAX);
+}
+
+#[test]
+fn files_of_a_killed_process_are_removed_by_the_next_run() {
+    let run = UnderWay::begin();
+    // The first host has made the files; nobody else knows them.
+    kill(run.process(0), Signal::KILL);
+    let fleet = run.is_cut(0, "signal: 9 (SIGKILL)");
+    assert!(!fleet.scratch.entries().is_empty(), "no mark is left");
+    let file = fleet.scratch.path("g");
     let (ran, report) = fleet.measured(&["--target", &file, "--size", "64k", "--ops", "8"]);
     went_well(&ran, &report);
     fleet.wait_until_clean(END_MAX);

@@ -28,6 +28,7 @@ mod fio_peer;
 mod fio_states;
 mod fio_traces;
 mod fleet;
+mod fleet_network;
 mod fleet_strangers;
 mod history;
 mod honest;
