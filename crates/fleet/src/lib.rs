@@ -10,6 +10,8 @@ mod caller;
 mod clock;
 mod coordinator;
 mod fleet;
+#[cfg(test)]
+mod fuzz;
 mod guest;
 mod host;
 mod identity;

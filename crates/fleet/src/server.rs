@@ -395,3 +395,6 @@ async fn pass_up(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
