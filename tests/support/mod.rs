@@ -10,12 +10,14 @@
 //! | `mdtest.rs` | candor called as mdtest or md-workbench |
 //! | `vdbench.rs` | candor called as vdbench |
 //! | `ior.rs` | candor called as IOR |
+//! | `fleet.rs` | agents on this host |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
 
 mod devices;
 pub mod elbencho;
+pub mod fleet;
 pub mod ior;
 pub mod mdtest;
 mod program;

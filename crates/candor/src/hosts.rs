@@ -184,7 +184,9 @@ fn expand(text: &str) -> Result<Vec<String>, String> {
 
 fn ranges(word: &str) -> Result<Vec<String>, String> {
     // An address of IPv6 has colons in its brackets.
-    let opened = word.split_once('[').filter(|(_, rest)| !rest.contains(':'));
+    let opened = word
+        .split_once('[')
+        .filter(|(_, rest)| !rest.split(']').next().is_some_and(|within| within.contains(':')));
     let Some((front, rest)) = opened else {
         let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
         return match is_name {

@@ -15,6 +15,7 @@ use candor_run::{
 };
 
 use crate::allow::Allowed;
+use crate::caller::Log;
 use crate::guest;
 use crate::message::{
     Failure, FromAgent, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word,
@@ -49,7 +50,12 @@ impl Host {
     ///
     /// # Errors
     /// The kernel has no thread left.
-    pub fn new(allowed: Allowed, now_ns: fn() -> u64, answer: Answer) -> std::io::Result<Host> {
+    pub fn new(
+        allowed: Allowed,
+        now_ns: fn() -> u64,
+        answer: Answer,
+        log: Log,
+    ) -> std::io::Result<Host> {
         let (orders, received) = mpsc::channel();
         let control = Control::default();
         let peers = {
@@ -70,6 +76,7 @@ impl Host {
             peers: peers.clone(),
             interims: interims.clone(),
             answer: answer.clone(),
+            log,
         };
         let thread = thread::Builder::new().name("candor/host".into());
         let thread = Some(thread.spawn(move || executor.run())?);
@@ -131,6 +138,8 @@ struct Executor {
     peers: Peers,
     interims: Arc<Mutex<Vec<u64>>>,
     answer: Answer,
+    /// Gets what is refused.
+    log: Log,
 }
 
 /// A host's part in a run.
@@ -234,6 +243,12 @@ impl Executor {
         (self.answer)(FromAgent::Reply { id, reply });
     }
 
+    /// An answer that this agent does not serve something, which its log tells too.
+    fn refused(&self, place: &Place, why: String) -> Reply {
+        (self.log)(&format!("refused: {why}"));
+        place.failed(why, 3)
+    }
+
     fn request(&self, local: &mut Local, place: &mut Place, id: u64, request: Request) {
         let reply = match request {
             Request::Probe { paths, name } => self.probe(place, &paths, &name),
@@ -243,7 +258,7 @@ impl Executor {
                 Reply { seen, ..Reply::default() }
             }
             Request::Survey { path } => match self.allowed.path(&path) {
-                Err(why) => place.failed(why, 3),
+                Err(why) => self.refused(place, why),
                 Ok(()) => match local.survey(&path) {
                     Ok(survey) => Reply { surveys: vec![told(survey)], ..Reply::default() },
                     Err(error) => place.refused(&error),
@@ -282,7 +297,7 @@ impl Executor {
 
     fn probe(&self, place: &mut Place, paths: &[std::path::PathBuf], name: &str) -> Reply {
         if let Some(why) = paths.iter().find_map(|path| self.allowed.path(path).err()) {
-            return place.failed(why, 3);
+            return self.refused(place, why);
         }
         match Probes::put(paths, name, place.join.host) {
             Ok(probes) => {
@@ -295,7 +310,7 @@ impl Executor {
 
     fn open(&self, local: &mut Local, place: &mut Place, plan: &Plan) -> Reply {
         if let Err(why) = self.allowed.check(plan) {
-            return place.failed(why, 3);
+            return self.refused(place, why);
         }
         place.plan = guest::plan(plan, &place.guests());
         match local.open(&place.plan) {
@@ -308,14 +323,14 @@ impl Executor {
     fn prepare(&self, local: &mut Local, place: &mut Place, id: u64, task: PhaseTask) {
         if let Some(plan) = &task.plan {
             if let Err(why) = self.allowed.check(plan) {
-                return self.reply(id, place.failed(why, 3));
+                return self.reply(id, self.refused(place, why));
             }
             place.plan = guest::plan(plan, &place.guests());
         }
         let PhaseTask { phase, index, repeat, follow_up, .. } = task;
         let alone = Plan { phases: vec![phase], ..place.plan.clone() };
         if let Err(why) = self.allowed.check(&alone) {
-            return self.reply(id, place.failed(why, 3));
+            return self.reply(id, self.refused(place, why));
         }
         // A phase of the plan is that one itself: what others before it make is told by its place.
         let alone = guest::plan(&alone, &place.guests());

@@ -82,6 +82,10 @@ impl Identity {
     /// # Errors
     /// The token is short.
     pub fn of_token(token: &str) -> Result<Identity, KeyError> {
+        Identity::of_token_until(token, SystemTime::now() + 365 * CLOCKS_DIFFER)
+    }
+
+    fn of_token_until(token: &str, until: SystemTime) -> Result<Identity, KeyError> {
         if token.len() < TOKEN_MIN {
             return Err(KeyError::ShortToken(token.len()));
         }
@@ -89,7 +93,14 @@ impl Identity {
         let key = [&PKCS8_HEAD[..], &seed[..]].concat();
         let authority = KeyPair::try_from(key).map_err(unusable)?;
         // Whoever knows the token makes a certificate for each run.
-        Identity::signed_by(&authority, SystemTime::now() + 365 * CLOCKS_DIFFER)
+        Identity::signed_by(&authority, until)
+    }
+
+    /// The same, but no longer valid.
+    #[cfg(test)]
+    pub fn expired(token: &str) -> Identity {
+        let until = SystemTime::now() - Duration::from_secs(3600);
+        Identity::of_token_until(token, until).expect("long enough")
     }
 
     fn signed_by(authority: &KeyPair, until: SystemTime) -> Result<Identity, KeyError> {

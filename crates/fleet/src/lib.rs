@@ -6,9 +6,12 @@
 //! carry its messages, and a simulation does so in tests.
 
 mod allow;
+mod caller;
 mod clock;
 mod coordinator;
 mod fleet;
+#[cfg(test)]
+mod fuzz;
 mod guest;
 mod host;
 mod identity;

@@ -16,11 +16,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, Semaphore, mpsc};
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
@@ -29,6 +28,7 @@ use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use crate::caller::{Called, Caller, Log};
 use crate::identity::{Identity, KeyError};
 use crate::link::{Chore, INTERRUPT_PATH, PATH, PROTOCOL_HEADER, QUIT_PATH, VERSION_HEADER};
 use crate::message::PROTOCOL;
@@ -131,7 +131,7 @@ pub fn serve(
             interrupt: Arc::default(),
         };
         let ended = agent.ended.clone();
-        let busy = agent.busy.clone();
+        let (busy, interrupt) = (agent.busy.clone(), agent.interrupt.clone());
         let stop = async move {
             let reason = tokio::select! {
                 signal = signal() => signal,
@@ -147,13 +147,12 @@ pub fn serve(
             () = stop => {}
             _ = server.serve_with_incoming(agent, incoming) => {}
         }
-        // A run that goes on sees that its call has ended, and cleans up.
+        // Calls live as long as the runtime does; a run that goes on cleans up before that.
+        interrupt.notify_waiters();
         let _ = tokio::time::timeout(CLEAN_UP_MAX, busy.lock()).await;
         Ok(())
     })
 }
-
-type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
 async fn signal() -> &'static str {
     use tokio::signal::unix::{SignalKind, signal};
@@ -172,7 +171,7 @@ async fn signal() -> &'static str {
 async fn accept(
     listener: TcpListener,
     tls: TlsAcceptor,
-    connections: mpsc::Sender<io::Result<TlsStream<TcpStream>>>,
+    connections: mpsc::Sender<io::Result<Caller>>,
     log: Log,
 ) {
     let room = Arc::new(Semaphore::new(HANDSHAKES_MAX));
@@ -193,7 +192,10 @@ async fn accept(
             let shaken = tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)).await;
             drop(permit);
             match shaken {
-                Ok(Ok(stream)) => drop(connections.send(Ok(stream)).await),
+                Ok(Ok(stream)) => {
+                    let caller = Caller::new(stream, peer, log);
+                    drop(connections.send(Ok(caller)).await);
+                }
                 Ok(Err(error)) => log(&format!("refused {peer}: {error}")),
                 Err(_) => log(&format!("refused {peer}: no handshake within 5 s")),
             }
@@ -226,6 +228,7 @@ impl tower_service::Service<http::Request<Body>> for Agent {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        request.extensions().get::<Called>().into_iter().for_each(Called::set);
         let agent = self.clone();
         let chore = match request.uri().path() {
             QUIT_PATH => Some(Chore::Quit),
@@ -392,3 +395,6 @@ async fn pass_up(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

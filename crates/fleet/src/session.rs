@@ -11,6 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::allow::Allowed;
+use crate::caller::Log;
 use crate::clock::now_ns;
 use crate::host::Host;
 use crate::identity::Identity;
@@ -31,7 +32,8 @@ enum Input {
     Below(Arrived),
 }
 
-/// Serves a run until its input ends. The reason, where that was no orderly end.
+/// Serves a run until its input ends; `log` gets what is refused. The reason, where that was no
+/// orderly end.
 ///
 /// # Errors
 /// The kernel's: no thread, no descriptor, a pipe that breaks.
@@ -40,14 +42,16 @@ pub fn serve(
     identity: Identity,
     input: impl Read + Send + 'static,
     output: impl Write,
+    log: impl Fn(&str) + Send + Sync + 'static,
 ) -> io::Result<Option<String>> {
+    let log: Log = Arc::new(log);
     let (sender, inputs) = mpsc::channel();
     let here = sender.clone();
     // This end takes everything until it is dropped.
     let answer = Arc::new(move |message| drop(here.send(Input::Here(Box::new(message)))));
     let mut session = Session {
         node: Node::agent(now_ns()),
-        host: Host::new(allowed, now_ns, answer)?,
+        host: Host::new(allowed, now_ns, answer, log)?,
         links: None,
         identity,
         sender: sender.clone(),

@@ -187,7 +187,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let served = draft.keys.identity().and_then(|identity| {
         if matches.get_flag(SESSION) {
             let served =
-                candor_fleet::serve_run(draft.allowed, identity, io::stdin(), io::stdout());
+                candor_fleet::serve_run(draft.allowed, identity, io::stdin(), io::stdout(), log);
             return match served.map_err(|error| error.to_string())? {
                 None => Ok(()),
                 Some(why) => Err(why),

@@ -30,7 +30,7 @@ pub(super) const HOSTS: &[Row<Value>] = &[
             put_number(&mut count, t, [0, 1 << 20])?;
             store(&mut d.options.hosts.count, Some(count))
         },
-        "hosts to use of the list").exact("hosts", "1"),
+        "hosts to use of the list").exact("hosts", "0"),
     refused_switch("nosvcshare", "each service has files of its own", NO_SHARE),
     switch("quit", |d, t| put(&mut d.options.hosts.quit, t), "end services").exact("", "true"),
     switch("interrupt", |d, t| put(&mut d.options.hosts.interrupt, t),

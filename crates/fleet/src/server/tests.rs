@@ -1,0 +1,161 @@
+//! Agents behind real handshakes.
+
+use std::sync::Mutex;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use tonic::client;
+use tonic::transport::Endpoint;
+
+use super::*;
+use crate::link::{Links, tell};
+use crate::message::ToAgent;
+use crate::network::Arrival;
+
+const TOKEN: &str = "a token of these tests";
+/// Longest wait for anything.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// An agent on a thread, whose runs do nothing until they end.
+struct Served {
+    address: String,
+    lines: Arc<Mutex<Vec<String>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Served {
+    fn begin() -> Served {
+        let listening = Listening::on(([127, 0, 0, 1], 0).into()).expect("a port");
+        let address = format!("127.0.0.1:{}", listening.port());
+        let words = ["-c", "cat > /dev/null"].map(OsString::from).into();
+        let session = SessionCommand { program: "/bin/sh".into(), words, ..Default::default() };
+        let lines = Arc::<Mutex<Vec<String>>>::default();
+        let log = {
+            let lines = lines.clone();
+            move |line: &str| lines.lock().expect("no panic").push(line.to_owned())
+        };
+        let thread = std::thread::spawn(move || {
+            let options = Options { session, once: false };
+            serve(listening, &keys(), options, log).expect("it serves");
+        });
+        Served { address, lines, thread: Some(thread) }
+    }
+
+    fn has_said(&self, text: &str) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < LIMIT {
+            if self.lines.lock().expect("no panic").iter().any(|line| line.contains(text)) {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let left = tell(&keys(), &[self.address.clone()], Chore::Quit);
+        let ended = self.thread.take().map(JoinHandle::join);
+        if !std::thread::panicking() {
+            assert!(left.is_empty() && ended.is_some_and(|ended| ended.is_ok()), "{left:?}");
+        }
+    }
+}
+
+fn keys() -> Identity {
+    Identity::of_token(TOKEN).expect("long enough")
+}
+
+/// A link with these keys, and how it ends.
+fn linked(identity: Identity, address: &str) -> (Links, Receiver<String>) {
+    let (sender, ended) = channel();
+    let links = Links::new(identity, move |arrived| {
+        if let Arrival::Broken(why) = arrived.arrival {
+            // Whoever asks first has what it wants.
+            let _ = sender.send(why);
+        }
+    });
+    let links = links.expect("a thread");
+    links.connect(0, address);
+    (links, ended)
+}
+
+#[test]
+fn keys_of_others_and_of_yesterday_do_not_get_past_the_handshake() {
+    let served = Served::begin();
+    let cases = [
+        (Identity::of_token("a token of somebody else").expect("long enough"), "DecryptError"),
+        (Identity::expired(TOKEN), "certificate expired"),
+    ];
+    for (identity, line) in cases {
+        let (_links, ended) = linked(identity, &served.address);
+        let why = ended.recv_timeout(LIMIT).expect("the link ends");
+        assert!(!why.is_empty());
+        assert!(served.has_said(line), "{why}");
+    }
+    let lines = served.lines.lock().expect("no panic").clone();
+    assert!(!lines.iter().any(|line| line.contains("run begun")), "{lines:?}");
+}
+
+#[test]
+fn one_run_goes_on_at_a_time() {
+    let served = Served::begin();
+    let (first, first_ended) = linked(keys(), &served.address);
+    first.send(0, ToAgent::Discard);
+    assert!(served.has_said("run begun, process "));
+    let (second, ended) = linked(keys(), &served.address);
+    let why = ended.recv_timeout(LIMIT).expect("the link ends");
+    assert_eq!(why, "this agent has another run; wait for its end");
+    drop((first, first_ended, second));
+    assert!(served.has_said("run ended: the coordinator has ended it; exit status: 0"));
+    let (third, ended) = linked(keys(), &served.address);
+    third.send(0, ToAgent::Discard);
+    assert!(ended.recv_timeout(Duration::from_millis(300)).is_err(), "it is served");
+}
+
+/// The answer to a call with this version of the messages and a frame of so many bytes.
+async fn called(address: &str, protocol: &str, bytes: usize) -> Result<(), Status> {
+    let endpoint = Endpoint::from_shared(format!("https://{address}")).expect("an address");
+    let endpoint = endpoint.tls_config(keys().client()).expect("keys");
+    let channel = endpoint.connect().await.expect("a connection");
+    let mut grpc = client::Grpc::new(channel).max_encoding_message_size(usize::MAX);
+    grpc.ready().await.expect("ready");
+    let frame = Frame { body: vec![7; bytes].into() };
+    let frames = tokio_stream::iter([frame]).chain(tokio_stream::pending());
+    let mut request = Request::new(frames);
+    let version = protocol.parse().expect("a header");
+    request.metadata_mut().insert(PROTOCOL_HEADER, version);
+    request.metadata_mut().insert(VERSION_HEADER, "7.7".parse().expect("a header"));
+    let codec = ProstCodec::<Frame, Frame>::default();
+    let path = http::uri::PathAndQuery::from_static(PATH);
+    let mut answers = grpc.streaming(request, path, codec).await?.into_inner();
+    while let Some(answer) = answers.next().await {
+        answer?;
+    }
+    Ok(())
+}
+
+#[test]
+fn another_version_is_told_and_a_long_message_ends_its_run() {
+    let served = Served::begin();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.expect("a runtime");
+    let other = runtime.block_on(called(&served.address, "99", 1)).expect_err("refused");
+    let own = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        other.message(),
+        format!(
+            "this agent is of candor {own} and speaks version {PROTOCOL} of the protocol, the \
+             coordinator is of candor 7.7 and speaks 99; install the same version on all hosts"
+        )
+    );
+    assert!(served.has_said("refused a run: this agent is of candor"));
+    let protocol = PROTOCOL.to_string();
+    let _ = runtime.block_on(called(&served.address, &protocol, FRAME_MAX + 4096));
+    assert!(served.has_said("message length too large"), "{:?}", served.lines.lock());
+    let (link, ended) = linked(keys(), &served.address);
+    link.send(0, ToAgent::Discard);
+    assert!(ended.recv_timeout(Duration::from_millis(300)).is_err(), "it serves on");
+}
