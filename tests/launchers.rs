@@ -73,11 +73,53 @@ fn one_rank_is_told_and_ranks_of_several_hosts_are_refused() {
     let words = ["mdtest", "-F", "-C", "-n", "3", "-d", &directory];
     let all = launched(&one, &words);
     assert!(text(&all[0].stderr).contains("mpirun has started 1 rank; --ranks N"), "{all:?}");
-    let hosts = [("PMI_RANK", "{rank}"), ("PMI_SIZE", "4"), ("MPI_LOCALNRANKS", "2")];
+    // Two nodes of Slurm without PMI, and no directory in which they could meet.
+    let hosts = [
+        ("SLURM_STEP_ID", "0"),
+        ("SLURM_PROCID", "{rank}"),
+        ("SLURM_LOCALID", "0"),
+        ("SLURM_STEP_NUM_TASKS", "4"),
+        ("SLURM_NNODES", "2"),
+        ("SLURM_JOB_ID", "7"),
+        ("CANDOR_RENDEZVOUS", "/nonexistent"),
+    ];
     let all = launched(&hosts, &words);
     assert!(all.iter().all(|output| output.status.code() == Some(1)), "{all:?}");
-    assert!(text(&all[0].stderr).contains("4 ranks on several hosts"), "{all:?}");
-    assert!(all[1..].iter().all(|output| output.stderr.is_empty()), "{all:?}");
+    assert!(text(&all[0].stderr).contains("rank 0 of srun on several hosts: cannot write"), "{all:?}");
+}
+
+/// Ranks 0 and 1 stand for one node, 2 and 3 for another one: they meet by files.
+#[test]
+fn ranks_of_several_hosts_meet_and_do_the_work_of_one() {
+    let scratch = Scratch::new();
+    let (file, meeting) = (scratch.path("f"), Scratch::new());
+    let directory = meeting.path("");
+    let words = ["ior", "-w", "-k", "-F", "-b", "64k", "-t", "16k", "-o", &file];
+    let of_rank = |rank: u32| {
+        let (node, local) = (rank / 2, (rank % 2).to_string());
+        let mut command = std::process::Command::new(crate::support::program::candor());
+        command.args(words).env("CANDOR_HISTORY", "off");
+        command.env("SLURM_STEP_ID", "0").env("SLURM_JOB_ID", "7").env("SLURM_NNODES", "2");
+        command.env("SLURM_PROCID", rank.to_string()).env("SLURM_LOCALID", &local);
+        command.env("SLURM_STEP_NUM_TASKS", "4").env("SLURM_NODEID", node.to_string());
+        command.env("CANDOR_RENDEZVOUS", &directory);
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.spawn().expect("candor is started")
+    };
+    let all: Vec<_> = (0..4).map(of_rank).collect();
+    let all: Vec<_> = all.into_iter().map(|one| one.wait_with_output().expect("it ends")).collect();
+    for (rank, output) in all.iter().enumerate() {
+        assert!(output.status.success(), "{rank}: {}", text(&output.stderr));
+        assert_eq!(output.stdout.is_empty(), rank > 0, "{rank}");
+    }
+    let told = text(&all[0].stdout);
+    assert!(told.contains("tasks               : 4"), "{told}");
+    assert!(told.contains("nodes               : 2"), "{told}");
+    let mut files = scratch.entries();
+    files.sort();
+    let expected: Vec<String> = (0..4).map(|rank| format!("f.{rank:08}")).collect();
+    assert_eq!(files, expected);
+    assert_eq!(meeting.entries(), Vec::<String>::new(), "the meeting leaves nothing");
 }
 
 #[test]
