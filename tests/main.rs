@@ -23,6 +23,7 @@ mod figures;
 mod fio;
 mod fio_consumers;
 mod fio_files;
+mod fio_fleet;
 mod fio_newer;
 mod fio_peer;
 mod fio_states;

@@ -9,12 +9,14 @@
 pub mod complaints;
 pub mod failures;
 pub mod host;
+pub mod hosts;
 pub mod launch;
 pub mod monitor;
 pub mod operations;
 mod own;
 pub mod progress;
 pub mod run;
+pub mod service;
 pub mod sink;
 pub mod verdict;
 
