@@ -53,6 +53,7 @@ mod trees;
 mod user;
 mod vdbench;
 mod vdbench_files;
+mod vdbench_fleet;
 mod vdbench_validation;
 mod verify;
 mod watch;

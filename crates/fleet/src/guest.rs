@@ -1,7 +1,7 @@
 //! A plan as one host has it: without the work of other hosts, and not to make or remove what other
 //! hosts make.
 
-use candor_plan::{Create, Hooks, Job, Layout, Plan, Work};
+use candor_plan::{Create, Hooks, Job, Layout, Plan, Target, Work};
 
 /// The plan of a host that is a guest at some of its targets, by index: these are used as they are
 /// found, and left. Whoever makes them has had the user's consent. Hosts that run the plan each by
@@ -11,13 +11,14 @@ pub fn plan(plan: &Plan, host: u32, guests: &[bool]) -> Plan {
     if plan.hosts_apart {
         return plan;
     }
+    let makers = made_here(&plan, host);
     let jobs = plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs);
     for job in jobs.filter(|job| job.only_on.is_some_and(|only| only != host)) {
         job.targets.clear();
         job.hooks = Hooks::default();
     }
     let names: Vec<String> = (plan.targets.iter().zip(guests))
-        .filter(|(_, is_guest)| **is_guest)
+        .filter(|(target, is_guest)| **is_guest && !makers.contains(&target.name))
         .map(|(target, _)| target.name.clone())
         .collect();
     let is_guest = |job: &Job| job.targets.iter().any(|target| names.contains(target));
@@ -42,9 +43,23 @@ pub fn plan(plan: &Plan, host: u32, guests: &[bool]) -> Plan {
     plan
 }
 
+/// Names of targets that only single hosts use, of which this is the first: whoever else sees them
+/// leaves them alone.
+fn made_here(plan: &Plan, host: u32) -> Vec<String> {
+    let users = |target: &Target| {
+        let jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+        let users = jobs.filter(|job| job.targets.contains(&target.name)).map(|job| job.only_on);
+        // None where a job runs everywhere.
+        users.collect::<Option<Vec<u32>>>()
+    };
+    let is_first =
+        |target: &&Target| users(target).is_some_and(|users| users.iter().min() == Some(&host));
+    plan.targets.iter().filter(is_first).map(|target| target.name.clone()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use candor_plan::{Phase, Target};
+    use candor_plan::Phase;
 
     use super::*;
 
@@ -73,5 +88,14 @@ mod tests {
             here.phases[0].jobs.iter().map(|job| job.targets.len()).collect::<Vec<_>>()
         };
         assert_eq!((targets(0), targets(1)), (vec![1, 1, 0], vec![1, 0, 1]));
+        let target = Target { name: "t".into(), ..Target::default() };
+        let created = |only: &[Option<u32>]| {
+            let jobs = only.iter().map(|only| job(*only)).collect();
+            let phases = vec![Phase { jobs, ..Phase::default() }];
+            let all = Plan { phases, targets: vec![target.clone()], ..of_all.clone() };
+            plan(&all, 1, &[true]).targets[0].create == target.create
+        };
+        assert!(created(&[Some(1), Some(2)]), "the first of those that use it makes it");
+        assert!(!created(&[Some(0), Some(1)]) && !created(&[Some(1), None]));
     }
 }

@@ -325,7 +325,10 @@ impl Executor {
         let alone = place.own(&alone);
         let of_plan = index.and_then(|index| place.plan.phases.get(index));
         let phase: &Phase = of_plan.unwrap_or(&alone.phases[0]);
-        let run_task = Task { plan: &place.plan, phase, index, repeat, follow_up };
+        // Who makes the files of another phase is told by that one.
+        let added = Plan { targets: alone.targets.clone(), ..place.plan.clone() };
+        let plan = if of_plan.is_some() { &place.plan } else { &added };
+        let run_task = Task { plan, phase, index, repeat, follow_up };
         match local.prepare(&run_task) {
             Err(error) => self.reply(id, place.refused(&error)),
             Ok(ready) => {
