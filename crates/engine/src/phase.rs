@@ -128,9 +128,9 @@ impl<'a> Task<'a> {
 
     /// Ranks of the workers of a job on this host.
     pub fn ranks(&self, job: &Job) -> Ranks {
-        match job.on_first_host {
-            true => HostIndex::ALONE.ranks(job.workers),
-            false => self.host.ranks(job.workers),
+        match job.only_on {
+            Some(_) => HostIndex::ALONE.ranks(job.workers),
+            None => self.host.ranks(job.workers),
         }
     }
 

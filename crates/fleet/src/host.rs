@@ -168,6 +168,11 @@ impl Place {
         self.storage_of.iter().map(|of| *of != self.join.host).collect()
     }
 
+    /// The plan as this host has it.
+    fn own(&self, plan: &Plan) -> Plan {
+        guest::plan(plan, self.join.host, &self.guests())
+    }
+
     /// Round in which this host acts: those that find what others make come later.
     fn round(&self) -> u32 {
         u32::from(self.guests().contains(&true))
@@ -312,7 +317,7 @@ impl Executor {
         if let Err(why) = self.allowed.check(plan) {
             return self.refused(place, why);
         }
-        place.plan = guest::plan(plan, &place.guests());
+        place.plan = place.own(plan);
         match local.open(&place.plan) {
             Ok(()) => Reply { hosts: place.records(local.hosts().to_vec()), ..Reply::default() },
             Err(error) => place.refused(&error),
@@ -325,7 +330,7 @@ impl Executor {
             if let Err(why) = self.allowed.check(plan) {
                 return self.reply(id, self.refused(place, why));
             }
-            place.plan = guest::plan(plan, &place.guests());
+            place.plan = place.own(plan);
         }
         let PhaseTask { phase, index, repeat, follow_up, .. } = task;
         let alone = Plan { phases: vec![phase], ..place.plan.clone() };
@@ -333,10 +338,13 @@ impl Executor {
             return self.reply(id, self.refused(place, why));
         }
         // A phase of the plan is that one itself: what others before it make is told by its place.
-        let alone = guest::plan(&alone, &place.guests());
+        let alone = place.own(&alone);
         let of_plan = index.and_then(|index| place.plan.phases.get(index));
         let phase: &Phase = of_plan.unwrap_or(&alone.phases[0]);
-        let run_task = Task { plan: &place.plan, phase, index, repeat, follow_up };
+        // Who makes the files of another phase is told by that one.
+        let added = Plan { targets: alone.targets.clone(), ..place.plan.clone() };
+        let plan = if of_plan.is_some() { &place.plan } else { &added };
+        let run_task = Task { plan, phase, index, repeat, follow_up };
         match local.prepare(&run_task) {
             Err(error) => self.reply(id, place.refused(&error)),
             Ok(ready) => {

@@ -28,6 +28,10 @@ pub struct Plan {
     /// Hosts that run it together, each with all workers of each job: ranks count over all.
     #[serde(skip_serializing_if = "is_one")]
     pub hosts: u32,
+    /// Each of these hosts runs it as if there were no other: ranks and files count within a host,
+    /// and phases begin together on all.
+    #[serde(skip_serializing_if = "is_false")]
+    pub hosts_apart: bool,
     /// Memory that each host keeps occupied from before the first phase until the end of the last,
     /// in bytes or as a share of what the host has, so that less is left to the page cache.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -56,6 +60,7 @@ impl Default for Plan {
             seed: 1,
             repeats: 1,
             hosts: 1,
+            hosts_apart: false,
             occupy_memory: None,
             targets: Vec::new(),
             phases: Vec::new(),
@@ -66,7 +71,8 @@ impl Default for Plan {
 impl Plan {
     /// Workers of a job on all hosts.
     pub fn ranks(&self, job: &Job) -> u64 {
-        let hosts = if job.on_first_host { 1 } else { self.hosts.max(1) };
+        let is_on_one = job.only_on.is_some() || self.hosts_apart;
+        let hosts = if is_on_one { 1 } else { self.hosts.max(1) };
         u64::from(job.workers) * u64::from(hosts)
     }
 
@@ -389,9 +395,9 @@ pub struct Job {
     /// Only make its files ready, and run nothing.
     #[serde(default)]
     pub prepare_only: bool,
-    /// Of several hosts only the first has its workers.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub on_first_host: bool,
+    /// Of several hosts only that one, by its number from 0, has its workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only_on: Option<u32>,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]
     pub background: bool,
@@ -456,7 +462,7 @@ impl Default for Job {
             delay: Nanos(0),
             after: Vec::new(),
             prepare_only: false,
-            on_first_host: false,
+            only_on: None,
             background: false,
             on_done: OnDone::GoOn,
             hooks: Hooks::default(),

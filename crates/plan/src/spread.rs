@@ -22,7 +22,7 @@ fn spread(job: &mut Job, hosts: u32) -> Result<(), String> {
     if job.workers.is_multiple_of(hosts) {
         job.workers /= hosts;
     } else if job.workers == 1 {
-        job.on_first_host = true;
+        job.only_on = Some(0);
     } else {
         return Err(format!(
             "job `{}` has {} workers, which are not the same number on each of {hosts} hosts",
@@ -44,8 +44,8 @@ mod tests {
         let plan = Plan { phases: vec![phase(vec![of(8), of(1)])], ..Plan::default() };
         let spread = plan.spread(4).expect("8 are dealt to 4");
         let [many, one] = &spread.phases[0].jobs[..] else { panic!("two jobs") };
-        assert_eq!((many.workers, many.on_first_host, spread.ranks(many)), (2, false, 8));
-        assert_eq!((one.workers, one.on_first_host, spread.ranks(one)), (1, true, 1));
+        assert_eq!((many.workers, many.only_on, spread.ranks(many)), (2, None, 8));
+        assert_eq!((one.workers, one.only_on, spread.ranks(one)), (1, Some(0), 1));
         let wrong = Plan { phases: vec![phase(vec![of(6)])], ..Plan::default() };
         assert!(wrong.spread(4).is_err());
         assert_eq!(plan.spread(1).as_ref(), Ok(&plan));

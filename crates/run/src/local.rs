@@ -16,7 +16,7 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
-use candor_plan::{Engine, Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target};
+use candor_plan::{Engine, Job, Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target};
 use candor_record::facts::{Extents, Fact, FileFacts, Missing, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
@@ -117,7 +117,10 @@ impl Local {
 
     /// This host's number among those of a plan.
     fn place(&self, plan: &Plan) -> HostIndex {
-        HostIndex { host: self.peers.host(), hosts: plan.hosts.max(1) }
+        match plan.hosts_apart {
+            true => HostIndex::ALONE,
+            false => HostIndex { host: self.peers.host(), hosts: plan.hosts.max(1) },
+        }
     }
 
     fn sampler(&self, files: &PhaseFiles) -> Sampler {
@@ -157,11 +160,12 @@ impl Local {
     /// Adds the jobs that are only to be made ready, and those whose first command fails.
     fn leave_out(&mut self, phase: &Phase, skipped: &mut Vec<SkippedJob>) -> Result<(), RunError> {
         let failed: HashSet<usize> = skipped.iter().map(|skipped| skipped.job).collect();
-        let is_first = self.peers.host() == 0;
+        let host = self.peers.host();
+        let is_here = |job: &Job| job.only_on.is_none_or(|only| only == host);
         let jobs = || phase.jobs.iter().enumerate().filter(|(at, _)| !failed.contains(at));
-        let elsewhere = jobs().filter(|(_, job)| job.on_first_host && !is_first);
+        let elsewhere = jobs().filter(|(_, job)| !is_here(job));
         skipped.extend(elsewhere.map(|(at, job)| SkippedJob::elsewhere(at, job)));
-        let jobs = || jobs().filter(|(_, job)| is_first || !job.on_first_host);
+        let jobs = || jobs().filter(|(_, job)| is_here(job));
         let (only_prepared, run): (Vec<_>, Vec<_>) = jobs().partition(|(_, job)| job.prepare_only);
         skipped.extend(only_prepared.into_iter().map(|(at, job)| SkippedJob::prepared(at, job)));
         let hooks =

@@ -3,6 +3,7 @@
 //! Programs rely on this: nothing on stderr when all went well, results on stdout or in the file of
 //! `--output`, the number of failed jobs as exit code.
 
+mod clients;
 mod cpus;
 mod crctest;
 mod debug;
@@ -21,11 +22,13 @@ use std::ffi::OsString;
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
+use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::{help, lower, read, show_command};
 use candor_dialects::kit::{Diagnostic, Texts};
 use candor_record::Note;
 use clap::{Arg, Command};
 
+use self::clients::Clients;
 use self::debug::Debug;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
@@ -56,8 +59,16 @@ pub fn main(argv: &[OsString]) -> u8 {
     if let Some(Instead::Help | Instead::Version) = flags.instead {
         return instead::main(&flags);
     }
+    diagnostics.extend(clients::refused(&ast, &flags));
+    if flags.pid_file.is_some() && flags.server.is_none() {
+        let wrong = Diagnostic::nowhere("daemonize", "--daemonize is for servers");
+        diagnostics.push(wrong.remedy("add --server"));
+    }
     if !diagnostics.is_empty() {
         return tell(&diagnostics, &ast.texts, &flags);
+    }
+    if let Some(address) = &flags.server {
+        return done(clients::serve(address, flags.pid_file.as_deref()), &flags);
     }
     match flags.instead {
         None | Some(Instead::ParseOnly | Instead::ShowCommand | Instead::MergeOnly) => {
@@ -86,10 +97,27 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         let debug = Debug::new(&flags.debug);
         return printed(&(debug.begin() + &debug.words(ast)));
     }
-    let mut lowered = match lower::lower(ast, &lower::ThisHost) {
-        Ok(lowered) => lowered,
-        Err(diagnostics) => return tell(&diagnostics, &ast.texts, flags),
+    let lowered = match ast.clients.is_empty() {
+        true => Ok(lower::lower(ast, &lower::ThisHost).map(|lowered| (lowered, None))),
+        false => {
+            clients::lowered(ast).map(|lowered| lowered.map(|(l, clients)| (l, Some(clients))))
+        }
     };
+    let (lowered, clients) = match lowered {
+        Ok(Ok(lowered)) => lowered,
+        Ok(Err(diagnostics)) => return tell(&diagnostics, &ast.texts, flags),
+        Err(sentence) => return done(Err(sentence), flags),
+    };
+    run(ast, (lowered, clients), flags, argv)
+}
+
+/// Runs jobs that are lowered.
+fn run(
+    ast: &Ast,
+    (mut lowered, clients): (Lowered, Option<Clients>),
+    flags: &Flags,
+    argv: &[OsString],
+) -> u8 {
     let mut diagnostics = forbidden::notes(&lowered.notes, flags);
     diagnostics.extend(forbidden::by_work(&lowered, flags));
     if !diagnostics.is_empty() {
@@ -116,7 +144,18 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
     if flags.instead == Some(Instead::MergeOnly) {
         return 0;
     }
-    run::main(ast, &lowered, flags, argv)
+    run::main(ast, (&lowered, clients), flags, argv)
+}
+
+/// The exit code of what is no run of jobs.
+fn done(done: Result<(), String>, flags: &Flags) -> u8 {
+    match done {
+        Ok(()) => 0,
+        Err(sentence) => {
+            complaints(flags).sentence(&sentence);
+            WRONG
+        }
+    }
 }
 
 /// Complains on stderr and, as fio does, in the file of `--output`.

@@ -7,6 +7,7 @@
 mod anchors;
 mod drive;
 mod host;
+mod hosts;
 mod monitor;
 mod outcome;
 mod pages;
@@ -25,7 +26,7 @@ use candor_dialects::vdbench::definitions::rd::Rd;
 use candor_dialects::vdbench::definitions::replay::ReplayGroup;
 use candor_dialects::vdbench::definitions::sd::Sd;
 use candor_dialects::vdbench::definitions::wd::Wd;
-use candor_dialects::vdbench::lower::{Lowered, Request, lower};
+use candor_dialects::vdbench::lower::{Lowered, Request, Systems, lower};
 use candor_dialects::vdbench::options::{self, Instead, Reading, TABLE};
 use candor_dialects::vdbench::runs::expand;
 use clap::{Arg, Command};
@@ -124,5 +125,13 @@ pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
         return Err(vec![error.remedy("add rd=")]);
     }
     let Reading { file, texts, options: asked, .. } = reading;
-    lower(&Request { file, texts, asked, host: &ThisHost }, &runs)
+    let systems = Systems::of(file, &ThisHost);
+    // A simulation looks at nothing.
+    if systems.is_empty() || asked.is_simulation {
+        return lower(&Request { file, texts, asked, host: &ThisHost }, &runs);
+    }
+    let wrong = |sentence: String| vec![Diagnostic::nowhere("hosts", sentence)];
+    let there = hosts::There::join(&systems).map_err(wrong)?;
+    let lowered = lower(&Request { file, texts, asked, host: &there }, &runs);
+    there.looked().map_err(wrong).and(lowered)
 }

@@ -4,6 +4,7 @@
 //! [`FioEnvironment`], so that tests need no host.
 
 mod argv;
+mod clients;
 mod expand;
 mod job_file;
 
@@ -11,6 +12,8 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use crate::kit::{Assignment, Diagnostic, Environment, Span, Spelling, Texts, Word};
+
+pub use clients::{Address, Client, PORT};
 
 /// The surroundings of a command line of fio: files, variables, and what keywords stand for.
 pub trait FioEnvironment: Environment {
@@ -112,6 +115,8 @@ pub struct Ast {
     pub globals: Vec<Block>,
     /// The jobs: those of the command line first, then file by file.
     pub sections: Vec<Section>,
+    /// Hosts that run the jobs, in the order written; none where this one does.
+    pub clients: Vec<Client>,
     /// The texts that all places point into.
     pub texts: Texts,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use candor_plan::Nanos;
 
-use super::ast::{Ast, Given};
+use super::ast::{Address, Ast, Given};
 use super::job::Output;
 use crate::kit::{Diagnostic, Refused, Support};
 
@@ -43,6 +43,10 @@ pub struct Flags {
     pub pools: Option<String>,
     /// The idleness of CPUs is measured while jobs run.
     pub idle: Option<IdleKind>,
+    /// Where to wait for clients instead of running jobs.
+    pub server: Option<Address>,
+    /// A server goes on in the background, and its number stands in this file.
+    pub pid_file: Option<PathBuf>,
 }
 
 /// The idleness of CPUs, as it is shown.
@@ -292,9 +296,9 @@ mod tests {
     fn values_that_make_no_sense_are_reported() {
         for (word, message) in [
             (
-                "client=host",
-                "command line:1:1: --client cannot be done; candor does not drive other hosts \
-                 yet; start it on each of them",
+                "remote-config=file",
+                "command line:1:1: --remote-config cannot be done; candor reads job files where \
+                 it is started; name the file behind --client",
             ),
             (
                 "output-format=jsn",
@@ -310,6 +314,7 @@ mod tests {
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
             ("max-jobs=x", "`x` is not a number"),
             ("debug=foo", "`foo` is none of process, file"),
+            ("server=sock:/x", "`sock:/x` is a socket of the filesystem; servers of candor"),
             ("alloc-size=many", "`many` is not a number"),
         ] {
             let (_, diagnostics) = given(&[word]);

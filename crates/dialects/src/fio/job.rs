@@ -60,6 +60,23 @@ pub struct FioJob {
     pub start_ahead_ms: i64,
 }
 
+impl FioJob {
+    /// The job as a client ran it, whose logs and state have its name in theirs.
+    #[must_use]
+    pub fn of_client(&self, client: &str) -> FioJob {
+        let mut job = self.clone();
+        job.logs.end = format!(".{client}");
+        job.logs.trace = job.logs.trace.map(|name| format!("{name}.{client}"));
+        if let Some(state) = &mut job.state {
+            let name = state.path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = name.unwrap_or_default();
+            let rest = name.strip_prefix("local-").unwrap_or(&name);
+            state.path.set_file_name(format!("{client}-{rest}"));
+        }
+        job
+    }
+}
+
 /// The file that a job's state is saved in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StateFile {
@@ -183,6 +200,8 @@ pub struct Logs {
     pub compressed: bool,
     /// `per_job_logs`: the job's number is part of the name.
     pub per_job: bool,
+    /// End of the names of all of them.
+    pub end: String,
     /// `write_iolog`: the file that the job's own operations are added to.
     pub trace: Option<String>,
 }
@@ -297,6 +316,19 @@ pub struct Output {
     pub verdict: VerdictPlace,
     /// Idleness of the CPUs, where that was measured.
     pub idleness: Option<Idleness>,
+    /// Hosts that run the jobs, in the order of their numbers; none where this one does.
+    pub clients: Vec<ClientName>,
+}
+
+/// Names of a host that runs jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientName {
+    /// Name in text, which no other has.
+    pub name: String,
+    /// The host as it was asked for.
+    pub host: String,
+    /// The port of its server.
+    pub port: u16,
 }
 
 /// Place of candor's verdict among the results.

@@ -5,6 +5,7 @@
 //! computed from what it did, or shown as fio shows what was not measured: without a line in text,
 //! as zero with `N` 0 in JSON.
 
+pub mod clients;
 mod figures;
 pub mod idleness;
 mod json;
@@ -38,6 +39,9 @@ pub fn write(report: &Report, jobs: &[FioJob], output: &Output) -> String {
 }
 
 fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> String {
+    if !output.clients.is_empty() {
+        return clients::write(report, jobs, output, now);
+    }
     let entries = figures::entries(report, jobs);
     let wanted = |format| output.formats.contains(&format);
     let mut text = String::new();

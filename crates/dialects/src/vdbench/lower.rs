@@ -14,7 +14,7 @@ use candor_plan::blocks::{Arrival, RateStep};
 use candor_plan::{OpsPerSec, Phase, Target, Work};
 use candor_record::Note;
 
-pub use host::Host;
+pub use host::{Host, Systems};
 
 use super::definitions::commands::Commands;
 use super::definitions::rd::Rd;
@@ -42,6 +42,13 @@ pub struct Request<'a> {
     pub host: &'a dyn Host,
 }
 
+impl Request<'_> {
+    /// Number of the system that a host's definition names; none where this host runs all.
+    fn system(&self, label: &str) -> Option<u32> {
+        Systems::of(self.file, self.host).number(self.file, label)
+    }
+}
+
 /// Targets and runs, and all that a report cannot tell.
 #[derive(Debug, Default)]
 pub struct Lowered {
@@ -53,6 +60,8 @@ pub struct Lowered {
     pub notes: Vec<Note>,
     /// Where each part of the plan was written; phases count as the runs do.
     pub origins: Origins,
+    /// Hosts that run the jobs together; none where this one does.
+    pub systems: Systems,
 }
 
 /// A run as a phase, and what its results need.
@@ -197,6 +206,7 @@ pub fn lower(request: &Request<'_>, runs: &[Run]) -> Result<Lowered, Vec<Diagnos
         return Err(out.errors);
     }
     lowered.notes = out.notes;
+    lowered.systems = Systems::of(request.file, request.host);
     Ok(lowered)
 }
 

@@ -117,6 +117,7 @@ impl Arbitrary<'_> {
             name: self.text(),
             seed: self.number(),
             hosts: self.count(),
+            hosts_apart: self.yes(),
             repeats: self.count(),
             occupy_memory: self.option(Self::extent),
             targets: self.list(Self::target),
@@ -248,7 +249,7 @@ impl Arbitrary<'_> {
             delay: self.nanos(),
             after: self.list(Self::text),
             prepare_only: self.yes(),
-            on_first_host: self.yes(),
+            only_on: self.option(Self::count),
             background: self.yes(),
             on_done: self.pick(&[
                 OnDone::GoOn,

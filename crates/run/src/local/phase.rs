@@ -17,6 +17,7 @@ use crate::consent::AbsentNames;
 use crate::control::Command;
 use crate::error::RunError;
 use crate::operations_log::OperationsWriter;
+use crate::peers::Peers;
 use crate::phase_snapshots::PhaseSnapshots;
 use crate::runner::{Collected, Ready, Running, Task};
 use crate::trees::NamedTree;
@@ -58,7 +59,10 @@ impl<'a> LocalPhase<'a> {
         local.peers.begin_phase();
         let mut snapshots = PhaseSnapshots {
             channels: local.channels.clone(),
-            peers: local.peers.clone(),
+            peers: match task.plan.hosts_apart {
+                true => Peers::default(),
+                false => local.peers.clone(),
+            },
             phase: task.phase.name.clone(),
             follow_up: task.follow_up,
             start_at: None,

@@ -22,6 +22,12 @@ pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
     if !diagnostics.is_empty() {
         return Err(refused(&diagnostics, &ast.texts));
     }
+    if let Some(client) = ast.clients.first() {
+        let message = "a plan names no hosts";
+        let diagnostic = Diagnostic::new(client.at, "client", "--client", message);
+        let remedy = "leave --client out, and run the plan with candor run --hosts";
+        return Err(refused(&[diagnostic.remedy(remedy)], &ast.texts));
+    }
     if ast.sections.is_empty() {
         let diagnostic = Diagnostic::nowhere("no-job", "there is no job in these words");
         return Err(refused(&[diagnostic], &ast.texts));

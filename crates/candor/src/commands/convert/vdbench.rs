@@ -22,13 +22,14 @@ pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
 /// Reads a command line of vdbench, the program's name first.
 pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
     let reading = options::read(argv, &mut HostEnvironment);
-    let Lowered { targets, runs, notes, origins } = match lowered(&reading) {
+    let Lowered { targets, runs, notes, origins, systems } = match lowered(&reading) {
         Ok(lowered) => lowered,
         Err(errors) => return Err(refused(&errors, &reading.texts)),
     };
     let left_out: Vec<String> = runs.iter().filter_map(left_out).collect();
     let phases = runs.into_iter().map(|run| run.phase).collect();
-    let plan = Plan { name: "vdbench".into(), targets, phases, ..Plan::default() };
+    let (name, hosts) = ("vdbench".into(), systems.count());
+    let plan = Plan { name, hosts, targets, phases, ..Plan::default() };
     let mut all = comments(&plan, &notes, &origins, &reading.texts);
     all.extend(left_out.into_iter().map(|sentence| (PlanPath::root(), sentence)));
     Ok(Converted { plan, comments: all })

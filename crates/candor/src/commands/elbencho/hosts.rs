@@ -3,33 +3,21 @@
 //! elbencho's services do what anyone tells them. These speak candor's own protocol, by keys or a
 //! token that all hosts have, and serve the paths that they were started with.
 
-use std::cell::RefCell;
-use std::ffi::OsString;
-use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use candor_dialects::elbencho::options::{HostsOptions, Options, Reading};
 use candor_dialects::elbencho::plan::{self, Lowered};
 use candor_dialects::elbencho::setup::Host;
 use candor_dialects::kit::{Diagnostic, Found};
-use candor_fleet::{Chore, Fleet, FleetOptions, Identity, Listening, ServeOptions};
+use candor_fleet::{Chore, FleetOptions, Identity};
 use candor_plan::{List, ListError, Listing};
-use candor_record::facts::PathKind;
-use candor_run::{Channels, RunError, Runner, Survey};
 
 use super::host::ThisHost;
 use super::{COMPLAINTS, WRONG};
-use crate::commands::agent;
+use crate::commands::foreign::hosts::Hosts;
+use crate::commands::foreign::service::{Detached, Service};
 use crate::hosts::Keys;
-
-/// The variable with the paths that a service serves, with colons between them.
-const ALLOW: &str = "CANDOR_ALLOW";
-
-/// Set for a service in the background.
-const DETACHED: &str = "CANDOR_SERVICE_DETACHED";
 
 fn keys(hosts: &HostsOptions) -> Keys {
     Keys { folder: None, token_file: hosts.secret_file.clone().map(PathBuf::from) }
@@ -83,58 +71,19 @@ fn told(identity: &Identity, hosts: &HostsOptions, chore: Chore) -> Result<(), S
 /// Serves until it is told to quit; in the background, unless it is to stay.
 fn serve(options: &Options) -> Result<(), String> {
     let hosts = &options.hosts;
-    let identity = keys(hosts).identity()?;
-    let allowed = std::env::var_os(ALLOW).unwrap_or_default();
-    let allowed = std::env::split_paths(&allowed).filter(|path| !path.as_os_str().is_empty());
-    let paths: Vec<PathBuf> = options.paths.iter().map(PathBuf::from).chain(allowed).collect();
-    if paths.is_empty() {
-        return Err(format!(
-            "a service serves the paths that it is told, and none is named; add them behind \
-             --service, or set {ALLOW}=DIR:DIR"
-        ));
+    let service = Service {
+        tool: "elbencho",
+        listen: SocketAddr::from(([0, 0, 0, 0], hosts.port)),
+        paths: options.paths.iter().map(PathBuf::from).collect(),
+        hint: "add them behind --service, or ",
+        token_file: hosts.secret_file.as_deref(),
+        in_background: !hosts.foreground,
+    };
+    if let Some(Detached { process, log }) = service.serve()? {
+        let port = hosts.port;
+        println!("service started on port {port}, process {process}, log {}", log.display());
     }
-    if !hosts.foreground && std::env::var_os(DETACHED).is_none() {
-        return detach(hosts.port);
-    }
-    if std::env::var_os(DETACHED).is_some() {
-        // It has no terminal then whose end would be its own.
-        let _ = rustix::process::setsid();
-    }
-    let listen = SocketAddr::from(([0, 0, 0, 0], hosts.port));
-    let session = agent::session_words(&paths, hosts.secret_file.as_deref());
-    let options = ServeOptions { session, once: false };
-    let served = Listening::on(listen)
-        .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));
-    served.map_err(|error| error.to_string())
-}
-
-/// Starts the same command line once more in the background.
-fn detach(port: u16) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let log = std::env::temp_dir().join(format!("candor-service-{port}.log"));
-    let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
-    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
-    let mut command = Command::new(program);
-    // Called as elbencho, the name is gone with the path of the program.
-    if words.first().is_none_or(|word| word != "elbencho") {
-        command.arg("elbencho");
-    }
-    command.args(words).env(DETACHED, "1");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
-    // A port that is taken is told at once.
-    std::thread::sleep(Duration::from_millis(300));
-    match child.try_wait() {
-        Ok(None) => {
-            println!(
-                "service started on port {port}, process {}, log {}",
-                child.id(),
-                log.display()
-            );
-            Ok(())
-        }
-        _ => Err(std::fs::read_to_string(&log).unwrap_or_default().trim().to_owned()),
-    }
+    Ok(())
 }
 
 /// A benchmark on several hosts: its paths are theirs.
@@ -142,44 +91,17 @@ pub fn lowered(
     reading: &Reading,
     (identity, options): (Identity, FleetOptions),
 ) -> Result<Result<Lowered, Vec<Diagnostic>>, String> {
-    let fleet = Fleet::join(identity, &options, &Channels::default());
-    let fleet = fleet.map_err(|error| error.to_string())?;
-    let hosts = Hosts { fleet, wrong: RefCell::default() };
-    let lowered = plan::lower(reading, &hosts);
-    match hosts.wrong.into_inner() {
-        Some(sentence) => Err(sentence),
-        None => Ok(lowered),
-    }
+    let there = There(Hosts::join(identity, &options)?);
+    let lowered = plan::lower(reading, &there);
+    there.0.looked().map(|()| lowered)
 }
 
 /// Paths of the hosts of a fleet; what else is asked is this host's.
-struct Hosts {
-    fleet: Fleet,
-    /// Reason why a host could not look.
-    wrong: RefCell<Option<String>>,
-}
+struct There(Hosts);
 
-impl Host for Hosts {
+impl Host for There {
     fn found(&self, path: &Path) -> Found {
-        let Survey { kind, length_bytes, .. } = match self.fleet.survey(path) {
-            Ok(survey) => survey,
-            Err(RunError::Host { sentence, exit_code: 2 })
-                if sentence.contains("does not exist") =>
-            {
-                return Found::Nothing;
-            }
-            Err(error) => {
-                self.wrong.borrow_mut().get_or_insert(error.to_string());
-                return Found::Nothing;
-            }
-        };
-        match (kind, length_bytes) {
-            (PathKind::Missing, _) => Found::Nothing,
-            (PathKind::Directory, _) => Found::Directory,
-            (PathKind::File, Some(bytes)) => Found::File(bytes),
-            (PathKind::Device, Some(bytes)) => Found::Device(bytes),
-            _ => Found::Other,
-        }
+        self.0.found(path)
     }
 
     fn is_among_devices(&self, path: &Path) -> bool {

@@ -7,31 +7,49 @@ use std::time::Duration;
 
 use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::Flags;
-use candor_dialects::fio::job::{Format, Output, VerdictPlace};
+use candor_dialects::fio::job::{ClientName, FioJob, Format, Output, VerdictPlace};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::output;
+use candor_fleet::FleetOptions;
 use candor_plan::Problem;
 use candor_record::{Event, Report};
 use candor_run::{HostOptions, Options};
 
+use super::clients::Clients;
 use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
 use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
 use crate::commands::foreign::monitor::{Requests, Trigger};
-use crate::commands::foreign::{self, Foreign};
+use crate::commands::foreign::{self, Foreign, Place};
 use crate::screen;
 
 /// The file in the folder for temporary ones that asks for results so far.
 const STATUS_FILE: &str = "fio-dump-status";
 
 /// Runs the jobs, and gives the exit code.
-pub fn main(ast: &Ast, lowered: &Lowered, flags: &Flags, argv: &[OsString]) -> u8 {
-    let output = Output { global_options: lowered.global_options.clone(), ..flags.output.clone() };
+pub fn main(
+    ast: &Ast,
+    (lowered, clients): (&Lowered, Option<Clients>),
+    flags: &Flags,
+    argv: &[OsString],
+) -> u8 {
+    let output = Output {
+        global_options: lowered.global_options.clone(),
+        clients: clients.as_ref().map(|clients| clients.names.clone()).unwrap_or_default(),
+        ..flags.output.clone()
+    };
     let progress = Progress::new(&lowered.plan, &lowered.jobs, flags);
     let debug = Debug::new(&flags.debug);
     let mut run = Run { ast, lowered, flags, output, debug, progress, watch: None };
-    foreign::run(&mut run, &lowered.plan, options(lowered, argv))
+    let (options, host) = options(lowered, argv);
+    let place = match clients {
+        None => Place::Here(host),
+        Some(Clients { identity, options, .. }) => {
+            Place::Fleet(identity, FleetOptions { force: host.force, ..options })
+        }
+    };
+    foreign::run_on(&mut run, &lowered.plan, (options, place))
 }
 
 fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
@@ -62,6 +80,25 @@ struct Run<'a> {
     watch: Option<Watch>,
 }
 
+impl Run<'_> {
+    /// The clients, each with a report of its own; none where this host runs the jobs.
+    fn of_clients(&self, report: &Report) -> Option<Vec<(&ClientName, Report)>> {
+        let clients = &self.output.clients;
+        let reports = || output::clients::of_hosts(report, clients.len());
+        (!clients.is_empty()).then(|| clients.iter().zip(reports()).collect())
+    }
+
+    /// The jobs as a client ran them: its files have its name in theirs.
+    fn jobs_of(&self, client: &ClientName) -> Vec<FioJob> {
+        let alike = self.output.clients.iter().filter(|other| other.host == client.host).count();
+        let name = match alike {
+            1 => client.host.clone(),
+            _ => format!("{},{}", client.host, client.port),
+        };
+        self.lowered.jobs.iter().map(|job| job.of_client(&name)).collect()
+    }
+}
+
 impl Foreign for Run<'_> {
     const NAME: &'static str = "fio";
     const WRONG: u8 = WRONG;
@@ -86,14 +123,22 @@ impl Foreign for Run<'_> {
 
     fn preamble(&self) -> String {
         let (plan, jobs, debug) = (&self.lowered.plan, &self.lowered.jobs, &self.debug);
-        let mut text = debug.begin() + &debug.words(self.ast) + &debug.read(plan);
-        text += &output::preamble(jobs, &self.output);
-        if self.output.formats.is_empty() || self.output.formats.contains(&Format::Normal) {
-            text += &laying::lines(plan, jobs);
-            text += &output::capped(jobs);
-            text += &hooks::lines(plan, jobs);
+        let is_text =
+            self.output.formats.is_empty() || self.output.formats.contains(&Format::Normal);
+        let mut lines = output::preamble(jobs, &self.output);
+        if is_text {
+            // The files of clients are not here.
+            if self.output.clients.is_empty() {
+                lines += &laying::lines(plan, jobs);
+            }
+            lines += &output::capped(jobs);
+            lines += &hooks::lines(plan, jobs);
         }
-        text
+        if is_text && !self.output.clients.is_empty() {
+            let of_client = |client| output::clients::said(client, &lines);
+            lines = self.output.clients.iter().map(of_client).collect();
+        }
+        debug.begin() + &debug.words(self.ast) + &debug.read(plan) + &lines
     }
 
     fn begin(&mut self) -> Result<(), String> {
@@ -118,14 +163,26 @@ impl Foreign for Run<'_> {
 
     fn complete(&mut self, report: &mut Report) {
         report.notes.extend(self.lowered.notes.iter().cloned());
+        let clients = &self.output.clients;
+        report.notes.extend(output::clients::collisions(report, clients));
         suggest::complete(report, &self.lowered.plan);
     }
 
     fn write_files(&self, report: &Report) -> Result<(), String> {
-        // States are saved without being asked for: that one is missing fails no job.
-        let _ = logs::states(report, &self.lowered.jobs)
-            .inspect_err(|sentence| screen::tell(&format!("fio: {sentence}\n")));
-        let logs = logs::write(report, &self.lowered.jobs);
+        let jobs = &self.lowered.jobs;
+        let of_host = |report: &Report, jobs: &[FioJob]| {
+            // States are saved without being asked for: that one is missing fails no job.
+            let _ = logs::states(report, jobs)
+                .inspect_err(|sentence| screen::tell(&format!("fio: {sentence}\n")));
+            logs::write(report, jobs)
+        };
+        let logs = match self.of_clients(report) {
+            None => of_host(report, jobs),
+            Some(clients) => clients
+                .iter()
+                .map(|(client, report)| of_host(report, &self.jobs_of(client)))
+                .fold(Ok(()), Result::and),
+        };
         match &self.flags.bandwidth_log {
             Some(name) => logs.and(logs::write_aggregate(report, name)),
             None => logs,
@@ -151,11 +208,24 @@ impl Foreign for Run<'_> {
     }
 
     fn failures(&self, report: &Report) -> String {
-        failures::lines(report, &self.lowered.jobs)
+        let lines = |report: &Report| failures::lines(report, &self.lowered.jobs);
+        match self.of_clients(report) {
+            None => lines(report),
+            Some(clients) => clients
+                .iter()
+                .map(|(client, report)| output::clients::said(client, &lines(report)))
+                .collect(),
+        }
     }
 
     fn exit_code(&self, report: &Report) -> u8 {
-        failures::exit_code(report, &self.lowered.jobs)
+        let code = |report: &Report| failures::exit_code(report, &self.lowered.jobs);
+        match self.of_clients(report) {
+            None => code(report),
+            Some(_) if report.interrupted => code(report),
+            // fio does not count the jobs of clients.
+            Some(clients) => u8::from(clients.iter().any(|(_, report)| code(report) != 0)),
+        }
     }
 
     fn complain(&self, problems: &[Problem]) {

@@ -94,11 +94,7 @@ impl Place {
 }
 
 /// Runs the plan on this host, and gives the exit code.
-pub fn run<F: Foreign>(
-    command: &mut F,
-    plan: &Plan,
-    (options, host): (Options, HostOptions),
-) -> u8 {
+fn run<F: Foreign>(command: &mut F, plan: &Plan, (options, host): (Options, HostOptions)) -> u8 {
     run_on(command, plan, (options, Place::Here(host)))
 }
 

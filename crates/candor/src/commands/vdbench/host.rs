@@ -32,7 +32,10 @@ impl Host for ThisHost {
     fn is_this_host(&self, system: &str) -> bool {
         let own = rustix::system::uname().nodename().to_string_lossy().into_owned();
         let short = own.split('.').next().unwrap_or(&own);
-        HERE.contains(&system) || system.starts_with("127.") || system == own || system == short
+        // Whoever names a port means the agent behind it.
+        let has_port = system.split_once(':').is_some_and(|(_, port)| !port.contains(':'));
+        let is_here = HERE.contains(&system) || system.starts_with("127.");
+        !has_port && (is_here || system == own || system == short)
     }
 
     fn cpus(&self) -> u32 {
@@ -56,6 +59,8 @@ mod tests {
         for system in ["localhost", "127.0.0.1", &own] {
             assert!(ThisHost.is_this_host(system), "{system}");
         }
-        assert!(!ThisHost.is_this_host("elsewhere.example.org"));
+        for system in ["elsewhere.example.org", "127.0.0.1:4730", "localhost:4730"] {
+            assert!(!ThisHost.is_this_host(system), "{system}");
+        }
     }
 }

@@ -15,14 +15,14 @@ use candor_plan::{Plan, Problem, Target};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
 use candor_run::{Command, HostOptions, Options};
 
-use super::anchors;
 use super::drive::{Drive, Shared};
 use super::monitor::{Ends, MonitorFile};
 use super::outcome::{failed, is_corrupt, without_files};
 use super::pages::Pages;
 use super::{COMPLAINTS, FAILED, INTERRUPTED};
+use super::{anchors, hosts};
 use crate::commands::foreign::monitor::Requests;
-use crate::commands::foreign::{self, Driver, Foreign};
+use crate::commands::foreign::{self, Driver, Foreign, Place};
 use crate::screen;
 
 /// The variable that lets a device be written that others hold.
@@ -62,11 +62,23 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     if is_simulation {
         return simulate(reading, &lowered, written);
     }
-    let plan = Plan { name: "vdbench".into(), targets: lowered.targets, ..Plan::default() };
+    let hosts = lowered.systems.count();
+    let plan = Plan { name: "vdbench".into(), hosts, targets: lowered.targets, ..Plan::default() };
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let paths = plan.targets.iter().map(|target| target.path.display().to_string());
     let force = if insists { paths.collect() } else { Vec::new() };
-    let host = HostOptions { force, at_once: true, ..HostOptions::default() };
+    let place = match lowered.systems.is_empty() {
+        true => Ok(Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() })),
+        false => hosts::fleet(&lowered.systems, force)
+            .map(|(identity, options)| Place::Fleet(identity, options)),
+    };
+    let place = match place {
+        Ok(place) => place,
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return FAILED;
+        }
+    };
     let options = Options { command: reading.options.command.clone(), ..Options::default() };
     let run = &mut Run {
         reading,
@@ -79,12 +91,13 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         monitor: None,
         is_ending: false,
     };
-    foreign::run(run, &plan, (options, host))
+    foreign::run_on(run, &plan, (options, place))
 }
 
 /// Everything wrong with the phases, in the user's words.
 fn problems(lowered: &Lowered) -> Vec<Diagnostic> {
     let plan = Plan {
+        hosts: lowered.systems.count(),
         targets: lowered.targets.clone(),
         phases: lowered.runs.iter().flat_map(LoweredRun::phases).cloned().collect(),
         ..Plan::default()

@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 
-use super::{Block, Given, Names, Origin, Reading, Section, expand, is_global};
+use super::clients::Clients;
+use super::{Ast, Block, Given, Names, Origin, Reading, Section, expand, is_global};
 use crate::kit::{self, Assignment, Diagnostic, Grammar, Item, Span, Spelling, Word};
 
 const GRAMMAR: Grammar = Grammar {
@@ -17,21 +18,42 @@ pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) 
     reading.diagnostics.extend(wrong);
     let spellings: Vec<Spelling> = names.flags.iter().chain(&names.options).copied().collect();
     let mut reader = Reader { reading, into: Into::Globals };
-    let mut files = Vec::new();
+    let mut clients = Clients::default();
     for item in kit::read(&words, &spellings, GRAMMAR) {
         match item {
             Item::Option { name, at, value } => {
+                clients.close();
+                if let ("client", Some(word)) = (name, &value) {
+                    reader.client(&mut clients, word);
+                }
                 let is_flag = names.flags.iter().any(|flag| flag.name == name);
                 match is_flag {
                     true => reader.reading.ast.flags.push(Given { name, at, value }),
                     false => reader.assign(name, at, value),
                 }
             }
-            Item::Operand(file) => files.push(file),
+            Item::Operand(file) => clients.file(file),
             Item::Wrong(diagnostic) => reader.reading.diagnostics.push(diagnostic),
         }
     }
+    let (clients, files) = clients.end(&mut reading.diagnostics);
+    reading.ast.clients = clients;
+    if !reading.ast.clients.is_empty() {
+        let wrong = options_beside_clients(&reading.ast);
+        reading.diagnostics.extend(wrong);
+    }
     files
+}
+
+/// fio sends job files to its clients, and drops the rest.
+fn options_beside_clients(ast: &Ast) -> Option<Diagnostic> {
+    let own = ast.sections.iter().map(|section| &section.own);
+    let mut assignments = ast.globals.iter().chain(own).flat_map(|block| &block.assignments);
+    let named = ast.sections.first().map(|section| ("name", section.name.at));
+    let other = assignments.next().map(|first| (first.name.text.as_str(), first.name.at));
+    let (name, at) = other.or(named)?;
+    let message = format!("--{name} is an option of jobs, which clients have from job files only");
+    Some(Diagnostic::new(at, "client", name, message).remedy("write it into the job file"))
 }
 
 /// Where options of jobs go.
@@ -47,6 +69,13 @@ struct Reader<'a, 'w> {
 }
 
 impl Reader<'_, '_> {
+    fn client(&mut self, clients: &mut Clients, word: &Word) {
+        if let Err(refused) = clients.add(word, self.reading.environment) {
+            let diagnostic = Diagnostic::new(word.at, "client", &word.text, refused.message);
+            self.reading.diagnostics.push(diagnostic.remedy(refused.remedy));
+        }
+    }
+
     fn assign(&mut self, name: &'static str, at: Span, value: Option<Word>) {
         let value = value.map(|value| self.replaced(value));
         let ast = &mut self.reading.ast;

@@ -316,3 +316,38 @@ fn anything(file: Vec<u8>, words: &[String]) -> Result<(), TestCaseError> {
     }
     Ok(())
 }
+
+#[test]
+fn clients_have_the_job_files_that_follow_them() {
+    let files = [
+        ("a.fio", "[a]\nrw=read\n"),
+        ("b.fio", "[b]\nrw=read\n"),
+        ("hosts", "node1\nnode2,99\n"),
+        ("none", "\n"),
+    ];
+    let of = |words: &str| {
+        let (ast, diagnostics) = given(&files, &words.split(' ').collect::<Vec<_>>());
+        let hosts: Vec<String> = ast.clients.iter().map(|c| c.address.text()).collect();
+        let wrong = diagnostics.first().map(|diagnostic| diagnostic.message.clone());
+        (hosts.join(" "), shown(&ast), wrong)
+    };
+    let same = of("--client=x a.fio b.fio --client y,7 a.fio b.fio");
+    assert_eq!((same.0.as_str(), same.2), ("x:8765 y:7", None));
+    let listed = of("--client=hosts a.fio b.fio");
+    assert_eq!((listed.0.as_str(), &listed.1, listed.2), ("node1:8765 node2:99", &same.1, None));
+    let behind = of("--client=x --output=f a.fio b.fio");
+    assert_eq!((behind.0.as_str(), behind.1, behind.2), ("x:8765", same.1, None));
+    for (words, message) in [
+        ("--client=x a.fio --client=y b.fio", "client y has other job files than the client"),
+        ("--client=x --client=y a.fio", "client x has no job file"),
+        ("--client=hosts", "client hosts has no job file"),
+        ("--client=none a.fio", "`none` names no host"),
+        ("--client=hosts a.fio --client=node1 a.fio", "client node1:8765 is named twice"),
+        ("--client=sock:/x a.fio", "`sock:/x` is a socket"),
+        ("--client=x a.fio --bs=4k", "--bs is an option of jobs"),
+        ("--client=x a.fio --name=b", "--name is an option of jobs"),
+    ] {
+        let (_, _, wrong) = of(words);
+        assert!(wrong.as_ref().is_some_and(|wrong| wrong.contains(message)), "{words}: {wrong:?}");
+    }
+}

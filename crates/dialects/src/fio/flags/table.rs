@@ -3,6 +3,7 @@
 use candor_plan::Nanos;
 
 use super::{DebugKind, Eta, Flags, IdleKind, Instead};
+use crate::fio::ast::Address;
 use crate::fio::job::Format;
 use crate::fio::values::{self, TimeUnit, Units};
 use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
@@ -20,7 +21,9 @@ const fn refused(
     bare(name, value, help).letter(letter).refused("", why)
 }
 
-const NO_FLEET: &str = "candor does not drive other hosts yet; start it on each of them";
+const NO_REMOTE_FILE: &str = "candor reads job files where it is started; name the file behind \
+                              --client";
+const NO_REMOTE_TRIGGER: &str = "servers run no commands of triggers; --trigger runs one here";
 
 const fn flag(
     name: &'static str,
@@ -106,12 +109,17 @@ const ROWS: &[Row<Flag>] = &[
         "candor does not measure the host's memory"),
     flag("idle-prof", 'I', Flag::value("KIND"), idle,
         "show how idle CPUs are: system, percpu or calibrate"),
-    refused("server", 'S', Flag::maybe("ARGS"), "wait for jobs from another host", NO_FLEET),
-    refused("daemonize", 'D', Flag::value("PIDFILE"), "go on as a server in the background",
-        NO_FLEET),
-    refused("client", 'C', Flag::value("HOST"), "run the jobs on another host", NO_FLEET),
+    flag("server", 'S', Flag::maybe("ADDRESS"),
+        |f, t| store(&mut f.server, Some(Address::read(t)?)),
+        "serve the paths of $CANDOR_ALLOW to clients, by candor's own protocol; port 8765 unless \
+         told"),
+    flag("daemonize", 'D', Flag::value("PIDFILE"),
+        |f, t| store(&mut f.pid_file, Some(t.into())),
+        "go on as a server in the background, with the number of its process in PIDFILE"),
+    flag("client", 'C', Flag::value("HOST"), |_, _| Ok(()),
+        "run the job files that follow on this host, or on those of a file; may be repeated"),
     refused("remote-config", 'R', Flag::value("FILE"), "have the server read its own FILE",
-        NO_FLEET),
+        NO_REMOTE_FILE),
     flag("trigger-file", 'W', Flag::value("FILE"),
         |f, t| store(&mut f.trigger.file, Some(t.into())),
         "end all jobs and run the trigger once FILE exists"),
@@ -121,7 +129,8 @@ const ROWS: &[Row<Flag>] = &[
     flag("trigger", 'H', Flag::value("COMMAND"),
         |f, t| store(&mut f.trigger.command, Some(t.to_owned())),
         "the command that a trigger runs"),
-    refused("trigger-remote", 'J', Flag::value("COMMAND"), "the same on another host", NO_FLEET),
+    refused("trigger-remote", 'J', Flag::value("COMMAND"), "the same on another host",
+        NO_REMOTE_TRIGGER),
 ];
 
 /// The shortest renewal of progress that fio allows.
@@ -260,7 +269,7 @@ mod tests {
             };
             let (before, mut flags) = (Flags::default(), Flags::default());
             flag.apply(&mut flags, Some(value)).unwrap_or_else(|refused| panic!("{refused:?}"));
-            let with_jobs = ["section", "aux-path"].contains(&flag.name);
+            let with_jobs = ["section", "aux-path", "client"].contains(&flag.name);
             let refused = matches!(flag.support, Support::Refused(_));
             assert_eq!(flags == before, with_jobs || refused, "{}", flag.name);
         }

@@ -93,6 +93,11 @@ pub trait Host {
         Some(bytes)
     }
 
+    /// This host's address as servers see it, where the jobs are sent to some.
+    fn client(&self) -> Option<String> {
+        None
+    }
+
     /// A file to be read from its start; `-` is standard input.
     ///
     /// # Errors

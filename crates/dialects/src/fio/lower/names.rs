@@ -36,7 +36,7 @@ impl Paths {
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let files = &from.options.files;
     if !files.names.is_empty() {
-        let within = |file: &NamedFile| within(file.beneath.as_deref(), &file.name).into();
+        let within = |file: &NamedFile| within(from, file.beneath.as_deref(), &file.name).into();
         return Paths::Listed(files.names.iter().map(within).collect());
     }
     // A section that is called like a device means it.
@@ -74,9 +74,12 @@ fn format(files: &job_options::Files) -> &str {
     }
 }
 
-fn within(directory: Option<&str>, name: &str) -> String {
+/// Clients have names of their own in directories, unless that is not wished.
+fn within(from: &Instance<'_>, directory: Option<&str>, name: &str) -> String {
+    let client = from.host.client().filter(|_| from.options.files.unique);
+    let client = client.map_or(String::new(), |client| format!("{client}."));
     match directory {
-        Some(directory) => format!("{}/{name}", directory.trim_end_matches('/')),
+        Some(directory) => format!("{}/{client}{name}", directory.trim_end_matches('/')),
         None => name.to_owned(),
     }
 }
@@ -91,7 +94,7 @@ fn made_up(from: &Instance<'_>) -> FileName {
     };
     let pieces = format(files).split(NUMBER).enumerate();
     FileName::joined(pieces.map(|(nth, piece)| match nth {
-        0 => within(directory, &worded(from, piece)),
+        0 => within(from, directory, &worded(from, piece)),
         _ => worded(from, piece),
     }))
 }
@@ -99,7 +102,8 @@ fn made_up(from: &Instance<'_>) -> FileName {
 /// A piece of a format with its words replaced.
 fn worded(from: &Instance<'_>, piece: &str) -> String {
     let job = from.job_number().to_string();
-    let words = [("$jobname", from.section), ("$jobnum", &job), ("$clientuid", "")];
+    let client = from.host.client().unwrap_or_default();
+    let words = [("$jobname", from.section), ("$jobnum", &job), ("$clientuid", &client)];
     let (mut name, mut rest) = (String::new(), piece);
     while let Some(at) = rest.find('$') {
         let (before, word) = rest.split_at(at);

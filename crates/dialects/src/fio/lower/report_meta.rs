@@ -191,6 +191,7 @@ fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
         Some(if name.is_empty() { from.name.to_owned() } else { name.clone() })
     };
     Logs {
+        end: String::new(),
         bandwidth: named(&given.bandwidth),
         iops: named(&given.iops),
         latency: named(&given.latency),

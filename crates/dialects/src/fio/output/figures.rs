@@ -212,7 +212,7 @@ impl Figures {
         self.ops.trim.add_after(other.ops.trim);
     }
 
-    fn add_beside(&mut self, other: &Figures) {
+    pub fn add_beside(&mut self, other: &Figures) {
         self.add_counts(other);
         self.steady = match (self.steady.take(), &other.steady) {
             (Some(one), Some(other)) => Some(steady::beside(&one, other)),

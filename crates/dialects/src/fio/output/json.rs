@@ -14,7 +14,7 @@ use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
 use crate::fio::output::figures::disks::{Disk, disks};
 use crate::fio::output::figures::spread::{STEPS, Spread};
 use crate::fio::output::figures::steady::{self, Steadiness};
-use crate::kit::{Object, Tree, verdict};
+use crate::kit::{Object, verdict};
 
 /// `eta` of a job that has ended: the greatest number that the field can hold.
 const NO_ETA: u64 = i32::MAX as u64;
@@ -27,11 +27,7 @@ pub(super) fn document(
     bins: bool,
     now: &Moment,
 ) -> String {
-    let mut document = Object::default()
-        .with("fio version", VERSION)
-        .with("timestamp", now.unix_ms / 1000)
-        .with("timestamp_ms", now.unix_ms)
-        .with("time", now.text.as_str());
+    let mut document = head(now);
     if let Some(global) = &output.global_options {
         document.put("global options", options(global));
     }
@@ -50,6 +46,15 @@ pub(super) fn document(
     tree::document(document)
 }
 
+/// The first keys of the document.
+pub(super) fn head(now: &Moment) -> Object {
+    Object::default()
+        .with("fio version", VERSION)
+        .with("timestamp", now.unix_ms / 1000)
+        .with("timestamp_ms", now.unix_ms)
+        .with("time", now.text.as_str())
+}
+
 /// The disks, unless every job turned them off or failed before it began.
 pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
     let uses = |entry: &Entry| {
@@ -64,12 +69,12 @@ pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
     }
 }
 
-fn options(options: &[(String, String)]) -> Object {
+pub(super) fn options(options: &[(String, String)]) -> Object {
     let add = |object: Object, (key, value): &(String, String)| object.with(key, value.as_str());
     options.iter().fold(Object::default(), add)
 }
 
-fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
+pub(super) fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> Object {
     let (job, figures) = (entry.job, &entry.figures);
     let mut object = Object::default()
         .with("jobname", job.name.as_str())
@@ -258,7 +263,7 @@ fn latency(spread: &Spread, percentiles: bool, reporting: &Reporting, bins: bool
     object
 }
 
-fn disk(disk: &Disk) -> Tree {
+pub(super) fn disk(disk: &Disk) -> Object {
     let counted = &disk.counted;
     let mut object = Object::default()
         .with("name", disk.name.as_str())
@@ -285,5 +290,5 @@ fn disk(disk: &Disk) -> Tree {
         object.put("aggr_in_queue", counted.weighted_ms);
         object.put("aggr_util", members.busy_percent);
     }
-    object.into()
+    object
 }

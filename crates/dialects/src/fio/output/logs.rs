@@ -75,7 +75,7 @@ fn names(job: &FioJob) -> Vec<(Kind, String)> {
         // Histograms stay text.
         let compressed = logs.compressed && kind != Kind::Histogram;
         let end = format!("{end}{}", if compressed { COMPRESSED } else { "" });
-        begin.map(|begin| (kind, format!("{begin}_{word}{end}")))
+        begin.map(|begin| (kind, format!("{begin}_{word}{end}{}", logs.end)))
     });
     named.collect()
 }

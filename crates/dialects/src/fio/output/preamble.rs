@@ -20,7 +20,9 @@ pub fn preamble(jobs: &[FioJob], output: &Output) -> String {
             _ => {}
         }
     }
-    text += &format!("{VERSION}\n");
+    if output.clients.is_empty() {
+        text += &format!("{VERSION}\n");
+    }
     let threads = jobs.iter().filter(|job| job.shape.thread).count();
     let processes = jobs.len() - threads;
     let mut parts = Vec::new();

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use super::*;
 use crate::fio::job::{Format, Reporting, Shape, SteadyGoal};
 
+mod clients;
 mod forms;
 mod groups;
 mod installed;

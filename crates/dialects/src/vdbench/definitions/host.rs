@@ -21,8 +21,8 @@ pub struct Host {
 /// Most clients of a host: each is a share of its threads.
 const CLIENTS_MAX: u64 = 1024;
 
-/// A way to start vdbench elsewhere, which this host does not need.
-const STARTS: &str = "the host's own process does the work, so nothing is started elsewhere";
+/// A way to start vdbench elsewhere, which candor does not need.
+const STARTS: &str = "nothing is started: another system has an agent of candor";
 
 type Row = crate::kit::Row<Parameter<Host>>;
 
@@ -31,7 +31,7 @@ const ROWS: &[Row] = &[
         "system",
         "NAME",
         |host: &mut Host, text| put_some(&mut host.system, values::word(text)),
-        "name or address of the host",
+        "name or address of the host, with :PORT of its agent where that is not 4730",
     )
     .exact("", "localhost"),
     known("vdbench", "DIRECTORY", "directory of vdbench on that host").idle("/opt/vdbench", STARTS),

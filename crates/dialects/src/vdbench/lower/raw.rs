@@ -94,6 +94,7 @@ fn format(request: &Request<'_>, luns: &Luns<'_>) -> Option<LoweredRun> {
         jobs.push(Job {
             name: format!("{SD_FORMAT} on {}", lun.target),
             targets: vec![lun.target.clone()],
+            only_on: lun.system,
             work: blocks.into(),
             ..Job::default()
         });
@@ -358,6 +359,7 @@ impl<'a> OfRun<'a> {
         let mut job = Job {
             name: format!("{} on {on}", workload.wd.name.text),
             workers: shape.workers,
+            only_on: self.request.system(&part.host),
             targets: targets.map(|lun| lun.target.clone()).collect(),
             work: blocks.into(),
             ..Job::default()

@@ -233,7 +233,7 @@ fn runs_end_with_their_work_where_it_ends() {
 }
 
 #[test]
-fn hosts_here_share_the_threads_and_others_are_refused() {
+fn hosts_here_share_the_threads() {
     let hosts = "hd=default,clients=2\nhd=h,system=here\nsd=sd1,lun=/big,threads=9\n\
         wd=a,sd=sd1\nrd=r,wd=a,iorate=max\n";
     let run = &ok(hosts).runs[0];
@@ -248,8 +248,33 @@ fn hosts_here_share_the_threads_and_others_are_refused() {
     assert_eq!(places, [("sd1", "a"), ("sd2", "b")]);
     let unknown = lowered(&luns.replace("wd=w,sd", "wd=w,host=c,sd")).err();
     assert!(unknown.unwrap_or_default().contains("host c"));
-    let elsewhere = lowered(&hosts.replace("system=here", "system=there")).err();
-    assert!(elsewhere.unwrap_or_default().contains("there"));
+}
+
+#[test]
+fn other_hosts_have_the_jobs_that_are_theirs_and_a_sequential_one_is_on_one() {
+    let hosts = "hd=a,system=here\nhd=b,system=there:99\nhd=c,system=far,clients=2\n\
+        sd=sd1,lun=/big,threads=8\nsd=sd2,lun=/new,size=1m,host=b\n\
+        wd=w,sd=sd1,seekpct=100\nwd=s,sd=sd1,seekpct=0,host=(b,c*)\nwd=n,sd=sd2\n\
+        rd=r,wd=w,iorate=max\nrd=q,wd=s,iorate=max\nrd=p,wd=n,iorate=max\n";
+    let lowered_hosts = ok(hosts);
+    let addresses = ["here:4730", "there:99", "far:4730"];
+    assert_eq!(lowered_hosts.systems.addresses(), addresses);
+    let places = |name: &str| {
+        let run = lowered_hosts.runs.iter().find(|run| run.name == name).expect("a run");
+        run.phase.jobs.iter().map(|job| job.only_on).collect::<Vec<_>>()
+    };
+    assert_eq!(places("r"), [Some(0), Some(1), Some(2), Some(2)]);
+    assert_eq!(places("q"), [Some(1)], "one stream");
+    assert_eq!((places("p"), places(SD_FORMAT)), (vec![Some(1)], vec![Some(1)]));
+    let local = ok("hd=a,system=here\nsd=sd1,lun=/big\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max\n");
+    assert!(local.systems.is_empty() && local.runs[0].phase.jobs[0].only_on.is_none());
+    let skewed = hosts.replace("wd=n,sd=sd2", "wd=n,sd=sd2,skew=10");
+    assert!(lowered(&skewed).err().unwrap_or_default().contains("skew="), "kept by one host");
+    let validated = format!("validate=yes\n{hosts}");
+    assert!(lowered(&validated).err().unwrap_or_default().contains("data are validated"));
+    let files = "hd=b,system=there\nfsd=f,anchor=/dir,depth=1,width=1,files=1,size=4k\n\
+        fwd=w,fsd=f\nrd=r,fwd=w,fwdrate=max,format=yes\n";
+    assert!(lowered(files).err().unwrap_or_default().contains("fsd= is for this host only"));
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .default("$jobname.$jobnum.$filenum").exact("target.path", "f.$jobnum.$filenum"),
     row("unique_filename", Kind::Bool, |s, v| s.files.unique = v.bool(),
         "clients of a server get names of their own")
-        .default("1").idle("0", "there are no clients here, so that names are the same either way"),
+        .default("1").idle("0", "it counts where --client sends the jobs; here names are the same"),
     row("opendir", Kind::Text, |s, v| s.files.opendir = Some(v.text()),
         "all files below this directory, beside those that are named")
         .exact("target.path", "/tmp"),

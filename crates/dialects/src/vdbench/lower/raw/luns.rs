@@ -30,6 +30,8 @@ pub(super) struct Lun {
     pub present: u64,
     /// True for a block device.
     pub is_device: bool,
+    /// Number of the first system that uses it, which fills it; none where this host runs all.
+    pub system: Option<u32>,
 }
 
 impl Lun {
@@ -65,7 +67,7 @@ impl<'a> Luns<'a> {
             if known {
                 continue;
             }
-            let Some(mut lun) = survey(request, used.sd, path, out) else { continue };
+            let Some(mut lun) = survey(request, used, path, out) else { continue };
             let of_sd = luns.all.iter().filter(|(sd, _)| sd.name.text == used.sd.name.text).count();
             lun.index = luns.all.len();
             lun.target = match of_sd {
@@ -119,10 +121,11 @@ impl<'a> Luns<'a> {
 /// for all of it.
 fn survey(
     request: &Request<'_>,
-    sd: &Definition<Sd>,
+    used: &Used<'_>,
     path: &Path,
     out: &mut Diagnostics,
 ) -> Option<Lun> {
+    let Used { sd, system, .. } = *used;
     let scope = sd.in_texts(request.texts);
     let shown = path.display();
     let mut wrong = |parameter: &str, message: String, remedy: &str| {
@@ -135,7 +138,9 @@ fn survey(
         let (path, is_device) = (path.to_owned(), path.starts_with("/dev"));
         return Some(Lun { path, bytes, present: bytes, is_device, ..Lun::default() });
     }
-    let (present, is_device) = match request.host.found(path) {
+    let (present, is_device) = match system
+        .map_or_else(|| request.host.found(path), |number| request.host.found_on(number, path))
+    {
         Found::File(bytes) => (bytes, false),
         Found::Device(bytes) => (bytes, true),
         Found::Nothing if path.starts_with("/dev") && path.parent() == Some(Path::new("/dev")) => {
@@ -164,5 +169,5 @@ fn survey(
         let message = format!("size= asks for {bytes} bytes of {shown}, which has {present}");
         return wrong("size", message, "use a smaller one, or leave it out");
     }
-    Some(Lun { path: path.to_owned(), bytes, present, is_device, ..Lun::default() })
+    Some(Lun { path: path.to_owned(), bytes, present, is_device, system, ..Lun::default() })
 }

@@ -44,6 +44,8 @@ pub(super) struct Used<'a> {
     pub sd: &'a Definition<Sd>,
     /// The path.
     pub path: &'a str,
+    /// Number of the first system that uses it; none where this host runs all.
+    pub system: Option<u32>,
 }
 
 /// Values of parameters that loops may change.
@@ -144,9 +146,9 @@ pub(super) fn of_run<'a>(
         let hosts = hosts(request, &wd, out);
         let mut luns = Vec::new();
         for sd in &sds {
-            let paths = hosts.iter().filter_map(|host| path_of(sd, host));
+            let paths = hosts.iter().filter_map(|host| Some((host, path_of(sd, host)?)));
             let before = luns.len();
-            luns.extend(paths.map(|path| Used { sd, path }));
+            luns.extend(paths.map(|(host, path)| Used { sd, path, system: request.system(host) }));
             if luns.len() == before {
                 let message =
                     format!("sd={} has no lun of host {}", sd.name.text, hosts.join(", "));

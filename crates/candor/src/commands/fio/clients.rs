@@ -1,0 +1,166 @@
+//! `--server` and `--client`: servers are agents of candor, clients are hosts with such a server.
+//!
+//! fio's servers do what anyone tells them. These speak candor's own protocol, by keys or a token
+//! that all hosts have, and serve the paths of a variable.
+
+use std::io;
+use std::io::BufRead;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::path::{Path, PathBuf};
+
+use candor_dialects::fio::ast::{Address, Ast};
+use candor_dialects::fio::flags::Flags;
+use candor_dialects::fio::job::ClientName;
+use candor_dialects::fio::lower::{self, Found, Host, Lowered, ThisHost};
+use candor_dialects::fio::options;
+use candor_dialects::kit::{self, Diagnostic};
+use candor_fleet::{FleetOptions, Identity};
+
+use crate::commands::foreign::hosts::Hosts;
+use crate::commands::foreign::service::{Detached, Service};
+use crate::hosts::Keys;
+
+/// Serves clients until it is ended.
+pub fn serve(address: &Address, pid_file: Option<&Path>) -> Result<(), String> {
+    let listen = match address.host.as_str() {
+        "" => SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port)),
+        host => {
+            let found = (host, address.port).to_socket_addrs();
+            let mut found = found.map_err(|why| format!("{host}: {why}"))?;
+            found.next().ok_or_else(|| format!("{host} has no address"))?
+        }
+    };
+    let service = Service {
+        tool: "fio",
+        listen,
+        paths: Vec::new(),
+        hint: "",
+        token_file: None,
+        in_background: pid_file.is_some(),
+    };
+    let detached = service.serve()?;
+    if let (Some(Detached { process, .. }), Some(file)) = (detached, pid_file) {
+        std::fs::write(file, format!("{process}\n"))
+            .map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(())
+}
+
+/// Clients that run the jobs.
+#[derive(Clone)]
+pub struct Clients {
+    /// How they let us in.
+    pub identity: Identity,
+    /// Where they are.
+    pub options: FleetOptions,
+    /// Their names.
+    pub names: Vec<ClientName>,
+}
+
+/// Options of jobs and flags that clients cannot do.
+pub fn refused(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
+    if ast.clients.is_empty() {
+        return Vec::new();
+    }
+    let of = |at, what: &str, why: &str, remedy: &str| {
+        Diagnostic::new(at, "client", what, format!("{what} {why}")).remedy(remedy)
+    };
+    let flag = |name: &str| ast.flags.iter().find(|flag| flag.name == name).map(|flag| flag.at);
+    let idle = flags.idle.and_then(|_| flag("idle-prof"));
+    let mut all: Vec<Diagnostic> = idle
+        .map(|at| of(at, "--idle-prof", "measures this host", "start it on each of the clients"))
+        .into_iter()
+        .collect();
+    for section in &ast.sections {
+        let asked = options::read(ast, section).options;
+        let at = |name: &str| asked.given.at(name).unwrap_or(section.name.at);
+        if !asked.trace.read.is_empty() {
+            let why = "would replay one trace of this host on all clients";
+            all.push(of(at("read_iolog"), "read_iolog", why, "start fio on each of the clients"));
+        }
+        if asked.files.opendir.is_some() {
+            let why = "would list a directory of this host for all clients";
+            all.push(of(at("opendir"), "opendir", why, "name the files by filename"));
+        }
+        if asked.verify.state_load {
+            let why = "would load one state of this host on all clients";
+            let remedy = "start fio on each of the clients";
+            all.push(of(at("verify_state_load"), "verify_state_load", why, remedy));
+        }
+    }
+    all
+}
+
+/// The jobs as the clients run them, each by itself.
+pub fn lowered(ast: &Ast) -> Result<Result<(Lowered, Clients), Vec<Diagnostic>>, String> {
+    let identity = Keys::default().identity()?;
+    let hosts: Vec<String> = ast.clients.iter().map(|client| client.address.text()).collect();
+    let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
+    let own = ast.clients.first().and_then(|client| own_address(&client.address));
+    let there = There { hosts: Hosts::join(identity.clone(), &options)?, own };
+    let addresses = ast.clients.iter().map(|client| &client.address);
+    let name = |(name, address): (String, &Address)| ClientName {
+        name,
+        host: address.host.clone(),
+        port: address.port,
+    };
+    let names = there.hosts.names().into_iter().zip(addresses).map(name).collect();
+    let lowered = lower::lower(ast, &there);
+    there.hosts.looked()?;
+    Ok(lowered.map(|mut lowered| {
+        lowered.plan.hosts = u32::try_from(ast.clients.len()).unwrap_or(u32::MAX);
+        lowered.plan.hosts_apart = lowered.plan.hosts > 1;
+        (lowered, Clients { identity, options, names })
+    }))
+}
+
+/// The address under which a server knows this host.
+fn own_address(server: &Address) -> Option<String> {
+    let to = (server.host.as_str(), server.port).to_socket_addrs().ok()?.next()?;
+    let any = match to {
+        SocketAddr::V4(_) => SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)),
+        SocketAddr::V6(_) => SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0)),
+    };
+    // Nothing is sent: the kernel only chooses the address that would be used.
+    let socket = UdpSocket::bind(any).ok()?;
+    socket.connect(to).ok()?;
+    Some(socket.local_addr().ok()?.ip().to_string())
+}
+
+/// Paths of the clients; what else is asked is this host's.
+struct There {
+    hosts: Hosts,
+    own: Option<String>,
+}
+
+impl Host for There {
+    fn found(&self, path: &Path) -> Found {
+        match self.hosts.found(path) {
+            kit::Found::Nothing => Found::Nothing,
+            kit::Found::Directory => Found::Directory,
+            kit::Found::File(bytes) => Found::File(bytes),
+            kit::Found::Device(bytes) => Found::Device(Some(bytes)),
+            kit::Found::Other => Found::Other,
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        ThisHost.variable(name)
+    }
+
+    fn entropy(&self) -> u64 {
+        ThisHost.entropy()
+    }
+
+    fn client(&self) -> Option<String> {
+        self.own.clone()
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>> {
+        ThisHost.open(path)
+    }
+
+    fn device(&self, major: u32, minor: u32) -> Option<PathBuf> {
+        ThisHost.device(major, minor)
+    }
+}
