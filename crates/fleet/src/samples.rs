@@ -84,7 +84,7 @@ mod tests {
 
     fn event(at_ns: u64, ops: u64) -> Event {
         let op = OpSample { name: "read".into(), ops, ..OpSample::default() };
-        let sample = Sample { at_ns, length_ns: 100, operations: vec![op], ..Sample::default() };
+        let sample = Sample { at_ns, length_ns: 100, operations: vec![op] };
         let workers = vec![WorkerSample { ops, bytes: 0 }];
         let samples = vec![JobSample { job: "job".into(), sample, workers }];
         let hosts = vec![HostSample::default()];
