@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use candor_fleet::Identity;
 
+use crate::commands::foreign::launch::{self, Launch, Part};
 use crate::ssh::{Agents, Ssh};
 
 /// Most hosts of a run.
@@ -24,6 +26,10 @@ pub struct Hosts {
     pub list: Vec<String>,
     /// Keys.
     pub keys: Keys,
+    /// Agents that are not there yet are waited for so long.
+    pub wait: Option<Duration>,
+    /// A launcher has started this process on all hosts.
+    pub launched: bool,
     /// Agents are started by ssh.
     pub ssh: Option<Ssh>,
 }
@@ -34,28 +40,51 @@ pub struct Led {
     pub identity: Identity,
     /// Addresses of agents.
     pub addresses: Vec<String>,
-    /// Agents that were started for this run.
-    _own: Option<Agents>,
+    _own: Own,
+}
+
+/// Agents that were started for this run, and end with it.
+#[derive(Default)]
+struct Own {
+    _agents: Option<Agents>,
+    _launch: Option<Launch>,
 }
 
 impl Hosts {
-    /// Starts the agents that this run is to start, and gives the keys of all.
+    /// Starts the agents that this run is to start, and gives the keys of all; none where another
+    /// process leads them.
     ///
     /// # Errors
     /// There are no keys, or an agent could not be started; in a sentence.
-    pub fn lead(&self) -> Result<Led, String> {
+    pub fn lead(&self) -> Result<Option<Led>, String> {
+        if self.launched {
+            let nobody = |identity| Led { identity, addresses: Vec::new(), _own: Own::default() };
+            return Ok(match launch::part()? {
+                Part::Over => None,
+                Part::Alone => {
+                    let token = candor_fleet::new_token().map_err(|error| error.to_string())?;
+                    let identity = Identity::of_token(&token).map_err(|error| error.to_string())?;
+                    Some(nobody(identity))
+                }
+                Part::Leads(launch) => Some(Led {
+                    identity: launch.identity.clone(),
+                    addresses: launch.options.hosts.clone(),
+                    _own: Own { _launch: Some(launch), ..Own::default() },
+                }),
+            });
+        }
         let Some(ssh) = &self.ssh else {
             let (identity, addresses) = (self.keys.identity()?, self.list.clone());
-            return Ok(Led { identity, addresses, _own: None });
+            return Ok(Some(Led { identity, addresses, _own: Own::default() }));
         };
         let agents = ssh.start(&self.list)?;
         let (identity, addresses) = (agents.identity.clone(), agents.addresses.clone());
-        Ok(Led { identity, addresses, _own: Some(agents) })
+        Ok(Some(Led { identity, addresses, _own: Own { _agents: Some(agents), ..Own::default() } }))
     }
 
     /// True where some were named.
     pub fn is_given(&self) -> bool {
-        !self.list.is_empty()
+        !self.list.is_empty() || self.launched
     }
 
     /// Adds hosts of a list with commas, in which brackets hold ranges.
@@ -70,7 +99,7 @@ impl Hosts {
         self.list.extend(hosts);
         match self.list.len() {
             0 => Err("no host is named".into()),
-            ..=HOSTS_MAX => Ok(()),
+            1..=HOSTS_MAX => Ok(()),
             count => Err(format!("{count} hosts are more than {HOSTS_MAX}")),
         }
     }
@@ -155,7 +184,9 @@ fn expand(text: &str) -> Result<Vec<String>, String> {
 
 fn ranges(word: &str) -> Result<Vec<String>, String> {
     // An address of IPv6 has colons in its brackets.
-    let opened = word.split_once('[').filter(|(_, rest)| !rest.contains(':'));
+    let opened = word
+        .split_once('[')
+        .filter(|(_, rest)| !rest.split(']').next().is_some_and(|within| within.contains(':')));
     let Some((front, rest)) = opened else {
         let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
         return match is_name {

@@ -1,4 +1,4 @@
-//! What an agent lets a coordinator do: the paths that were named on its own command line.
+//! Paths and work that an agent serves: those that were named on its own command line.
 
 use std::ffi::OsStr;
 use std::os::unix::fs::FileTypeExt;

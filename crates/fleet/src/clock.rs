@@ -1,4 +1,10 @@
-//! The clock of the other end of a link, from messages to and fro.
+//! The clock of this host, and that of the other end of a link, from messages to and fro.
+
+/// The monotonic clock of this host, in ns: it is never set.
+pub fn now_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
 
 /// Measurements that are kept: the offset is that of the fastest of them.
 const KEPT: usize = 16;

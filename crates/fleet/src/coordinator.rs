@@ -209,7 +209,9 @@ impl<N: Network> Coordinator<N> {
                 // The root agrees by itself and has no one to tell.
                 Effect::Up(_) | Effect::Orphaned => {}
                 Effect::Down(child, message) => self.network.send(child, message),
-                Effect::Connect(child, address) => self.network.connect(child, &address),
+                Effect::Connect(child, address, wait_ms) => {
+                    self.network.connect(child, &address, wait_ms);
+                }
                 Effect::Close(child) => self.network.close(child),
             }
         }

@@ -7,12 +7,13 @@ use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use candor_plan::{Phase, Plan};
+use candor_plan::{Engine, Phase, Plan};
 use candor_record::{Event, FleetMember, HostRecord, JobSample, LostHost, Note};
 use candor_run::{
     Channels, Collected, Command, Ready, RunError, Runner, Running, Space, Survey, Task,
 };
 
+use crate::clock::now_ns;
 use crate::coordinator::{Asked, Coordinator};
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
@@ -20,10 +21,9 @@ use crate::message::{
     Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word, host_of,
 };
 use crate::network::{Arrival, Network};
-use crate::now_ns;
 
 /// Options of a fleet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct FleetOptions {
     /// Addresses of the agents, in the order of their numbers.
     pub hosts: Vec<String>,
@@ -31,6 +31,17 @@ pub struct FleetOptions {
     pub force: Vec<String>,
     /// Leave out what makes a run slower to start.
     pub at_once: bool,
+    /// Agents that are not there yet are waited for so long.
+    pub wait: Duration,
+}
+
+/// Time for which agents are waited for, where nothing else is said.
+pub const WAIT: Duration = Duration::from_secs(5);
+
+impl Default for FleetOptions {
+    fn default() -> Self {
+        FleetOptions { hosts: Vec::new(), force: Vec::new(), at_once: false, wait: WAIT }
+    }
 }
 
 /// Sockets to the agents below the coordinator.
@@ -53,8 +64,8 @@ impl Network for Sockets {
         now_ns()
     }
 
-    fn connect(&mut self, child: usize, address: &str) {
-        self.links.connect(child, address);
+    fn connect(&mut self, child: usize, address: &str, wait_ms: u64) {
+        self.links.connect(child, address, wait_ms);
     }
 
     fn send(&mut self, child: usize, message: ToAgent) {
@@ -109,6 +120,7 @@ impl Fleet {
             below: options.hosts.clone(),
             force: options.force.clone(),
             at_once: options.at_once,
+            wait_ms: options.wait.as_millis() as u64,
             ..Join::default()
         });
         whole(&coordinator, &reply)?;
@@ -418,7 +430,7 @@ fn survey(told: SurveyReply) -> Survey {
     Survey { path, kind, length_bytes, takes_direct, engine, space }
 }
 
-/// What holds on both hosts.
+/// The survey that holds on both hosts.
 fn narrowest(one: Survey, other: &Survey) -> Survey {
     let space = match (one.space, other.space) {
         (Some(one), Some(other)) if one.available_bytes > other.available_bytes => Some(other),
@@ -428,7 +440,8 @@ fn narrowest(one: Survey, other: &Survey) -> Survey {
     Survey {
         takes_direct: one.takes_direct && other.takes_direct,
         length_bytes: lengths.into_iter().flatten().min(),
-        engine: if one.engine == other.engine { one.engine } else { other.engine },
+        // The best that all have.
+        engine: if one.engine == other.engine { one.engine } else { Engine::LIBAIO },
         space,
         ..one
     }

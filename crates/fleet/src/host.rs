@@ -142,7 +142,7 @@ struct Executor {
     log: Log,
 }
 
-/// What a host knows of the run it takes part in.
+/// A host's part in a run.
 #[derive(Default)]
 struct Place {
     join: Join,

@@ -26,7 +26,7 @@ use tonic::transport::{Certificate, ClientTlsConfig, Identity as Shown};
 const NAME: &str = "candor-fleet";
 /// Shortest token, in bytes: shorter ones can be guessed.
 pub const TOKEN_MIN: usize = 16;
-/// What an Ed25519 key is wrapped in (RFC 8410), ahead of its 32 bytes.
+/// Wrapping of an Ed25519 key (RFC 8410), ahead of the 32 bytes of the key.
 const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
 /// Clocks of hosts may differ by so much when a certificate was just made.

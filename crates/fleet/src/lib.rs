@@ -20,6 +20,7 @@ mod message;
 mod network;
 mod node;
 mod probe;
+mod rendezvous;
 mod samples;
 mod server;
 mod session;
@@ -31,11 +32,6 @@ pub use allow::Allowed;
 pub use fleet::{Fleet, FleetOptions};
 pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
 pub use link::{Chore, PORT, tell};
+pub use rendezvous::{Met, meet};
 pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;
-
-/// The monotonic clock of this host, in ns: it is never set.
-fn now_ns() -> u64 {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}

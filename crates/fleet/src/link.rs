@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::uri::PathAndQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
@@ -38,6 +38,8 @@ pub const PORT: u16 = 4730;
 
 /// Longest time to reach an agent.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
+/// Time between two tries to reach an agent that is not there yet.
+const CONNECT_AGAIN: Duration = Duration::from_millis(200);
 /// Messages that wait to be sent over one link.
 const DOWN_MAX: usize = 256;
 /// Messages of all links that have arrived and wait.
@@ -53,7 +55,7 @@ pub struct Arrived {
 }
 
 enum Command {
-    Connect { child: usize, address: String },
+    Connect { child: usize, address: String, wait_ms: u64 },
     Send { child: usize, message: Box<ToAgent> },
     Close { child: usize },
 }
@@ -81,8 +83,8 @@ impl Links {
     }
 
     /// Opens a link.
-    pub fn connect(&self, child: usize, address: &str) {
-        self.command(Command::Connect { child, address: address.to_owned() });
+    pub fn connect(&self, child: usize, address: &str, wait_ms: u64) {
+        self.command(Command::Connect { child, address: address.to_owned(), wait_ms });
     }
 
     /// Sends a message over a link.
@@ -132,12 +134,13 @@ async fn serve(
     };
     while let Some(command) = commands.recv().await {
         match command {
-            Command::Connect { child, address } => {
+            Command::Connect { child, address, wait_ms } => {
                 let (sender, frames) = mpsc::channel(DOWN_MAX);
                 links.insert(child, sender);
                 let (identity, room, take) = (identity.clone(), room.clone(), take.clone());
                 tasks.spawn(async move {
-                    let ended = link(&identity, &address, child, frames, &room, &take).await;
+                    let link = Link { child, wait: Duration::from_millis(wait_ms) };
+                    let ended = link.follow(&identity, &address, frames, &room, &take).await;
                     let why = ended.err().unwrap_or_else(|| "the agent ended the run".into());
                     take(Arrived { child, arrival: Arrival::Broken(why), _room: None });
                 });
@@ -232,32 +235,54 @@ async fn connect(identity: &Identity, address: &str) -> Result<Grpc<Channel>, St
     Ok(grpc)
 }
 
-/// One call, from the connection to its end.
-async fn link(
-    identity: &Identity,
-    address: &str,
+/// A link that is to be made.
+struct Link {
     child: usize,
-    frames: mpsc::Receiver<Frame>,
-    room: &Arc<Semaphore>,
-    take: &impl Fn(Arrived),
-) -> Result<(), String> {
-    let mut grpc = connect(identity, address).await?;
-    let mut request = Request::new(ReceiverStream::new(frames));
-    let headers = request.metadata_mut();
-    headers.insert(PROTOCOL_HEADER, PROTOCOL.into());
-    headers.insert(VERSION_HEADER, MetadataValue::<Ascii>::from_static(env!("CARGO_PKG_VERSION")));
-    let path = PathAndQuery::from_static(PATH);
-    let codec = ProstCodec::<Frame, Frame>::default();
-    let answered = grpc.streaming(request, path, codec).await.map_err(|status| said(&status))?;
-    let mut answers = answered.into_inner();
-    while let Some(frame) = answers.next().await {
-        let frame = frame.map_err(|status| said(&status))?;
-        let message = wire::decode(&frame.body).map_err(|error| error.to_string())?;
-        let permit = room.clone().acquire_owned().await.ok();
-        let arrival = Arrival::Message(message);
-        take(Arrived { child, arrival, _room: permit });
+    wait: Duration,
+}
+
+impl Link {
+    /// The connection, once the agent is there.
+    async fn connect(&self, identity: &Identity, address: &str) -> Result<Grpc<Channel>, String> {
+        let began = Instant::now();
+        loop {
+            match connect(identity, address).await {
+                Err(_) if began.elapsed() < self.wait => tokio::time::sleep(CONNECT_AGAIN).await,
+                connected => return connected,
+            }
+        }
     }
-    Ok(())
+
+    /// One call, from the connection to its end.
+    async fn follow(
+        self,
+        identity: &Identity,
+        address: &str,
+        frames: mpsc::Receiver<Frame>,
+        room: &Arc<Semaphore>,
+        take: &impl Fn(Arrived),
+    ) -> Result<(), String> {
+        let mut grpc = self.connect(identity, address).await?;
+        let child = self.child;
+        let mut request = Request::new(ReceiverStream::new(frames));
+        let headers = request.metadata_mut();
+        headers.insert(PROTOCOL_HEADER, PROTOCOL.into());
+        headers
+            .insert(VERSION_HEADER, MetadataValue::<Ascii>::from_static(env!("CARGO_PKG_VERSION")));
+        let path = PathAndQuery::from_static(PATH);
+        let codec = ProstCodec::<Frame, Frame>::default();
+        let answered =
+            grpc.streaming(request, path, codec).await.map_err(|status| said(&status))?;
+        let mut answers = answered.into_inner();
+        while let Some(frame) = answers.next().await {
+            let frame = frame.map_err(|status| said(&status))?;
+            let message = wire::decode(&frame.body).map_err(|error| error.to_string())?;
+            let permit = room.clone().acquire_owned().await.ok();
+            let arrival = Arrival::Message(message);
+            take(Arrived { child, arrival, _room: permit });
+        }
+        Ok(())
+    }
 }
 
 /// The deepest reason of an error: the ones above only name layers.

@@ -1,4 +1,4 @@
-//! What a coordinator and its agents say to each other.
+//! Messages between a coordinator and its agents.
 //!
 //! Messages are documents in JSON, with the types of plan and report: their versions are those of
 //! the report. A [`Frame`](crate::wire) carries one.
@@ -20,7 +20,7 @@ pub enum ToAgent {
     Request {
         /// Number of the request.
         id: u64,
-        /// What to do.
+        /// The task.
         request: Request,
     },
     /// The phase that is ready begins at that moment of the receiver's clock, in ns.
@@ -122,6 +122,8 @@ pub struct Join {
     pub address: String,
     /// Hosts are named by their addresses without ports: no two are the same.
     pub names_without_ports: bool,
+    /// Agents that are not there yet are waited for so long, in ms.
+    pub wait_ms: u64,
     /// Addresses of the hosts that the receiver leads; their numbers follow its own.
     pub below: Vec<String>,
     /// Devices that may be written although they are held, where the agent consents to it.
@@ -188,7 +190,7 @@ pub enum FromAgent {
     Furthest {
         /// Index of the job.
         job: usize,
-        /// Its operations.
+        /// Operations of that worker.
         ops: u64,
     },
     /// The workers of all hosts of this agent have ended.
@@ -218,11 +220,11 @@ pub struct Reply {
     pub kernels: Vec<(u32, String)>,
     /// For each host and each path that was probed, the lowest number of a host that sees the same.
     pub seen: Vec<(u32, Vec<u32>)>,
-    /// What each host knows of a path.
+    /// A path as each host sees it.
     pub surveys: Vec<SurveyReply>,
     /// False where some host works on files that the run did not make.
     pub owns: Option<bool>,
-    /// What went wrong, by host.
+    /// Failures, by host.
     pub failures: Vec<Failure>,
 }
 
@@ -249,7 +251,7 @@ pub struct SurveyReply {
 pub struct Failure {
     /// Number of the host.
     pub host: u32,
-    /// Its address.
+    /// Address of the host.
     pub address: String,
     /// One sentence.
     pub why: String,

@@ -16,8 +16,9 @@ pub trait Network {
     /// The monotonic clock, in ns.
     fn now_ns(&self) -> u64;
 
-    /// Opens a link; what goes wrong arrives later.
-    fn connect(&mut self, child: usize, address: &str);
+    /// Opens a link, to an agent that may only be there so many ms later; what goes wrong arrives
+    /// then.
+    fn connect(&mut self, child: usize, address: &str, wait_ms: u64);
 
     /// Sends a message over a link.
     fn send(&mut self, child: usize, message: ToAgent);

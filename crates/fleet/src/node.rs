@@ -21,6 +21,8 @@ pub const PING_NS: u64 = 250_000_000;
 const FIRST_PINGS: u32 = 8;
 /// Silence after which a child is lost, in ns.
 pub const SILENCE_NS: u64 = 2_000_000_000;
+/// The same before its first word, in ns: the link is still made.
+pub const FIRST_SILENCE_NS: u64 = 6_000_000_000;
 /// Silence after which a node gives up whoever leads it, in ns: longer than that of a child, so
 /// that a leader that was only slow finds its children.
 pub const ORPHANED_NS: u64 = 3_000_000_000;
@@ -39,8 +41,8 @@ pub enum Effect {
     Up(FromAgent),
     /// To a child.
     Down(usize, ToAgent),
-    /// A child has a new address: open a link to it.
-    Connect(usize, String),
+    /// A child has a new address: open a link to it, and wait so many ms for it to be there.
+    Connect(usize, String, u64),
     /// A child is lost: close the link to it.
     Close(usize),
     /// Nobody leads this node any more: it ends once it has cleaned up.
@@ -56,6 +58,10 @@ struct Child {
     hosts: (u32, u32),
     addresses: Vec<String>,
     is_lost: bool,
+    /// Something came from it.
+    has_spoken: bool,
+    /// Silence after which it is lost, before it has spoken.
+    first_silence_ns: u64,
     heard_ns: u64,
     pinged_ns: u64,
     pings: u32,
@@ -211,12 +217,17 @@ impl Node {
         for (begins, addresses) in chunks(&join.below) {
             let host = first + begins as u32;
             let hosts = (host, addresses.len() as u32);
-            out.push(Effect::Connect(self.children.len(), addresses[0].clone()));
+            out.push(Effect::Connect(self.children.len(), addresses[0].clone(), join.wait_ms));
             let (address, below) = (addresses[0].clone(), addresses[1..].to_vec());
             joins.push(Join { host, address, below, ..join.clone() });
             let addresses = addresses.to_vec();
-            let heard_ns = now_ns;
-            self.children.push(Child { hosts, addresses, heard_ns, ..Child::default() });
+            self.children.push(Child {
+                hosts,
+                addresses,
+                heard_ns: now_ns,
+                first_silence_ns: FIRST_SILENCE_NS.saturating_add(join.wait_ms * 1_000_000),
+                ..Child::default()
+            });
         }
         self.pending.insert(id, Pending { replies: joins.iter().map(|_| None).collect() });
         let requests = joins.into_iter().enumerate().map(|(at, join)| {
@@ -235,7 +246,7 @@ impl Node {
         out: &mut Vec<Effect>,
     ) {
         let Some(child) = self.children.get_mut(at).filter(|child| !child.is_lost) else { return };
-        child.heard_ns = now_ns;
+        (child.heard_ns, child.has_spoken) = (now_ns, true);
         match message {
             FromAgent::Pong { sent_ns, received_ns } => {
                 child.clock.add(sent_ns, received_ns, now_ns);
@@ -315,10 +326,11 @@ impl Node {
             }
             let silent_ns = now_ns.saturating_sub(child.heard_ns);
             let idle_ns = now_ns.saturating_sub(child.pinged_ns);
-            if silent_ns >= SILENCE_NS {
+            let silence_ns = if child.has_spoken { SILENCE_NS } else { child.first_silence_ns };
+            if silent_ns >= silence_ns {
                 let why = format!("silent for {:.1} s", silent_ns as f64 / 1e9);
                 self.child_lost(at, &why, out);
-            } else if child.pings == 0 || idle_ns >= PING_NS {
+            } else if child.pings == 0 || (child.has_spoken && idle_ns >= PING_NS) {
                 self.ping(now_ns, at, out);
             }
         }

@@ -43,7 +43,7 @@ const QUEUE_MAX: usize = 256;
 /// Time that the process of a run has to clean up, once nobody leads it.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(8);
 
-/// What an agent serves.
+/// Options of an agent.
 pub struct Options {
     /// Program and words of the process of a run.
     pub session: SessionCommand,
@@ -56,7 +56,7 @@ pub struct Options {
 pub struct SessionCommand {
     /// Program.
     pub program: PathBuf,
-    /// Its words.
+    /// Words behind the program.
     pub words: Vec<OsString>,
     /// Variables that are set for it.
     pub variables: Vec<(OsString, OsString)>,

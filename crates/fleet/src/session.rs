@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use crate::allow::Allowed;
 use crate::caller::Log;
+use crate::clock::now_ns;
 use crate::host::Host;
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
 use crate::message::{FromAgent, ToAgent};
 use crate::network::Arrival;
 use crate::node::{Effect, Node};
-use crate::now_ns;
 use crate::wire;
 
 /// Longest time between two looks at who is silent.
@@ -116,13 +116,13 @@ impl<W: Write> Session<W> {
             Effect::Down(child, message) => {
                 self.links.iter().for_each(|links| links.send(child, message.clone()));
             }
-            Effect::Connect(child, address) => {
+            Effect::Connect(child, address, wait_ms) => {
                 if self.links.is_none() {
                     let sender = self.sender.clone();
                     let take = move |arrived| drop(sender.send(Input::Below(arrived)));
                     self.links = Some(Links::new(self.identity.clone(), take)?);
                 }
-                self.links.iter().for_each(|links| links.connect(child, &address));
+                self.links.iter().for_each(|links| links.connect(child, &address, wait_ms));
             }
             Effect::Close(child) => self.links.iter().for_each(|links| links.close(child)),
             Effect::Orphaned => self.is_over = true,

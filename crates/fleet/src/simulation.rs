@@ -75,13 +75,13 @@ const CALM: Weather = Weather {
 /// Something that happens to an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
-    /// Its process is killed: the link breaks.
+    /// The process is killed: the link breaks.
     Killed,
-    /// It hears and says nothing more.
+    /// Nothing more is heard or said.
     Frozen,
-    /// It starts again: the link breaks, and a new process knows nothing.
+    /// A new start: the link breaks, and a new process knows nothing.
     Restarted,
-    /// Its clock jumps.
+    /// The clock jumps.
     ClockStep,
 }
 
@@ -135,7 +135,7 @@ enum Step {
 
 struct Agent {
     node: Node,
-    /// Its clock minus that of the world.
+    /// Clock of the agent minus that of the world.
     clock_ns: i64,
     /// Grows when it starts again: messages to an earlier life are lost.
     life: u32,
@@ -326,7 +326,7 @@ impl World {
                 Effect::Down(child, message) => {
                     self.send_down(Place::Agent(agent), child, message);
                 }
-                Effect::Connect(child, address) => {
+                Effect::Connect(child, address, _) => {
                     self.connect(Place::Agent(agent), child, &address);
                 }
                 Effect::Close(child) => self.close(Place::Agent(agent), child),
@@ -535,7 +535,7 @@ impl Network for Simulated {
         self.0.borrow().now_ns
     }
 
-    fn connect(&mut self, child: usize, address: &str) {
+    fn connect(&mut self, child: usize, address: &str, _wait_ms: u64) {
         self.0.borrow_mut().connect(Place::Root, child, address);
     }
 

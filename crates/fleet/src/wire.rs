@@ -22,7 +22,7 @@ const ZSTD: u8 = 1;
 /// A message as gRPC carries it.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Frame {
-    /// Its bytes, as [`encode`] makes them.
+    /// Bytes, as [`encode`] makes them.
     #[prost(bytes = "bytes", tag = "1")]
     pub body: Bytes,
 }

@@ -25,7 +25,7 @@ pub enum PeerNews {
     Furthest {
         /// Index of the job.
         job: usize,
-        /// Its operations.
+        /// Operations of that worker.
         ops: u64,
     },
     /// All workers have ended; what they used is still there.

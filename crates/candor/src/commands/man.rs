@@ -52,7 +52,8 @@ mod tests {
         let command = cli::command();
         for sub in command.get_subcommands() {
             let page = page(&format!("candor-{}.1", sub.get_name()));
-            for long in sub.get_arguments().filter_map(Arg::get_long) {
+            let shown = sub.get_arguments().filter(|arg| !arg.is_hide_set());
+            for long in shown.filter_map(Arg::get_long) {
                 // A hyphen that is no dash of typography has a backslash.
                 let flag = format!("\\-\\-{}", long.replace('-', "\\-"));
                 assert!(page.contains(&flag), "{}: no {flag}", sub.get_name());

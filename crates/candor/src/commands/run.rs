@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+use std::time::Duration;
 
 use candor_fleet::{Fleet, FleetOptions};
 use candor_plan::shell::quoted;
@@ -69,117 +70,138 @@ const SHIPPED: &[Group<How>] = &[Group {
     }],
 }];
 
-/// Options of running, whatever the plan is.
-pub const HOW: &[Group<How>] = &[
-    Group {
-        title: "Running",
-        flags: &[
-            Flag {
-                long: "set",
-                takes: Takes::Many("KEY=VALUE"),
-                help: "Set a key of the plan, by its path or as much of its end as no other key has: \
+/// How a plan is run, whatever it is.
+const RUNNING: Group<How> = Group {
+    title: "Running",
+    flags: &[
+        Flag {
+            long: "set",
+            takes: Takes::Many("KEY=VALUE"),
+            help: "Set a key of the plan, by its path or as much of its end as no other key has: \
                    depth=32, phase.stop.time=1m; may be given several times",
-                fields: &[],
-                set: |how, text| {
-                    how.set.push(text.to_owned());
-                    Ok(())
-                },
+            fields: &[],
+            set: |how, text| {
+                how.set.push(text.to_owned());
+                Ok(())
             },
-            Flag {
-                long: "force",
-                takes: Takes::One("DEVICE"),
-                help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
-                fields: &[],
-                set: |how, text| put_some(&mut how.force, Ok(commands::device_name(text))),
-            },
-            Flag {
-                long: "no-follow-ups",
-                takes: Takes::Nothing,
-                help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
+        },
+        Flag {
+            long: "force",
+            takes: Takes::One("DEVICE"),
+            help: "Write to a target that is held (mounted, swap, …); DEVICE names it once more",
+            fields: &[],
+            set: |how, text| put_some(&mut how.force, Ok(commands::device_name(text))),
+        },
+        Flag {
+            long: "no-follow-ups",
+            takes: Takes::Nothing,
+            help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
                    could not tell by itself what limited it, no look at how fast memory copies",
-                fields: &[],
-                set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
-            },
-            Flag {
-                long: "block-trace",
-                takes: Takes::One("auto|all|off"),
-                help: "Trace single requests of the devices: within a quarter of a percent of a \
+            fields: &[],
+            set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
+        },
+        Flag {
+            long: "block-trace",
+            takes: Takes::One("auto|all|off"),
+            help: "Trace single requests of the devices: within a quarter of a percent of a \
                    CPU, at all of them, or at none [default: auto]",
-                fields: &[],
-                set: |how, text| {
-                    let modes = [
-                        ("auto", BlockTraceMode::Auto),
-                        ("all", BlockTraceMode::All),
-                        ("off", BlockTraceMode::Off),
-                    ];
-                    how.block_trace = parse::one_of(text, &modes)?;
-                    Ok(())
-                },
+            fields: &[],
+            set: |how, text| {
+                let modes = [
+                    ("auto", BlockTraceMode::Auto),
+                    ("all", BlockTraceMode::All),
+                    ("off", BlockTraceMode::Off),
+                ];
+                how.block_trace = parse::one_of(text, &modes)?;
+                Ok(())
             },
-            Flag {
-                long: "dry-run",
-                takes: Takes::Nothing,
-                help: "Check the plan and print it as TOML; run nothing",
-                fields: &[],
-                set: |how, _| put(&mut how.dry_run, Ok(true)),
+        },
+        Flag {
+            long: "dry-run",
+            takes: Takes::Nothing,
+            help: "Check the plan and print it as TOML; run nothing",
+            fields: &[],
+            set: |how, _| put(&mut how.dry_run, Ok(true)),
+        },
+    ],
+};
+
+/// The hosts on which it is run.
+const HOSTS: Group<How> = Group {
+    title: "Hosts",
+    flags: &[
+        Flag {
+            long: "hosts",
+            takes: Takes::Many("HOST,…"),
+            help: "Run it on these hosts together, each with all workers of each job; on each \
+                   waits a `candor agent`: node[1-8], 10.0.0.2:4730",
+            fields: &["hosts"],
+            set: |how, text| how.hosts.add(text),
+        },
+        Flag {
+            long: "hosts-file",
+            takes: Takes::One("FILE"),
+            help: "The same, one or more on each line; # begins a comment",
+            fields: &["hosts"],
+            set: |how, text| how.hosts.add_file(text),
+        },
+        Flag {
+            long: "keys",
+            takes: Takes::One("DIR"),
+            help: hosts::KEYS_HELP,
+            fields: &[],
+            set: |how, text| put_some(&mut how.hosts.keys.folder, Ok(text.into())),
+        },
+        Flag {
+            long: "token-file",
+            takes: Takes::One("FILE"),
+            help: hosts::TOKEN_HELP,
+            fields: &[],
+            set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
+        },
+        Flag {
+            long: "launched",
+            takes: Takes::Nothing,
+            help: "Run it on the hosts on which srun, mpirun, mpiexec or an indexed job of \
+                       Kubernetes has started this command line, one process on each",
+            fields: &["hosts"],
+            set: |how, _| put(&mut how.hosts.launched, Ok(true)),
+        },
+        Flag {
+            long: "hosts-wait",
+            takes: Takes::One("SECONDS"),
+            help: "Wait so long for agents that are not there yet [default: 5]",
+            fields: &[],
+            set: |how, text| {
+                let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
+                put_some(&mut how.hosts.wait, wait)
             },
-        ],
-    },
-    Group {
-        title: "Hosts",
-        flags: &[
-            Flag {
-                long: "hosts",
-                takes: Takes::Many("HOST,…"),
-                help: "Run it on these hosts together, each with all workers of each job; on each \
-                       waits a `candor agent`: node[1-8], 10.0.0.2:4730",
-                fields: &["hosts"],
-                set: |how, text| how.hosts.add(text),
-            },
-            Flag {
-                long: "hosts-file",
-                takes: Takes::One("FILE"),
-                help: "The same, one or more on each line; # begins a comment",
-                fields: &["hosts"],
-                set: |how, text| how.hosts.add_file(text),
-            },
-            Flag {
-                long: "keys",
-                takes: Takes::One("DIR"),
-                help: hosts::KEYS_HELP,
-                fields: &[],
-                set: |how, text| put_some(&mut how.hosts.keys.folder, Ok(text.into())),
-            },
-            Flag {
-                long: "token-file",
-                takes: Takes::One("FILE"),
-                help: hosts::TOKEN_HELP,
-                fields: &[],
-                set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
-            },
-            Flag {
-                long: "ssh",
-                takes: Takes::Maybe("COMMAND"),
-                help: "Start the agents by ssh, or by COMMAND HOST WORDS; they serve what the plan \
+        },
+        Flag {
+            long: "ssh",
+            takes: Takes::Maybe("COMMAND"),
+            help: "Start the agents by ssh, or by COMMAND HOST WORDS; they serve what the plan \
                        names, need no keys, and end with the run",
-                fields: &[],
-                set: |how, text| {
-                    let ssh = how.hosts.ssh.get_or_insert_default();
-                    ssh.command = Some(text.to_owned()).filter(|command| !command.is_empty());
-                    Ok(())
-                },
+            fields: &[],
+            set: |how, text| {
+                let ssh = how.hosts.ssh.get_or_insert_default();
+                ssh.command = Some(text.to_owned()).filter(|command| !command.is_empty());
+                Ok(())
             },
-            Flag {
-                long: "ssh-copy",
-                takes: Takes::Nothing,
-                help: "Start them by ssh, and copy this program to the hosts first, to \
+        },
+        Flag {
+            long: "ssh-copy",
+            takes: Takes::Nothing,
+            help: "Start them by ssh, and copy this program to the hosts first, to \
                        ~/.cache/candor; else it is called there by the path that it has here",
-                fields: &[],
-                set: |how, _| put(&mut how.hosts.ssh.get_or_insert_default().copies, Ok(true)),
-            },
-        ],
-    },
-];
+            fields: &[],
+            set: |how, _| put(&mut how.hosts.ssh.get_or_insert_default().copies, Ok(true)),
+        },
+    ],
+};
+
+/// Options of running, whatever the plan is.
+pub const HOW: &[Group<How>] = &[RUNNING, HOSTS];
 
 /// The command line.
 pub fn command() -> Command {
@@ -324,16 +346,26 @@ fn on_hosts(
     output: &Output,
 ) -> u8 {
     let led = match how.hosts.lead() {
-        Ok(led) => led,
+        Ok(Some(led)) => led,
+        // Others do it.
+        Ok(None) => return exit::RAN,
         Err(sentence) => {
             screen::error(&sentence);
             return exit::USAGE;
         }
     };
     let (identity, hosts) = (led.identity.clone(), led.addresses.clone());
+    if hosts.is_empty() {
+        screen::error(
+            "no launcher is known that has started this process among others; remove --launched",
+        );
+        return exit::USAGE;
+    }
     let plan = Plan { hosts: hosts.len() as u32, ..plan.clone() };
     let options_of_fleet =
-        FleetOptions { hosts, force: how.force.into_iter().collect(), at_once: false };
+        FleetOptions { hosts, force: how.force.into_iter().collect(), ..FleetOptions::default() };
+    let options_of_fleet =
+        FleetOptions { wait: how.hosts.wait.unwrap_or(options_of_fleet.wait), ..options_of_fleet };
     commands::run_and_finish(output, source, |control, consumer| {
         let fleet = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
             Ok(Box::new(Fleet::join(identity, &options_of_fleet, channels)?))

@@ -48,6 +48,8 @@ pub struct HostsOptions {
     pub count: Option<usize>,
     /// Each phase has the hosts in another order, shifted by so many.
     pub rotate: u32,
+    /// Seconds to wait for services that are not there yet.
+    pub wait_s: u64,
     /// Be a service.
     pub service: bool,
     /// A service stays in the foreground.
@@ -72,6 +74,7 @@ impl Default for HostsOptions {
             file: None,
             count: None,
             rotate: 0,
+            wait_s: 5,
             service: false,
             foreground: false,
             port: PORT,

@@ -63,8 +63,8 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     Ok(Lowered { plan, phases: benched, notes: out.notes, setup })
 }
 
-/// Has each phase on other hosts than the one before it: rank r of the n-th works on the data of the
-/// rank so many hosts further on, n times.
+/// Gives each phase to other hosts than the one before it: in the n-th, rank r works on the data of
+/// the rank that is so many hosts further on, n times.
 fn rotate(setup: &Setup, phases: &mut [Phase]) {
     let by = i64::from(setup.asked.hosts.rotate) * i64::from(setup.asked.run.threads);
     for (nth, phase) in phases.iter_mut().enumerate() {

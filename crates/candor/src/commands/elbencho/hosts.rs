@@ -41,8 +41,12 @@ pub fn fleet(hosts: &HostsOptions) -> Result<Option<(Identity, FleetOptions)>, S
         return Ok(None);
     }
     let identity = keys(hosts).identity()?;
-    let options =
-        FleetOptions { hosts: hosts.addresses(), at_once: true, ..FleetOptions::default() };
+    let options = FleetOptions {
+        hosts: hosts.addresses(),
+        at_once: true,
+        wait: Duration::from_secs(hosts.wait_s),
+        ..FleetOptions::default()
+    };
     Ok(Some((identity, options)))
 }
 
@@ -151,7 +155,7 @@ pub fn lowered(
 /// Paths of the hosts of a fleet; what else is asked is this host's.
 struct Hosts {
     fleet: Fleet,
-    /// What kept a host from looking.
+    /// Reason why a host could not look.
     wrong: RefCell<Option<String>>,
 }
 

@@ -2,10 +2,6 @@
 //! others have nothing to do. Of several hosts the first process of all leads a fleet, and those of
 //! the other hosts are its agents.
 
-mod pmi;
-mod pmix;
-mod rendezvous;
-
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
@@ -20,6 +16,7 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use super::host::HostEnvironment;
 use crate::commands::agent;
+use crate::hosts::Hosts;
 use crate::screen;
 
 /// Shells and scripts around a rank's process that are looked through, one above the other.
@@ -84,6 +81,61 @@ pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Led, u8> {
     Ok(Led { argv: words, fleet })
 }
 
+/// Part of this process in a run that a launcher has started on all hosts.
+pub enum Part {
+    /// The only process.
+    Alone,
+    /// Others do the work, or have done it with this one as their agent.
+    Over,
+    /// Leader of the agents of all hosts.
+    Leads(Launch),
+}
+
+/// The variables of an indexed job of Kubernetes: number of the pod, and addresses of all pods.
+const POD: &str = "JOB_COMPLETION_INDEX";
+const PODS: &str = "CANDOR_JOB_HOSTS";
+
+/// Finds this process's part among those that a launcher, or a job of Kubernetes, has started.
+///
+/// # Errors
+/// They cannot meet, in a sentence.
+pub fn part() -> Result<Part, String> {
+    if let (Ok(pod), Ok(pods)) = (std::env::var(POD), std::env::var(PODS)) {
+        return of_pods(&pod, &pods);
+    }
+    let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(Part::Alone) };
+    match of.is_on_one_host() {
+        true if of.rank > 0 => Ok(Part::Over),
+        true => Ok(Part::Alone),
+        false => Ok(met(&of)?.map_or(Part::Over, Part::Leads)),
+    }
+}
+
+/// Pods know each other by their names, and share a token.
+fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
+    let mut hosts = Hosts::default();
+    hosts.add(pods).map_err(|why| format!("{PODS}: {why}"))?;
+    let identity = hosts.keys.identity()?;
+    let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, candor_fleet::PORT)));
+    let listening = listening.map_err(|error| error.to_string())?;
+    let token = std::env::var("CANDOR_TOKEN").unwrap_or_default();
+    let serve = {
+        let identity = identity.clone();
+        move || {
+            let session = agent::session_of_everything(&token);
+            let options = ServeOptions { session, once: false };
+            candor_fleet::serve(listening, &identity, options, agent::log)
+                .map_err(|error| error.to_string())
+        }
+    };
+    if pod.trim() != "0" {
+        return serve().map(|()| Part::Over);
+    }
+    let own = std::thread::spawn(move || drop(serve()));
+    let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
+    Ok(Part::Leads(Launch { identity, options, ranks_per_host: 1, own: Some(own) }))
+}
+
 /// Meets the other processes of a launcher on several hosts. The first of all gets the hosts; the
 /// first of each other one serves until the run is over, and the rest has nothing to do.
 fn met(of: &Launched) -> Result<Option<Launch>, String> {
@@ -102,7 +154,7 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
         let here = of.size_here.unwrap_or(0);
         format!("{}:{}|{here}|{token}", own_address(), listening.port())
     });
-    let met = rendezvous::meet(rank, size, &mine)?;
+    let met = candor_fleet::meet(rank, size, &mine)?;
     let Some(listening) = listening else { return Ok(None) };
     let mut leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
         let mut parts = text.split('|');
@@ -141,12 +193,8 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
 
 /// The token among the texts of all processes.
 fn token_variable(texts: &[String]) -> String {
-    let tokens = texts.iter().filter_map(|text| text.rsplit('|').next());
-    tokens
-        .filter(|token| !token.is_empty() && !token.contains(':'))
-        .next()
-        .unwrap_or_default()
-        .into()
+    let mut tokens = texts.iter().filter_map(|text| text.rsplit('|').next());
+    tokens.find(|token| !token.is_empty() && !token.contains(':')).unwrap_or_default().into()
 }
 
 /// An address of this host that others reach: that of its default route, else any of its own.

@@ -30,7 +30,7 @@ pub(super) const HOSTS: &[Row<Value>] = &[
             put_number(&mut count, t, [0, 1 << 20])?;
             store(&mut d.options.hosts.count, Some(count))
         },
-        "hosts to use of the list").exact("hosts", "1"),
+        "hosts to use of the list").exact("hosts", "0"),
     refused_switch("nosvcshare", "each service has files of its own", NO_SHARE),
     switch("quit", |d, t| put(&mut d.options.hosts.quit, t), "end services").exact("", "true"),
     switch("interrupt", |d, t| put(&mut d.options.hosts.interrupt, t),
@@ -40,8 +40,10 @@ pub(super) const HOSTS: &[Row<Value>] = &[
     value("rotatehosts", "N", |d, t| put_number(&mut d.options.hosts.rotate, t, [0, 1 << 20]),
         "shift hosts between phases").exact("job.rank_shift", "1"),
     bare("svcupint", Value::value("MS"), "interval of looks at services").idle("500", ONE_PROTOCOL),
-    bare("svcwait", Value::value("SECONDS"), "wait for services").idle("5", ONE_PROTOCOL),
-    refused_switch("althttpsvc", "another library for services", "candor has one way to its agents"),
+    value("svcwait", "SECONDS", |d, t| put_number(&mut d.options.hosts.wait_s, t, [0, 1 << 20]),
+        "time to wait for services that are not there yet").default("5").exact("", "6"),
+    refused_switch("althttpsvc", "another library for services",
+        "candor has one way to its agents"),
     switch("svcelapsed", |d, t| put(&mut d.options.output.hosts_elapsed, t), "time of each service")
         .exact("", "true"),
     refused_switch("svcping", "round trip to each service",

@@ -3,13 +3,14 @@
 //! The launcher itself carries them where it speaks PMI or PMIx; else they are files in the
 //! directory of the job, which its hosts share.
 
+mod pmi;
+mod pmix;
+
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-
-use super::{pmi, pmix};
 
 /// Longest wait for the others, where they meet by files.
 const WAIT_MAX: Duration = Duration::from_secs(30);

@@ -21,7 +21,7 @@ const OK: c_int = 0;
 pub enum Failed {
     /// There is no library of it.
     NoLibrary,
-    /// It refused, in a few words.
+    /// A call that failed, in a few words.
     Refused(String),
 }
 
@@ -112,7 +112,7 @@ impl Library {
     fn meet(&self, own: &Process, size: u32, text: &str) -> Result<Vec<String>, Failed> {
         let text = CString::new(text).map_err(|_| Failed::Refused("the text has a zero".into()))?;
         let mut value = Value { kind: STRING, text: text.as_ptr().cast_mut(), _rest: [0; 2] };
-        // SAFETY: the key is a C string; the library copies the value, which lives through the call.
+        // SAFETY: the key is a C string, and the library copies the value during the call.
         done("PMIx_Put", unsafe { (self.put)(GLOBAL, c"candor".as_ptr(), &raw mut value) })?;
         // SAFETY: the library is initialised.
         done("PMIx_Commit", unsafe { (self.commit)() })?;
