@@ -78,7 +78,7 @@ fn linked(identity: Identity, address: &str) -> (Links, Receiver<String>) {
         }
     });
     let links = links.expect("a thread");
-    links.connect(0, address);
+    links.connect(0, address, 0);
     (links, ended)
 }
 
