@@ -159,12 +159,12 @@ impl UnderWay {
     /// The run ends, names the host, keeps what was done until then, and leaves nothing.
     fn ends(self, host: usize, why: &str) -> Fleet {
         let fault = Instant::now();
-        let fleet = self.is_cut(host, why);
+        let fleet = self.cut_at(host, why);
         fleet.wait_until_clean(CLEAN_MAX.saturating_sub(fault.elapsed()));
         fleet
     }
 
-    fn is_cut(self, host: usize, why: &str) -> Fleet {
+    fn cut_at(self, host: usize, why: &str) -> Fleet {
         let UnderWay { fleet, coordinator, json } = self;
         let fault = Instant::now();
         let ran = coordinator.wait();
@@ -226,7 +226,7 @@ fn files_of_a_killed_process_are_removed_by_the_next_run() {
     let run = UnderWay::begin();
     // The first host has made the files; nobody else knows them.
     kill(run.process(0), Signal::KILL);
-    let fleet = run.is_cut(0, "signal: 9 (SIGKILL)");
+    let fleet = run.cut_at(0, "signal: 9 (SIGKILL)");
     assert!(!fleet.scratch.entries().is_empty(), "no mark is left");
     let file = fleet.scratch.path("g");
     let (ran, report) = fleet.measured(&["--target", &file, "--size", "64k", "--ops", "8"]);

@@ -56,7 +56,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let left = tell(&keys(), &[self.address.clone()], Chore::Quit);
+        let left = tell(&keys(), std::slice::from_ref(&self.address), Chore::Quit);
         let ended = self.thread.take().map(JoinHandle::join);
         if !std::thread::panicking() {
             assert!(left.is_empty() && ended.is_some_and(|ended| ended.is_ok()), "{left:?}");

@@ -1,0 +1,244 @@
+//! Cost of agents: `fleet_cost CANDOR DIRECTORY [PAIRS] [SECONDS]`.
+//!
+//! First the rate and the p99 of a run on this host and of the same run by way of one agent here,
+//! in turn, and of two alike as the noise. Then, for so many agents on this host, how far apart
+//! their starts are, how well their clocks are known, how much memory the coordinator takes, and
+//! how long a run takes beside its phase. The directory should lie in memory; a file of 256 MiB is
+//! made in it and removed.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+#[path = "../stats.rs"]
+mod stats;
+
+use stats::Spread;
+
+type Failure = Box<dyn std::error::Error>;
+
+/// Loads of the pairs: name, and candor's words without the target.
+const LOADS: [(&str, &str); 2] = [
+    ("null, 1 worker", "--engine null"),
+    ("io_uring, 4 KiB from memory, depth 16", "--engine io_uring --depth 16"),
+];
+/// Numbers of agents.
+const AGENTS: [usize; 3] = [1, 8, 32];
+
+fn main() -> Result<(), Failure> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [candor, directory, rest @ ..] = &words[..] else {
+        return Err("usage: fleet_cost CANDOR DIRECTORY [PAIRS] [SECONDS]".into());
+    };
+    let number = |at: usize, default| rest.get(at).map_or(Ok(default), |word| word.parse());
+    let (pairs, seconds): (u64, u64) = (number(0, 11)?, number(1, 2)?);
+    let scratch = ScratchFolder::make(directory)?;
+    let bench = Bench { candor, folder: &scratch.0, seconds };
+    bench.candor(&["fleet", "keys", &bench.path("keys")])?;
+    println!(
+        "| load | by way of | IOPS on this host | IOPS, by way of it ÷ here | p99, the same |"
+    );
+    println!("|---|---|---:|---:|---:|");
+    for (name, load) in LOADS {
+        for is_agent in [true, false] {
+            let way = if is_agent { "an agent" } else { "nothing: the noise" };
+            println!("| {name} | {way} | {} |", bench.compare(load, is_agent, pairs)?);
+        }
+    }
+    println!();
+    println!(
+        "| agents | starts apart, µs | clock error, µs | memory of the coordinator, MiB | beside \
+         the phase, ms |"
+    );
+    println!("|---:|---:|---:|---:|---:|");
+    for count in AGENTS {
+        println!("| {count} | {} |", bench.together(count, pairs)?);
+    }
+    Ok(())
+}
+
+fn spread(figures: impl IntoIterator<Item = f64>, decimals: usize) -> String {
+    Spread::of(figures).map_or_else(|| "-".to_owned(), |spread| spread.text(decimals))
+}
+
+struct Bench<'a> {
+    candor: &'a str,
+    folder: &'a str,
+    seconds: u64,
+}
+
+/// A run that has ended.
+struct Ran {
+    report: Value,
+    wall: Duration,
+    memory_kib: f64,
+}
+
+impl Bench<'_> {
+    fn path(&self, name: &str) -> String {
+        format!("{}/{name}", self.folder)
+    }
+
+    fn candor(&self, words: &[&str]) -> Result<(), Failure> {
+        let status = Command::new(self.candor).args(words).stdout(Stdio::null()).status()?;
+        if status.success() { Ok(()) } else { Err(format!("{words:?}: {status}").into()) }
+    }
+
+    /// Runs these words, on hosts where there are some.
+    fn run(&self, words: &str, hosts: &[Agent]) -> Result<Ran, Failure> {
+        let (json, keys) = (self.path("report.json"), self.path("keys"));
+        let addresses: Vec<&str> = hosts.iter().map(|agent| agent.address.as_str()).collect();
+        let addresses = addresses.join(",");
+        let mut command = Command::new(self.candor);
+        command.args(["run", "--no-follow-ups", "--no-live", "--quiet", "--json", &json]);
+        command.args(words.split(' ')).env("CANDOR_HISTORY", "off");
+        if !hosts.is_empty() {
+            command.args(["--keys", &keys, "--hosts", &addresses]);
+        }
+        let begun = Instant::now();
+        let mut child = command.stdout(Stdio::null()).spawn()?;
+        let mut memory_kib = 0.0;
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break status;
+            }
+            // The last look before the end is the one that counts.
+            memory_kib = memory_max_kib(child.id()).unwrap_or(memory_kib);
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        let wall = begun.elapsed();
+        if !status.success() {
+            return Err(format!("{words}: {status}").into());
+        }
+        let report = serde_json::from_str(&fs::read_to_string(&json)?)?;
+        fs::remove_file(&json)?;
+        Ok(Ran { report, wall, memory_kib })
+    }
+
+    /// A line of figures of pairs of runs.
+    fn compare(&self, load: &str, is_agent: bool, pairs: u64) -> Result<String, Failure> {
+        let agents = [Agent::start(self)?];
+        let target = match load.contains("null") {
+            true => "--target /dev/null --size 1g".to_owned(),
+            false => format!("--target {}", self.path("data")),
+        };
+        let words = format!("{target} --rw randread --bs 4k {load} --seconds {}", self.seconds);
+        let (mut rates, mut iops, mut p99s) = (vec![], vec![], vec![]);
+        for pair in 0..pairs {
+            let mut of_pair = [(0.0, 0.0); 2];
+            for turn in 0..2 {
+                // Which is first changes, so that no drift is taken for a cost.
+                let is_on = (pair + turn) % 2 == 0;
+                let hosts = if is_on && is_agent { &agents[..] } else { &[] };
+                of_pair[usize::from(is_on)] = figures(&self.run(&words, hosts)?.report)?;
+            }
+            let [(iops_off, p99_off), (iops_on, p99_on)] = of_pair;
+            rates.push(iops_off);
+            iops.push(iops_on / iops_off);
+            p99s.push(p99_on / p99_off);
+        }
+        Ok(format!("{} | {} | {}", spread(rates, 0), spread(iops, 3), spread(p99s, 3)))
+    }
+
+    /// A line of figures of runs on so many agents.
+    fn together(&self, count: usize, runs: u64) -> Result<String, Failure> {
+        let agents = (0..count).map(|_| Agent::start(self)).collect::<Result<Vec<_>, _>>()?;
+        let data = self.path("data");
+        // Little to do, so that agents do not wait for each other's CPU.
+        let words = format!("--target {data} --rw randread --bs 4k --rate-iops 100 --seconds 1");
+        let (mut apart, mut errors, mut memory, mut beside) = (vec![], vec![], vec![], vec![]);
+        for _ in 0..runs {
+            let ran = self.run(&words, &agents)?;
+            let phase = &ran.report["phases"][0];
+            let hosts = phase["hosts"].as_array().ok_or("no hosts")?;
+            let of = |key: &str| -> Vec<f64> {
+                hosts.iter().filter_map(|host| host["member"][key].as_f64()).collect()
+            };
+            let late = Spread::of(of("started_late_ns")).ok_or("nobody has started")?;
+            apart.push((late.max - late.min) / 1e3);
+            errors.extend(of("clock_error_ns").into_iter().map(|ns| ns / 1e3));
+            memory.push(ran.memory_kib / 1024.0);
+            let phase_ns = phase["measurements"][0]["elapsed_ns"].as_f64().ok_or("no time")?;
+            beside.push(ran.wall.as_secs_f64() * 1e3 - phase_ns / 1e6);
+        }
+        Ok(format!(
+            "{} | {} | {} | {}",
+            spread(apart, 0),
+            spread(errors, 0),
+            spread(memory, 1),
+            spread(beside, 0)
+        ))
+    }
+}
+
+/// Most memory that a process has had, in KiB; none once it has ended.
+fn memory_max_kib(process: u32) -> Option<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// Operations per second and p99 of a report.
+fn figures(report: &Value) -> Result<(f64, f64), Failure> {
+    let read = &report["phases"][0]["measurements"][0]["operations"]["read"];
+    let mut percentiles = read["latency"]["percentiles"].as_array().into_iter().flatten();
+    let p99 = percentiles.find(|of| of[0].as_f64() == Some(99.0)).and_then(|of| of[1].as_f64());
+    Ok((read["ops_per_s"].as_f64().ok_or("no rate")?, p99.ok_or("no p99")?))
+}
+
+/// An agent on a free port. Killed when dropped.
+struct Agent {
+    child: Child,
+    address: String,
+}
+
+impl Agent {
+    fn start(bench: &Bench) -> Result<Agent, Failure> {
+        let mut command = Command::new(bench.candor);
+        command.args(["agent", "--listen", "127.0.0.1:0", "--keys", &bench.path("keys")]);
+        command.args(["--allow", bench.folder, "--allow", "/dev/null"]);
+        command.stderr(Stdio::piped()).env("CANDOR_HISTORY", "off");
+        let child = command.spawn()?;
+        let mut agent = Agent { child, address: String::new() };
+        let stderr = agent.child.stderr.take().ok_or("no log")?;
+        let mut log = BufReader::new(stderr);
+        let mut line = String::new();
+        log.read_line(&mut line)?;
+        let address = line.split(" listens on ").nth(1).ok_or(format!("no agent: {line}"))?;
+        agent.address = address.trim().to_owned();
+        // It goes on to log.
+        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
+        Ok(agent)
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A folder with a file, both removed in the end.
+struct ScratchFolder(String);
+
+impl ScratchFolder {
+    fn make(directory: &str) -> Result<ScratchFolder, Failure> {
+        let path = format!("{directory}/fleet_cost-{}", std::process::id());
+        fs::create_dir(&path)?;
+        let folder = ScratchFolder(path);
+        let mut file = File::create(format!("{}/data", folder.0))?;
+        let block = vec![0x5a; 1 << 20];
+        (0..256).try_for_each(|_| file.write_all(&block))?;
+        Ok(folder)
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
