@@ -1,4 +1,4 @@
-//! IOR and mdtest as MPI's launchers start them, on one host.
+//! IOR and mdtest as MPI's launchers start them.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -85,7 +85,10 @@ fn one_rank_is_told_and_ranks_of_several_hosts_are_refused() {
     ];
     let all = launched(&hosts, &words);
     assert!(all.iter().all(|output| output.status.code() == Some(1)), "{all:?}");
-    assert!(text(&all[0].stderr).contains("rank 0 of srun on several hosts: cannot write"), "{all:?}");
+    assert!(
+        text(&all[0].stderr).contains("rank 0 of srun on several hosts: cannot write"),
+        "{all:?}"
+    );
 }
 
 /// Ranks 0 and 1 stand for one node, 2 and 3 for another one: they meet by files.
@@ -93,17 +96,17 @@ fn one_rank_is_told_and_ranks_of_several_hosts_are_refused() {
 fn ranks_of_several_hosts_meet_and_do_the_work_of_one() {
     let scratch = Scratch::new();
     let (file, meeting) = (scratch.path("f"), Scratch::new());
-    let directory = meeting.path("");
+    let directory = meeting.dir();
     let words = ["ior", "-w", "-k", "-F", "-b", "64k", "-t", "16k", "-o", &file];
     let of_rank = |rank: u32| {
         let (node, local) = (rank / 2, (rank % 2).to_string());
-        let mut command = std::process::Command::new(crate::support::program::candor());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
         command.args(words).env("CANDOR_HISTORY", "off");
         command.env("SLURM_STEP_ID", "0").env("SLURM_JOB_ID", "7").env("SLURM_NNODES", "2");
         command.env("SLURM_PROCID", rank.to_string()).env("SLURM_LOCALID", &local);
         command.env("SLURM_STEP_NUM_TASKS", "4").env("SLURM_NODEID", node.to_string());
         command.env("CANDOR_RENDEZVOUS", &directory);
-        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().expect("candor is started")
     };
     let all: Vec<_> = (0..4).map(of_rank).collect();

@@ -5,6 +5,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use candor_dialects::elbencho::options::{HostsOptions, Options, Reading};
 use candor_dialects::elbencho::plan::{self, Lowered};

@@ -76,7 +76,7 @@ impl Service<'_> {
             // It has no terminal then whose end would be its own.
             let _ = rustix::process::setsid();
         }
-        let session = agent::session_words(&self.paths, self.token_file)?;
+        let session = agent::session_words(&self.paths, self.token_file);
         let options = ServeOptions { session, once: false };
         let served = Listening::on(self.listen)
             .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));

@@ -14,7 +14,7 @@ use crate::hosts::Keys;
 /// The hosts of a run, and how they let us in.
 pub fn fleet(systems: &Systems, force: Vec<String>) -> Result<(Identity, FleetOptions), String> {
     let hosts = systems.addresses();
-    let options = FleetOptions { hosts, force, at_once: true };
+    let options = FleetOptions { hosts, force, at_once: true, ..FleetOptions::default() };
     Ok((Keys::default().identity()?, options))
 }
 
