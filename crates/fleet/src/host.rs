@@ -133,7 +133,7 @@ struct Executor {
     answer: Answer,
 }
 
-/// What a host knows of the run it takes part in.
+/// A host in the run that it takes part in.
 #[derive(Default)]
 struct Place {
     join: Join,

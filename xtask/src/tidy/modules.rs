@@ -50,7 +50,7 @@ const ORDERS: &[(&str, &str)] = &[
         "plan",
         "text_serde units permutation rank_order trace access advice content engine measure \
          operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
-         nearest problem rank check shell text",
+         nearest problem rank check shell spread text",
     ),
     ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data journal known layout sources engines ready"),
@@ -74,7 +74,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "error families control leftovers owned_files trees signals events claims device_claim \
+        "error families control peers leftovers owned_files trees signals events claims device_claim \
          signature consent hooks schedulers integrity tracer devices precheck inspection align \
          page_cache device_watch target_check cached_work layout free_space memory \
          occupied_memory submission runner sizes operations_log phase_snapshots local run",
