@@ -69,7 +69,9 @@ fn hosts_share_a_lun_have_luns_of_their_own_and_one_has_the_sequential_stream() 
     }
     let files = "fsd=f,anchor=x,depth=1,width=1,files=1,size=4k\nfwd=w,fsd=f\n\
                  rd=r,fwd=w,fwdrate=9,format=yes\n";
-    let ran = vdbench.of_file(&format!("hd=one,system={}\n{files}", agents[0].1), "");
+    let text = format!("hd=one,system={}\n{files}", agents[0].1);
+    fs::write(vdbench.scratch.path("parm"), text).expect("a parameter file");
+    let ran = vdbench.command("-f parm").env(TOKEN.0, TOKEN.1).output().expect("vdbench");
     let told = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(ran.status.code() == Some(157) && told.contains("fsd= is for this host"), "{told}");
 }

@@ -112,7 +112,7 @@ fn what_keeps_jobs_from_starting_ends_with_1() {
         (&["--name=a", "--ioengine=rbd", "--size=4k"], "ioengine=rbd is not done"),
         (&["--name=a", "--ioengine=libaoi", "--size=4k"], "libaio"),
         (&["--warnings-fatal", "--name=a", "--bs=4KiB", "--parse-only"], "4000 bytes"),
-        (&["--client=other", "job.fio"], "--client cannot be done"),
+        (&["--remote-config=other", "job.fio"], "--remote-config cannot be done"),
         (&["--terse-version=9", "job.fio"], "`9` is no version"),
     ] {
         let ran = fio(&scratch, words);

@@ -1,10 +1,10 @@
 //! The frame of commands that speak another tool's language. Nothing here is about one tool.
 //!
-//! [`run_on`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file, results
-//! so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it breaks
-//! no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on stderr
-//! under the tool's name ([`complaints`]), the exit code of the tool, and processes that MPI's
-//! launchers start ([`launch`]).
+//! [`run_on`] runs a plan as a [`Foreign`] command wants it: results on stdout or in a file,
+//! results so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it
+//! breaks no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on
+//! stderr under the tool's name ([`complaints`]), the exit code of the tool, services and hosts of
+//! a fleet ([`service`], [`hosts`]), and processes that MPI's launchers start ([`launch`]).
 
 pub mod complaints;
 pub mod failures;

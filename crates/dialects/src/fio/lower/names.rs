@@ -41,7 +41,11 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     }
     // A section that is called like a device means it.
     let own = PathBuf::from(from.section);
-    if matches!(from.host.found(&own), Found::Device(_) | Found::Character | Found::Other) {
+    // Clients are only asked for what can be meant.
+    let is_path = from.section.contains('/') || from.host.client().is_none();
+    if is_path
+        && matches!(from.host.found(&own), Found::Device(_) | Found::Character | Found::Other)
+    {
         return Paths::Listed(vec![own]);
     }
     let name = made_up(from);
