@@ -26,7 +26,7 @@ use candor_dialects::vdbench::definitions::rd::Rd;
 use candor_dialects::vdbench::definitions::replay::ReplayGroup;
 use candor_dialects::vdbench::definitions::sd::Sd;
 use candor_dialects::vdbench::definitions::wd::Wd;
-use candor_dialects::vdbench::lower::{Lowered, Request, Systems, lower};
+use candor_dialects::vdbench::lower::{Lowered, Request, Systems, lower, refused};
 use candor_dialects::vdbench::options::{self, Instead, Reading, TABLE};
 use candor_dialects::vdbench::runs::expand;
 use clap::{Arg, Command};
@@ -129,6 +129,10 @@ pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
     // A simulation looks at nothing.
     if systems.is_empty() || asked.is_simulation {
         return lower(&Request { file, texts, asked, host: &ThisHost }, &runs);
+    }
+    let errors = refused(&Request { file, texts, asked, host: &ThisHost });
+    if !errors.is_empty() {
+        return Err(errors);
     }
     let wrong = |sentence: String| vec![Diagnostic::nowhere("hosts", sentence)];
     let there = hosts::There::join(&systems).map_err(wrong)?;

@@ -184,6 +184,13 @@ impl LoweredRun {
     }
 }
 
+/// Work that several hosts cannot do, before any of them is asked.
+pub fn refused(request: &Request<'_>) -> Vec<Diagnostic> {
+    let mut out = Diagnostics::default();
+    host::check(request, &mut out);
+    out.errors
+}
+
 /// Makes phases of runs.
 ///
 /// # Errors
