@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use candor_plan::Plan;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -28,11 +29,12 @@ use tonic::transport::Server;
 use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
+use crate::allow::Allowed;
 use crate::caller::{Called, Caller, Log};
 use crate::identity::{Identity, KeyError};
 use crate::link::{Chore, INTERRUPT_PATH, PATH, PROTOCOL_HEADER, QUIT_PATH, VERSION_HEADER};
-use crate::message::PROTOCOL;
-use crate::wire::{FRAME_MAX, Frame};
+use crate::message::{self, PROTOCOL, ToAgent};
+use crate::wire::{self, FRAME_MAX, Frame};
 
 /// Handshakes at a time; whoever comes meanwhile waits in the kernel's queue.
 const HANDSHAKES_MAX: usize = 64;
@@ -47,6 +49,8 @@ const CLEAN_UP_MAX: Duration = Duration::from_secs(8);
 pub struct Options {
     /// Program and words of the process of a run.
     pub session: SessionCommand,
+    /// Paths that it serves: where a run's process was killed, its files are removed there.
+    pub allowed: Allowed,
     /// Ends with its first run.
     pub once: bool,
 }
@@ -332,7 +336,8 @@ struct Run {
 impl Run {
     /// Passes frames in both directions until one end is gone, then sees the other one off.
     async fn supervise(mut self, calls: Streaming<Frame>, stdin: ChildStdin, stdout: ChildStdout) {
-        let (down, up) = (pass_down(calls, stdin), pass_up(stdout, &self.answers));
+        let mut plan = None;
+        let (down, up) = (pass_down(calls, stdin, &mut plan), pass_up(stdout, &self.answers));
         let why = tokio::select! {
             ended = down => ended,
             ended = up => ended,
@@ -355,14 +360,34 @@ impl Run {
             // Nobody may be left to hear it.
             let _ = self.answers.try_send(Err(Status::new(Code::Aborted, sentence)));
         }
+        if !how.starts_with("exit status") {
+            self.remove_files(plan).await;
+        }
         if self.agent.options.once {
             self.agent.ended.add_permits(1);
         }
     }
 }
 
-/// From the call to the process; the reason of the end.
-async fn pass_down(mut calls: Streaming<Frame>, mut stdin: ChildStdin) -> Option<String> {
+impl Run {
+    /// Removes the files that a killed process has left, as far as this agent serves their places.
+    async fn remove_files(&self, plan: Option<Plan>) {
+        let Some(mut plan) = plan else { return };
+        let allowed = &self.agent.options.allowed;
+        plan.targets.retain(|target| allowed.path(&target.path).is_ok());
+        let removed = tokio::task::spawn_blocking(move || candor_run::remove_leftovers(&plan));
+        for note in removed.await.unwrap_or_default() {
+            (self.agent.log)(&format!("{}: {}; {}", note.asked, note.did, note.why));
+        }
+    }
+}
+
+/// From the call to the process, noting the plan that passes; the reason of the end.
+async fn pass_down(
+    mut calls: Streaming<Frame>,
+    mut stdin: ChildStdin,
+    plan: &mut Option<Plan>,
+) -> Option<String> {
     loop {
         let body = match calls.next().await {
             Some(Ok(frame)) => frame.body,
@@ -372,6 +397,13 @@ async fn pass_down(mut calls: Streaming<Frame>, mut stdin: ChildStdin) -> Option
         let length = (body.len() as u32).to_le_bytes();
         if stdin.write_all(&length).await.is_err() || stdin.write_all(&body).await.is_err() {
             return None;
+        }
+        if let Ok(ToAgent::Request { request, .. }) = wire::decode(&body) {
+            match request {
+                message::Request::Open { plan: opened, .. } => *plan = Some(*opened),
+                message::Request::Prepare { task, .. } => *plan = task.plan.or(plan.take()),
+                _ => {}
+            }
         }
     }
 }

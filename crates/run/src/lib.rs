@@ -54,7 +54,7 @@ pub use device_watch::{DeviceSelection, DeviceWatch};
 pub use error::RunError;
 pub use events::{Channels, Events, consumed};
 pub use inspection::{inspect, list_devices, record, replay};
-pub use local::{HostOptions, Local};
+pub use local::{HostOptions, Local, remove_leftovers};
 pub use page_cache::cached;
 pub use peers::{PeerNews, Peers};
 pub use run::{Options, Run, Step, Stopped};

@@ -245,15 +245,7 @@ impl Local {
 
     /// Removes what killed runs left where this one makes files, and says so.
     fn remove_leftovers(&mut self, plan: &Plan) {
-        let mut directories = BTreeSet::new();
-        for path in plan.targets.iter().map(|target| target.path.as_path()) {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            directories.insert(parent.unwrap_or(Path::new(".")));
-            directories.extend(Some(path).filter(|path| path.is_dir()));
-        }
-        // What is in a directory goes before the directory.
-        let left = |directory: &Path| leftovers::remove_in(directory, &trees::remove_left);
-        for note in directories.into_iter().rev().flat_map(left) {
+        for note in remove_leftovers(plan) {
             let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
             self.channels.events.send(Event::Warned { sentence });
             self.notes.push(note);
@@ -269,6 +261,19 @@ impl Local {
             missing.extend(unreadable.filter(|known| !missing.contains(known)));
         }
     }
+}
+
+/// Removes what killed runs left where a plan makes files; a note for each.
+pub fn remove_leftovers(plan: &Plan) -> Vec<Note> {
+    let mut directories = BTreeSet::new();
+    for path in plan.targets.iter().map(|target| target.path.as_path()) {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        directories.insert(parent.unwrap_or(Path::new(".")));
+        directories.extend(Some(path).filter(|path| path.is_dir()));
+    }
+    // What is in a directory goes before the directory.
+    let left = |directory: &Path| leftovers::remove_in(directory, &trees::remove_left);
+    directories.into_iter().rev().flat_map(left).collect()
 }
 
 /// Space of the filesystem on which a path stands.

@@ -129,7 +129,8 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
             let _ = io::copy(&mut io::stdin(), &mut io::sink());
             candor_fleet::tell(&quitter, &[own], Chore::Quit)
         });
-        let options = ServeOptions { session, once: false };
+        let allowed = Allowed { everything: true, ..Allowed::default() };
+        let options = ServeOptions { session, allowed, once: false };
         candor_fleet::serve(listening, &identity, options, log).map_err(|error| error.to_string())
     });
     match served {
@@ -198,7 +199,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         words.push(format!("--{SESSION}").into());
         let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
         let session = SessionCommand { program, words, ..SessionCommand::default() };
-        let options = ServeOptions { session, once: draft.once };
+        let options = ServeOptions { session, allowed: draft.allowed, once: draft.once };
         let served = Listening::on(listen)
             .and_then(|listening| candor_fleet::serve(listening, &identity, options, log));
         served.map_err(|error| error.to_string())

@@ -36,7 +36,7 @@ impl Served {
             move |line: &str| lines.lock().expect("no panic").push(line.to_owned())
         };
         let thread = std::thread::spawn(move || {
-            let options = Options { session, once: false };
+            let options = Options { session, allowed: Allowed::default(), once: false };
             serve(listening, &keys(), options, log).expect("it serves");
         });
         Served { address, lines, thread: Some(thread) }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 
-use candor_fleet::{Chore, FleetOptions, Identity, Listening, ServeOptions};
+use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, ServeOptions};
 
 use candor_dialects::kit::launcher::{self, Launched};
 use candor_dialects::kit::ranks;
@@ -123,7 +123,8 @@ fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
         let identity = identity.clone();
         move || {
             let session = agent::session_of_everything(&token);
-            let options = ServeOptions { session, once: false };
+            let allowed = Allowed { everything: true, ..Allowed::default() };
+            let options = ServeOptions { session, allowed, once: false };
             candor_fleet::serve(listening, &identity, options, agent::log)
                 .map_err(|error| error.to_string())
         }
@@ -175,7 +176,8 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
         let identity = identity.clone();
         move || {
             let session = agent::session_of_everything(&token_variable(&met.texts));
-            let options = ServeOptions { session, once: false };
+            let allowed = Allowed { everything: true, ..Allowed::default() };
+            let options = ServeOptions { session, allowed, once: false };
             candor_fleet::serve(listening, &identity, options, |_| {}).map_err(|e| e.to_string())
         }
     };

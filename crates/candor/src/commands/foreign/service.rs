@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use candor_fleet::{Listening, ServeOptions};
+use candor_fleet::{Allowed, Listening, ServeOptions};
 
 use crate::commands::agent;
 use crate::hosts::Keys;
@@ -77,7 +77,8 @@ impl Service<'_> {
             let _ = rustix::process::setsid();
         }
         let session = agent::session_words(&self.paths, self.token_file);
-        let options = ServeOptions { session, once: false };
+        let allowed = Allowed { paths: self.paths.clone(), ..Allowed::default() };
+        let options = ServeOptions { session, allowed, once: false };
         let served = Listening::on(self.listen)
             .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));
         served.map(|()| None).map_err(|error| error.to_string())
