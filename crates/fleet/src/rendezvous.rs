@@ -22,8 +22,8 @@ const DIRECTORY: &str = "CANDOR_RENDEZVOUS";
 pub struct Met {
     /// One text of each rank.
     pub texts: Vec<String>,
-    /// Removed when the processes part.
-    _own: Option<OwnFile>,
+    /// Files of all, which the first process removes when it drops this.
+    _files: Files,
 }
 
 /// Gives a text to all processes of the launcher, and takes theirs.
@@ -33,11 +33,11 @@ pub struct Met {
 pub fn meet(rank: u32, size: u32, text: &str) -> Result<Met, String> {
     if std::env::var_os("PMI_FD").is_some() {
         let texts = pmi::exchange(rank, size, text).map_err(|why| format!("PMI: {why}"))?;
-        return Ok(Met { texts, _own: None });
+        return Ok(Met { texts, _files: Files::default() });
     }
     if std::env::var_os("PMIX_NAMESPACE").is_some() {
         match pmix::exchange(size, text) {
-            Ok(texts) => return Ok(Met { texts, _own: None }),
+            Ok(texts) => return Ok(Met { texts, _files: Files::default() }),
             // Without its library there is still the directory.
             Err(pmix::Failed::NoLibrary) => {}
             Err(pmix::Failed::Refused(why)) => return Err(format!("PMIx: {why}")),
@@ -46,13 +46,16 @@ pub fn meet(rank: u32, size: u32, text: &str) -> Result<Met, String> {
     by_files(rank, size, text)
 }
 
-/// A file that is removed with its owner.
-struct OwnFile(PathBuf);
+/// Files that are removed with their owner.
+#[derive(Default)]
+struct Files(Vec<PathBuf>);
 
-impl Drop for OwnFile {
+impl Drop for Files {
     fn drop(&mut self) {
-        // One that is gone is gone.
-        let _ = fs::remove_file(&self.0);
+        for path in &self.0 {
+            // One that is gone is gone.
+            let _ = fs::remove_file(path);
+        }
     }
 }
 
@@ -83,7 +86,13 @@ fn by_files(rank: u32, size: u32, text: &str) -> Result<Met, String> {
         options.write(true).create(true).truncate(true).mode(0o600).open(&new).map_err(failed)?;
     // Readers see a whole text or none.
     file.write_all(text.as_bytes()).and_then(|()| fs::rename(&new, &own)).map_err(failed)?;
-    let own = OwnFile(own);
+    // Whoever brings nothing has nothing to do with the others; the first removes the files of all,
+    // once it needs these no more: until then somebody may still read them.
+    let all = if rank == 0 { (0..size).map(name).collect() } else { Vec::new() };
+    let files = Files(all);
+    if text.is_empty() {
+        return Ok(Met { texts: Vec::new(), _files: files });
+    }
     let began = Instant::now();
     let mut texts = Vec::new();
     for other in 0..size {
@@ -104,5 +113,5 @@ fn by_files(rank: u32, size: u32, text: &str) -> Result<Met, String> {
             }
         });
     }
-    Ok(Met { texts, _own: Some(own) })
+    Ok(Met { texts, _files: files })
 }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 
-use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, ServeOptions};
+use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, Met, ServeOptions};
 
 use candor_dialects::kit::launcher::{self, Launched};
 use candor_dialects::kit::ranks;
@@ -39,6 +39,8 @@ pub struct Launch {
     /// Ranks on each of them.
     pub ranks_per_host: u32,
     own: Option<JoinHandle<()>>,
+    /// Kept until all have done what they met for.
+    _met: Option<Met>,
 }
 
 impl Drop for Launch {
@@ -134,7 +136,7 @@ fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
     }
     let own = std::thread::spawn(move || drop(serve()));
     let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
-    Ok(Part::Leads(Launch { identity, options, ranks_per_host: 1, own: Some(own) }))
+    Ok(Part::Leads(Launch { identity, options, ranks_per_host: 1, own: Some(own), _met: None }))
 }
 
 /// Meets the other processes of a launcher on several hosts. The first of all gets the hosts; the
@@ -173,9 +175,9 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     }
     take_cpus_of_launcher(of.variable);
     let serve = {
-        let identity = identity.clone();
+        let (identity, token) = (identity.clone(), token_variable(&met.texts));
         move || {
-            let session = agent::session_of_everything(&token_variable(&met.texts));
+            let session = agent::session_of_everything(&token);
             let allowed = Allowed { everything: true, ..Allowed::default() };
             let options = ServeOptions { session, allowed, once: false };
             candor_fleet::serve(listening, &identity, options, |_| {}).map_err(|e| e.to_string())
@@ -190,7 +192,7 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     });
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let ranks_per_host = of.size_here.unwrap_or(size / options.hosts.len().max(1) as u32);
-    Ok(Some(Launch { identity, options, ranks_per_host, own: Some(own) }))
+    Ok(Some(Launch { identity, options, ranks_per_host, own: Some(own), _met: Some(met) }))
 }
 
 /// The token among the texts of all processes.
