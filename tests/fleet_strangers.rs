@@ -25,7 +25,10 @@ fn has_python() -> bool {
 /// A stranger does its worst to an agent, and the agent ends the connection.
 fn meets(address: &str, mode: &str, keys: &str) {
     let (host, port) = address.rsplit_once(':').expect("an address with a port");
-    let output = Command::new("python3").args([STRANGER, mode, host, port, keys]).output();
+    let version = candor(&["--version"]).out;
+    let protocol = version.rsplit_once("protocol ").expect("a protocol").1.trim();
+    let output =
+        Command::new("python3").args([STRANGER, mode, host, port, keys, protocol]).output();
     let output = output.expect("python3 starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{mode}: the agent kept the connection\n{said}");
@@ -69,7 +72,7 @@ fn strangers_are_refused_with_a_line_each_and_start_no_process() {
         (
             "version",
             &fleet.keys,
-            "speaks version 1 of the protocol, the coordinator is of candor 7.7 and speaks 99",
+            "the coordinator is of candor 7.7 and speaks 99; install the same build on all hosts",
         ),
         ("path", &fleet.keys, "refused a call of `/candor.Agent/Shell`"),
     ];

@@ -1,4 +1,4 @@
-"""Speaks to an agent of candor as nobody should: stranger.py MODE HOST PORT KEYS.
+"""Speaks to an agent of candor as nobody should: stranger.py MODE HOST PORT KEYS PROTOCOL.
 
 Ends with 0 once the agent has ended the connection, within 10 s."""
 
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-MODE, HOST, PORT, KEYS = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
+MODE, HOST, PORT, KEYS, PROTOCOL = *sys.argv[1:3], int(sys.argv[3]), *sys.argv[4:6]
 
 
 def connected():
@@ -106,7 +106,7 @@ def crowd(count):
     print(len(sockets))
 
 
-MEETS = {"candor-protocol": "1", "candor-version": "0"}
+MEETS = {"candor-protocol": PROTOCOL, "candor-version": "0"}
 if MODE == "plain":
     over = is_over(sent(connected(), [b"GET / HTTP/1.1\r\n\r\n", os.urandom(65536)]))
 elif MODE == "keyless":

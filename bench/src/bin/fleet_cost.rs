@@ -2,9 +2,9 @@
 //!
 //! First the rate and the p99 of a run on this host and of the same run by way of one agent here,
 //! in turn, and of two alike as the noise. Then, for so many agents on this host, how far apart
-//! their starts are, how well their clocks are known, how much memory the coordinator takes, and
-//! how long a run takes beside its phase. The directory should lie in memory; a file of 256 MiB is
-//! made in it and removed.
+//! their starts are, how well their clocks are known, how much memory and CPU time the coordinator
+//! takes, and how long a run takes beside its phase. The directory should lie in memory; a file of
+//! 256 MiB is made in it and removed.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -25,8 +25,10 @@ const LOADS: [(&str, &str); 2] = [
     ("null, 1 worker", "--engine null"),
     ("io_uring, 4 KiB from memory, depth 16", "--engine io_uring --depth 16"),
 ];
-/// Numbers of agents.
-const AGENTS: [usize; 3] = [1, 8, 32];
+/// Numbers of agents; of the last, some lead others.
+const AGENTS: [usize; 4] = [1, 8, 32, 72];
+/// A tick of `/proc/PID/stat`, in ms.
+const TICK_MS: f64 = 10.0;
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -50,10 +52,10 @@ fn main() -> Result<(), Failure> {
     }
     println!();
     println!(
-        "| agents | starts apart, µs | clock error, µs | memory of the coordinator, MiB | beside \
-         the phase, ms |"
+        "| agents | starts apart, µs | clock error, µs | memory of the coordinator, MiB | its CPU \
+         time, ms | beside the phase, ms |"
     );
-    println!("|---:|---:|---:|---:|---:|");
+    println!("|---:|---:|---:|---:|---:|---:|");
     for count in AGENTS {
         println!("| {count} | {} |", bench.together(count, pairs)?);
     }
@@ -75,6 +77,7 @@ struct Ran {
     report: Value,
     wall: Duration,
     memory_kib: f64,
+    cpu_ms: f64,
 }
 
 impl Bench<'_> {
@@ -100,13 +103,14 @@ impl Bench<'_> {
         }
         let begun = Instant::now();
         let mut child = command.stdout(Stdio::null()).spawn()?;
-        let mut memory_kib = 0.0;
+        let (mut memory_kib, mut cpu_ms) = (0.0, 0.0);
         let status = loop {
             if let Some(status) = child.try_wait()? {
                 break status;
             }
             // The last look before the end is the one that counts.
             memory_kib = memory_max_kib(child.id()).unwrap_or(memory_kib);
+            cpu_ms = cpu_time_ms(child.id()).unwrap_or(cpu_ms);
             std::thread::sleep(Duration::from_millis(2));
         };
         let wall = begun.elapsed();
@@ -115,7 +119,7 @@ impl Bench<'_> {
         }
         let report = serde_json::from_str(&fs::read_to_string(&json)?)?;
         fs::remove_file(&json)?;
-        Ok(Ran { report, wall, memory_kib })
+        Ok(Ran { report, wall, memory_kib, cpu_ms })
     }
 
     /// A line of figures of pairs of runs.
@@ -149,7 +153,7 @@ impl Bench<'_> {
         let data = self.path("data");
         // Little to do, so that agents do not wait for each other's CPU.
         let words = format!("--target {data} --rw randread --bs 4k --rate-iops 100 --seconds 1");
-        let (mut apart, mut errors, mut memory, mut beside) = (vec![], vec![], vec![], vec![]);
+        let [mut apart, mut errors, mut memory, mut cpu, mut beside] = [const { vec![] }; 5];
         for _ in 0..runs {
             let ran = self.run(&words, &agents)?;
             let phase = &ran.report["phases"][0];
@@ -161,14 +165,16 @@ impl Bench<'_> {
             apart.push((late.max - late.min) / 1e3);
             errors.extend(of("clock_error_ns").into_iter().map(|ns| ns / 1e3));
             memory.push(ran.memory_kib / 1024.0);
+            cpu.push(ran.cpu_ms);
             let phase_ns = phase["measurements"][0]["elapsed_ns"].as_f64().ok_or("no time")?;
             beside.push(ran.wall.as_secs_f64() * 1e3 - phase_ns / 1e6);
         }
         Ok(format!(
-            "{} | {} | {} | {}",
+            "{} | {} | {} | {} | {}",
             spread(apart, 0),
             spread(errors, 0),
             spread(memory, 1),
+            spread(cpu, 0),
             spread(beside, 0)
         ))
     }
@@ -179,6 +185,15 @@ fn memory_max_kib(process: u32) -> Option<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// CPU time that a process has taken, in ms; none once it has ended.
+fn cpu_time_ms(process: u32) -> Option<f64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Behind the name in brackets, which may have spaces.
+    let (_, rest) = stat.rsplit_once(')')?;
+    let times = rest.split_whitespace().skip(11).take(2);
+    Some(times.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * TICK_MS)
 }
 
 /// Operations per second and p99 of a report.

@@ -17,12 +17,14 @@ pub fn long() -> String {
     let engines = Engine::ALL.map(|engine| engine.name());
     let tools: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     format!(
-        "{}\nbuilt for {}, {}\nfeatures:\n  engines: {}\n  tools:   {}",
+        "{}\nbuilt for {}, {}\nfeatures:\n  engines: {}\n  tools:   {}\n  agents:  \
+         protocol {}",
         short(),
         env!("CANDOR_TARGET"),
         if cfg!(debug_assertions) { "with debug assertions" } else { "optimised" },
         engines.join(" "),
-        tools.join(" ")
+        tools.join(" "),
+        candor_fleet::PROTOCOL
     )
 }
 
@@ -46,7 +48,8 @@ mod tests {
     #[test]
     fn the_long_version_names_what_the_build_can_do() {
         let long = long();
-        for word in ["io_uring", "libaio", "fio", "iostat", env!("CARGO_PKG_VERSION")] {
+        for word in ["io_uring", "fio", "iostat", candor_fleet::PROTOCOL, env!("CARGO_PKG_VERSION")]
+        {
             assert!(long.contains(word), "no {word}: {long}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::Instant;
 
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, Entries, Job, Nanos, Phase, Plan, Target};
@@ -227,7 +227,7 @@ impl Runner for Fake {
 struct Done(Collected);
 
 impl<'a> Ready<'a> for Done {
-    fn start(self: Box<Self>, _: Option<SystemTime>) -> Box<dyn Running + 'a> {
+    fn start(self: Box<Self>, _: Option<Instant>) -> Box<dyn Running + 'a> {
         self
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{Engine, Phase, Plan};
 use candor_record::{Event, FleetMember, HostRecord, JobSample, LostHost, Note};
@@ -335,7 +335,7 @@ struct FleetPhase<'a> {
 }
 
 impl<'a> Ready<'a> for FleetPhase<'a> {
-    fn start(mut self: Box<Self>, _at: Option<SystemTime>) -> Box<dyn Running + 'a> {
+    fn start(mut self: Box<Self>, _at: Option<Instant>) -> Box<dyn Running + 'a> {
         self.fleet.done.clear();
         self.started = Some(self.fleet.coordinator.get_mut().start());
         self

@@ -5,7 +5,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use candor_plan::{Phase, Plan};
 use candor_record::{Event, FleetMember, HostRecord};
@@ -25,8 +25,8 @@ use crate::probe::Probes;
 /// Something for the thread of the runner.
 enum Order {
     Do(u64, Request),
-    /// The moment of the start, and its wait from now on.
-    Start(Duration),
+    /// The agreed moment of the start.
+    Start(Instant),
     Discard,
 }
 
@@ -93,7 +93,8 @@ impl Host {
             ToAgent::Request { id, request } => self.order(Order::Do(id, request)),
             ToAgent::Start { at_ns } => {
                 let wait = Duration::from_nanos(at_ns.saturating_sub((self.now_ns)()));
-                self.order(Order::Start(wait));
+                // Translated now: the order may lie for a while.
+                self.order(Order::Start(Instant::now() + wait));
             }
             ToAgent::Discard => self.order(Order::Discard),
             ToAgent::Word(word) => drop(self.control.send(match word {
@@ -355,9 +356,9 @@ impl Executor {
     }
 
     fn started<'a>(&self, place: &Place, ready: Box<dyn Ready<'a> + 'a>) {
-        let Some(wait) = self.start() else { return };
+        let Some(at) = self.start() else { return };
         self.control.begin_phase();
-        let running = ready.start(Some(SystemTime::now() + wait));
+        let running = ready.start(Some(at));
         let id = match self.orders.recv() {
             Ok(Order::Do(id, Request::Collect)) => id,
             // It is stopped by being dropped.
@@ -373,11 +374,11 @@ impl Executor {
         self.reply(id, place.collected(collected));
     }
 
-    /// The wait until the agreed moment; none for a phase that is not to begin.
-    fn start(&self) -> Option<Duration> {
+    /// The agreed moment; none for a phase that is not to begin.
+    fn start(&self) -> Option<Instant> {
         loop {
             match self.orders.recv() {
-                Ok(Order::Start(wait)) => return Some(wait),
+                Ok(Order::Start(at)) => return Some(at),
                 // Others are made ready in a later round.
                 Ok(Order::Do(id, Request::Prepare { .. })) => self.reply(id, Reply::default()),
                 Ok(Order::Do(id, _)) => {

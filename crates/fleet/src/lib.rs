@@ -32,6 +32,7 @@ pub use allow::Allowed;
 pub use fleet::{Fleet, FleetOptions};
 pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
 pub use link::{Chore, PORT, tell};
+pub use message::PROTOCOL;
 pub use rendezvous::{Met, meet};
 pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;

@@ -266,9 +266,10 @@ impl Link {
         let child = self.child;
         let mut request = Request::new(ReceiverStream::new(frames));
         let headers = request.metadata_mut();
-        headers.insert(PROTOCOL_HEADER, PROTOCOL.into());
-        headers
-            .insert(VERSION_HEADER, MetadataValue::<Ascii>::from_static(env!("CARGO_PKG_VERSION")));
+        let mut insert =
+            |name, value| headers.insert(name, MetadataValue::<Ascii>::from_static(value));
+        insert(PROTOCOL_HEADER, PROTOCOL);
+        insert(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
         let path = PathAndQuery::from_static(PATH);
         let codec = ProstCodec::<Frame, Frame>::default();
         let answered =

@@ -9,8 +9,9 @@ use candor_plan::{Phase, Plan};
 use candor_record::{Event, HostRecord, Measurement, Note};
 use serde::{Deserialize, Serialize};
 
-/// Version of these messages. Both ends of a link have the same.
-pub const PROTOCOL: u32 = 1;
+/// Version of these messages and, behind the point, a fingerprint of the schema of reports, which
+/// have the plan in them. Both ends of a link have the same.
+pub const PROTOCOL: &str = concat!("1.", env!("CANDOR_SCHEMA"));
 
 /// From whoever leads to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -19,8 +19,10 @@ pub const CHILDREN_MAX: usize = 64;
 pub const PING_NS: u64 = 250_000_000;
 /// Pings that follow each other at once when a link is new, so that clocks are known early.
 const FIRST_PINGS: u32 = 8;
-/// Silence after which a child is lost, in ns.
+/// Silence after which a child is lost while a phase runs, in ns.
 pub const SILENCE_NS: u64 = 2_000_000_000;
+/// The same while no phase runs, in ns: many agents on one host are slow to begin.
+pub const SILENCE_IDLE_NS: u64 = 4_000_000_000;
 /// The same before its first word, in ns: the link is still made.
 pub const FIRST_SILENCE_NS: u64 = 6_000_000_000;
 /// Silence after which a node gives up whoever leads it, in ns: longer than that of a child, so
@@ -326,7 +328,11 @@ impl Node {
             }
             let silent_ns = now_ns.saturating_sub(child.heard_ns);
             let idle_ns = now_ns.saturating_sub(child.pinged_ns);
-            let silence_ns = if child.has_spoken { SILENCE_NS } else { child.first_silence_ns };
+            let silence_ns = match (child.has_spoken, self.is_started) {
+                (false, _) => child.first_silence_ns,
+                (true, true) => SILENCE_NS,
+                (true, false) => SILENCE_IDLE_NS,
+            };
             if silent_ns >= silence_ns {
                 let why = format!("silent for {:.1} s", silent_ns as f64 / 1e9);
                 self.child_lost(at, &why, out);

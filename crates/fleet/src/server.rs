@@ -43,7 +43,7 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// Frames that wait for one end of a call.
 const QUEUE_MAX: usize = 256;
 /// Time that the process of a run has to clean up, once nobody leads it.
-const CLEAN_UP_MAX: Duration = Duration::from_secs(8);
+const CLEAN_UP_MAX: Duration = Duration::from_secs(6);
 
 /// Options of an agent.
 pub struct Options {
@@ -292,12 +292,12 @@ impl Agent {
             value.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
         };
         let (protocol, version) = (header(PROTOCOL_HEADER), header(VERSION_HEADER));
-        if protocol != PROTOCOL.to_string() {
+        if protocol != PROTOCOL {
             let own = env!("CARGO_PKG_VERSION");
             return Err(Status::failed_precondition(format!(
                 "this agent is of candor {own} and speaks version {PROTOCOL} of the protocol, the \
                  coordinator is of candor {version} and speaks {protocol}; install the same \
-                 version on all hosts"
+                 build on all hosts"
             )));
         }
         let Ok(busy) = self.busy.clone().try_lock_owned() else {

@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::slice;
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
@@ -363,7 +363,7 @@ impl Runner for Local {
         // Files may just have come into being.
         let mut sampler = self.sampler(&files);
         let control = &self.channels.control;
-        wait_until(SystemTime::now() + Duration::from_nanos(phase.delay.0), control);
+        wait_until(Instant::now() + Duration::from_nanos(phase.delay.0), control);
         let submission = self.submission(task);
         let suited = submission::with(phase, submission.is_some_and(|trial| trial.one_at_a_time));
         let host = self.place(plan);

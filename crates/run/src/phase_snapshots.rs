@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::Sender;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use candor_engine::{LoggedOperations, Watch};
 use candor_observe::{Sampler, SnapshotDetail};
@@ -16,6 +16,9 @@ use crate::peers::Peers;
 use crate::runner::Collected;
 use crate::tracer::TraceReader;
 
+/// Least time between the last reading of the counters and an agreed start: agents on the same CPUs
+/// read at the same time, and who is late with it starts late.
+const LEAD_MIN: Duration = Duration::from_millis(20);
 /// Longest sleep between two looks at the control.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -30,7 +33,7 @@ pub struct PhaseSnapshots {
     /// A follow-up has neither samples nor events.
     pub follow_up: bool,
     /// The moment of the start, if it is not at once.
-    pub start_at: Option<SystemTime>,
+    pub start_at: Option<Instant>,
     /// Reads the counters.
     pub sampler: Sampler,
     /// Reads the requests.
@@ -61,11 +64,11 @@ impl Watch for PhaseSnapshots {
         self.begin();
         if let Some(at) = self.start_at {
             // Read again as late as possible: others go on while this waits.
-            let lead = 2 * begun.elapsed();
+            let lead = LEAD_MIN.max(2 * begun.elapsed());
             wait_until(at.checked_sub(lead).unwrap_or(at), &self.channels.control);
             self.begin();
             wait_until(at, &self.channels.control);
-            let late_ns = SystemTime::now().duration_since(at).map_or(0, |late| late.as_nanos());
+            let late_ns = Instant::now().saturating_duration_since(at).as_nanos();
             self.host.member.get_or_insert_default().started_late_ns = Some(late_ns as i64);
         }
     }
@@ -150,11 +153,11 @@ impl Watch for PhaseSnapshots {
 }
 
 /// Waits until a moment, but not longer than until the user stops the run.
-pub fn wait_until(at: SystemTime, control: &Control) {
+pub fn wait_until(at: Instant, control: &Control) {
     while !control.is_stopped() {
-        match at.duration_since(SystemTime::now()) {
-            Ok(left) if !left.is_zero() => thread::sleep(left.min(STEP)),
-            _ => return,
+        match at.saturating_duration_since(Instant::now()) {
+            Duration::ZERO => return,
+            left => thread::sleep(left.min(STEP)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Each step gives the only value that has the next one, so that a wrong order cannot be written.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::Instant;
 
 use candor_plan::{Engine, Phase, Plan};
 use candor_record::facts::PathKind;
@@ -48,7 +48,7 @@ pub trait Runner {
 #[must_use]
 pub trait Ready<'a> {
     /// Releases the barrier: now, or at a moment to come.
-    fn start(self: Box<Self>, at: Option<SystemTime>) -> Box<dyn Running + 'a>;
+    fn start(self: Box<Self>, at: Option<Instant>) -> Box<dyn Running + 'a>;
 }
 
 /// A task under way. Dropped, it is stopped.

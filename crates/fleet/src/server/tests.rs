@@ -148,12 +148,11 @@ fn another_version_is_told_and_a_long_message_ends_its_run() {
         other.message(),
         format!(
             "this agent is of candor {own} and speaks version {PROTOCOL} of the protocol, the \
-             coordinator is of candor 7.7 and speaks 99; install the same version on all hosts"
+             coordinator is of candor 7.7 and speaks 99; install the same build on all hosts"
         )
     );
     assert!(served.has_said("refused a run: this agent is of candor"));
-    let protocol = PROTOCOL.to_string();
-    let _ = runtime.block_on(called(&served.address, &protocol, FRAME_MAX + 4096));
+    let _ = runtime.block_on(called(&served.address, PROTOCOL, FRAME_MAX + 4096));
     assert!(served.has_said("message length too large"), "{:?}", served.lines.lock());
     let (link, ended) = linked(keys(), &served.address);
     link.send(0, ToAgent::Discard);

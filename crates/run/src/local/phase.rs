@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::SystemTime;
+use std::time::Instant;
 
 use candor_engine::Prepared;
 use candor_entries::Lists;
@@ -32,7 +32,7 @@ pub struct LocalPhase<'a> {
     /// Names that the phase is to make and that nobody has.
     absent_names: AbsentNames,
     /// Takes the moment of the start, once.
-    start: Option<Sender<Option<SystemTime>>>,
+    start: Option<Sender<Option<Instant>>>,
     interims: Receiver<Collected>,
     thread: Option<JoinHandle<Option<PhaseEnd>>>,
 }
@@ -121,7 +121,7 @@ fn remove_roots(plan: &Plan, phase: &Phase, lists: &Lists) {
 }
 
 impl<'a> Ready<'a> for LocalPhase<'a> {
-    fn start(mut self: Box<Self>, at: Option<SystemTime>) -> Box<dyn Running + 'a> {
+    fn start(mut self: Box<Self>, at: Option<Instant>) -> Box<dyn Running + 'a> {
         // The thread waits for exactly this.
         let _ = self.start.take().map(|start| start.send(at));
         self

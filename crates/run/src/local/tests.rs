@@ -1,6 +1,6 @@
 //! Phases on this host, step by step.
 
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_plan::blocks::Blocks;
 use candor_plan::units::Mix;
@@ -50,7 +50,8 @@ fn two_phases_start_at_one_moment() {
     let (plan, control) = (plan(0.1), Control::default());
     let (mut one, mut other) = (local(&plan, &control), local(&plan, &control));
     let (one, other) = (one.prepare(&task(&plan)), other.prepare(&task(&plan)));
-    let at = SystemTime::now() + Duration::from_millis(400);
+    let wait = Duration::from_millis(400);
+    let (at, at_unix) = (Instant::now() + wait, SystemTime::now() + wait);
     let running = [one, other].map(|ready| ready.expect("it is ready").start(Some(at)));
     let started = running.map(|running| {
         let collected = running.collect(&mut no_interim);
@@ -58,7 +59,7 @@ fn two_phases_start_at_one_moment() {
         assert!(collected.measurements[0].ops_done() > 0);
         collected.measurements[0].start_unix_ms.expect("it has started")
     });
-    let at_ms = at.duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
+    let at_ms = at_unix.duration_since(UNIX_EPOCH).expect("after 1970").as_millis() as u64;
     let late_ms = started.map(|ms| ms.checked_sub(at_ms));
     // A busy host may wake a thread late, and never early.
     let in_time = |late: &Option<u64>| late.is_some_and(|ms| ms < 100);
@@ -70,7 +71,7 @@ fn a_stop_ends_the_wait_for_the_start() {
     let (plan, control) = (plan(60.0), Control::default());
     let mut local = local(&plan, &control);
     let ready = local.prepare(&task(&plan)).expect("it is ready");
-    let running = ready.start(Some(SystemTime::now() + Duration::from_secs(3600)));
+    let running = ready.start(Some(Instant::now() + Duration::from_secs(3600)));
     control.send(Command::Stop);
     let collected = running.collect(&mut no_interim);
     assert_eq!(collected.measurements[0].ended, Ended::Interrupted);
