@@ -125,7 +125,8 @@ fn recorded_reports_are_valid() {
 /// allow the same.
 #[test]
 fn whatever_may_be_absent_or_empty_is_allowed() {
-    let document = json(&sample::full());
+    let mut document = json(&sample::full());
+    shorten(&mut document);
     let places = places(&document, "");
     // The slowest test of all: two threads share it.
     let wrong: BTreeSet<String> = std::thread::scope(|scope| {
@@ -135,6 +136,18 @@ fn whatever_may_be_absent_or_empty_is_allowed() {
         parts.into_iter().flat_map(|part| part.join().expect("it ends")).collect()
     });
     assert_eq!(wrong, BTreeSet::new());
+}
+
+/// Takes away all but the beginning of each list: the rest is only read again and again.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Array(list) => {
+            list.truncate(3);
+            list.iter_mut().for_each(shorten);
+        }
+        Value::Object(object) => object.values_mut().for_each(shorten),
+        _ => {}
+    }
 }
 
 /// Violations of the schema by documents that lack one of these places, and can be read.
