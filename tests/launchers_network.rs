@@ -30,7 +30,9 @@ fn runs_on_all_hosts(launcher: &str, words: impl Fn(&str, &str) -> String) {
     let hosts: Vec<String> = network.addresses().iter().map(host).collect();
     let mut command = network.on_hub(launcher);
     command.args(words(&shell, &hosts.join(",")).split(' ')).args(&ior.words);
-    command.env("CANDOR_JSON", &ior.json).current_dir(ior.scratch.dir());
+    // The launcher carries the words with which processes meet: there is no place for files.
+    command.env("CANDOR_JSON", &ior.json).env("CANDOR_RENDEZVOUS", "/nonexistent");
+    command.current_dir(ior.scratch.dir());
     ior.check(&Running::start(&mut command, Stdio::null()).wait());
 }
 
@@ -40,7 +42,7 @@ fn mpirun_of_open_mpi_runs_iors_command_line_on_all_hosts() {
     runs_on_all_hosts("/usr/bin/mpirun.openmpi", |shell, hosts| {
         format!(
             "--allow-run-as-root --mca plm_rsh_agent {shell} --mca oob_tcp_if_include {net} \
-             -x CANDOR_JSON -x CANDOR_HISTORY --host {hosts}"
+             -x CANDOR_JSON -x CANDOR_HISTORY -x CANDOR_RENDEZVOUS --host {hosts}"
         )
     });
 }

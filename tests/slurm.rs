@@ -4,7 +4,7 @@ use crate::support::fleet::check_sums;
 use crate::support::launched::LaunchedIor;
 use crate::support::network::Network;
 use crate::support::slurm::Slurm;
-use crate::support::{Report, alone, root, skip};
+use crate::support::{Ran, Report, Scratch, alone, root, skip};
 
 const NODES: usize = 2;
 const RANKS_MAX: u32 = 4;
@@ -34,73 +34,69 @@ fn srun_runs_iors_command_line_and_plans_on_one_node_and_on_two() {
     unlike_nodes(&slurm);
 }
 
-fn ior(slurm: &Slurm<'_>, srun: &str, ior: &LaunchedIor) -> crate::support::Ran {
+/// Runs IOR's command line behind words of srun. Ranks that meet by files do so where they work,
+/// or where the variables say.
+fn launched(slurm: &Slurm<'_>, srun: &str, ior: &LaunchedIor, variables: &[(&str, &str)]) -> Ran {
     let words: Vec<&str> = srun.split(' ').chain(ior.words.iter().map(String::as_str)).collect();
-    slurm.srun(&words, &[("CANDOR_JSON", &ior.json)], &ior.scratch.dir())
+    let variables = [variables, &[("CANDOR_JSON", &ior.json)]].concat();
+    slurm.srun(&words, &variables, &ior.scratch.dir())
 }
 
 /// The first rank has all as threads, and the others end without a word.
 fn one_node(slurm: &Slurm<'_>) {
-    let of = LaunchedIor::new(1, 4);
+    let ior = LaunchedIor::new(1, RANKS_MAX.into());
     for mpi in ["none", "pmi2"] {
-        let ran = ior(slurm, &format!("--nodes=1 --ntasks=4 --label --mpi={mpi}"), &of);
-        assert_eq!(ran.code, Some(0), "{}{}{}", ran.out, ran.err, slurm.said());
-        assert!(ran.out.lines().all(|line| line.starts_with("0:")), "{}", ran.out);
-        assert_eq!(ran.err, "");
-        of.check(&ran);
+        let words = format!("--nodes=1 --ntasks={RANKS_MAX} --label --mpi={mpi}");
+        let ran = launched(slurm, &words, &ior, &[]);
+        assert_eq!((ran.err.as_str(), ran.code), ("", Some(0)), "{mpi}: {}", slurm.errors());
+        assert!(ran.out.lines().all(|line| line.starts_with("0:")), "{mpi}: {}", ran.out);
+        ior.check(&ran);
     }
 }
 
 /// Ranks of two nodes meet in the way that `--mpi` names.
 fn two_nodes(slurm: &Slurm<'_>, mpi: &str) {
-    let of = LaunchedIor::new(NODES as u64, 2);
-    let ran = ior(slurm, &format!("--nodes=2 --ntasks=4 --mpi={mpi}"), &of);
-    assert_eq!(ran.code, Some(0), "{mpi}: {}{}{}", ran.out, ran.err, slurm.said());
-    of.check(&ran);
+    let ior = LaunchedIor::new(NODES as u64, 2);
+    let files = match mpi {
+        "none" => ".",
+        // It is Slurm that carries their words.
+        _ => "/nonexistent",
+    };
+    let words = format!("--nodes={NODES} --ntasks=4 --mpi={mpi}");
+    let ran = launched(slurm, &words, &ior, &[("CANDOR_RENDEZVOUS", files)]);
+    assert_eq!(ran.code, Some(0), "{mpi}: {}{}{}", ran.out, ran.err, slurm.errors());
+    ior.check(&ran);
 }
 
 /// A plan of candor's own on all nodes.
 fn plan(slurm: &Slurm<'_>) {
-    let scratch = crate::support::Scratch::new();
-    let json = scratch.outside("report.json");
-    let plan = scratch.file(
-        "plan.toml",
-        &format!(
-            "[[target]]\nname = \"t\"\npath = \"{}\"\nsize = \"256k\"\n\n\
-             [[phase]]\nname = \"read\"\n[[phase.job]]\nworkers = 2\ntargets = [\"t\"]\n",
-            scratch.path("f")
-        ),
+    let scratch = Scratch::new();
+    let (file, json) = (scratch.path("f"), scratch.outside("report.json"));
+    let text = format!(
+        "[[target]]\nname = \"t\"\npath = \"{file}\"\nsize = \"256k\"\n\n\
+         [[phase]]\nname = \"read\"\nstop = {{ ops = 64 }}\n\
+         job = [{{ workers = 2, targets = [\"t\"], work.blocks = {{ mix = \"read\" }} }}]\n"
     );
-    let candor = env!("CARGO_BIN_EXE_candor");
-    let words = [
-        "--nodes=2",
-        "--ntasks-per-node=1",
-        candor,
-        "run",
-        "--launched",
-        "--no-live",
-        "--json",
-        &json,
-        &plan,
-    ];
-    let ran = slurm.srun(&words, &[], &scratch.dir());
-    assert_eq!(ran.code, Some(0), "{}{}{}", ran.out, ran.err, slurm.said());
+    let plan = scratch.file("plan.toml", &text);
+    let words = format!(
+        "--nodes={NODES} --ntasks-per-node=1 {} run --launched --no-live --json {json} {plan}",
+        env!("CARGO_BIN_EXE_candor")
+    );
+    let ran = slurm.srun(&words.split(' ').collect::<Vec<_>>(), &[], &scratch.dir());
+    assert_eq!(ran.code, Some(0), "{}{}{}", ran.out, ran.err, slurm.errors());
     let report = Report::read(&json).expect("a report");
     assert_eq!(report.list("/phases/0/hosts").len(), NODES);
-    assert!(check_sums(&report) > 0);
+    assert_eq!(check_sums(&report), NODES as u64 * 2 * 64);
     assert_eq!(scratch.entries(), [""; 0]);
 }
 
-/// Three ranks on one node and one on the other are refused by all of them, in one sentence.
+/// Three ranks on one node and one on the other are refused in a sentence.
 fn unlike_nodes(slurm: &Slurm<'_>) {
-    let of = LaunchedIor::new(NODES as u64, 2);
-    let words = "--nodes=2 --ntasks=4 --distribution=plane=3 --mpi=pmi2";
-    let ran = ior(slurm, words, &of);
+    let ior = LaunchedIor::new(NODES as u64, 2);
+    let words = format!("--nodes={NODES} --ntasks=4 --distribution=plane=3 --mpi=pmi2");
+    let ran = launched(slurm, &words, &ior, &[]);
     assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
-    assert!(
-        ran.err.contains("has not started the same number on each of the 2 hosts"),
-        "{}",
-        ran.err
-    );
-    assert_eq!(of.scratch.entries(), [""; 0]);
+    let sentence = "it has started 1 on one and 3 on another of the 2 hosts; give each as many";
+    assert!(ran.err.contains(sentence), "{}", ran.err);
+    assert_eq!(ior.scratch.entries(), [""; 0]);
 }

@@ -120,6 +120,7 @@ impl Slurm<'_> {
              AuthInfo=socket={directory}/munge.socket\n\
              StateSaveLocation={directory}/state\n\
              SlurmdSpoolDir={directory}/%n\n\
+             TmpFS={directory}/%n-tmp\n\
              SlurmctldPidFile={directory}/slurmctld.pid\n\
              SlurmdPidFile={directory}/%n.pid\n\
              SlurmctldLogFile={directory}/slurmctld.log\n\
@@ -127,8 +128,7 @@ impl Slurm<'_> {
              SlurmdParameters=config_overrides\n\
              ProctrackType=proctrack/linuxproc\n\
              TaskPlugin=task/none\n\
-             SelectType=select/cons_tres\n\
-             SelectTypeParameters=CR_CPU\n\
+             SelectType=select/linear\n\
              SchedulerType=sched/builtin\n\
              SwitchType=switch/none\n\
              MpiDefault=none\n\
@@ -147,7 +147,11 @@ impl Slurm<'_> {
     }
 
     fn start_daemons(&mut self) {
-        fs::create_dir(self.path("state")).expect("a directory");
+        let nodes = 0..self.network.addresses().len();
+        let of_nodes = nodes.clone().map(|node| format!("{}-tmp", self.network.name(node)));
+        for name in of_nodes.chain(["state".to_owned()]) {
+            fs::create_dir(self.path(&name)).expect("a directory");
+        }
         let mut munged = self.network.on_hub("/usr/sbin/munged");
         munged.args(["--foreground", "--force"]);
         for (option, file) in [
@@ -160,7 +164,6 @@ impl Slurm<'_> {
             munged.arg(format!("--{option}={}", self.path(file)));
         }
         let controller = self.command(None, "/usr/sbin/slurmctld");
-        let nodes = 0..self.network.addresses().len();
         let nodes = nodes.map(|node| self.command(Some(node), "/usr/sbin/slurmd"));
         let mut commands: Vec<Command> = [controller].into_iter().chain(nodes).collect();
         self.daemons.push(Running::start(&mut munged, Stdio::null()));
@@ -185,19 +188,17 @@ impl Slurm<'_> {
         let began = Instant::now();
         while !is_there(self) {
             let ended = self.daemons.iter_mut().any(Running::has_ended);
-            assert!(!ended && began.elapsed() < READY_MAX, "Slurm is not there: {}", self.said());
+            assert!(!ended && began.elapsed() < READY_MAX, "Slurm is not there: {}", self.errors());
             std::thread::sleep(Duration::from_millis(50));
         }
     }
 
-    /// Logs of the daemons, for the message of a failing test.
-    pub fn said(&self) -> String {
-        let on_stderr: String = self.daemons.iter().map(Running::err_so_far).collect();
-        let files = fs::read_dir(self.directory.path()).into_iter().flatten().flatten();
-        let logs = files.map(|entry| entry.path());
-        let logs = logs.filter(|path| path.extension().is_some_and(|ending| ending == "log"));
-        let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
-        logs.map(read).fold(on_stderr, |said, log| said + &log)
+    /// Errors of the daemons, for the message of a failing test.
+    pub fn errors(&self) -> String {
+        let all: String = self.daemons.iter().map(Running::err_so_far).collect();
+        all.lines()
+            .filter(|line| line.contains("rror"))
+            .fold(String::new(), |all, line| all + "\n" + line)
     }
 }
 
