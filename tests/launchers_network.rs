@@ -10,9 +10,9 @@ use crate::support::{Running, alone, root, skip};
 const NODES: usize = 8;
 const RANKS_PER_NODE: usize = 2;
 
-/// Runs IOR's command line behind the words of a launcher, which are made of the program that
-/// starts processes on other hosts and of the hosts.
-fn runs_on_all_hosts(launcher: &str, words: impl Fn(&str, &str) -> String) {
+/// Runs IOR's command line, which reads in an order, behind the words of a launcher, which are made
+/// of the program that starts processes on other hosts and of the hosts.
+fn runs_on_all_hosts(launcher: &str, order: &str, words: impl Fn(&str, &str) -> String) {
     if !root() {
         return;
     }
@@ -24,7 +24,7 @@ fn runs_on_all_hosts(launcher: &str, words: impl Fn(&str, &str) -> String) {
         Ok(network) => network,
         Err(why) => return skip(&why),
     };
-    let ior = LaunchedIor::new(NODES as u64, RANKS_PER_NODE as u64);
+    let ior = LaunchedIor::new(NODES as u64, RANKS_PER_NODE as u64, order);
     let shell = network.remote_shell(&ior.scratch);
     let host = |address: &String| format!("{address}:{RANKS_PER_NODE}");
     let hosts: Vec<String> = network.addresses().iter().map(host).collect();
@@ -39,7 +39,7 @@ fn runs_on_all_hosts(launcher: &str, words: impl Fn(&str, &str) -> String) {
 #[test]
 fn mpirun_of_open_mpi_runs_iors_command_line_on_all_hosts() {
     let net = Network::NET;
-    runs_on_all_hosts("/usr/bin/mpirun.openmpi", |shell, hosts| {
+    runs_on_all_hosts("/usr/bin/mpirun.openmpi", "-C", |shell, hosts| {
         format!(
             "--allow-run-as-root --mca plm_rsh_agent {shell} --mca oob_tcp_if_include {net} \
              -x CANDOR_JSON -x CANDOR_HISTORY -x CANDOR_RENDEZVOUS --host {hosts}"
@@ -49,7 +49,7 @@ fn mpirun_of_open_mpi_runs_iors_command_line_on_all_hosts() {
 
 #[test]
 fn mpiexec_of_mpich_runs_iors_command_line_on_all_hosts() {
-    runs_on_all_hosts("/usr/bin/mpiexec.hydra", |shell, hosts| {
+    runs_on_all_hosts("/usr/bin/mpiexec.hydra", "-Z", |shell, hosts| {
         format!("-iface bridge -launcher ssh -launcher-exec {shell} -hosts {hosts}")
     });
 }

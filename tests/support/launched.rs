@@ -28,8 +28,8 @@ pub struct LaunchedIor {
 }
 
 impl LaunchedIor {
-    /// One that writes and reads a shared file.
-    pub fn new(hosts: u64, ranks_per_host: u64) -> LaunchedIor {
+    /// One that writes a shared file and reads it in an order: `-C` is that of the next host.
+    pub fn new(hosts: u64, ranks_per_host: u64, order: &str) -> LaunchedIor {
         let scratch = Scratch::new();
         let (link, json) = (scratch.outside("ior"), scratch.outside("report.json"));
         symlink(env!("CARGO_BIN_EXE_candor"), &link).expect("a link");
@@ -38,7 +38,7 @@ impl LaunchedIor {
         let (kind, number) = DATA;
         let (shape_words, file) = (shape.words(), scratch.path("f"));
         let line =
-            format!("{link} -w -W -r -R -C -k -l {kind} -G {number} -o {file} {shape_words}");
+            format!("{link} -w -W -r -R {order} -k -l {kind} -G {number} -o {file} {shape_words}");
         let words = line.split(' ').map(str::to_owned).collect();
         LaunchedIor { scratch, words, json, hosts, shape }
     }
@@ -55,6 +55,7 @@ impl LaunchedIor {
             assert!(ran.out.contains(&line), "no {line}: {}{}", ran.out, ran.err);
         }
         assert_eq!(ran.out.matches("TestID").count(), 1, "one process writes: {}", ran.out);
+        assert!(self.hosts == 1 || !ran.out.contains("note:"), "nothing differs: {}", ran.out);
         let report = Report::read(&self.json).expect("candor's own report");
         self.check_counts(&report);
         let bytes = fs::read(self.scratch.path("f")).expect("the file");

@@ -62,10 +62,10 @@ impl Slurm<'_> {
         self.pmix.is_some()
     }
 
-    /// Runs a command by srun.
-    pub fn srun(&self, words: &[&str], environment: &[(&str, &str)], directory: &str) -> Ran {
-        let mut command = self.command(None, "/usr/bin/srun");
-        command.args(words).envs(environment.iter().copied()).current_dir(directory);
+    /// Runs a line, whose first word is a command of Slurm.
+    pub fn run(&self, words: &[&str], environment: &[(&str, &str)], directory: &str) -> Ran {
+        let mut command = self.command(None, words[0]);
+        command.args(&words[1..]).envs(environment.iter().copied()).current_dir(directory);
         Running::start(&mut command, Stdio::null()).wait()
     }
 
