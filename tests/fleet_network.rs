@@ -1,102 +1,32 @@
 //! Agents in network namespaces behind a bridge, with slow and cut links.
 
-use std::process::Command;
+use std::fs;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::support::fleet::{Agent, check_sums, keys};
-use crate::support::{Report, Running, Scratch, root, skip};
+use crate::support::network::Network;
+use crate::support::{Ran, Report, Running, Scratch, root, skip};
 
 const NODES: usize = 4;
 /// Delay of each node's link, in ms, where the kernel has netem.
 const DELAY_MS: u64 = 20;
+/// Rates of the links of elbencho's services, in Mbit/s.
+const RATES_MBIT: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 256];
 
-/// Namespaces of nodes, and one with a bridge between them, in which coordinators run. Removed when
-/// dropped, with all that is in them.
-struct Network {
-    prefix: String,
-}
-
-/// Runs a line; what it said where it failed.
-fn tool(line: &str) -> Result<(), String> {
-    let mut words = line.split(' ');
-    let output = Command::new(words.next().unwrap_or_default()).args(words).output();
-    let output = output.map_err(|error| format!("{line}: {error}"))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(format!("{line}: {}", String::from_utf8_lossy(&output.stderr).trim())),
-    }
-}
-
-impl Network {
-    fn new() -> Result<Network, String> {
-        let network = Network { prefix: format!("cnd{}", std::process::id() % 100_000) };
-        let Network { prefix } = &network;
-        tool(&format!("ip netns add {prefix}h"))?;
-        let hub = |line: &str| tool(&format!("ip -n {prefix}h {line}"));
-        hub("link add bridge type bridge")?;
-        hub("addr add 10.77.0.254/24 dev bridge")?;
-        hub("link set bridge up")?;
-        for node in 0..NODES {
-            tool(&format!("ip netns add {prefix}n{node}"))?;
-            hub(&format!("link add port{node} type veth peer name eth netns {prefix}n{node}"))?;
-            hub(&format!("link set port{node} master bridge"))?;
-            hub(&format!("link set port{node} up"))?;
-            let node_line = |line: &str| tool(&format!("ip -n {prefix}n{node} {line}"));
-            node_line(&format!("addr add {}/24 dev eth", Network::address(node)))?;
-            node_line("link set eth up")?;
-            node_line("link set lo up")?;
-        }
-        Ok(network)
-    }
-
-    fn address(node: usize) -> String {
-        format!("10.77.0.{}", node + 1)
-    }
-
-    fn hosts() -> String {
-        let addresses: Vec<String> = (0..NODES).map(Network::address).collect();
-        addresses.join(",")
-    }
-
-    /// A command in the namespace with that end of its name.
-    fn command(&self, namespace: &str) -> Command {
-        let mut command = Command::new("ip");
-        command.args(["netns", "exec", &format!("{}{namespace}", self.prefix)]);
-        command.arg(env!("CARGO_BIN_EXE_candor"));
-        command
-    }
-
-    fn agent(&self, node: usize, keys: &str, dir: &str) -> Agent {
-        let mut command = self.command(&format!("n{node}"));
-        command.args(["agent", "--keys", keys, "--allow", dir]);
-        Agent::of(&mut command)
-    }
-
-    /// Gives what leaves a node a queue.
-    fn queue(&self, node: usize, words: &str) -> Result<(), String> {
-        let namespace = format!("{}n{node}", self.prefix);
-        tool(&format!("ip netns exec {namespace} tc qdisc replace dev eth root {words}"))
-    }
-}
-
-impl Drop for Network {
-    fn drop(&mut self) {
-        for node in 0..NODES {
-            // Some may not have been made.
-            let _ = tool(&format!("ip netns del {}n{node}", self.prefix));
-        }
-        let _ = tool(&format!("ip netns del {}h", self.prefix));
-    }
+/// A coordinator.
+fn candor(network: &Network) -> Command {
+    network.on_hub(env!("CARGO_BIN_EXE_candor"))
 }
 
 /// A run on all nodes, and its report.
 fn measured(network: &Network, scratch: &Scratch, keys: &str, line: &str) -> Report {
     let json = scratch.outside("report.json");
-    let mut command = network.command("h");
+    let mut command = candor(network);
     command.args(["run", "--no-live", "--keys", keys, "--json", &json, "--hosts"]);
-    command.arg(Network::hosts()).args(line.split(' '));
-    let ran = Running::start(&mut command, std::process::Stdio::null()).wait();
+    command.arg(network.hosts()).args(line.split(' '));
+    let ran = Running::start(&mut command, Stdio::null()).wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     Report::read(&json).expect("a report")
 }
@@ -112,7 +42,7 @@ fn nodes_behind_slow_links_run_together_until_one_is_cut() {
     if !root() {
         return;
     }
-    let network = match Network::new() {
+    let network = match Network::new(NODES) {
         Ok(network) => network,
         Err(why) => return skip(&why),
     };
@@ -126,7 +56,7 @@ fn nodes_behind_slow_links_run_together_until_one_is_cut() {
     assert_eq!(check_sums(&report), 4 * 100);
     let names: Vec<_> =
         report.list("/phases/0/hosts").iter().map(|host| host["host"].clone()).collect();
-    assert_eq!(names, (0..NODES).map(Network::address).collect::<Vec<_>>());
+    assert_eq!(names, network.addresses());
     // A node behind 4 Mbit/s is slower to answer, and takes part.
     match network.queue(0, "tbf rate 4mbit burst 8k latency 500ms") {
         Ok(()) => drop(measured(&network, &scratch, &keys, &line)),
@@ -141,34 +71,20 @@ fn nodes_behind_slow_links_run_together_until_one_is_cut() {
         Err(why) => skip(&why),
     }
     let _ = network.queue(0, "pfifo");
-    elbencho(&network, &scratch, &keys);
     cut(&network, &scratch, &keys, &agents);
-}
-
-/// elbencho's command line reaches the same agents.
-fn elbencho(network: &Network, scratch: &Scratch, keys: &str) {
-    let link = scratch.path("from-elbencho");
-    let mut command = network.command("h");
-    command.env("CANDOR_KEYS", keys).args(["elbencho", "--hosts", &Network::hosts()]);
-    command.args(["--port", "4730", "-w", "-t", "2", "-s", "1m", "-b", "64k", &link]);
-    let ran = Running::start(&mut command, std::process::Stdio::null()).wait();
-    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
-    assert!(ran.out.contains("WRITE"), "{}", ran.out);
-    assert_eq!(std::fs::metadata(&link).expect("the file").len(), 1 << 20);
-    std::fs::remove_file(link).expect("the file");
 }
 
 /// A node's link goes down in the middle of a run.
 fn cut(network: &Network, scratch: &Scratch, keys: &str, agents: &[Agent]) {
     let (file, json) = (scratch.path("f"), scratch.outside("cut.json"));
-    let mut command = network.command("h");
+    let mut command = candor(network);
     command.args(["run", "--no-live", "--keys", keys, "--json", &json, "--hosts"]);
-    command.arg(Network::hosts()).args(["--target", &file, "--size", "256k"]);
+    command.arg(network.hosts()).args(["--target", &file, "--size", "256k"]);
     command.args(["--rate-iops", "200", "--seconds", "30", "--interval", "200ms"]);
-    let mut run = Running::start(&mut command, std::process::Stdio::null());
+    let mut run = Running::start(&mut command, Stdio::null());
     run.wait_for(", 30 s");
     thread::sleep(Duration::from_millis(500));
-    tool(&format!("ip -n {}h link set port2 down", network.prefix)).expect("a port");
+    network.cut(2);
     let cut = Instant::now();
     let ran = run.wait();
     assert!(cut.elapsed() < Duration::from_secs(5), "{:?}", cut.elapsed());
@@ -182,4 +98,76 @@ fn cut(network: &Network, scratch: &Scratch, keys: &str, agents: &[Agent]) {
         thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(scratch.entries(), [""; 0]);
+}
+
+/// elbencho's services on all nodes, and those who lead them.
+struct Services<'a> {
+    network: &'a Network,
+    token: String,
+    services: Vec<Agent>,
+}
+
+impl Services<'_> {
+    fn start<'a>(network: &'a Network, scratch: &Scratch) -> Services<'a> {
+        let token = scratch.file("token", "a token of this test alone\n");
+        let of = |node: usize| {
+            let mut command = network.on_node(node, env!("CARGO_BIN_EXE_candor"));
+            command.args(["elbencho", "--service", "--foreground", "--svcpwfile", &token]);
+            Agent::of(command.arg(scratch.dir()))
+        };
+        let services = (0..RATES_MBIT.len()).map(of).collect();
+        Services { network, token, services }
+    }
+
+    /// A command line of elbencho on all of them.
+    fn elbencho(&self, json: &str, line: &str) -> Ran {
+        let mut command = candor(self.network);
+        command.args(["elbencho", "--hosts", "10.77.0.[1-8]", "--svcpwfile", &self.token]);
+        command.env("CANDOR_JSON", json).args(line.split(' '));
+        let ran = Running::start(&mut command, Stdio::null()).wait();
+        assert_eq!(ran.code, Some(0), "{line}: {}{}", ran.out, ran.err);
+        ran
+    }
+}
+
+#[test]
+fn elbencho_leads_services_behind_links_of_different_rates() {
+    if !root() {
+        return;
+    }
+    let network = match Network::new(RATES_MBIT.len()) {
+        Ok(network) => network,
+        Err(why) => return skip(&why),
+    };
+    for (node, rate) in RATES_MBIT.iter().enumerate() {
+        if let Err(why) = network.queue(node, &format!("tbf rate {rate}mbit burst 32k latency 1s"))
+        {
+            return skip(&why);
+        }
+    }
+    let scratch = Scratch::new();
+    let (file, json) = (scratch.path("f"), scratch.outside("elbencho.json"));
+    let services = Services::start(&network, &scratch);
+    let (threads, bytes, block) = (2, 8 << 20, 64 << 10);
+    let ran = services.elbencho(&json, &format!("-w -r -t {threads} -s {bytes} -b {block} {file}"));
+    assert!(ran.out.contains("WRITE") && ran.out.contains("READ"), "{}", ran.out);
+    assert_eq!(fs::metadata(&file).expect("the file").len(), bytes);
+    let report = Report::read(&json).expect("candor's own report");
+    assert_eq!(check_sums(&report), 2 * bytes / block);
+    for phase in report.list("/phases") {
+        let hosts = phase["hosts"].as_array().expect("hosts");
+        assert_eq!(hosts.len(), RATES_MBIT.len());
+        for host in hosts {
+            let per_worker = host["measurements"][0]["per_worker"].as_array();
+            assert_eq!(per_worker.map(Vec::len), Some(threads));
+            let done = host["measurements"][0]["last_done"]["bytes"].as_u64();
+            assert_eq!(done, Some(bytes / hosts.len() as u64), "{}", host["host"]);
+        }
+    }
+    services.elbencho(&json, &format!("-F -t 2 -s {bytes} -b {block} {file}"));
+    assert_eq!(scratch.entries(), [""; 0]);
+    services.elbencho(&json, "--quit");
+    for service in services.services {
+        assert_eq!(service.running.wait().code, Some(0));
+    }
 }

@@ -10,7 +10,11 @@
 //! | `mdtest.rs` | candor called as mdtest or md-workbench |
 //! | `vdbench.rs` | candor called as vdbench |
 //! | `ior.rs` | candor called as IOR |
+//! | `offsets.rs` | where IOR's bytes go, by formulas |
+//! | `launched.rs` | IOR's command line on all hosts of a launcher |
 //! | `fleet.rs` | agents on this host |
+//! | `network.rs` | hosts that are namespaces of this one |
+//! | `slurm.rs` | a Slurm on these |
 //! | `devices.rs` | loop and zram devices, mounts, control groups |
 //!
 //! Everything that is made is a guard, which undoes it when dropped, also when a test panics.
@@ -19,10 +23,14 @@ mod devices;
 pub mod elbencho;
 pub mod fleet;
 pub mod ior;
+pub mod launched;
 pub mod mdtest;
+pub mod network;
+pub mod offsets;
 mod program;
 mod report;
 mod scratch;
+pub mod slurm;
 pub mod vdbench;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -31,7 +31,14 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("promtool", "prometheus", "a real reader of metrics"),
     ("mpirun.openmpi", "openmpi-bin", "launch lines of IOR and mdtest"),
     ("mpiexec.hydra", "mpich", "launch lines of IOR and mdtest"),
+    ("slurmctld", "slurmctld", "launch lines of IOR by srun"),
+    ("slurmd", "slurmd", "launch lines of IOR by srun"),
+    ("srun", "slurm-client", "launch lines of IOR by srun"),
+    ("munged", "munge", "keys of Slurm"),
 ];
+
+/// Services that packages start, and that no test needs: tests start their own.
+const SERVICES: &[&str] = &["munge", "slurmctld", "slurmd"];
 
 /// Programs and libraries of the Python package index that read results: (name, package).
 const PYTHON_NEEDS: &[(&str, &str)] = &[
@@ -103,6 +110,7 @@ fn system() -> bool {
         if !installed {
             eprintln!("apt-get could not install: {}", packages.join(" "));
         }
+        SERVICES.iter().filter(|service| packages.contains(service)).for_each(end_service);
     }
     let missing = self::missing(NEEDS, find);
     for (program, package, purpose) in &missing {
@@ -133,6 +141,14 @@ fn install(packages: &[&str]) -> bool {
     let mut apt = apt();
     apt.args(["install", "--yes", "--quiet", "--no-install-recommends"]);
     run(apt.args(packages))
+}
+
+/// Ends a service that a package has just brought, now and for good.
+fn end_service(service: &&str) {
+    for (program, word) in [("invoke-rc.d", "stop"), ("update-rc.d", "disable")] {
+        // Where nothing starts services there is none to end.
+        let _ = run(Command::new(program).args([service, word]));
+    }
 }
 
 fn update() -> bool {

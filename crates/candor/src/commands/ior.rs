@@ -58,6 +58,7 @@ pub fn main(argv: &[OsString]) -> u8 {
         let hosts = launch.options.hosts.len() as u32;
         reading.fake.nodes.get_or_insert(hosts);
         reading.fake.tasks_per_node.get_or_insert(launch.ranks_per_host);
+        reading.on_several_hosts = true;
     }
     match reading.instead {
         Some(Instead::Help) => commands::printed(&options::help()),

@@ -41,9 +41,9 @@ pub fn matrix() -> String {
         "# Options of md-workbench\n\n\
          `candor md-workbench …`, or candor called as `md-workbench`, takes them; \
          `candor md-workbench --ranks N …` or `CANDOR_RANKS=N` stands for\nthe number of processes \
-         that MPI would start, each a thread of this host. Launch lines such as `mpirun -n 4 md-workbench …` work on one \
-         host: the first process has all tasks as\nthreads, on all CPUs that the launcher may use, and the \
-         others end at once. Ranks on several hosts are refused. The tables are derived from the \
+         that MPI would start, each a thread of this host. Launch lines such as `mpirun -n 4 md-workbench …`\nwork as they are: the first process of each host \
+         has its tasks as threads, on all CPUs that the launcher may use, and the others end at once\n\
+         ([several hosts](fleet.md#launchers)). The tables are derived from the \
          program; a test keeps them so.\n\n\
          Names on disk, the numbers of objects and the order of the operations are md-workbench's: \
          sets and objects that one made the other one\nfinds. Nothing asks for consent. The exit \

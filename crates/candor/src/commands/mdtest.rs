@@ -42,9 +42,9 @@ pub fn matrix() -> String {
         "# Options of mdtest\n\n\
          `candor mdtest …`, or candor called as `mdtest`, takes them; `candor mdtest --ranks N …` or \
          `CANDOR_RANKS=N` stands for the number\nof tasks that MPI would start, each a thread of \
-         this host. Launch lines such as `mpirun -n 4 mdtest …` work on one \
-         host: the first process has all tasks as\nthreads, on all CPUs that the launcher may use, and the \
-         others end at once. Ranks on several hosts are refused. The tables are derived from the program; a test keeps them so.\n\n\
+         this host. Launch lines such as `mpirun -n 4 mdtest …`\nwork as they are: the first process of each host \
+         has its tasks as threads, on all CPUs that the launcher may use, and the others end at once\n\
+         ([several hosts](fleet.md#launchers)). The tables are derived from the program; a test keeps them so.\n\n\
          Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
          anything failed. The verdict follows the block on a terminal, or goes\nwhere \

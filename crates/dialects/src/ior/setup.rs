@@ -34,6 +34,8 @@ pub struct TestSetup {
     pub nodes: u32,
     /// Tasks on the first node.
     pub tasks_on_node0: u32,
+    /// The nodes are hosts, each with a page cache of its own.
+    pub on_several_hosts: bool,
     /// Signature of the content.
     pub signature: i32,
     /// Transfers after which each task of a read ends, from the status file; 0 sets no limit.
@@ -127,6 +129,7 @@ pub(super) fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) 
     for (id, test) in (0_u32..).zip(&reading.tests) {
         let scope = reading.scope(test);
         let mut settled = TestSetup { id, options: test.options.clone(), ..TestSetup::default() };
+        settled.on_several_hosts = reading.on_several_hosts;
         settle_phases(&mut settled.options);
         settle_tasks(&mut settled, &scope, (reading.ranks, reading.fake), out);
         settled.signature = match settled.options.data.signature {

@@ -45,7 +45,7 @@ struct Launcher {
 enum Here {
     /// In a variable.
     Variable(&'static str),
-    /// With Slurm: all of them, where there is one host.
+    /// With Slurm: at the host's number in the list of all hosts.
     Slurm,
 }
 
@@ -82,15 +82,34 @@ pub fn detect(environment: &dyn Environment) -> Option<Launched> {
         let size = launcher.size.iter().find_map(|name| number(name))?;
         let size_here = match launcher.size_here {
             Here::Variable(name) => number(name),
-            Here::Slurm => match number("SLURM_STEP_NUM_NODES").or(number("SLURM_NNODES")) {
-                Some(nodes @ 2..) => Some(size.checked_div(nodes).unwrap_or(0)),
-                _ => Some(size),
-            },
+            Here::Slurm => Some(of_slurm(environment, size)),
         };
         let rank_here = HERE.iter().find_map(|name| number(name));
         let (by, variable) = (launcher.name, launcher.rank);
         let launched = Launched { by, variable, rank, size, size_here, rank_here };
         (rank < size).then_some(launched)
+    })
+}
+
+/// Number of processes of a step of Slurm on this host: one may have more of them than another.
+fn of_slurm(environment: &dyn Environment, size: u32) -> u32 {
+    let number = |name: &str| environment.variable(name)?.trim().parse::<u32>().ok();
+    let listed = || {
+        let counts = environment.variable("SLURM_STEP_TASKS_PER_NODE")?;
+        counts_of_slurm(&counts).nth(number("SLURM_NODEID")? as usize)
+    };
+    match number("SLURM_STEP_NUM_NODES").or(number("SLURM_NNODES")) {
+        Some(nodes @ 2..) => listed().unwrap_or(size / nodes),
+        _ => size,
+    }
+}
+
+/// The numbers in a list of Slurm, in which `3(x2),1` are three numbers.
+fn counts_of_slurm(list: &str) -> impl Iterator<Item = u32> + '_ {
+    list.split(',').flat_map(|part| {
+        let (count, times) = part.split_once("(x").unwrap_or((part, "1)"));
+        let times = times.strip_suffix(')').and_then(|times| times.parse().ok()).unwrap_or(0);
+        count.trim().parse().into_iter().flat_map(move |count| std::iter::repeat_n(count, times))
     })
 }
 
@@ -138,6 +157,30 @@ mod tests {
         }
         let two_nodes = [&step[..2], &[("SLURM_PROCID", "2"), ("SLURM_NNODES", "2")]].concat();
         assert_eq!(of(&two_nodes), Some(("srun", 2, 4, false)));
+    }
+
+    #[test]
+    fn hosts_of_slurm_may_have_different_numbers() {
+        for (list, node, here) in [
+            ("2(x2)", "1", 2),
+            ("3,1", "0", 3),
+            ("3,1", "1", 1),
+            ("2(x3),1", "3", 1),
+            // What cannot be read is taken for equal parts.
+            ("2(x3),1", "4", 2),
+            ("many", "0", 2),
+        ] {
+            let variables = [
+                ("SLURM_STEP_ID", "0"),
+                ("SLURM_PROCID", "2"),
+                ("SLURM_STEP_NUM_TASKS", "4"),
+                ("SLURM_STEP_NUM_NODES", "2"),
+                ("SLURM_STEP_TASKS_PER_NODE", list),
+                ("SLURM_NODEID", node),
+            ];
+            let detected = detect(&Variables(&variables)).expect("a process of srun");
+            assert_eq!(detected.size_here, Some(here), "{list} {node}");
+        }
     }
 
     #[test]

@@ -16,8 +16,9 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     check_targets(known, job, at, out);
     placement(job, &at.key("placement"), out);
     threads::check(&job.threads, &at.key("threads"), out);
-    rank_shift(job, at.key("rank_shift"), out);
-    rank_order(job, &at.key("rank_order"), out);
+    let ranks = known.plan.ranks(job);
+    rank_shift((job, ranks), at.key("rank_shift"), out);
+    rank_order((job, ranks), &at.key("rank_order"), out);
     wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
     operations_log(known, job, &at.key("operations_log"), out);
@@ -232,7 +233,7 @@ fn placement(job: &Job, at: &PlanPath, out: &mut Found) {
 }
 
 /// A shift that leaves every worker with its own data defeats its purpose, silently.
-fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
+fn rank_shift((job, ranks): (&Job, u64), place: PlanPath, out: &mut Found) {
     if job.rank_shift == 0 || job.workers == 0 {
         return;
     }
@@ -244,12 +245,12 @@ fn rank_shift(job: &Job, place: PlanPath, out: &mut Found) {
     if all_use_all(job) {
         let message = format!("rank_shift is {}, but all workers use all data", job.rank_shift);
         out.warning("rank-shift", place, message, "set sharing = \"own\", or share the range");
-    } else if rank::data_rank(0, job.workers.into(), job.rank_shift) == 0 {
-        let message = format!(
-            "rank_shift is {} with {} workers: on one host each works on its own data",
-            job.rank_shift, job.workers
-        );
-        out.warning("rank-shift", place, message, "use a shift that workers does not divide");
+    } else if rank::data_rank(0, ranks, job.rank_shift) == 0 {
+        let on = if ranks > job.workers.into() { "on all hosts" } else { "on one host" };
+        let shift = job.rank_shift;
+        let message =
+            format!("rank_shift is {shift} with {ranks} workers {on}: each works on its own data");
+        out.warning("rank-shift", place, message, "use a shift that their number does not divide");
     }
 }
 
@@ -260,7 +261,7 @@ fn all_use_all(job: &Job) -> bool {
 }
 
 /// A random order is instead of a shift, and of data that belongs to ranks.
-fn rank_order(job: &Job, at: &PlanPath, out: &mut Found) {
+fn rank_order((job, ranks): (&Job, u64), at: &PlanPath, out: &mut Found) {
     let RankOrder::Random { distance, repeats, .. } = job.rank_order else { return };
     let at_distance = || at.key("random").key("distance");
     if job.rank_shift != 0 {
@@ -272,8 +273,8 @@ fn rank_order(job: &Job, at: &PlanPath, out: &mut Found) {
     } else if distance > 0 && !repeats {
         let message = "where each rank is taken once, none can be kept away";
         out.error("rank-order", at_distance(), message, "set repeats = true, or remove distance");
-    } else if distance >= u64::from(job.workers) && job.workers > 0 {
-        let message = format!("no rank of {} is {distance} further on", job.workers);
+    } else if distance >= ranks && ranks > 0 {
+        let message = format!("no rank of {ranks} is {distance} further on");
         out.error("rank-order", at_distance(), message, "set it below the number of workers");
     } else if all_use_all(job) {
         let message = "the order of ranks is random, but all workers use all data";

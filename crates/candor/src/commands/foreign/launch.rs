@@ -159,20 +159,14 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     });
     let met = candor_fleet::meet(rank, size, &mine)?;
     let Some(listening) = listening else { return Ok(None) };
-    let mut leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
+    let leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
         let mut parts = text.split('|');
         (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next())
     });
     let token = leaders.clone().find_map(|(_, _, token)| token.filter(|token| !token.is_empty()));
     let identity = Identity::of_token(token.unwrap_or_default()).map_err(text)?;
     let hosts: Vec<String> = leaders.clone().map(|(address, ..)| address.to_owned()).collect();
-    let first = leaders.next().map(|(_, here, _)| here);
-    if leaders.any(|(_, here, _)| Some(here) != first) {
-        return Err(format!(
-            "it has not started the same number on each of the {} hosts; give each as many",
-            hosts.len()
-        ));
-    }
+    check_shares(leaders.map(|(_, here, _)| here))?;
     take_cpus_of_launcher(of.variable);
     let serve = {
         let (identity, token) = (identity.clone(), token_variable(&met.texts));
@@ -193,6 +187,19 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let ranks_per_host = of.size_here.unwrap_or(size / options.hosts.len().max(1) as u32);
     Ok(Some(Launch { identity, options, ranks_per_host, own: Some(own), _met: Some(met) }))
+}
+
+/// Checks that all hosts have the same number of ranks.
+fn check_shares<'a>(shares: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let shares: Vec<u32> = shares.map(|share| share.parse().unwrap_or(0)).collect();
+    match (shares.iter().min(), shares.iter().max()) {
+        (Some(least), Some(most)) if least < most => Err(format!(
+            "it has started {least} on one and {most} on another of the {} hosts; give each as \
+             many (srun --ntasks-per-node=N, mpirun -N N, mpiexec -ppn N)",
+            shares.len()
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// The token among the texts of all processes.
@@ -254,6 +261,16 @@ fn launcher_of(variable: &str) -> Option<Pid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn hosts_with_different_numbers_of_ranks_are_refused() {
+        assert_eq!(check_shares(["2", "2", "2"].into_iter()), Ok(()));
+        let why = check_shares(["3", "1", "3"].into_iter()).expect_err("not the same");
+        assert!(
+            why.starts_with("it has started 1 on one and 3 on another of the 3 hosts"),
+            "{why}"
+        );
+    }
 
     #[test]
     fn the_launcher_is_above_all_that_belongs_to_the_rank() {

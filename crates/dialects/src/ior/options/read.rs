@@ -30,8 +30,10 @@ pub struct Reading {
     pub command: Vec<String>,
     /// Number of ranks.
     pub ranks: u32,
-    /// Nodes that this host plays.
+    /// Nodes that this host plays, or that there are.
     pub fake: FakeNodes,
+    /// The ranks are those of several hosts.
+    pub on_several_hosts: bool,
     /// The script that the tests come from.
     pub script: Option<String>,
     /// Request for a text instead of tests.

@@ -14,7 +14,7 @@ use candor_plan::{
 use proptest::prelude::*;
 
 use super::*;
-use crate::ior::options::read;
+use crate::ior::options::{Reading, read};
 use crate::kit::Environment;
 use crate::kit::Found;
 
@@ -73,9 +73,13 @@ fn things() -> Things {
     Things(found, &[("count", "12\n"), ("odd", "many")])
 }
 
-fn lowered_in(line: &str, variables: &[(&str, &str)]) -> Result<Lowered, Vec<String>> {
+fn reading_in(line: &str, variables: &[(&str, &str)]) -> Reading {
     let argv: Vec<_> = std::iter::once("ior").chain(line.split(' ')).map(Into::into).collect();
-    let reading = read(&argv, &mut Variables(variables));
+    read(&argv, &mut Variables(variables))
+}
+
+fn lowered_in(line: &str, variables: &[(&str, &str)]) -> Result<Lowered, Vec<String>> {
+    let reading = reading_in(line, variables);
     let describe = |errors: &[Diagnostic]| {
         errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>()
     };
@@ -386,6 +390,9 @@ fn the_cache_is_named_where_reordering_cannot_avoid_it() {
     assert!(fake.starts_with("tasks read what other tasks of this host wrote"), "{fake}");
     assert!(fake.contains("cannot avoid the cache here"), "{fake}");
     assert!(!notes("--ranks 4 -C -F --posix.odirect -o /f", &[]).contains("cannot avoid"));
+    let real = Reading { on_several_hosts: true, ..reading_in("--ranks 4 -C -F -o /f", nodes) };
+    let lowered = lower(&real, &things()).expect("a plan");
+    assert!(!lowered.notes.iter().any(|note| note.asked.starts_with("reorderTasks")));
     assert_eq!(notes("--ranks 4 -w -C -F -o /f", &[]), "", "nothing is read");
 }
 

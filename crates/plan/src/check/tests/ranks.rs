@@ -56,6 +56,26 @@ fn orders_of_ranks() {
 }
 
 #[test]
+fn ranks_of_all_hosts_count() {
+    let rules = |hosts: u32, lines: &str| {
+        let text = format!("hosts = {hosts}\n{}", plan("", lines, ""));
+        found(&text).iter().map(|problem| problem.rule).collect::<Vec<_>>()
+    };
+    for (lines, one, four) in [
+        ("workers = 2\nsharing = \"own\"\nrank_shift = 2", &["rank-shift"][..], &[][..]),
+        ("workers = 2\nsharing = \"own\"\nrank_shift = 8", &["rank-shift"], &["rank-shift"]),
+        (
+            "workers = 2\nsharing = \"own\"\n\
+             rank_order.random = { seed = 1, distance = 2, repeats = true }",
+            &["rank-order"],
+            &[],
+        ),
+    ] {
+        assert_eq!((rules(1, lines), rules(4, lines)), (one.to_vec(), four.to_vec()), "{lines}");
+    }
+}
+
+#[test]
 fn sound_plans_of_ranks_are_left_in_peace() {
     for (job, blocks) in [
         (
