@@ -67,11 +67,75 @@ fn hosts_share_a_lun_have_luns_of_their_own_and_one_has_the_sequential_stream() 
         let found = fs::metadata(vdbench.scratch.path(name)).map(|file| file.len());
         assert_eq!(found.ok(), Some(length), "{name}");
     }
-    let files = "fsd=f,anchor=x,depth=1,width=1,files=1,size=4k\nfwd=w,fsd=f\n\
-                 rd=r,fwd=w,fwdrate=9,format=yes\n";
-    let text = format!("hd=one,system={}\n{files}", agents[0].1);
-    fs::write(vdbench.scratch.path("parm"), text).expect("a parameter file");
-    let ran = vdbench.command("-f parm").env(TOKEN.0, TOKEN.1).output().expect("vdbench");
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(ran.status.code() == Some(157) && told.contains("fsd= is for this host"), "{told}");
+}
+
+#[test]
+fn hosts_share_a_file_system_and_one_has_another() {
+    let _alone = alone();
+    let vdbench = Vdbench::new();
+    let directory = vdbench.scratch.dir();
+    let agents = [agent(&directory), agent(&directory)];
+    for name in ["shared", "own"] {
+        fs::create_dir(vdbench.scratch.path(name)).expect("an anchor");
+    }
+    let parameters = format!(
+        "hd=one,system={}\nhd=two,system={}\n\
+         fsd=f,anchor={directory}/shared,depth=2,width=2,files=5,size=4k,shared=yes\n\
+         fsd=g,anchor={directory}/own,depth=1,width=1,files=6,size=8k\n\
+         fwd=r,fsd=f,operation=read,threads=4\nfwd=c,fsd=g,host=two,operation=getattr\n\
+         fwd=d,fsd=f,operation=delete,fileselect=once\n\
+         rd=a,fwd=(r,c),fwdrate=400,format=yes,elapsed=2,interval=1\n\
+         rd=b,fwd=d,fwdrate=max,format=no,elapsed=4,interval=1\n\
+         rd=z,fwd=r,fwdrate=max,format=(clean,only),elapsed=2,interval=1\n",
+        agents[0].1, agents[1].1,
+    );
+    fs::write(vdbench.scratch.path("parm"), &parameters).expect("a parameter file");
+    let json = vdbench.scratch.path("report.json");
+    let mut command = vdbench.command("-f parm");
+    let ran = command.env(TOKEN.0, TOKEN.1).env("CANDOR_JSON", &json).output().expect("vdbench");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    assert_eq!((ran.status.code(), said.as_str()), (Some(0), ""));
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(&json).expect("a report")).expect("JSON");
+    let phase = |name: &str| {
+        let phases = report["phases"].as_array().expect("phases");
+        phases.iter().find(|phase| phase["name"] == name).expect(name).clone()
+    };
+    // Operations of each job of a phase, by the name of the job.
+    let done = |phase: &str, operation: &str| -> Vec<(String, u64)> {
+        let of = |job: &Value| {
+            let ops = job["operations"][operation]["ops"].as_u64().unwrap_or(0);
+            (job["job"].as_str().expect("a name").to_owned(), ops)
+        };
+        phase_jobs(&report, phase).iter().map(of).collect()
+    };
+    let of = |all: &[(&str, u64)]| -> Vec<(String, u64)> {
+        all.iter().map(|(name, ops)| ((*name).to_owned(), *ops)).collect()
+    };
+    let formatted = [("format f from one", 10), ("format f from two", 10), ("format g", 6)];
+    assert_eq!(done("format_for_a: create", "create"), of(&formatted));
+    let directories = [("format f from one", 6), ("format g", 1)];
+    assert_eq!(done("format_for_a: mkdir", "mkdir"), of(&directories));
+    assert_eq!(
+        done("b", "unlink"),
+        of(&[("d f delete from one", 10), ("d f delete from two", 10)])
+    );
+    let read = done("a", "read");
+    assert!(read[..2].iter().all(|(_, ops)| *ops > 20), "{read:?}");
+    let hosts = phase("a")["hosts"].as_array().expect("hosts").clone();
+    let stats = |host: &Value| host["measurements"][2]["operations"]["stat"]["ops"].as_u64();
+    assert_eq!(stats(&hosts[0]).unwrap_or(0), 0, "the other host's own file system");
+    assert!(stats(&hosts[1]).is_some_and(|ops| ops > 20), "{hosts:?}");
+    assert_eq!(fs::read_dir(vdbench.scratch.path("shared")).expect("the anchor").count(), 0);
+    assert_eq!(fs::read_dir(vdbench.scratch.path("own/vdb.1_1.dir")).expect("files").count(), 6);
+    for page in ["one", "two", "f", "g", "r", "c"] {
+        assert!(vdbench.page(page).contains("avg_"), "{page}");
+    }
+}
+
+/// Jobs of a phase.
+fn phase_jobs(report: &Value, name: &str) -> Vec<Value> {
+    let phases = report["phases"].as_array().expect("phases");
+    let phase = phases.iter().find(|phase| phase["name"] == name).expect(name);
+    phase["measurements"].as_array().expect("jobs").clone()
 }

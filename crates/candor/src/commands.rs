@@ -33,14 +33,17 @@ pub mod watch;
 
 use std::path::PathBuf;
 
+use candor_fleet::FleetOptions;
 use candor_plan::Source;
 use candor_record::{Event, Report};
-use candor_run::{Control, RunError};
+use candor_run::{Control, HostOptions, RunError};
 
 use clap::ArgMatches;
 
+use self::foreign::Place;
 use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
+use crate::hosts::{Hosts, Led};
 use crate::output::{self, Output};
 use crate::{exit, live, screen, stored};
 
@@ -70,6 +73,25 @@ fn run_and_finish(
     let code = finish(result, source, output);
     exporter.close(&control);
     code
+}
+
+/// The place where a plan or a series runs: the hosts that were named, else this one. The exit code
+/// where another process leads these, or where they cannot be led.
+fn place(hosts: &Hosts, host: HostOptions) -> Result<(Place, Option<Led>), u8> {
+    if !hosts.is_given() {
+        return Ok((Place::Here(host), None));
+    }
+    match hosts.lead() {
+        Ok(Some(led)) => {
+            let options = FleetOptions { force: host.force, ..led.options.clone() };
+            Ok((Place::Fleet(led.identity.clone(), options), Some(led)))
+        }
+        Ok(None) => Err(exit::RAN),
+        Err(sentence) => {
+            screen::error(&sentence);
+            Err(exit::USAGE)
+        }
+    }
 }
 
 /// Shows what a run gave, and turns it into an exit code.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use candor_plan::{check, text};
 
 use crate::commands::{run, tree};
-use crate::flag::{Group, Takes};
+use crate::flag::Group;
 
 /// Set it to write derived pages instead of comparing them.
 const BLESS: &str = "CANDOR_BLESS";
@@ -41,15 +41,10 @@ fn tables<T>(command: &str, groups: &[Group<T>], page: &mut String) {
         ));
         page.push_str("| --- | --- | --- |\n");
         for flag in group.flags {
-            let value = match flag.takes {
-                Takes::Nothing => String::new(),
-                Takes::One(name) | Takes::Many(name) => format!(" {name}"),
-                Takes::Maybe(name) => format!("[={name}]"),
-            };
             let keys: Vec<_> =
                 flag.fields.iter().map(|field| format!("`{}`", key(field))).collect();
             // A bar would end the cell.
-            let row = format!("`--{}{value}`", flag.long).replace('|', "\\|");
+            let row = format!("`{}`", flag.form()).replace('|', "\\|");
             let help = flag.help.replace('|', "\\|");
             page.push_str(&format!("| {row} | {} | {help} |\n", keys.join(" ")));
         }

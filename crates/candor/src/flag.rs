@@ -4,6 +4,7 @@
 //! and the function that sets them. The command line, its help and the places that error messages
 //! point at all come from the row.
 
+use std::ffi::OsString;
 use std::ops::Range;
 
 use candor_plan::shell::quoted;
@@ -101,6 +102,52 @@ pub fn apply<T>(
     problems
 }
 
+/// Takes an option of these groups, and its value, from the words behind the program's name; none
+/// where these begin with another word. The error is a sentence.
+pub fn take_first<T>(
+    groups: &[Group<T>],
+    argv: &mut Vec<OsString>,
+    into: &mut T,
+) -> Option<Result<(), String>> {
+    let word = argv.get(1)?.to_str()?.strip_prefix("--")?.to_owned();
+    let (name, value) = match word.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (word.as_str(), None),
+    };
+    let flag = groups.iter().flat_map(|group| group.flags).find(|flag| flag.long == name)?;
+    argv.remove(1);
+    let value = match (flag.takes, value) {
+        (Takes::Nothing, Some(value)) => {
+            Err(format!("--{name} takes no value, and `{value}` is one"))
+        }
+        (Takes::Nothing | Takes::Maybe(_), None) => Ok(String::new()),
+        (_, Some(value)) => Ok(value),
+        (Takes::One(_) | Takes::Many(_), None) if argv.len() > 1 => {
+            let value = argv.remove(1).into_string();
+            value.map_err(|value| format!("`{}` is no text", value.display()))
+        }
+        (Takes::One(_) | Takes::Many(_), None) => Err(format!("--{name} has no value")),
+    };
+    let set = value.and_then(|value| (flag.set)(into, &value));
+    Some(set.map_err(|sentence| format!("{sentence}; {}", flag.remedy())))
+}
+
+/// Options with their forms and their help, in lines for a terminal.
+pub fn listed<T>(groups: &[Group<T>]) -> String {
+    let line = |flag: &Flag<T>| format!("  {:<24}  {}\n", flag.form(), flag.help);
+    groups.iter().flat_map(|group| group.flags).map(line).collect()
+}
+
+/// The same as rows of a table of Markdown.
+pub fn rows<T>(groups: &[Group<T>]) -> String {
+    let row = |flag: &Flag<T>| {
+        // A bar would end the cell.
+        let [form, help] = [&flag.form(), flag.help].map(|text| text.replace('|', "\\|"));
+        format!("| `{form}` | {help} |\n")
+    };
+    groups.iter().flat_map(|group| group.flags).map(row).collect()
+}
+
 /// Lists of good values where only one is taken.
 pub fn lists_refused<T: Default>(
     groups: &[Group<T>],
@@ -134,14 +181,18 @@ impl<T> Flag<T> {
         matches!(self.takes, Takes::One(name) if name.contains("[,"))
     }
 
-    /// The form of the option and its purpose.
-    fn remedy(&self) -> String {
-        let form = match self.takes {
+    /// The option as it is written.
+    pub fn form(&self) -> String {
+        match self.takes {
             Takes::Nothing => format!("--{}", self.long),
             Takes::One(name) | Takes::Many(name) => format!("--{} {name}", self.long),
             Takes::Maybe(name) => format!("--{}[={name}]", self.long),
-        };
-        format!("{form}: {}", self.help)
+        }
+    }
+
+    /// The form of the option and its purpose.
+    fn remedy(&self) -> String {
+        format!("{}: {}", self.form(), self.help)
     }
 }
 
@@ -240,6 +291,50 @@ mod tests {
         assert_eq!(&line.source.text[line.source.span(&place).unwrap()], "--target c");
         let elsewhere = PlanPath::from("phase[0].job[0].workers");
         assert_eq!(&line.source.text[line.source.span(&elsewhere).unwrap()], "candor run");
+    }
+
+    /// A number, a text that may be missing, and a switch.
+    const FRONT: &[Group<Vec<String>>] = &[Group {
+        title: "Front",
+        flags: &[
+            Flag { long: "n", takes: Takes::One("N"), help: "a number", fields: &[], set: noted },
+            Flag { long: "m", takes: Takes::Maybe("X"), help: "perhaps", fields: &[], set: noted },
+            Flag { long: "s", takes: Takes::Nothing, help: "a switch", fields: &[], set: noted },
+        ],
+    }];
+
+    fn noted(noted: &mut Vec<String>, text: &str) -> Result<(), String> {
+        noted.push(text.to_owned());
+        if text == "bad" { Err("`bad` is bad".into()) } else { Ok(()) }
+    }
+
+    #[test]
+    fn options_are_taken_from_the_front() {
+        let taken = |words: &str| {
+            let mut argv: Vec<OsString> = words.split(' ').map(Into::into).collect();
+            let mut noted = Vec::new();
+            let mut last = Ok(());
+            while let Some(taken) =
+                take_first(FRONT, &mut argv, &mut noted).filter(|_| last.is_ok())
+            {
+                last = taken;
+            }
+            let rest: Vec<String> = argv.iter().map(|word| word.display().to_string()).collect();
+            (noted.join("|"), rest.join(" "), last.err())
+        };
+        let good = |words: &str, noted: &str, rest: &str| {
+            assert_eq!(taken(words), (noted.into(), rest.into(), None), "{words}");
+        };
+        good("t --n 4 --m --s -w", "4||", "t -w");
+        good("t --n=4 --m=x -n --s", "4|x", "t -n --s");
+        good("t -w --n 4", "", "t -w --n 4");
+        for (words, why) in [
+            ("t --n", "--n has no value; --n N: a number"),
+            ("t --n bad -w", "`bad` is bad; --n N: a number"),
+            ("t --s=1", "--s takes no value, and `1` is one; --s: a switch"),
+        ] {
+            assert_eq!(taken(words).2.as_deref(), Some(why));
+        }
     }
 
     #[test]

@@ -1,12 +1,15 @@
 //! Hosts of a run as users name them, and the keys by which these let us in.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_fleet::Identity;
+use candor_fleet::{FleetOptions, Identity};
 
 use crate::commands::foreign::launch::{self, Launch, Part};
+use crate::flag::{Flag, Group, Takes, put, put_some};
+use crate::parse;
 use crate::ssh::{Agents, Ssh};
 
 /// Most hosts of a run.
@@ -19,8 +22,82 @@ pub const KEYS_HELP: &str = "Folder of keys, made by `candor fleet keys` and cop
 pub const TOKEN_HELP: &str = "File with a token that all hosts have, instead of keys; so does \
                               $CANDOR_TOKEN with the token itself";
 
+/// The words that name hosts, and the way to them.
+pub const FLAGS: &[Group<Hosts>] = &[Group {
+    title: "Hosts",
+    flags: &[
+        Flag {
+            long: "hosts",
+            takes: Takes::Many("HOST,…"),
+            help: "Run it on these hosts together, each with all workers of each job, or its share \
+                   of the ranks; on each waits a `candor agent`: node[1-8], 10.0.0.2:4730",
+            fields: &["hosts"],
+            set: |hosts, text| hosts.add(text),
+        },
+        Flag {
+            long: "hosts-file",
+            takes: Takes::One("FILE"),
+            help: "The same, one or more on each line; # begins a comment",
+            fields: &["hosts"],
+            set: |hosts, text| hosts.add_file(text),
+        },
+        Flag {
+            long: "keys",
+            takes: Takes::One("DIR"),
+            help: KEYS_HELP,
+            fields: &[],
+            set: |hosts, text| put_some(&mut hosts.keys.folder, Ok(text.into())),
+        },
+        Flag {
+            long: "token-file",
+            takes: Takes::One("FILE"),
+            help: TOKEN_HELP,
+            fields: &[],
+            set: |hosts, text| put_some(&mut hosts.keys.token_file, Ok(text.into())),
+        },
+        Flag {
+            long: "launched",
+            takes: Takes::Nothing,
+            help: "Run it on the hosts on which srun, mpirun, mpiexec or an indexed job of \
+                   Kubernetes has started this command line, one process on each",
+            fields: &["hosts"],
+            set: |hosts, _| put(&mut hosts.launched, Ok(true)),
+        },
+        Flag {
+            long: "hosts-wait",
+            takes: Takes::One("SECONDS"),
+            help: "Wait so long for agents that are not there yet [default: 5]",
+            fields: &[],
+            set: |hosts, text| {
+                let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
+                put_some(&mut hosts.wait, wait)
+            },
+        },
+        Flag {
+            long: "ssh",
+            takes: Takes::Maybe("COMMAND"),
+            help: "Start the agents by ssh, or by COMMAND HOST WORDS; they serve what the plan \
+                       names, need no keys, and end with the run",
+            fields: &[],
+            set: |hosts, text| {
+                let ssh = hosts.ssh.get_or_insert_default();
+                ssh.command = Some(text.to_owned()).filter(|command| !command.is_empty());
+                Ok(())
+            },
+        },
+        Flag {
+            long: "ssh-copy",
+            takes: Takes::Nothing,
+            help: "Start them by ssh, and copy this program to the hosts first, to \
+                   ~/.cache/candor; else it is called there by the path that it has here",
+            fields: &[],
+            set: |hosts, _| put(&mut hosts.ssh.get_or_insert_default().copies, Ok(true)),
+        },
+    ],
+}];
+
 /// Hosts that run a plan together.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// Addresses, in the order of their numbers.
     pub list: Vec<String>,
@@ -38,8 +115,8 @@ pub struct Hosts {
 pub struct Led {
     /// Keys.
     pub identity: Identity,
-    /// Addresses of agents.
-    pub addresses: Vec<String>,
+    /// Addresses of agents, and how they are reached.
+    pub options: FleetOptions,
     _own: Own,
 }
 
@@ -47,7 +124,7 @@ pub struct Led {
 #[derive(Default)]
 struct Own {
     _agents: Option<Agents>,
-    _launch: Option<Launch>,
+    _launch: Option<Box<Launch>>,
 }
 
 impl Hosts {
@@ -57,29 +134,29 @@ impl Hosts {
     /// # Errors
     /// There are no keys, or an agent could not be started; in a sentence.
     pub fn lead(&self) -> Result<Option<Led>, String> {
+        let wait = self.wait.unwrap_or(FleetOptions::default().wait);
+        let led = |identity, hosts, own| {
+            let options = FleetOptions { hosts, wait, ..FleetOptions::default() };
+            Some(Led { identity, options, _own: own })
+        };
         if self.launched {
-            let nobody = |identity| Led { identity, addresses: Vec::new(), _own: Own::default() };
-            return Ok(match launch::part()? {
-                Part::Over => None,
-                Part::Alone => {
-                    let token = candor_fleet::new_token().map_err(|error| error.to_string())?;
-                    let identity = Identity::of_token(&token).map_err(|error| error.to_string())?;
-                    Some(nobody(identity))
+            return match launch::part()? {
+                Part::Over => Ok(None),
+                Part::Alone => Err("no launcher is known that has started this process among \
+                                    others; remove --launched"
+                    .into()),
+                Part::Leads(launch) => {
+                    let (identity, hosts) = (launch.identity.clone(), launch.options.hosts.clone());
+                    Ok(led(identity, hosts, Own { _launch: Some(launch), ..Own::default() }))
                 }
-                Part::Leads(launch) => Some(Led {
-                    identity: launch.identity.clone(),
-                    addresses: launch.options.hosts.clone(),
-                    _own: Own { _launch: Some(launch), ..Own::default() },
-                }),
-            });
+            };
         }
         let Some(ssh) = &self.ssh else {
-            let (identity, addresses) = (self.keys.identity()?, self.list.clone());
-            return Ok(Some(Led { identity, addresses, _own: Own::default() }));
+            return Ok(led(self.keys.identity()?, self.list.clone(), Own::default()));
         };
         let agents = ssh.start(&self.list)?;
-        let (identity, addresses) = (agents.identity.clone(), agents.addresses.clone());
-        Ok(Some(Led { identity, addresses, _own: Own { _agents: Some(agents), ..Own::default() } }))
+        let (identity, hosts) = (agents.identity.clone(), agents.addresses.clone());
+        Ok(led(identity, hosts, Own { _agents: Some(agents), ..Own::default() }))
     }
 
     /// True where some were named.
@@ -93,7 +170,8 @@ impl Hosts {
     /// It is none.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let hosts = expand(text)?;
-        if let Some(twice) = hosts.iter().find(|host| self.list.contains(host)) {
+        let mut known: HashSet<&String> = self.list.iter().collect();
+        if let Some(twice) = hosts.iter().find(|host| !known.insert(host)) {
             return Err(format!("host {twice} is named twice"));
         }
         self.list.extend(hosts);
@@ -124,7 +202,7 @@ impl Hosts {
 }
 
 /// Where keys come from.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// `--keys`.
     pub folder: Option<PathBuf>,
@@ -235,5 +313,6 @@ mod tests {
         let mut hosts = Hosts::default();
         hosts.add("a,b").expect("two");
         assert!(hosts.add("c,a").expect_err("twice").contains("host a is named twice"));
+        assert!(hosts.add("c,c").expect_err("twice").contains("host c is named twice"));
     }
 }

@@ -17,7 +17,7 @@ use candor_plan::shell::quoted;
 const START_MAX: Duration = Duration::from_secs(60);
 
 /// How agents are started.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ssh {
     /// The command; ssh, unless another is named.
     pub command: Option<String>,

@@ -19,7 +19,7 @@ mod roots;
 mod taker;
 mod walk;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -66,7 +66,7 @@ use crate::places::{ListThings, Places, TreeThings, WindowItems, WorkerNames};
 use crate::probe::Chosen;
 use crate::reached::Reached;
 use crate::ring::RingCalls;
-use crate::taker::{Stock, Taker, part_of};
+use crate::taker::{Stock, Taker, of_host, part_of};
 use crate::walk::{Lanes, Walk};
 
 pub use crate::lists::Lists;
@@ -144,14 +144,15 @@ fn stock(
         }
         return Ok(None);
     };
+    let is_shared = take.host_part.is_some();
     let of_job = context.job.targets.first();
-    let found = of_job.map(|name| catalog(context, name)).transpose()?.flatten();
+    let found = of_job.map(|name| catalog(context, name, is_shared)).transpose()?.flatten();
     let Some(catalog) = found else {
         return Err(context.unfit("has no tree whose items could be taken", "set its shape"));
     };
     let to = match &take.to {
         None => None,
-        Some(name) => Some(catalog_of_other(context, name)?),
+        Some(name) => Some(catalog_of_other(context, name, is_shared)?),
     };
     let (path, catalog) = catalog;
     let mut chosen: Option<Arc<[u32]>> = None;
@@ -162,6 +163,9 @@ fn stock(
             let message = format!("takes a part of {bytes}, more than the files make up");
             return Err(context.unfit(message, "use a smaller part, or more or larger files"));
         }
+    }
+    if let Some(part) = take.host_part.filter(|part| part.of > 1) {
+        chosen = Some(of_host(chosen.as_deref(), places.count(0), part));
     }
     if entries.visit.is_some() {
         catalog.positions();
@@ -263,18 +267,24 @@ impl Verification {
 /// Places in the orders of trees, of files and of directories, that the jobs of a phase share.
 type Cursors = HashMap<(PathBuf, bool), Arc<AtomicU64>>;
 
-/// Path and table of a target; none for one that is no tree of a shape.
+/// Trees that other hosts change, too, whose tables are those of the phase.
+type Rescanned = HashSet<PathBuf>;
+
+/// Path and table of a target; none for one that is no tree of a shape. Of a tree that hosts share,
+/// the table is a new one in each phase.
 fn catalog(
     context: &mut JobContext<'_>,
     name: &str,
+    is_shared: bool,
 ) -> Result<Option<(PathBuf, Arc<Catalog>)>, EngineError> {
     let target = context.plan.targets.iter().find(|target| target.name == name);
     let Some((target, tree)) = target.and_then(|target| Some((target, target.tree.as_ref()?)))
     else {
         return Ok(None);
     };
+    let is_old = is_shared && context.phase.of::<Rescanned>().insert(target.path.clone());
     let known = context.session.of::<Catalogs>();
-    let kept = known.get(&target.path).filter(|kept| kept.is_of(tree)).cloned();
+    let kept = known.get(&target.path).filter(|kept| kept.is_of(tree) && !is_old).cloned();
     if let Some(kept) = kept {
         return Ok(Some((target.path.clone(), kept)));
     }
@@ -294,8 +304,9 @@ fn abandon(catalog: Option<Arc<Catalog>>, context: &JobContext<'_>) -> Result<()
 fn catalog_of_other(
     context: &mut JobContext<'_>,
     name: &str,
+    is_shared: bool,
 ) -> Result<(PathBuf, Arc<Catalog>), EngineError> {
-    let found = catalog(context, name)?;
+    let found = catalog(context, name, is_shared)?;
     found.ok_or_else(|| {
         let message = format!("copies or renames to {name}, which is no tree of a shape");
         context.unfit(message, "name the target of a tree of the same shape")

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use candor_engine::permutation::Permutation;
 use candor_engine::random::{Random, mix};
-use candor_plan::entries::{Entries, Over, Select, Step};
+use candor_plan::entries::{Entries, HostPart, Over, Select, Step};
 
 use crate::catalog::{Catalog, Changes, Known, Passed};
 use crate::places::Places;
@@ -66,6 +66,14 @@ pub fn part_of(
     }
     chosen.sort_unstable();
     (sum >= bytes && !chosen.is_empty()).then(|| chosen.into())
+}
+
+/// Numbers of the items of a host's part, in order.
+pub fn of_host(all: Option<&[u32]>, count: u64, part: HostPart) -> Arc<[u32]> {
+    match all {
+        Some(all) => all.iter().copied().filter(|item| part.has((*item).into())).collect(),
+        None => (0..count as u32).filter(|item| part.has((*item).into())).collect(),
+    }
 }
 
 /// Order in which items are picked.

@@ -6,9 +6,12 @@
 
 use std::path::PathBuf;
 
-use candor_plan::blocks::{Access, Durability, Hints};
-use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine, Job, Layout, Nanos, Phase, Plan, Stop, Target};
+use candor_plan::blocks::{Access, Durability, Hints, Share};
+use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::{
+    Blocks, Bytes, Engine, FileName, Job, Layout, Nanos, Phase, Plan, Sharing, Stop, Target,
+    TargetKind,
+};
 use candor_record::Report;
 use candor_record::facts::PathKind;
 use candor_run::{Channels, Options, Run, RunError, Runner, Step, Stopped, Survey};
@@ -39,6 +42,8 @@ pub struct CheckOptions {
     pub write: bool,
     /// Keep the file made in a directory.
     pub keep: bool,
+    /// Hosts that do it at once.
+    pub hosts: u32,
 }
 
 /// Share of the time for each step, in seconds of a check of so many seconds in all: none of the
@@ -87,6 +92,8 @@ impl Times {
 /// A check under way.
 struct Check {
     writes: bool,
+    in_directory: bool,
+    hosts: u32,
     direct: bool,
     engine: Engine,
     times: Times,
@@ -116,19 +123,21 @@ pub fn check(
         (false, false) => READ_ONLY,
     };
     let scale = (f64::from(options.seconds) - OVERHEAD_SECONDS).max(1.0) / times.total(writes);
+    let hosts = options.hosts.max(1);
     let mut targets = vec![target(options, &survey)];
     let room = small_files::room(survey.space);
     if in_directory {
-        targets.extend(small_files::targets(&survey.path, room));
+        targets.extend(small_files::targets(&survey.path, hosts, room));
     }
     let plan = Plan {
         name: format!("check of {}", options.path.display()),
         targets,
         seed: u64::from(std::process::id()),
+        hosts,
         ..Plan::default()
     };
     let (direct, engine) = (survey.takes_direct, survey.engine);
-    let check = Check { writes, direct, engine, times, scale, room };
+    let check = Check { writes, in_directory, hosts, direct, engine, times, scale, room };
     let phases = match (in_directory, writes) {
         (true, _) => 17,
         (false, true) => 7,
@@ -141,18 +150,29 @@ pub fn check(
 
 fn target(options: &CheckOptions, survey: &Survey) -> Target {
     let in_directory = survey.kind == PathKind::Directory;
-    let file = || survey.path.join(format!("candor-check.{}", std::process::id()));
+    let own = format!("candor-check.{}", std::process::id());
+    let target = match (in_directory, options.hosts) {
+        (false, _) => Target { path: survey.path.clone(), ..Target::default() },
+        (true, 0 | 1) => Target { path: survey.path.join(own), ..Target::default() },
+        // A file of each host.
+        (true, hosts) => Target {
+            path: survey.path.clone(),
+            kind: TargetKind::FileSet,
+            files: hosts,
+            file_name: Some(FileName::joined([own + ".", String::new()])),
+            ..Target::default()
+        },
+    };
     // What exists is not made longer, so there is no more of it to use.
     let present = survey.length_bytes.filter(|length| *length > 0);
     let size = options.size.map(|size| Bytes(present.map_or(size.0, |length| size.0.min(length))));
     Target {
         name: TARGET.into(),
-        path: if in_directory { file() } else { survey.path.clone() },
         size,
         layout: if in_directory { Layout::Needed } else { Layout::Never },
         keep: options.keep,
         overwrite: options.write,
-        ..Target::default()
+        ..target
     }
 }
 
@@ -192,22 +212,26 @@ impl Check {
         }
         let Some(times) = times.small_files else { return Ok(()) };
         let (scale, direct, room) = (self.scale, self.direct, self.room);
-        SmallFiles { times, scale, direct, cpus: cpus(run), room }.steps(run)
+        let (cpus, hosts) = (cpus(run), self.hosts);
+        SmallFiles { times, scale, direct, cpus, hosts, room }.steps(run)
     }
 
     /// The sequential write, which makes the file that all later steps work on.
     fn lay_out(&self, run: &mut Run) -> Result<(), Stopped> {
         let target = run.plan().target(TARGET).cloned().unwrap_or_default();
-        if target.size.is_none() && run.survey(&target.path).is_err() {
+        if target.size.is_none() && self.in_directory {
             let filesystem = run.facts().targets.first().and_then(|t| t.filesystem.as_ref());
             let free = filesystem.map_or(SIZE_MAX, |filesystem| filesystem.available_bytes);
-            let size = SIZE_MAX.min(free / 4) / LARGE.0 * LARGE.0;
+            let size = SIZE_MAX.min(free / 4 / u64::from(self.hosts)) / LARGE.0 * LARGE.0;
             run.resize(TARGET, Bytes(size.max(LARGE.0)));
         }
         let write = self.blocks(Mix::WRITE, Access::Sequential, LARGE, LARGE_DEPTH);
         let phase = self.phase("sequential write", write, 1, self.times.sequential);
         let record = run.phase(Step::Added(&phase))?;
-        let written = record.measurements.first().map_or(0, |m| m.of(Direction::Write).bytes);
+        // Hosts take turns on what they share, and the slowest of them is as far as all have come.
+        let of_each = record.measurements.iter().flat_map(|m| m.per_worker.iter().map(|w| w.bytes));
+        let turns = if self.has_own_files() { 1 } else { u64::from(self.hosts) };
+        let written = of_each.min().unwrap_or(0).saturating_mul(turns);
         let size = run.plan().target(TARGET).and_then(|target| target.size).map(|size| size.0);
         let length = || run.survey(&target.path).ok().and_then(|survey| survey.length_bytes);
         let size = size.or_else(length).unwrap_or(written);
@@ -220,6 +244,7 @@ impl Check {
         let durability = Durability { fsync_at_end: mix.write > 0, ..Durability::default() };
         // Without direct I/O, pages left from before would be measured.
         let hints = Hints { evict: !self.direct && mix.read > 0, ..Hints::default() };
+        let share = self.share(&access);
         Blocks {
             mix,
             access,
@@ -229,8 +254,21 @@ impl Check {
             direct: self.direct,
             durability,
             hints,
+            share,
             ..Blocks::default()
         }
+    }
+
+    /// Each of several hosts has a file of its own.
+    fn has_own_files(&self) -> bool {
+        self.in_directory && self.hosts > 1
+    }
+
+    /// Several hosts take turns in sequences on what they share, for storage would answer the
+    /// second one from its own memory; each has all of a file of its own.
+    fn share(&self, access: &Access) -> Share {
+        let takes_turns = self.hosts > 1 && !self.has_own_files() && *access == Access::Sequential;
+        if takes_turns { Share::Interleave } else { Share::Whole }
     }
 
     /// The work of a database at each commit: one write, made durable before the next.
@@ -246,6 +284,7 @@ impl Check {
             name: name.to_owned(),
             workers,
             targets: vec![TARGET.into()],
+            sharing: if self.has_own_files() { Sharing::Own } else { Sharing::Shared },
             work: blocks.into(),
             ..Job::default()
         };

@@ -71,8 +71,11 @@ impl Device {
         let direction = if blocks.mix.write > 0 { Direction::Write } else { Direction::Read };
         let busy = ops_per_s / f64::from(job.workers) / self.worker_ops_per_s;
         let elapsed_ns = (seconds * 1e9) as u64;
-        let worker =
-            WorkerStats { cpu_user_ns: (busy * seconds * 1e9) as u64, ..WorkerStats::default() };
+        let worker = WorkerStats {
+            cpu_user_ns: (busy * seconds * 1e9) as u64,
+            bytes: ops * size / u64::from(job.workers),
+            ..WorkerStats::default()
+        };
         let mut measurement = Measurement {
             job: job.name.clone(),
             workers: job.workers,

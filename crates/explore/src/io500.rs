@@ -46,8 +46,10 @@ const PHASES: usize = 13;
 pub struct Io500Options {
     /// Directory that files are made in.
     pub directory: PathBuf,
-    /// Ranks, each a worker.
+    /// Ranks of all hosts, each a worker.
     pub ranks: u32,
+    /// Hosts that share the directory, each with as many ranks.
+    pub hosts: u32,
     /// Time of each phase that writes.
     pub stonewall: Nanos,
 }
@@ -88,6 +90,7 @@ impl Amounts {
 /// A series under way.
 struct Io500 {
     ranks: u32,
+    ranks_per_host: u32,
     stonewall: Nanos,
 }
 
@@ -109,12 +112,14 @@ pub fn io500(
         name: PLAN_NAME.into(),
         targets: targets(&survey.path, ranks, amounts),
         seed: u64::from(std::process::id()),
+        hosts: options.hosts,
         ..Plan::default()
     };
     // Reading back takes about as long as writing.
     let expected = Nanos(options.stonewall.0.saturating_mul(9));
     run.open(plan, Some((PHASES, expected)))?;
-    let ended = Io500 { ranks, stonewall: options.stonewall }.steps(&mut run);
+    let ranks_per_host = ranks / options.hosts.max(1);
+    let ended = Io500 { ranks, ranks_per_host, stonewall: options.stonewall }.steps(&mut run);
     run.finish(ended)
 }
 
@@ -180,7 +185,12 @@ impl Io500 {
             ..reading(easy(Mix::READ))
         };
         let stop = Stop { time: Some(self.stonewall), ..Stop::default() };
-        self.phase(run, "ior-rnd4K-easy-read", stop, vec![self.job(EASY, 1, random.into())])?;
+        self.phase(
+            run,
+            "ior-rnd4K-easy-read",
+            stop,
+            vec![self.job(EASY, self.shift(), random.into())],
+        )?;
         Ok(())
     }
 
@@ -217,7 +227,7 @@ impl Io500 {
             for (what, entries) in [("list", list), ("stat", look)] {
                 let name = format!("{what} {target}");
                 let after = jobs.last().map(|job| job.name.clone()).into_iter().collect();
-                jobs.push(Job { name, after, ..self.job(target, 1, entries.into()) });
+                jobs.push(Job { name, after, ..self.job(target, self.shift(), entries.into()) });
             }
         }
         self.phase(run, "find", once(), jobs).map(|_| ())
@@ -230,7 +240,8 @@ impl Io500 {
         target: &str,
         blocks: Blocks,
     ) -> Result<(), Stopped> {
-        self.phase(run, name, once(), vec![self.job(target, 1, blocks.into())]).map(|_| ())
+        self.phase(run, name, once(), vec![self.job(target, self.shift(), blocks.into())])
+            .map(|_| ())
     }
 
     fn names(
@@ -240,15 +251,21 @@ impl Io500 {
         target: &str,
         steps: Vec<NameStep>,
     ) -> Result<(), Stopped> {
-        let job = self.job(target, 1, of_steps(steps).into());
+        let job = self.job(target, self.shift(), of_steps(steps).into());
         self.phase(run, name, once(), vec![job]).map(|_| ())
+    }
+
+    /// Ranks between one and that on whose data it works later: those of a host, where there are
+    /// several, for its own kernel knows what it wrote.
+    fn shift(&self) -> i64 {
+        if self.ranks_per_host < self.ranks { self.ranks_per_host.into() } else { 1 }
     }
 
     fn job(&self, target: &str, rank_shift: i64, work: Work) -> Job {
         let sharing = if target == EASY { Sharing::Own } else { Sharing::Shared };
         Job {
             name: "ranks".into(),
-            workers: self.ranks,
+            workers: self.ranks_per_host,
             targets: vec![target.into()],
             sharing,
             rank_shift,

@@ -49,11 +49,13 @@ impl Times {
     }
 }
 
-/// The trees of a directory, none of which is there yet; `room` is that of [`room`].
-pub fn targets(directory: &Path, room: u64) -> Vec<Target> {
+/// The trees of a directory for so many hosts, none of which is there yet; `room` is that of
+/// [`room`].
+pub fn targets(directory: &Path, hosts: u32, room: u64) -> Vec<Target> {
     let names = std::iter::once((TRIAL, true)).chain(TREES);
     // The trial ends by time, or with these; others get their number from it.
-    let files = in_whole_directories((*FILES.end()).min(room / u64::from(WORKERS_MAX)).max(1));
+    let workers = u64::from(WORKERS_MAX) * u64::from(hosts);
+    let files = in_whole_directories((*FILES.end()).min(room / workers).max(1));
     let target = |(name, own): (&str, bool)| {
         let end = name.split(' ').next().unwrap_or(name);
         Target {
@@ -95,6 +97,8 @@ pub struct SmallFiles {
     pub direct: bool,
     /// CPUs of the host.
     pub cpus: u32,
+    /// Hosts that work at once.
+    pub hosts: u32,
     /// Files for which there is room, with plenty left to others.
     pub room: u64,
 }
@@ -115,7 +119,7 @@ impl SmallFiles {
         let workers = self.cpus.clamp(2, WORKERS_MAX);
         let files = self.files(run, workers)?;
         for (name, own) in TREES {
-            let each = if own { files.div_ceil(workers.into()) } else { files };
+            let each = if own { files.div_ceil(self.ranks(workers)) } else { files };
             run.reshape(name, tree(own, each));
         }
         for (name, _) in TREES {
@@ -153,7 +157,12 @@ impl SmallFiles {
         let to_make = made_per_s * self.times.data;
         let files = if to_remove > 0.0 { to_make.min(to_remove) } else { to_make };
         let files = ((files * self.scale) as u64).clamp(*FILES.start(), *FILES.end());
-        Ok(files.min(self.room).max(u64::from(workers)))
+        Ok(files.min(self.room).max(self.ranks(workers)))
+    }
+
+    /// Workers of all hosts.
+    fn ranks(&self, workers: u32) -> u64 {
+        u64::from(workers) * u64::from(self.hosts)
     }
 
     /// Every file once, without a time; looks go over them again and again.

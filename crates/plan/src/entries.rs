@@ -17,7 +17,7 @@ use crate::units::SizeSpec;
 use crate::verify::{Format, Journal, Verify};
 use crate::{Bytes, Nanos, Target};
 
-pub use take::{Take, Visit};
+pub use take::{HostPart, Take, Visit};
 pub use window::Window;
 
 /// Operations on the items of a tree, as one worker issues them.

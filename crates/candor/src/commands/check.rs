@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use candor_explore::CheckOptions;
 use candor_plan::Bytes;
-use candor_run::{HostOptions, Local};
+use candor_run::HostOptions;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
+use crate::hosts::{self, Hosts};
 use crate::output;
-use crate::{commands, exit, parse};
+use crate::{commands, exit, parse, screen};
 
 const ABOUT: &str = "Measure a directory, file or block device, and say whether to believe it";
 
@@ -20,7 +21,10 @@ Measure a directory, file or block device, and say whether to believe it.
 Without PATH, that is the current directory. Inspects what is there, states what it should be able \
 to do, runs a short honest series (large blocks in sequence, 4 KiB at random one at a time and many \
 at once, durable writes; in a directory many small files as well), and says what each number means. In a directory it works in files of its own and removes them; an existing file \
-or a block device is only read, unless --write consents to its contents being destroyed.";
+or a block device is only read, unless --write consents to its contents being destroyed.
+
+With --hosts all of them do it at once: in a directory that they share each has a file of its own, \
+small files count over all of them, and a file or device is read and written by all in turn.";
 
 /// Options of the series.
 #[derive(Debug)]
@@ -86,6 +90,7 @@ pub fn command() -> Command {
         .long_about(LONG_ABOUT)
         .arg(Arg::new("PATH").default_value(".").help("Directory, file or block device"))
         .args(flag::args(GROUPS))
+        .args(flag::args(hosts::FLAGS))
         .args(flag::args(output::OF_RUNS))
         .after_help(exit::HELP)
 }
@@ -97,20 +102,30 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Ok(output) => output,
         Err(code) => return code,
     };
+    let mut hosts = Hosts::default();
+    let problems = flag::apply(hosts::FLAGS, matches, &mut line, &mut hosts);
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
     let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
     let Draft { seconds, size, write, keep, force } = draft;
-    let options = CheckOptions { path, seconds, size, write, keep };
     let host = HostOptions {
         force: force.into_iter().collect(),
         try_submission: true,
         ..HostOptions::default()
     };
+    let (place, _led) = match commands::place(&hosts, host) {
+        Ok(place) => place,
+        Err(code) => return code,
+    };
+    let hosts = place.hosts().unwrap_or(1);
+    let options = CheckOptions { path, seconds, size, write, keep, hosts };
     // The series is a search of its own.
     let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
     commands::run_and_finish(&output, &line.source, |control, consumer| {
         candor_run::consumed(control, consumer, |channels| {
-            let local = Box::new(Local::new(&host, channels));
-            candor_explore::check(&options, local, &run, channels)
+            candor_explore::check(&options, place.runner(channels)?, &run, channels)
         })
     })
 }

@@ -4,7 +4,8 @@
 //! results so far on request ([`monitor`]), lines of progress ([`progress`]), the verdict where it
 //! breaks no consumer ([`verdict`]), candor's own report, page and metrics (`own`), complaints on
 //! stderr under the tool's name ([`complaints`]), the exit code of the tool, services and hosts of
-//! a fleet ([`service`], [`hosts`]), and processes that MPI's launchers start ([`launch`]).
+//! a fleet ([`service`], [`hosts`]), processes that MPI's launchers start ([`launch`]), and the
+//! ranks of tools that these launch ([`ranks`]).
 
 pub mod complaints;
 pub mod failures;
@@ -15,10 +16,12 @@ pub mod monitor;
 pub mod operations;
 mod own;
 pub mod progress;
+pub mod ranks;
+pub mod removal;
 pub mod run;
 pub mod service;
 pub mod sink;
 pub mod verdict;
 
 pub use complaints::{Complaints, capped, lines};
-pub use run::{Driver, Foreign, Place, run_launched, run_on};
+pub use run::{Driver, Foreign, Place, run_on, run_ranked};

@@ -10,13 +10,12 @@ mod run;
 use std::ffi::OsString;
 
 use candor_dialects::ior::options::{self, Instead, Reading, TABLE};
-use candor_dialects::ior::plan;
 use clap::{Arg, Command};
 
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use super::foreign::launch::{self, Launch, Led};
+use super::foreign::ranks::{self, RankHosts, Ranked};
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -31,6 +30,7 @@ pub fn command() -> Command {
         .about("Run IOR's command lines and scripts, with its tables, without MPI")
         .disable_help_flag(true)
         .after_help(options::help())
+        .args(ranks::args())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
 }
 
@@ -43,37 +43,43 @@ pub fn matrix() -> String {
             tables = tables.replacen(&name, &format!("| `-{letter}`, `{}`", row.name), 1);
         }
     }
-    format!("{}{tables}", include_str!("ior/matrix.md"))
+    include_str!("ior/matrix.md").replace("{RANKS}", &ranks::page("ior")) + &tables
 }
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let Led { argv, fleet } = match launch::led(argv, ("ior", WRONG)) {
-        Ok(led) => led,
+    let Ranked { argv, hosts } = match ranks::ranked(argv, ("ior", WRONG)) {
+        Ok(ranked) => ranked,
         Err(code) => return code,
     };
     let mut reading = options::read(&argv, &mut HostEnvironment);
-    if let Some(launch) = &fleet {
-        // -C and -Z reckon with the launcher's hosts, unless a variable says otherwise.
-        let hosts = launch.options.hosts.len() as u32;
-        reading.fake.nodes.get_or_insert(hosts);
-        reading.fake.tasks_per_node.get_or_insert(launch.ranks_per_host);
+    if let Some(hosts) = &hosts {
+        // -C and -Z reckon with these hosts, unless a variable says otherwise.
+        reading.fake.nodes.get_or_insert(hosts.count());
+        reading.fake.tasks_per_node.get_or_insert(hosts.ranks_per_host);
         reading.on_several_hosts = true;
     }
     match reading.instead {
-        Some(Instead::Help) => commands::printed(&options::help()),
-        None => tests(&reading, fleet),
+        Some(Instead::Help) => commands::printed(&(options::help() + &ranks::help())),
+        None => tests(&reading, hosts.as_ref()),
     }
 }
 
-fn tests(reading: &Reading, fleet: Option<Launch>) -> u8 {
+fn tests(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
-    match plan::lower(reading, &ThisHost) {
-        Ok(lowered) if lowered.setup.output.dry_run => run::dry(&lowered),
-        Ok(lowered) => run::main(reading, &lowered, fleet),
+    let lowered = match host::lowered(reading, hosts) {
+        Ok(lowered) => lowered,
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return WRONG;
+        }
+    };
+    match lowered {
+        Ok(lowered) if lowered.setup.output.dry_run => run::dry(&lowered, hosts),
+        Ok(lowered) => run::main(reading, &lowered, hosts),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);
             WRONG

@@ -18,7 +18,7 @@ use clap::{Arg, Command};
 pub use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use super::foreign::launch::{self, Launch, Led};
+use super::foreign::ranks::{self, RankHosts, Ranked};
 use crate::commands;
 
 /// Whatever goes wrong.
@@ -33,6 +33,7 @@ pub fn command() -> Command {
         .about("Run mdtest's command lines, with its phases, names and block of rates")
         .disable_help_flag(true)
         .after_help(options::help())
+        .args(ranks::args())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
 }
 
@@ -40,17 +41,15 @@ pub fn command() -> Command {
 pub fn matrix() -> String {
     format!(
         "# Options of mdtest\n\n\
-         `candor mdtest …`, or candor called as `mdtest`, takes them; `candor mdtest --ranks N …` or \
-         `CANDOR_RANKS=N` stands for the number\nof tasks that MPI would start, each a thread of \
-         this host. Launch lines such as `mpirun -n 4 mdtest …`\nwork as they are: the first process of each host \
-         has its tasks as threads, on all CPUs that the launcher may use, and the others end at once\n\
-         ([several hosts](fleet.md#launchers)). The tables are derived from the program; a test keeps them so.\n\n\
+         `candor mdtest …`, or candor called as `mdtest`, takes them. The tables are derived from \
+         the program; a test keeps them so.\n\n{}\n\
          Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
          anything failed. The verdict follows the block on a terminal, or goes\nwhere \
          `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's \
          own results beside it\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
          {}{DIFFERENCES}",
+        ranks::page("mdtest"),
         TABLE.matrix()
     )
 }
@@ -79,24 +78,24 @@ const DIFFERENCES: &str = "\
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.
 pub fn main(argv: &[OsString]) -> u8 {
-    let Led { argv, fleet } = match launch::led(argv, ("mdtest", WRONG)) {
-        Ok(led) => led,
+    let Ranked { argv, hosts } = match ranks::ranked(argv, ("mdtest", WRONG)) {
+        Ok(ranked) => ranked,
         Err(code) => return code,
     };
     let reading = options::read(&argv, &mut HostEnvironment);
     match reading.instead {
-        Some(Instead::Help) => commands::printed(&options::help()),
-        None => benchmark(&reading, fleet),
+        Some(Instead::Help) => commands::printed(&(options::help() + &ranks::help())),
+        None => benchmark(&reading, hosts.as_ref()),
     }
 }
 
-fn benchmark(reading: &Reading, fleet: Option<Launch>) -> u8 {
+fn benchmark(reading: &Reading, hosts: Option<&RankHosts>) -> u8 {
     if !reading.errors.is_empty() {
         COMPLAINTS.diagnostics(&reading.errors, &reading.texts);
         return WRONG;
     }
     match plan::lower(reading, &ThisHost) {
-        Ok(lowered) => run::main(&lowered, fleet),
+        Ok(lowered) => run::main(&lowered, hosts),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);
             WRONG

@@ -13,13 +13,11 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
-use std::time::Duration;
 
-use candor_fleet::{Fleet, FleetOptions};
 use candor_plan::shell::quoted;
 use candor_plan::{Plan, PlanPath, Problem, Source, check, text};
 use candor_record::REPORT_BYTES_MAX;
-use candor_run::{BlockTraceMode, Channels, HostOptions, Run, RunError, Runner};
+use candor_run::{BlockTraceMode, Channels, HostOptions, Run};
 use clap::{Arg, ArgMatches, Command};
 
 use self::draft::Draft;
@@ -126,82 +124,22 @@ const RUNNING: Group<How> = Group {
     ],
 };
 
-/// The hosts on which it is run.
-const HOSTS: Group<How> = Group {
-    title: "Hosts",
-    flags: &[
-        Flag {
-            long: "hosts",
-            takes: Takes::Many("HOST,…"),
-            help: "Run it on these hosts together, each with all workers of each job; on each \
-                   waits a `candor agent`: node[1-8], 10.0.0.2:4730",
-            fields: &["hosts"],
-            set: |how, text| how.hosts.add(text),
-        },
-        Flag {
-            long: "hosts-file",
-            takes: Takes::One("FILE"),
-            help: "The same, one or more on each line; # begins a comment",
-            fields: &["hosts"],
-            set: |how, text| how.hosts.add_file(text),
-        },
-        Flag {
-            long: "keys",
-            takes: Takes::One("DIR"),
-            help: hosts::KEYS_HELP,
-            fields: &[],
-            set: |how, text| put_some(&mut how.hosts.keys.folder, Ok(text.into())),
-        },
-        Flag {
-            long: "token-file",
-            takes: Takes::One("FILE"),
-            help: hosts::TOKEN_HELP,
-            fields: &[],
-            set: |how, text| put_some(&mut how.hosts.keys.token_file, Ok(text.into())),
-        },
-        Flag {
-            long: "launched",
-            takes: Takes::Nothing,
-            help: "Run it on the hosts on which srun, mpirun, mpiexec or an indexed job of \
-                       Kubernetes has started this command line, one process on each",
-            fields: &["hosts"],
-            set: |how, _| put(&mut how.hosts.launched, Ok(true)),
-        },
-        Flag {
-            long: "hosts-wait",
-            takes: Takes::One("SECONDS"),
-            help: "Wait so long for agents that are not there yet [default: 5]",
-            fields: &[],
-            set: |how, text| {
-                let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
-                put_some(&mut how.hosts.wait, wait)
-            },
-        },
-        Flag {
-            long: "ssh",
-            takes: Takes::Maybe("COMMAND"),
-            help: "Start the agents by ssh, or by COMMAND HOST WORDS; they serve what the plan \
-                       names, need no keys, and end with the run",
-            fields: &[],
-            set: |how, text| {
-                let ssh = how.hosts.ssh.get_or_insert_default();
-                ssh.command = Some(text.to_owned()).filter(|command| !command.is_empty());
-                Ok(())
-            },
-        },
-        Flag {
-            long: "ssh-copy",
-            takes: Takes::Nothing,
-            help: "Start them by ssh, and copy this program to the hosts first, to \
-                       ~/.cache/candor; else it is called there by the path that it has here",
-            fields: &[],
-            set: |how, _| put(&mut how.hosts.ssh.get_or_insert_default().copies, Ok(true)),
-        },
-    ],
-};
+/// Options of running, whatever the plan is, but for those of hosts.
+pub const HOW: &[Group<How>] = &[RUNNING];
 
-/// Options of running, whatever the plan is.
-pub const HOW: &[Group<How>] = &[RUNNING, HOSTS];
+/// All options of running, as the parser wants them.
+pub fn how_args() -> impl Iterator<Item = Arg> {
+    flag::args(HOW).into_iter().chain(flag::args(hosts::FLAGS))
+}
+
+impl How {
+    /// Sets everything that was given, and tells what could not be set.
+    pub fn apply(&mut self, matches: &ArgMatches, line: &mut CommandLine) -> Vec<Problem> {
+        let mut problems = flag::apply(HOW, matches, line, self);
+        problems.extend(flag::apply(hosts::FLAGS, matches, line, &mut self.hosts));
+        problems
+    }
+}
 
 /// The command line.
 pub fn command() -> Command {
@@ -211,7 +149,7 @@ pub fn command() -> Command {
         .arg(Arg::new("FILE").help("A plan as TOML, or a stored report; - reads it from stdin"))
         .args(flag::args(options::GROUPS))
         .args(flag::args(SHIPPED))
-        .args(flag::args(HOW))
+        .args(how_args())
         .args(flag::args(output::OF_RUNS))
         .mut_arg("direct", |arg| arg.conflicts_with("buffered"))
         .mut_arg("like", |arg| arg.conflicts_with("FILE"))
@@ -224,7 +162,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let (mut output, mut how) = (Output::default(), How::default());
     let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
     problems.extend(flag::apply(SHIPPED, matches, &mut line, &mut how));
-    problems.extend(flag::apply(HOW, matches, &mut line, &mut how));
+    problems.extend(how.apply(matches, &mut line));
     if !problems.is_empty() {
         screen::problems(&problems, &line.source, output.color);
         return exit::USAGE;
@@ -285,7 +223,7 @@ pub fn drafted(
 ) -> u8 {
     let (mut output, mut how) = (Output::default(), How::default());
     let mut problems = flag::apply(output::OF_RUNS, matches, &mut line, &mut output);
-    problems.extend(flag::apply(HOW, matches, &mut line, &mut how));
+    problems.extend(how.apply(matches, &mut line));
     let plan = if problems.is_empty() { draft(&mut line) } else { Err(problems) };
     let plan = match plan.and_then(|plan| settings::apply(plan, &how.set, &mut line)) {
         Ok((plan, _)) => plan,
@@ -323,54 +261,20 @@ fn execute(
         screen::error(&sentence);
         return exit::USAGE;
     }
-    if how.hosts.is_given() {
-        return on_hosts(plan, source, how, options, &output);
-    }
     let host = HostOptions {
         force: how.force.into_iter().collect(),
         block_trace: how.block_trace,
         at_once: false,
         try_submission: true,
     };
-    commands::run_and_finish(&output, source, |control, consumer| {
-        candor_run::execute(plan, (options, &host), control, consumer)
-    })
-}
-
-/// Runs a plan on the hosts that were named.
-fn on_hosts(
-    plan: &Plan,
-    source: &Source,
-    how: How,
-    options: &candor_run::Options,
-    output: &Output,
-) -> u8 {
-    let led = match how.hosts.lead() {
-        Ok(Some(led)) => led,
-        // Others do it.
-        Ok(None) => return exit::RAN,
-        Err(sentence) => {
-            screen::error(&sentence);
-            return exit::USAGE;
-        }
+    let (place, _led) = match commands::place(&how.hosts, host) {
+        Ok(place) => place,
+        Err(code) => return code,
     };
-    let (identity, hosts) = (led.identity.clone(), led.addresses.clone());
-    if hosts.is_empty() {
-        screen::error(
-            "no launcher is known that has started this process among others; remove --launched",
-        );
-        return exit::USAGE;
-    }
-    let plan = Plan { hosts: hosts.len() as u32, ..plan.clone() };
-    let options_of_fleet =
-        FleetOptions { hosts, force: how.force.into_iter().collect(), ..FleetOptions::default() };
-    let options_of_fleet =
-        FleetOptions { wait: how.hosts.wait.unwrap_or(options_of_fleet.wait), ..options_of_fleet };
-    commands::run_and_finish(output, source, |control, consumer| {
-        let fleet = |channels: &Channels| -> Result<Box<dyn Runner>, RunError> {
-            Ok(Box::new(Fleet::join(identity, &options_of_fleet, channels)?))
-        };
-        candor_run::execute_on(fleet, &plan, options, control, consumer, Run::whole_plan)
+    let plan = Plan { hosts: place.hosts().unwrap_or(plan.hosts), ..plan.clone() };
+    commands::run_and_finish(&output, source, |control, consumer| {
+        let runner = |channels: &Channels| place.runner(channels);
+        candor_run::execute_on(runner, &plan, options, control, consumer, Run::whole_plan)
     })
 }
 

@@ -11,6 +11,7 @@ use clap::{Arg, ArgMatches, Command};
 
 use super::run::{self, like};
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::hosts;
 use crate::output;
 use crate::parse::{decimal, seconds};
 use crate::{commands, exit, screen};
@@ -82,7 +83,7 @@ pub fn command() -> Command {
         .arg(Arg::new("DIRECTORY").help("Where its files are made"))
         .args(flag::args(GROUPS))
         .args(io500::args())
-        .args(flag::args(run::HOW))
+        .args(run::how_args())
         .args(flag::args(output::OF_RUNS))
         .after_help(exit::HELP)
 }
@@ -103,7 +104,8 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
             let directory = word("DIRECTORY").ok_or_else(|| {
                 "nothing says where to run: name a directory behind the scenario".to_owned()
             })?;
-            if !Path::new(directory).is_dir() {
+            let is_here = flag::given(hosts::FLAGS, matches).is_empty();
+            if is_here && !Path::new(directory).is_dir() {
                 return Err(format!("{directory} is no directory; make it, or name another"));
             }
             Ok(run(shipped, Path::new(directory), matches, line))

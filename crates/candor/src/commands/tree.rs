@@ -41,7 +41,7 @@ pub fn command() -> Command {
         .long_about(LONG_ABOUT)
         .arg(Arg::new("DIRECTORY").required(true).help("Root of the tree; made if it is not there"))
         .args(flag::args(GROUPS))
-        .args(flag::args(run::HOW))
+        .args(run::how_args())
         .args(flag::args(output::OF_RUNS))
         .group(ArgGroup::new(LISTED).args(["list", "existing"]))
         .mut_args(|arg| match arg.get_id().as_str() {
@@ -75,7 +75,7 @@ pub fn plan_of(words: &[String]) -> Option<(Plan, Source)> {
     let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
     let mut line = CommandLine::new(words);
     let mut how = How::default();
-    let mistakes = flag::apply(run::HOW, &matches, &mut line, &mut how);
+    let mistakes = how.apply(&matches, &mut line);
     let plan = drafted(&matches, &mut line).ok()?;
     let (plan, _) = settings::apply(plan, &how.set, &mut line).ok()?;
     mistakes.is_empty().then_some((plan, line.source))

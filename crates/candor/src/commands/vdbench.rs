@@ -130,7 +130,7 @@ pub fn lowered(reading: &Reading) -> Result<Lowered, Vec<Diagnostic>> {
     if systems.is_empty() || asked.is_simulation {
         return lower(&Request { file, texts, asked, host: &ThisHost }, &runs);
     }
-    let errors = refused(&Request { file, texts, asked, host: &ThisHost });
+    let errors = refused(&Request { file, texts, asked, host: &ThisHost }, &runs);
     if !errors.is_empty() {
         return Err(errors);
     }

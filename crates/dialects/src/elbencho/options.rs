@@ -46,6 +46,8 @@ pub struct HostsOptions {
     pub file: Option<String>,
     /// Only so many of them are used.
     pub count: Option<usize>,
+    /// Each host has a data set of its own, as if it were the only one.
+    pub own_data: bool,
     /// Each phase has the hosts in another order, shifted by so many.
     pub rotate: u32,
     /// Seconds to wait for services that are not there yet.
@@ -73,6 +75,7 @@ impl Default for HostsOptions {
             list: Vec::new(),
             file: None,
             count: None,
+            own_data: false,
             rotate: 0,
             wait_s: 5,
             service: false,
@@ -89,6 +92,11 @@ impl HostsOptions {
     /// Number of hosts that run the benchmark.
     pub fn hosts(&self) -> u32 {
         self.list.len().max(1) as u32
+    }
+
+    /// Number of data sets: one of all hosts together, or one of each.
+    pub fn data_sets(&self) -> u64 {
+        if self.own_data { self.hosts().into() } else { 1 }
     }
 
     /// Addresses with their port.
@@ -138,6 +146,11 @@ impl Options {
     /// Workers on all hosts.
     pub fn threads_of_all(&self) -> u64 {
         u64::from(self.run.threads) * u64::from(self.hosts.hosts())
+    }
+
+    /// Workers that share a data set.
+    pub fn threads_of_data_set(&self) -> u64 {
+        self.threads_of_all() / self.hosts.data_sets()
     }
 }
 
@@ -416,6 +429,8 @@ pub struct OutputOptions {
     pub all_elapsed: bool,
     /// Times of all hosts, slowest first.
     pub hosts_elapsed: bool,
+    /// Times of a message to each host and back.
+    pub hosts_round_trip: bool,
     /// CPU utilisation.
     pub cpu: bool,
     /// Units are powers of 10.
@@ -459,6 +474,7 @@ impl Default for OutputOptions {
             histogram: false,
             all_elapsed: false,
             hosts_elapsed: false,
+            hosts_round_trip: false,
             cpu: false,
             base10: false,
             result_file: None,

@@ -59,7 +59,9 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     let hosts = setup.asked.hosts.hosts();
     rotate(&setup, &mut planned);
     let repeats = run.iterations;
-    let plan = Plan { name, repeats, hosts, targets, phases: planned, ..Plan::default() };
+    let hosts_apart = hosts > 1 && setup.asked.hosts.own_data;
+    let plan =
+        Plan { name, repeats, hosts, hosts_apart, targets, phases: planned, ..Plan::default() };
     Ok(Lowered { plan, phases: benched, notes: out.notes, setup })
 }
 
@@ -75,6 +77,7 @@ fn rotate(setup: &Setup, phases: &mut [Phase]) {
 /// The totals that a benchmark would reach, for a dry run.
 pub fn totals(setup: &Setup) -> String {
     let (threads, tree) = (setup.asked.threads_of_all(), &setup.asked.tree);
+    let data_sets = setup.asked.hosts.data_sets();
     let mut text = String::new();
     let mut line = |what: &str, each: u64, all: u64| {
         text.push_str(&format!("{what} per thread: {each}; all threads: {all}\n"));
@@ -83,13 +86,13 @@ pub fn totals(setup: &Setup) -> String {
         for (what, all) in
             [("Directories", listed.dirs), ("Files", listed.files), ("Bytes", listed.bytes)]
         {
-            line(what, all / threads, all);
+            line(what, all * data_sets / threads, all * data_sets);
         }
         return text;
     }
     if setup.path_kind == PathKind::Directory {
         let files = tree.dirs.max(1).saturating_mul(tree.files);
-        let all_dirs = if tree.dir_sharing { 1 } else { threads };
+        let all_dirs = if tree.dir_sharing { data_sets } else { threads };
         line("Directories", tree.dirs, tree.dirs.saturating_mul(all_dirs));
         line("Files", files, files.saturating_mul(threads));
         let bytes = files.saturating_mul(setup.file_bytes);
@@ -98,7 +101,8 @@ pub fn totals(setup: &Setup) -> String {
     }
     let whole = setup.bytes_in_all();
     let bytes = if setup.asked.access.random { setup.random_bytes } else { whole };
-    let blocks = bytes.div_ceil(setup.block_bytes.max(1));
+    let blocks = bytes.div_ceil(setup.block_bytes.max(1)) * data_sets;
+    let bytes = bytes * data_sets;
     line("Blocks", blocks / threads, blocks);
     line("Bytes", bytes / threads, bytes);
     text

@@ -86,29 +86,34 @@ pub struct Setup {
     pub bytes_of_paths: Vec<u64>,
     /// Bytes per I/O: those asked for, or of the whole file where that is smaller.
     pub block_bytes: u64,
-    /// Bytes that all workers read or write together at random places; 0 without random access.
+    /// Bytes that all workers of a data set read or write together at random places; 0 without
+    /// random access.
     pub random_bytes: u64,
 }
 
 impl Setup {
     /// Directories that all workers have in directories, those of ranks apart.
     pub fn dirs(&self) -> u64 {
-        let owners = if self.asked.tree.dir_sharing { 1 } else { self.asked.threads_of_all() };
+        let data_sets = self.asked.hosts.data_sets();
+        let owners =
+            if self.asked.tree.dir_sharing { data_sets } else { self.asked.threads_of_all() };
         let of_shape = || self.asked.tree.dirs.saturating_mul(owners);
-        self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs)
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs * data_sets)
     }
 
     /// Small files of all workers.
     pub fn small_files(&self) -> u64 {
         let of_worker = self.asked.tree.dirs.max(1).saturating_mul(self.asked.tree.files);
         let of_shape = || of_worker.saturating_mul(self.asked.threads_of_all());
-        self.listed.as_ref().map_or_else(of_shape, |listed| listed.files)
+        let data_sets = self.asked.hosts.data_sets();
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.files * data_sets)
     }
 
     /// Bytes of all small files.
     pub fn small_files_bytes(&self) -> u64 {
         let of_shape = || self.small_files().saturating_mul(self.file_bytes);
-        self.listed.as_ref().map_or_else(of_shape, |listed| listed.bytes)
+        let data_sets = self.asked.hosts.data_sets();
+        self.listed.as_ref().map_or_else(of_shape, |listed| listed.bytes * data_sets)
     }
 
     /// True where files in directories have bytes.
@@ -387,9 +392,9 @@ impl Settling<'_> {
         self.setup.bytes_of_paths = if is_tree { Vec::new() } else { sizes };
     }
 
-    /// The amount at random offsets, in blocks of all workers.
+    /// The amount at random offsets, in blocks of all workers of a data set.
     fn random(&mut self) {
-        let threads = self.setup.asked.threads_of_all();
+        let threads = self.setup.asked.threads_of_data_set();
         let access = &self.setup.asked.access;
         if !access.random {
             return;

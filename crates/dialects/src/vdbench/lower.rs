@@ -185,9 +185,12 @@ impl LoweredRun {
 }
 
 /// Work that several hosts cannot do, before any of them is asked.
-pub fn refused(request: &Request<'_>) -> Vec<Diagnostic> {
+pub fn refused(request: &Request<'_>, runs: &[Run]) -> Vec<Diagnostic> {
     let mut out = Diagnostics::default();
     host::check(request, &mut out);
+    if out.errors.is_empty() && request.file.is_of_files() {
+        return files::refused(request, runs);
+    }
     out.errors
 }
 

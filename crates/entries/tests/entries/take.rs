@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{Access, Flow, Pace};
-use candor_plan::entries::{Entries, Over, Select, Step, Take, VerifyItems, Visit};
+use candor_plan::entries::{Entries, HostPart, Over, Select, Step, Take, VerifyItems, Visit};
 use candor_plan::units::SizeSpec;
 use candor_plan::{
     Bytes, Create, Job, Nanos, OpsPerSec, Phase, Plan, Stop, Target, TargetKind, Tree, check,
@@ -474,4 +474,35 @@ fn blocks_are_those_of_their_last_writes_whatever_happens_to_their_files() {
     }
     assert!(blocks > 1000, "{blocks}");
     assert!(done[2][0].read_back.is_some(), "blocks were read before they were written");
+}
+
+/// Each session stands for a host: its table does not know what the other one does.
+#[test]
+fn hosts_that_share_a_tree_have_parts_of_it_and_see_what_others_have_changed() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let mut hosts = [Session::new(families), Session::new(families)];
+    let mut on = |host: usize, over: Over, (present, absent): (&[Step], &[Step]), of: u32| {
+        let part = HostPart { number: if of == 1 { 0 } else { host as u32 }, of };
+        let of_one = once(absent, present);
+        let take = of_one.take.clone().map(|take| Take { host_part: Some(part), ..take });
+        let jobs = vec![job("j", 3, Entries { over, take, ..of_one })];
+        let phases = vec![phase(None, jobs)];
+        let targets = vec![target("t", dir.path(), tree())];
+        let plan = Plan { targets, phases, ..Plan::default() };
+        let prepared = Prepared::new(&mut hosts[host], &Task::of(&plan, 0)).expect("prepared");
+        let measured = prepared.run(&AtomicBool::new(false), &mut ()).remove(0);
+        assert_eq!(measured.errors, [], "{over:?}");
+        [Step::Mkdir, Step::Create, Step::Unlink, Step::Rmdir]
+            .map(|step| measured.operation(step.name()).ops)
+    };
+    let (items, directories) = (Over::Items, Over::Directories);
+    for _ in 0..2 {
+        assert_eq!(on(0, directories, (&[], &[Step::Mkdir]), 1), [6, 0, 0, 0]);
+        let made: Vec<_> =
+            (0..2).map(|host| on(host, items, (&[], &[Step::Create, Step::Close]), 2)).collect();
+        assert_eq!(made, [[0, FILES / 2, 0, 0]; 2]);
+        assert_eq!(on(1, items, (&[Step::Unlink], &[]), 2), [0, 0, FILES / 2, 0]);
+        assert_eq!(on(0, items, (&[Step::Unlink], &[]), 1), [0, 0, FILES / 2, 0]);
+        assert_eq!(on(0, directories, (&[Step::Rmdir], &[]), 1), [0, 0, 0, 6]);
+    }
 }

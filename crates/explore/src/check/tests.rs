@@ -9,7 +9,7 @@ use crate::fake::{Device, Fake, Ran};
 const GIB: u64 = 1 << 30;
 
 fn options(write: bool) -> CheckOptions {
-    CheckOptions { path: "/fake".into(), seconds: 90, size: None, write, keep: false }
+    CheckOptions { path: "/fake".into(), seconds: 90, size: None, write, keep: false, hosts: 1 }
 }
 
 /// Runs the series on a fake; the report and the phases that ran.
@@ -120,6 +120,35 @@ fn small_files_take_as_many_as_there_is_time_for() {
     let [own, one] = files(1e-4);
     assert!((25_000..40_000).contains(&one) && own.abs_diff(one) < 40, "{own} {one}");
     assert_eq!(files(1.0), [64, 64], "a few at least");
+}
+
+#[test]
+fn hosts_have_files_of_their_own_and_take_turns_on_what_is_there() {
+    let on = |kind, write| {
+        let fake = Fake { kind, length_bytes: Some(GIB), ..Fake::new(Device::new(8, 1e-4)) };
+        let (report, ran) = checked(fake, &CheckOptions { hosts: 3, ..options(write) });
+        (report.expect("it runs").plan, ran)
+    };
+    let of_blocks = |ran: &[Ran]| -> Vec<(Sharing, Share, Access)> {
+        let of = |ran: &Ran| {
+            let job = &ran.phase.jobs[0];
+            let blocks = job.blocks()?;
+            Some((job.sharing, blocks.share.clone(), blocks.access.clone()))
+        };
+        ran.iter().filter_map(of).collect()
+    };
+    let (plan, ran) = on(PathKind::Directory, false);
+    assert_eq!((plan.hosts, plan.targets[0].files), (3, 3));
+    let own = of_blocks(&ran);
+    assert!(own.iter().all(|of| (of.0, &of.1) == (Sharing::Own, &Share::Whole)), "{own:?}");
+    let trees = plan.targets.iter().filter_map(|target| target.tree.as_ref());
+    assert!(trees.filter(|tree| tree.per_rank).all(|tree| tree.items > 0));
+    let (plan, ran) = on(PathKind::Device, true);
+    assert_eq!((plan.hosts, plan.targets[0].files), (3, 1));
+    for (sharing, share, access) in of_blocks(&ran) {
+        let in_turn = if access == Access::Sequential { Share::Interleave } else { Share::Whole };
+        assert_eq!((sharing, share), (Sharing::Shared, in_turn));
+    }
 }
 
 #[test]

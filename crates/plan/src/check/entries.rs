@@ -12,7 +12,7 @@ use crate::access::Access;
 use crate::blocks::{Fill, Format, OpenSync};
 use crate::engine::Lock;
 use crate::entries::{
-    Division, Entries, EntriesEngine, Over, Select, Step, Take, VerifyItems, Visit,
+    Division, Entries, EntriesEngine, HostPart, Over, Select, Step, Take, VerifyItems, Visit,
 };
 use crate::tree::EntryName;
 use crate::units::SizeSpec;
@@ -192,6 +192,10 @@ fn check_take(entries: &Entries, take: &Take, at: &PlanPath, out: &mut Found) {
     for (index, bytes) in take.parts.iter().enumerate().filter(|(_, bytes)| bytes.0 == 0) {
         let message = format!("a part of {bytes} has no items");
         out.error("take-parts", at.key("parts").index(index), message, "give a size");
+    }
+    if let Some(HostPart { number, of }) = take.host_part.filter(|part| part.number >= part.of) {
+        let message = format!("there is no part {number} of {of}");
+        out.error("take-parts", at.key("host_part"), message, "count parts from 0");
     }
     let places = entries.has(Step::Copy) || entries.has(Step::Rename);
     match (&take.to, places) {

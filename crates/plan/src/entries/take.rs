@@ -34,6 +34,27 @@ pub struct Take {
     /// place there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
+    /// Part of the items that is the job's, where jobs of other hosts have the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_part: Option<HostPart>,
+}
+
+/// Part of the items of a tree that hosts share: every `of`-th one, beginning with `number`. Others
+/// change what stands there meanwhile, so the tree is looked at anew before each phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostPart {
+    /// Number of the part, from 0.
+    pub number: u32,
+    /// Number of parts.
+    pub of: u32,
+}
+
+impl HostPart {
+    /// True for the number of an item of this part.
+    pub fn has(self, item: u64) -> bool {
+        item % u64::from(self.of.max(1)) == u64::from(self.number)
+    }
 }
 
 impl Take {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::Tree;
 use crate::blocks::*;
 use crate::entries::{
-    Division, Entries, EntriesEngine, Loader, Over, Select, Step, Take, VerifyItems, Visit,
-    Weighted, Window,
+    Division, Entries, EntriesEngine, HostPart, Loader, Over, Select, Step, Take, VerifyItems,
+    Visit, Weighted, Window,
 };
 use crate::listing::Deal;
 use crate::tree::Spread;
@@ -405,6 +405,7 @@ impl Arbitrary<'_> {
             once: self.yes(),
             parts: self.list(Self::bytes),
             to: self.option(Self::text),
+            host_part: self.option(|d| HostPart { number: d.byte().into(), of: d.byte().into() }),
         }
     }
 

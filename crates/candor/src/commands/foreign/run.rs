@@ -10,9 +10,9 @@ use candor_run::{
 };
 
 use super::Complaints;
-use super::launch::Launch;
 use super::monitor::{Monitor, Requests};
 use super::own::OwnResults;
+use super::ranks::RankHosts;
 use super::sink::Sink;
 use super::verdict::Verdict;
 use crate::screen;
@@ -84,8 +84,19 @@ pub enum Place {
 }
 
 impl Place {
+    /// Number of the hosts of a fleet.
+    pub fn hosts(&self) -> Option<u32> {
+        match self {
+            Place::Here(_) => None,
+            Place::Fleet(_, options) => Some(options.hosts.len() as u32),
+        }
+    }
+
     /// The runner of these hosts.
-    fn runner(self, channels: &Channels) -> Result<Box<dyn Runner>, RunError> {
+    ///
+    /// # Errors
+    /// One of them cannot be reached, or refuses.
+    pub fn runner(self, channels: &Channels) -> Result<Box<dyn Runner>, RunError> {
         Ok(match self {
             Place::Here(options) => Box::new(Local::new(&options, channels)),
             Place::Fleet(identity, options) => Box::new(Fleet::join(identity, &options, channels)?),
@@ -98,19 +109,25 @@ fn run<F: Foreign>(command: &mut F, plan: &Plan, (options, host): (Options, Host
     run_on(command, plan, (options, Place::Here(host)))
 }
 
-/// Runs the plan on the hosts of a launcher, each with its share of the workers, or on this one;
-/// gives the exit code.
-pub fn run_launched<F: Foreign>(
+/// Runs the plan on the hosts that have its ranks, each with its share of the workers, or on this
+/// one; gives the exit code.
+pub fn run_ranked<F: Foreign>(
     command: &mut F,
     plan: &Plan,
     (options, host): (Options, HostOptions),
-    launch: Option<Launch>,
+    hosts: Option<&RankHosts>,
 ) -> u8 {
-    let Some(launch) = launch else { return run(command, plan, (options, host)) };
-    let fleet = FleetOptions { force: host.force, ..launch.options.clone() };
-    match plan.spread(fleet.hosts.len() as u32) {
+    let Some(hosts) = hosts else { return run(command, plan, (options, host)) };
+    let fleet = FleetOptions { force: host.force, ..hosts.options.clone() };
+    let mut jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+    if hosts.first_elsewhere().is_some() && jobs.any(|job| job.operations_log.is_some()) {
+        let sentence = "times of single operations are written on the hosts that --hosts names, \
+                        and no file of this host can have them; leave them out";
+        return refused(command, sentence);
+    }
+    match plan.spread(hosts.count()) {
         Ok(plan) => {
-            let place = Place::Fleet(launch.identity.clone(), fleet);
+            let place = Place::Fleet(hosts.identity.clone(), fleet);
             run_on(command, &plan, (options, place))
         }
         Err(sentence) => refused(command, &sentence),

@@ -16,8 +16,8 @@ use super::drive::Driver;
 use super::{COMPLAINTS, WRONG, host};
 use crate::commands;
 use crate::commands::foreign::failures::{mismatch, reason};
-use crate::commands::foreign::launch::Launch;
 use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::{self, Foreign};
 use crate::screen;
 
@@ -28,13 +28,13 @@ const FORCE: &str = "CANDOR_FORCE";
 const MISMATCHES_SHOWN: usize = 8;
 
 /// Prints what would be done, and gives the exit code.
-pub fn dry(lowered: &Lowered) -> u8 {
-    let text = results(lowered).dry_run(&Moment::now());
+pub fn dry(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
+    let text = results(lowered, hosts).dry_run(&Moment::now());
     commands::printed(&text)
 }
 
 /// Runs the tests, and gives the exit code.
-pub fn main(reading: &Reading, lowered: &Lowered, fleet: Option<Launch>) -> u8 {
+pub fn main(reading: &Reading, lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
     let devices = devices.map(|target| target.path.display().to_string());
@@ -45,20 +45,23 @@ pub fn main(reading: &Reading, lowered: &Lowered, fleet: Option<Launch>) -> u8 {
     let run = &mut Tests {
         reading,
         lowered,
-        results: results(lowered),
+        results: results(lowered, hosts),
         made: HashSet::new(),
         failed: Ok(()),
     };
-    foreign::run_launched(run, &lowered.plan, (options, host), fleet)
+    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
 }
 
-fn results(lowered: &Lowered) -> Results<'_> {
+fn results<'a>(lowered: &'a Lowered, hosts: Option<&RankHosts>) -> Results<'a> {
+    let elsewhere = hosts.and_then(RankHosts::first_elsewhere);
     let of = |test: &candor_dialects::ior::setup::TestSetup| {
-        host::filesystem(&test.options.layout.test_file)
+        // Nobody tells how full the filesystems of others are.
+        let file = &test.options.layout.test_file;
+        if elsewhere.is_none() { host::filesystem(file) } else { None }
     };
     let filesystems: Vec<_> = lowered.setup.tests.iter().map(of).collect();
     let of = (&lowered.setup, &lowered.phases[..]);
-    Results::new(of, host::machine(), &filesystems, Moment::now())
+    Results::new(of, host::machine(elsewhere), &filesystems, Moment::now())
 }
 
 /// A run of the tests.

@@ -9,6 +9,9 @@ use candor_dialects::md_workbench::output::Results;
 use candor_dialects::md_workbench::plan::Lowered;
 use candor_dialects::md_workbench::setup::Host;
 
+use crate::commands::foreign::ranks::RankHosts;
+use crate::commands::foreign::removal::Removal;
+
 /// The host that candor runs on.
 pub struct ThisHost;
 
@@ -52,6 +55,13 @@ pub fn write_position(lowered: &Lowered, results: &Results) -> Result<(), String
 /// another reason.
 pub fn remove_directory(lowered: &Lowered) -> bool {
     fs::remove_dir(&lowered.setup.asked.objects.prefix).is_ok()
+}
+
+/// The same of hosts that this one need not be among.
+pub fn removal<'a>(lowered: &Lowered, hosts: &'a RankHosts) -> Result<Removal<'a>, String> {
+    let asked = &lowered.setup.asked;
+    let directory = asked.run.cleanup.then(|| asked.objects.prefix.clone().into());
+    Removal::new(hosts, directory, [])
 }
 
 /// Writes a file. The error is a sentence.

@@ -14,12 +14,13 @@ use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, latencies};
 use crate::commands::foreign::failures::of_name;
-use crate::commands::foreign::launch::Launch;
 use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::ranks::RankHosts;
+use crate::commands::foreign::removal::Removal;
 use crate::commands::foreign::{self, Foreign};
 
 /// Runs the phases, and gives the exit code.
-pub fn main(lowered: &Lowered, fleet: Option<Launch>) -> u8 {
+pub fn main(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     let asked = &lowered.setup.asked;
     if let Err(sentence) = files::check(lowered) {
         COMPLAINTS.sentence(&sentence);
@@ -27,14 +28,23 @@ pub fn main(lowered: &Lowered, fleet: Option<Launch>) -> u8 {
     }
     let host = HostOptions { at_once: true, ..HostOptions::default() };
     let options = Options { command: asked.command.clone(), ..Options::default() };
+    let elsewhere = hosts.filter(|hosts| hosts.first_elsewhere().is_some());
+    let removal = match elsewhere.map(|hosts| files::removal(lowered, hosts)).transpose() {
+        Ok(removal) => removal,
+        Err(sentence) => {
+            COMPLAINTS.sentence(&sentence);
+            return WRONG;
+        }
+    };
     let run = &mut Run {
         lowered,
         started: output::stamp(),
         began: Instant::now(),
         results: Results::default(),
+        removal,
         stays: false,
     };
-    foreign::run_launched(run, &lowered.plan, (options, host), fleet)
+    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
 }
 
 /// A run of the phases.
@@ -43,6 +53,8 @@ struct Run<'a> {
     started: String,
     began: Instant,
     results: Results,
+    /// Removal of the directory of the sets, where this host need not be among those that have it.
+    removal: Option<Removal<'a>>,
     /// The directory of the sets was to be removed, and is still there.
     stays: bool,
 }
@@ -87,7 +99,10 @@ impl Foreign for Run<'_> {
             result.stage == Stage::Cleanup && result.is_complete && result.failed() == 0
         });
         if removed {
-            self.stays = !files::remove_directory(self.lowered);
+            self.stays = match &self.removal {
+                None => !files::remove_directory(self.lowered),
+                Some(removal) => removal.run().is_err(),
+            };
         }
     }
 

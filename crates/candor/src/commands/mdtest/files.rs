@@ -8,11 +8,26 @@ use candor_dialects::mdtest::output::{self, Results};
 use candor_dialects::mdtest::plan::Lowered;
 use candor_dialects::mdtest::setup::Setup;
 
+use crate::commands::foreign::ranks::RankHosts;
+use crate::commands::foreign::removal::Removal;
+
 /// The directories of `-d` that are not there when the test begins: removed at its end where it
 /// removes what it made.
 pub fn missing(setup: &Setup) -> Vec<PathBuf> {
     let paths = setup.asked.tree.paths.iter().map(PathBuf::from);
     paths.filter(|path| path.symlink_metadata().is_err()).collect()
+}
+
+/// The same directories, and those of the tests, of hosts that this one need not be among.
+pub fn removal<'a>(setup: &Setup, hosts: &'a RankHosts) -> Result<Removal<'a>, String> {
+    let removes = setup.asked.phases.remove;
+    let if_made = setup.asked.tree.paths.iter().filter(|_| removes).map(PathBuf::from);
+    Removal::new(hosts, test_directories(setup).filter(|_| removes), if_made)
+}
+
+fn test_directories(setup: &Setup) -> impl Iterator<Item = PathBuf> + '_ {
+    let iterations = 0..setup.asked.run.iterations;
+    iterations.flat_map(|nth| setup.test_dirs(nth)).map(PathBuf::from)
 }
 
 /// Opens the files that results are to be written to, before anything runs. The error is a
@@ -32,10 +47,8 @@ pub fn remove_directories(setup: &Setup, made: &[PathBuf]) -> Result<(), String>
     if !setup.asked.phases.remove {
         return Ok(());
     }
-    let iterations = 0..setup.asked.run.iterations;
-    let tests = iterations.flat_map(|nth| setup.test_dirs(nth)).map(PathBuf::from);
     let mut wrong = None;
-    for path in tests.chain(made.iter().cloned()) {
+    for path in test_directories(setup).chain(made.iter().cloned()) {
         match fs::remove_dir(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 wrong.get_or_insert_with(|| sentence(&path, "removed", &error));

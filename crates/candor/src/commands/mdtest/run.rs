@@ -14,36 +14,57 @@ use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, host, operations};
 use crate::commands::foreign::failures::of_name;
-use crate::commands::foreign::launch::Launch;
 use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::ranks::RankHosts;
+use crate::commands::foreign::removal::Removal;
 use crate::commands::foreign::{self, Foreign};
 
 /// Runs the phases, and gives the exit code.
-pub fn main(lowered: &Lowered, fleet: Option<Launch>) -> u8 {
+pub fn main(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     let asked = &lowered.setup.asked;
     if let Err(sentence) = files::check(lowered) {
         COMPLAINTS.sentence(&sentence);
         return WRONG;
     }
+    let directories = match hosts.filter(|hosts| hosts.first_elsewhere().is_some()) {
+        None => Directories::Here { missing: files::missing(&lowered.setup) },
+        Some(hosts) => match files::removal(&lowered.setup, hosts) {
+            Ok(removal) => Directories::Elsewhere(removal),
+            Err(sentence) => {
+                COMPLAINTS.sentence(&sentence);
+                return WRONG;
+            }
+        },
+    };
     let host = HostOptions { at_once: true, ..HostOptions::default() };
     let options = Options { command: asked.command.clone(), ..Options::default() };
     let run = &mut Run {
         lowered,
         started: output::stamp(),
-        missing: files::missing(&lowered.setup),
+        nodes: hosts.map_or(1, RankHosts::count),
+        directories,
         results: Results::default(),
         printed: 0,
         failed: RefCell::default(),
     };
-    foreign::run_launched(run, &lowered.plan, (options, host), fleet)
+    foreign::run_ranked(run, &lowered.plan, (options, host), hosts)
+}
+
+/// Directories around the trees.
+enum Directories<'a> {
+    /// This host's, with those that were not there before.
+    Here { missing: Vec<PathBuf> },
+    /// Those of hosts that this one need not be among.
+    Elsewhere(Removal<'a>),
 }
 
 /// A run of the phases.
 struct Run<'a> {
     lowered: &'a Lowered,
     started: String,
-    /// Directories that were not there before.
-    missing: Vec<PathBuf>,
+    /// Hosts that have the tasks.
+    nodes: u32,
+    directories: Directories<'a>,
     results: Results,
     /// Numbers of tasks whose block was printed.
     printed: usize,
@@ -68,8 +89,12 @@ impl Foreign for Run<'_> {
             return String::new();
         }
         let setup = &self.lowered.setup;
-        let space = setup.asked.tree.paths.first().and_then(|path| host::space(path));
-        output::header(setup, &self.started, space)
+        let space = match self.directories {
+            Directories::Here { .. } => setup.asked.tree.paths.first(),
+            Directories::Elsewhere(_) => None,
+        };
+        let space = space.and_then(|path| host::space(path));
+        output::header(setup, self.nodes, &self.started, space)
     }
 
     fn begin(&mut self) -> Result<(), String> {
@@ -88,7 +113,12 @@ impl Foreign for Run<'_> {
     }
 
     fn end(&mut self) {
-        let removed = files::remove_directories(&self.lowered.setup, &self.missing);
+        let removed = match &self.directories {
+            Directories::Here { missing } => {
+                files::remove_directories(&self.lowered.setup, missing)
+            }
+            Directories::Elsewhere(removal) => removal.run(),
+        };
         *self.failed.get_mut() = removed.err();
     }
 

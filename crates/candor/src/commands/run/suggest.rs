@@ -229,7 +229,7 @@ fn read(words: &[String]) -> Option<Plan> {
     let mut line = CommandLine::new(words);
     let mut how = How::default();
     let mut mistakes = flag::apply(SHIPPED, &matches, &mut line, &mut how);
-    mistakes.extend(flag::apply(HOW, &matches, &mut line, &mut how));
+    mistakes.extend(how.apply(&matches, &mut line));
     let plan = match how.like {
         Some(shipped) => like::plan(shipped, &matches, &mut line).ok()?,
         None => by_flags(&matches, &mut line).ok()?.0,

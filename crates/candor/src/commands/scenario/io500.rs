@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use candor_dialects::kit::ranks::RANKS_MAX;
 use candor_explore::Io500Options;
 use candor_plan::Nanos;
-use candor_run::{HostOptions, Local};
+use candor_run::HostOptions;
 use clap::ArgMatches;
 
 use crate::commands::foreign::host::cpus_online;
 use crate::commands::run;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put_some};
+use crate::hosts::{self, Hosts};
 use crate::output;
 use crate::parse::{number, seconds};
 use crate::{commands, exit, screen};
@@ -49,7 +50,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "ranks",
             takes: Takes::One("N"),
-            help: "Ranks, each a worker [default: one for each CPU]",
+            help: "Ranks of all hosts, each a worker [default: one for each CPU of this host, on \
+                   each host]",
             fields: &[],
             set: |draft, text| match number(text)? {
                 ranks if (1..=u64::from(RANKS_MAX)).contains(&ranks) => {
@@ -73,12 +75,21 @@ pub fn given(matches: &ArgMatches) -> Vec<&'static str> {
 
 /// Runs the series, and gives the exit code.
 pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft::default();
+    let (mut draft, mut hosts) = (Draft::default(), Hosts::default());
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
     };
-    let options = match options(draft, directory, matches) {
+    let problems = flag::apply(hosts::FLAGS, matches, &mut line, &mut hosts);
+    if !problems.is_empty() {
+        screen::problems(&problems, &line.source, output.color);
+        return exit::USAGE;
+    }
+    let (place, _led) = match commands::place(&hosts, HostOptions::default()) {
+        Ok(place) => place,
+        Err(code) => return code,
+    };
+    let options = match options(draft, directory, matches, place.hosts()) {
         Ok(options) => options,
         Err(sentence) => {
             screen::error(&sentence);
@@ -88,8 +99,7 @@ pub fn main(directory: Option<&str>, matches: &ArgMatches, mut line: CommandLine
     let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
     commands::run_and_finish(&output, &line.source, |control, consumer| {
         candor_run::consumed(control, consumer, |channels| {
-            let local = Box::new(Local::new(&HostOptions::default(), channels));
-            candor_explore::io500(&options, local, &run, channels)
+            candor_explore::io500(&options, place.runner(channels)?, &run, channels)
         })
     })
 }
@@ -99,6 +109,7 @@ fn options(
     draft: Draft,
     directory: Option<&str>,
     matches: &ArgMatches,
+    hosts: Option<u32>,
 ) -> Result<Io500Options, String> {
     let others = flag::given(run::HOW, matches).into_iter().chain(super::given(matches));
     if let Some(other) = others.into_iter().next() {
@@ -113,7 +124,7 @@ fn options(
         (directory, word) => directory.or_else(|| word.map(PathBuf::from)),
     };
     let directory = directory.ok_or("nothing says where to run: add --datadir DIRECTORY")?;
-    if !directory.is_dir() {
+    if hosts.is_none() && !directory.is_dir() {
         let shown = directory.display();
         return Err(format!("{shown} is no directory; make it, or name another"));
     }
@@ -122,5 +133,12 @@ fn options(
         return Err("--stonewall 0 writes nothing; give seconds".to_owned());
     }
     let cpus = cpus_online().clamp(1, RANKS_MAX.into()) as u32;
-    Ok(Io500Options { directory, ranks: draft.ranks.unwrap_or(cpus), stonewall })
+    let hosts = hosts.unwrap_or(1);
+    let ranks = draft.ranks.unwrap_or_else(|| cpus.saturating_mul(hosts));
+    if !ranks.is_multiple_of(hosts) {
+        return Err(format!(
+            "{ranks} ranks cannot be dealt to {hosts} hosts alike; give a multiple"
+        ));
+    }
+    Ok(Io500Options { directory, ranks, hosts, stonewall })
 }

@@ -85,7 +85,6 @@ fn mistakes_are_sentences() {
         (&["-wr"], "`r` is neither true nor false"),
         (&["--direct=maybe"], "neither true nor false"),
         (&["--treads", "4"], "did you mean `threads`?"),
-        (&["--nosvcshare"], "start elbencho on each"),
         (&["--s3key", "x"], "candor does not measure object stores yet"),
         (&["--gpuids=all"], "candor does not move bytes to GPUs yet"),
         (&["s3://bucket"], "no path of this host"),

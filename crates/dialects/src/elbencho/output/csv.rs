@@ -118,7 +118,7 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
         bit(asked.access.random),
         aligned,
         asked.io.depth.to_string(),
-        "1".into(),
+        bit(!asked.hosts.own_data),
         bit(asked.io.truncate),
         text(name),
     ];

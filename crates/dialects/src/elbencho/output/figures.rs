@@ -1,6 +1,8 @@
 //! Figures of a phase, as the table and the result files have them.
 
-use candor_record::{HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot};
+use candor_record::{
+    FleetMember, HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot,
+};
 
 use crate::elbencho::plan::operations_per_file;
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
@@ -123,6 +125,8 @@ pub struct Figures {
     pub each_ms: Vec<u64>,
     /// Time of each host, slowest first, in ms.
     pub each_host: Vec<(String, u64)>,
+    /// Time of a message to each host and back, slowest first, in us.
+    pub each_round_trip: Vec<(String, u64)>,
 }
 
 impl Figures {
@@ -177,6 +181,7 @@ impl Figures {
             start_unix_ms: jobs.iter().filter_map(|job| job.start_unix_ms).min(),
             each_ms: workers.map(|worker| worker.elapsed_ns / 1_000_000).collect(),
             each_host: each_host(record),
+            each_round_trip: each_round_trip(record),
         }
     }
 }
@@ -192,6 +197,15 @@ fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
     };
     let mut all: Vec<(String, u64)> = record.hosts.iter().map(of).collect();
     all.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
+    all
+}
+
+/// Address of each of several hosts, and the time of a message to it and back in us, slowest first.
+fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
+    let members = record.hosts.iter().filter_map(|host| host.member.as_ref());
+    let of = |member: &FleetMember| (member.address.clone(), member.round_trip_ns.div_ceil(1000));
+    let mut all: Vec<(String, u64)> = members.map(of).collect();
+    all.sort_by_key(|(_, us)| std::cmp::Reverse(*us));
     all
 }
 

@@ -54,7 +54,7 @@ fn config(setup: &Setup) -> Object {
         .with("random_offsets", bit(asked.access.random))
         .with("random_aligned", bit(asked.access.random && !asked.access.random_unaligned))
         .with("io_depth", asked.io.depth.to_string())
-        .with("shared_service_paths", "1")
+        .with("shared_service_paths", bit(!asked.hosts.own_data))
         .with("truncate_files", bit(asked.io.truncate))
         .with("version", VERSION)
         .with("command", asked.command.join(" "))

@@ -70,6 +70,10 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
         let each = figures.each_host.iter().map(|(host, ms)| format!("{host}={ms}"));
         rows.list("Svc compl. time", &each.collect::<Vec<_>>());
     }
+    if setup.asked.output.hosts_round_trip {
+        let each = figures.each_round_trip.iter().map(|(host, us)| format!("{host}={us}"));
+        rows.list("Svc ping us", &each.collect::<Vec<_>>());
+    }
     let (main, read) = if figures.is_mix { ("wr ", "rd ") } else { ("", "") };
     latencies(&mut rows, setup, figures, &figures.main, main);
     if figures.is_mix {

@@ -106,7 +106,8 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
 /// The end of a job of blocks: at random places, once so many bytes were moved.
 fn stop(context: &Context<'_>, workers: u32) -> Stop {
     let stop = context.stop();
-    let workers = u64::from(workers.max(1)) * u64::from(context.setup.asked.hosts.hosts());
+    let hosts = &context.setup.asked.hosts;
+    let workers = u64::from(workers.max(1)) * u64::from(hosts.hosts()) / hosts.data_sets();
     let each = context.setup.random_bytes / workers;
     let random = context.setup.asked.access.random;
     match random && !context.setup.asked.run.infinite_loop {

@@ -199,5 +199,5 @@ fn numbers_are_those_of_c() {
 fn the_header_has_its_lines() {
     let lowered = lowered("--ranks 3 -n 10 -N 1 -R --random-seed 9 -d /t");
     let space = Space { bytes: [2 << 40, 1 << 40], inodes: [4 << 20, 3 << 20] };
-    insta::assert_snapshot!(header(&lowered.setup, "11/25/2026 13:22:48", Some(space)));
+    insta::assert_snapshot!(header(&lowered.setup, 1, "11/25/2026 13:22:48", Some(space)));
 }

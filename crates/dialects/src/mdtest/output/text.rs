@@ -44,19 +44,20 @@ impl Space {
     }
 }
 
-/// The lines before the first block.
-pub fn header(setup: &Setup, stamp: &str, space: Option<Space>) -> String {
+/// The lines before the first block, of tasks on so many hosts.
+pub fn header(setup: &Setup, nodes: u32, stamp: &str, space: Option<Space>) -> String {
     let asked = &setup.asked;
     let (program, words) = asked
         .command
         .split_first()
         .map_or(("mdtest", &[][..]), |(first, rest)| (first.as_str(), rest));
     let words: String = words.iter().map(|word| format!(" '{word}'")).collect();
+    // A digit for each task: 1 where it is on the host of the first one.
+    let (ranks, with_first) = (asked.ranks as usize, (asked.ranks / nodes.max(1)) as usize);
+    let nodemap = "1".repeat(with_first) + &"0".repeat(ranks.saturating_sub(with_first));
     let mut text = format!(
-        "-- started at {stamp} --\n\nmdtest-{VERSION} was launched with {} total task(s) on 1 \
-         node(s)\nCommand line used: {program}{words}\nNodemap: {}\n",
-        asked.ranks,
-        "1".repeat(asked.ranks as usize)
+        "-- started at {stamp} --\n\nmdtest-{VERSION} was launched with {ranks} total task(s) on \
+         {nodes} node(s)\nCommand line used: {program}{words}\nNodemap: {nodemap}\n"
     );
     let path = asked.tree.paths.first().map_or("", String::as_str);
     text += &format!("{:<20}: {path}\n", "Path");

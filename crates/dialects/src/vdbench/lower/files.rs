@@ -5,6 +5,7 @@ pub mod format;
 mod found;
 mod group;
 mod runs;
+mod seats;
 mod shape;
 mod steps;
 
@@ -12,14 +13,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::Content;
-use candor_plan::{Create, Job, Target, TargetKind, Tree};
+use candor_plan::{Create, Job, Target, TargetKind, Tree, Work};
 
-pub use runs::{Anchor, FORMAT_FOR, FilesOfRun, lower};
+pub use runs::{Anchor, FORMAT_FOR, FilesOfRun, lower, refused};
 pub use shape::Shape;
 
 use self::control::Control;
 use self::format::{FormatStep, Formatter, steps_of};
 use self::group::Group;
+use self::seats::Seat;
 use crate::vdbench::definitions::fsd::Fsd;
 use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
 use crate::vdbench::definitions::open_flags::OpenFlags;
@@ -107,14 +109,19 @@ pub struct Common {
     pub content: Content,
 }
 
-/// The jobs of one part of a format, and the part.
-pub type FormatPhase = (FormatStep, Vec<Job>);
+/// The jobs of one part of a format, each with the label of its host, and the part.
+pub type FormatPhase = (FormatStep, Vec<(Job, String)>);
+
+/// A file system that is formatted, its shape, and the hosts that do so.
+pub type Formatted<'a> = (FileSystem<'a>, Shape, Vec<Seat>);
 
 /// Trees of all runs of a file, as targets of the plan; and what stands below each anchor by then.
 #[derive(Debug, Default)]
 pub struct Trees {
     targets: Vec<Target>,
     standing: BTreeMap<PathBuf, Standing>,
+    /// Anchors are those of other hosts: nobody here can look below them.
+    are_elsewhere: bool,
 }
 
 /// State of an anchor between two runs.
@@ -127,6 +134,11 @@ struct Standing {
 }
 
 impl Trees {
+    /// Trees of this host, or of others.
+    pub fn new(are_elsewhere: bool) -> Trees {
+        Trees { are_elsewhere, ..Trees::default() }
+    }
+
     /// Targets of the plan.
     pub fn into_targets(self) -> Vec<Target> {
         self.targets
@@ -162,7 +174,7 @@ impl Trees {
 
     /// State of an anchor; at its first use, that on disk.
     fn standing(&mut self, anchor: &Path) -> Result<&mut Standing, String> {
-        if !self.standing.contains_key(anchor) {
+        if !self.are_elsewhere && !self.standing.contains_key(anchor) {
             let path = anchor.join(control::NAME);
             let control = match std::fs::read_to_string(&path) {
                 Err(_) => None,
@@ -222,7 +234,7 @@ impl Trees {
     /// A control file that cannot be read.
     pub fn format(
         &mut self,
-        systems: &[(FileSystem<'_>, Shape)],
+        systems: &[Formatted<'_>],
         format: Format,
         formatter: &Formatter,
         (flags, content): (Option<OpenFlags>, &Content),
@@ -230,29 +242,30 @@ impl Trees {
         let mut phases = Vec::new();
         for step in steps_of(format) {
             let mut jobs = Vec::new();
-            for (system, shape) in systems {
+            for (system, shape, seats) in systems {
                 let anchor = system.anchor();
                 let tree = match step.is_of_old_tree() {
-                    true => self.old_tree(&anchor)?,
+                    true => self.old_tree(&anchor, shape)?,
                     false => Some(shape.tree()),
                 };
                 let Some(tree) = tree else { continue };
                 let flags = flags.or(formatter.open_flags).unwrap_or(system.fsd.open_flags);
                 let told = (flags, format.restart, content);
-                jobs.push(Job {
+                let job = Job {
                     // All parts have one name, so that their figures meet.
                     name: format!("format {}", system.name),
                     workers: formatter.threads,
                     targets: vec![self.target(system.name, &anchor, tree)],
                     work: formatter.entries(step, shape, told).into(),
                     ..Job::default()
-                });
+                };
+                jobs.extend(on_hosts(&job, step, seats));
             }
             if !jobs.is_empty() {
                 phases.push((step, jobs));
             }
         }
-        for (system, shape) in systems {
+        for (system, shape, _) in systems {
             let tree = (!format.clean).then(|| shape.tree());
             let control = (!format.clean).then(|| Control::of(shape));
             *self.standing.entry(system.anchor()).or_default() = Standing { tree, control };
@@ -260,8 +273,13 @@ impl Trees {
         Ok(phases)
     }
 
-    /// The tree that a format removes. A damaged control file is no reason to keep it.
-    fn old_tree(&mut self, anchor: &Path) -> Result<Option<Tree>, String> {
+    /// The tree that a format removes. A damaged control file is no reason to keep it. Of other
+    /// hosts it has the shape of the new one, unless an earlier run has made another one.
+    fn old_tree(&mut self, anchor: &Path, new: &Shape) -> Result<Option<Tree>, String> {
+        if self.are_elsewhere {
+            let standing = self.standing(anchor)?;
+            return Ok(Some(standing.tree.clone().unwrap_or_else(|| new.tree())));
+        }
         if self.standing(anchor).is_err() {
             let tree = found::tree_below(anchor);
             self.standing.insert(anchor.to_owned(), Standing { tree, control: None });
@@ -296,12 +314,35 @@ impl Trees {
                 name: group.name(systems),
                 workers: group.threads,
                 targets: vec![self.target(system.name, &system.anchor(), shape.tree())],
+                only_on: group.seat.system,
                 work: steps::entries(group, &shape, &common, to).into(),
                 ..Job::default()
             });
         }
         Ok(jobs)
     }
+}
+
+/// The job of a part of a format on each of its hosts. Directories lie in one another, so the first
+/// host makes and removes them all.
+fn on_hosts<'a>(
+    job: &'a Job,
+    step: FormatStep,
+    seats: &'a [Seat],
+) -> impl Iterator<Item = (Job, String)> + 'a {
+    let at_work = if step.is_of_directories() { &seats[..seats.len().min(1)] } else { seats };
+    at_work.iter().map(move |seat| {
+        let mut job = Job { only_on: seat.system, ..job.clone() };
+        if seats.len() > 1 {
+            job.name += &format!(" from {}", seat.label);
+        }
+        if let Work::Entries(entries) = &mut job.work
+            && let Some(take) = &mut entries.take
+        {
+            take.host_part = seats::part(at_work, seat);
+        }
+        (job, seat.label.clone())
+    })
 }
 
 #[cfg(test)]

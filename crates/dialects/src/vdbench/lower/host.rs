@@ -88,17 +88,11 @@ pub(super) fn check(request: &Request<'_>, out: &mut Diagnostics) {
         out.push(Diagnostic::new(at, "hosts", &first.label, message).remedy(remedy));
     };
     let general = &request.file.general().options;
-    if request.file.is_of_files() {
-        refuse("fsd= is for this host only", "run candor on that host, or use luns (sd=)");
-    }
     if request.asked.validation.is_some()
         || request.asked.journal.is_some()
         || general.validation.is_on
     {
         let what = "data are validated on this host only, which knows what was written";
         refuse(what, "leave validation out, or run candor on that host");
-    }
-    if request.file.wds.all.iter().any(|wd| wd.options.skew.is_some()) {
-        refuse("shares of workloads (skew=) are kept within one host only", "remove skew=");
     }
 }

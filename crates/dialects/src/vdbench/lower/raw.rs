@@ -171,6 +171,10 @@ impl<'a> OfRun<'a> {
         let is_controlled = workloads.iter().any(|workload| workload.wd.options.skew.is_some());
         if is_controlled {
             shares::keep(&mut jobs, &rows);
+            if !shares::are_kept(&jobs, &rows, self.run.rate) {
+                let scope = self.rd.in_texts(self.request.texts);
+                out.wrong(&scope, "wd", shares::NOT_KEPT.to_owned(), shares::KEEP);
+            }
         }
         self.end_with_passes(workloads, &parts, &mut jobs);
         let (arrival, steps) = (self.arrival(out), self.steps(out));

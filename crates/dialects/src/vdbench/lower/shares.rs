@@ -1,5 +1,7 @@
 //! Shares of a run's rate: `skew=`, rates of workloads, and what both make of each job.
 
+use std::collections::BTreeMap;
+
 use candor_plan::blocks::{Arrival, Flow, RateStep};
 use candor_plan::{Job, OpsPerSec};
 
@@ -79,6 +81,33 @@ pub(super) fn keep(jobs: &mut [Job], rows: &[JobRow]) {
     }
 }
 
+/// Fault of shares that hosts cannot keep.
+pub(super) const NOT_KEPT: &str = "shares of workloads (skew=) are kept within each host, and its \
+                                   hosts do not have the same ones";
+/// The remedy.
+pub(super) const KEEP: &str =
+    "give the run a rate, by which shares are kept everywhere, or all hosts the same workloads";
+
+/// True where jobs can have their shares of a run: by its rate, or because all systems have the
+/// same shares of the same workloads.
+pub(super) fn are_kept(jobs: &[Job], rows: &[JobRow], rate: RunRate) -> bool {
+    if !matches!(rate, RunRate::Max | RunRate::CurveMax) {
+        return true;
+    }
+    let mut of_systems: BTreeMap<Option<u32>, BTreeMap<&str, u64>> = BTreeMap::new();
+    for (job, row) in jobs.iter().zip(rows).filter(|(_, row)| row.own_rate.is_none()) {
+        let shares = of_systems.entry(job.only_on).or_default();
+        *shares.entry(&row.wd).or_default() += (row.share_percent * 1e6).round() as u64;
+    }
+    let mut all = of_systems.into_values();
+    let Some(first) = all.next() else { return true };
+    // Halves of thirds may differ by what rounding leaves.
+    let alike = |(wd, share): (&str, u64)| {
+        first.get(wd).is_some_and(|of_first| of_first.abs_diff(share) < 100)
+    };
+    all.all(|shares| shares.len() == first.len() && shares.into_iter().all(alike))
+}
+
 /// The shares of workloads, in percent: those that are given, and equal parts of the rest.
 ///
 /// # Errors
@@ -122,6 +151,25 @@ mod tests {
         let mut all = jobs(&rows);
         pace(&mut all, &rows, 100.0, Arrival::Fixed);
         assert_eq!(rates(&all), [Some(40), Some(30), Some(30)]);
+    }
+
+    #[test]
+    fn hosts_keep_shares_where_they_have_the_same_ones() {
+        let kept = |of: &[(u32, &str, f64)], rate| {
+            let row = |(_, wd, share_percent): &(u32, &str, f64)| JobRow {
+                wd: (*wd).into(),
+                share_percent: *share_percent,
+                ..JobRow::default()
+            };
+            let rows: Vec<JobRow> = of.iter().map(row).collect();
+            let mut all = jobs(&rows);
+            all.iter_mut().zip(of).for_each(|(job, (host, ..))| job.only_on = Some(*host));
+            are_kept(&all, &rows, rate)
+        };
+        let both = [(0, "a", 35.0), (1, "a", 35.0), (0, "b", 15.0), (1, "b", 15.0)];
+        let apart = [(0, "a", 70.0), (1, "b", 30.0)];
+        assert!(kept(&both, RunRate::Max) && kept(&apart, RunRate::Fixed(9.0)));
+        assert!(!kept(&apart, RunRate::Max) && !kept(&both[1..], RunRate::CurveMax));
     }
 
     #[test]

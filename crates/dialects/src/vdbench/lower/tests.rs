@@ -268,13 +268,58 @@ fn other_hosts_have_the_jobs_that_are_theirs_and_a_sequential_one_is_on_one() {
     assert_eq!((places("p"), places(SD_FORMAT)), (vec![Some(1)], vec![Some(1)]));
     let local = ok("hd=a,system=here\nsd=sd1,lun=/big\nwd=w,sd=sd1\nrd=r,wd=w,iorate=max\n");
     assert!(local.systems.is_empty() && local.runs[0].phase.jobs[0].only_on.is_none());
-    let skewed = hosts.replace("wd=n,sd=sd2", "wd=n,sd=sd2,skew=10");
-    assert!(lowered(&skewed).err().unwrap_or_default().contains("skew="), "kept by one host");
+    let skewed = hosts.replace("wd=w,sd", "wd=w,skew=70,sd").replace("rd=r,wd=w", "rd=r,wd=(w,s)");
+    let wrong = lowered(&skewed).err().unwrap_or_default();
+    assert!(wrong.contains("kept within each host"), "one has the sequential stream: {wrong}");
+    assert!(lowered(&skewed.replace("rd=r,wd=(w,s),iorate=max", "rd=r,wd=(w,s),iorate=9")).is_ok());
     let validated = format!("validate=yes\n{hosts}");
     assert!(lowered(&validated).err().unwrap_or_default().contains("data are validated"));
-    let files = "hd=b,system=there\nfsd=f,anchor=/dir,depth=1,width=1,files=1,size=4k\n\
-        fwd=w,fsd=f\nrd=r,fwd=w,fwdrate=max,format=yes\n";
-    assert!(lowered(files).err().unwrap_or_default().contains("fsd= is for this host only"));
+}
+
+#[test]
+fn file_systems_are_those_of_the_hosts_of_their_workloads() {
+    let text = "hd=a,system=here\nhd=b,system=there\n\
+        fsd=f,anchor=/dir,depth=1,width=1,files=4,size=4k,shared=yes\n\
+        fsd=g,anchor=/dir,depth=1,width=1,files=4,size=4k\n\
+        fwd=w,fsd=f,threads=4\nfwd=x,fsd=g,host=b,operation=mkdir\n\
+        rd=r,fwd=w,fwdrate=max,format=yes\nrd=q,fwd=x,fwdrate=max\n";
+    let all = ok(text);
+    // Name, host, threads and part of each job.
+    type Placed = (String, Option<u32>, u32, Option<(u32, u32)>);
+    let jobs = |phase: &Phase| -> Vec<Placed> {
+        let part = |job: &Job| {
+            let part = job.entries()?.take.as_ref()?.host_part?;
+            Some((part.number, part.of))
+        };
+        let of = |job: &Job| (job.name.clone(), job.only_on, job.workers, part(job));
+        phase.jobs.iter().map(of).collect()
+    };
+    let [format, run, other] = &all.runs[..] else { panic!("three runs: {}", all.runs.len()) };
+    let job = |name: &str, host, workers, part| (name.to_owned(), Some(host), workers, Some(part));
+    let names: Vec<&str> = format.before().iter().map(|phase| phase.name.as_str()).collect();
+    let parts = ["delete", "rmdir", "mkdir"].map(|part| format!("format_for_r: {part}"));
+    assert_eq!(names, parts);
+    let first = [job("format f from a", 0, 8, (0, 1))];
+    assert_eq!(jobs(&format.before()[2]), first, "directories are made by one");
+    let both = [job("format f from a", 0, 8, (0, 2)), job("format f from b", 1, 8, (1, 2))];
+    assert_eq!(jobs(&format.phase), both);
+    let both = [job("w f read from a", 0, 2, (0, 2)), job("w f read from b", 1, 2, (1, 2))];
+    assert_eq!(
+        (jobs(&run.phase), jobs(&other.phase)),
+        (both.into(), vec![job("x g mkdir", 1, 1, (0, 1)),])
+    );
+    let hosts: Vec<&str> = run.jobs.iter().map(|row| row.host.as_str()).collect();
+    assert_eq!(hosts, ["a", "b"]);
+    assert!(run.files.as_ref().is_some_and(|files| files.anchors.is_empty()), "no control files");
+    let wrong = |from: &str, to: &str| lowered(&text.replacen(from, to, 2)).expect_err(to);
+    assert!(wrong(",shared=yes", "").contains("fsd=f is used by hosts a, b; add shared=yes"));
+    assert!(wrong("anchor=/dir", "anchor=/none").contains("/none is no directory on host a"));
+    let skewed = text
+        .replace("fwd=w,fsd=f", "fwd=w,fsd=f,skew=60")
+        .replace("fwd=x,fsd=g,host=b,operation=mkdir", "fwd=x,fsd=g,host=b,skew=40");
+    let skewed = skewed.replace("rd=r,fwd=w,fwdrate=max", "rd=r,fwd=(w,x),fwdrate=max");
+    let wrong = lowered(&skewed).expect_err("refused");
+    assert!(wrong.contains("kept within each host"), "{wrong}");
 }
 
 #[test]

@@ -205,7 +205,7 @@ fn commands_for_plan_files_set_nothing_but_what_they_name() {
             assert_eq!(made[..3], words[..3], "{line}");
             let matches = command().try_get_matches_from(&made[1..]).unwrap();
             let (mut line_of, mut how) = (CommandLine::new(&made), How::default());
-            assert_eq!(flag::apply(HOW, &matches, &mut line_of, &mut how), [] as [Problem; 0]);
+            assert_eq!(how.apply(&matches, &mut line_of), [] as [Problem; 0]);
             let (again, set) = settings::apply(plan.clone(), &how.set, &mut line_of).unwrap();
             assert_eq!(again, wanted, "{line}");
             let keys = changes.iter().filter(|setting| !setting.key.starts_with("--"));

@@ -5,8 +5,8 @@ use super::{Value, bare, put, put_number, refused, refused_switch, switch, value
 use crate::elbencho::grammar;
 use crate::kit::{Row, store};
 
-const NO_SHARE: &str = "hosts of candor work on one data set; start elbencho on each of them for \
-                        data of their own";
+const OWN_DATA: &str = "the first column counts each host up to the end of its own first worker";
+const ROUND_TRIP: &str = "round trips stand in each result, and not on a live screen";
 const ONE_PROTOCOL: &str = "agents of candor send their figures as they arise";
 const NO_NETWORK: &str = "candor does not measure networks yet";
 const NO_GPU: &str = "candor does not move bytes to GPUs yet";
@@ -31,7 +31,8 @@ pub(super) const HOSTS: &[Row<Value>] = &[
             store(&mut d.options.hosts.count, Some(count))
         },
         "hosts to use of the list").exact("hosts", "0"),
-    refused_switch("nosvcshare", "each service has files of its own", NO_SHARE),
+    switch("nosvcshare", |d, t| put(&mut d.options.hosts.own_data, t),
+        "each service has a data set of its own").near("hosts_apart", "true", OWN_DATA),
     switch("quit", |d, t| put(&mut d.options.hosts.quit, t), "end services").exact("", "true"),
     switch("interrupt", |d, t| put(&mut d.options.hosts.interrupt, t),
         "end the run of services").exact("", "true"),
@@ -46,8 +47,8 @@ pub(super) const HOSTS: &[Row<Value>] = &[
         "candor has one way to its agents"),
     switch("svcelapsed", |d, t| put(&mut d.options.output.hosts_elapsed, t), "time of each service")
         .exact("", "true"),
-    refused_switch("svcping", "round trip to each service",
-        "the report of CANDOR_JSON has the round trip to each host"),
+    switch("svcping", |d, t| put(&mut d.options.output.hosts_round_trip, t),
+        "round trip to each service").near("", "true", ROUND_TRIP),
 ];
 
 #[rustfmt::skip]

@@ -39,6 +39,11 @@ impl FormatStep {
         }
     }
 
+    /// True where it makes or removes directories.
+    pub fn is_of_directories(self) -> bool {
+        matches!(self, FormatStep::RemoveDirectories | FormatStep::MakeDirectories)
+    }
+
     /// True where it works on what stands there from before.
     pub fn is_of_old_tree(self) -> bool {
         matches!(self, FormatStep::DeleteFiles | FormatStep::RemoveDirectories)

@@ -1,5 +1,8 @@
-//! Groups of threads: one for each workload, file system and operation of a run.
+//! Groups of threads: one for each workload, file system, operation and host of a run.
 
+use candor_plan::entries::HostPart;
+
+use super::seats::{self, Seat, Seats};
 use super::{FileSystem, Values, Workload};
 use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
 use crate::vdbench::values::matches;
@@ -23,12 +26,22 @@ pub struct Group<'a> {
     pub threads: u32,
     /// Share of all operations of the run, in percent.
     pub share: f64,
+    /// The host.
+    pub seat: Seat,
+    /// Part of the files that is the host's; none where this host runs all.
+    pub part: Option<HostPart>,
+    /// Other hosts have groups of the workload, too.
+    pub is_one_of_several: bool,
 }
 
 impl Group<'_> {
     /// Name of the job.
     pub fn name(&self, systems: &[FileSystem<'_>]) -> String {
-        format!("{} {} {}", self.fwd, systems[self.fsd].name, self.operation.word())
+        let name = format!("{} {} {}", self.fwd, systems[self.fsd].name, self.operation.word());
+        match self.is_one_of_several {
+            true => format!("{name} from {}", self.seat.label),
+            false => name,
+        }
     }
 }
 
@@ -40,17 +53,24 @@ pub fn groups<'a>(
     systems: &[FileSystem<'_>],
     workloads: &[Workload<'a>],
     asked: &[FileOperation],
-    values: &Values,
+    (values, seats): (&Values, &Seats),
 ) -> Result<Vec<Group<'a>>, Vec<String>> {
     let (mut groups, mut wrong) = (Vec::new(), Vec::new());
     for workload in workloads {
-        match of_workload(systems, workload, asked, values) {
+        let of_workload =
+            |seats: Vec<Seat>| of_workload(systems, workload, asked, (values, &seats));
+        match seats.of_workload(workload).and_then(of_workload) {
             Ok(more) => groups.extend(more),
             Err(sentence) => wrong.push(sentence),
         }
     }
     if let Err(sentence) = share_the_rest(&mut groups) {
         wrong.push(sentence);
+    }
+    wrong.extend(seats::wrong(&groups, systems));
+    for at in 0..groups.len() {
+        let users = seats::users(&groups, groups[at].fsd);
+        groups[at].part = seats::part(&users, &groups[at].seat);
     }
     if wrong.is_empty() { Ok(groups) } else { Err(wrong) }
 }
@@ -60,7 +80,7 @@ fn of_workload<'a>(
     systems: &[FileSystem<'_>],
     workload: &Workload<'a>,
     asked: &[FileOperation],
-    values: &Values,
+    (values, seats): (&Values, &[Seat]),
 ) -> Result<Vec<Group<'a>>, String> {
     let (name, fwd) = (workload.name, workload.fwd);
     let of_run = values.operation.map_or_else(|| asked.to_vec(), |operation| vec![operation]);
@@ -73,8 +93,8 @@ fn of_workload<'a>(
         None => None,
     };
     let threads = values.threads.unwrap_or(fwd.threads);
-    let parts = (fsds.len() * operations.len()) as u32;
-    let each = |fsd: usize| {
+    let parts = (fsds.len() * operations.len() * seats.len()) as u32;
+    let each = |(fsd, seat): (usize, &Seat)| {
         let group = |operation: &FileOperation| Group {
             fwd: name,
             workload: fwd,
@@ -84,10 +104,14 @@ fn of_workload<'a>(
             read_percent,
             threads: (threads / parts).max(1),
             share: fwd.skew.unwrap_or(0.0) / f64::from(parts),
+            seat: seat.clone(),
+            part: None,
+            is_one_of_several: seats.len() > 1,
         };
         operations.iter().map(group).collect::<Vec<_>>()
     };
-    Ok(fsds.into_iter().flat_map(each).collect())
+    let both = fsds.into_iter().flat_map(|fsd| seats.iter().map(move |seat| (fsd, seat)));
+    Ok(both.flat_map(each).collect())
 }
 
 /// True for operations that bring a file to another file system.
@@ -181,7 +205,8 @@ mod tests {
         let of = fwd(&["fsd*"], 9);
         let workloads = [Workload { name: "fwd1", fwd: &of }];
         let asked = [FileOperation::Read, FileOperation::Getattr];
-        let groups = groups(&systems, &workloads, &asked, &Values::default()).expect("groups");
+        let groups = groups(&systems, &workloads, &asked, (&Values::default(), &Seats::default()))
+            .expect("groups");
         let seen: Vec<_> =
             groups.iter().map(|g| (g.fsd, g.operation, g.threads, g.share)).collect();
         let each = |fsd, operation| (fsd, operation, 2, 25.0);
@@ -197,7 +222,7 @@ mod tests {
             let fwds: Vec<Fwd> =
                 skews.iter().map(|skew| Fwd { skew: *skew, ..fwd(&["fsd1"], 1) }).collect();
             let workloads: Vec<_> = fwds.iter().map(|fwd| Workload { name: "f", fwd }).collect();
-            let groups = groups(&systems, &workloads, &[], &Values::default());
+            let groups = groups(&systems, &workloads, &[], (&Values::default(), &Seats::default()));
             groups.map(|groups| groups.iter().map(|group| group.share).collect::<Vec<_>>())
         };
         assert_eq!(shares(&[None, None]), Ok(vec![50.0, 50.0]));
@@ -248,7 +273,7 @@ mod tests {
         ];
         for (fwd, part) in cases {
             let workloads = [Workload { name: "w", fwd: &fwd }];
-            let wrong = groups(&systems, &workloads, &[], &Values::default());
+            let wrong = groups(&systems, &workloads, &[], (&Values::default(), &Seats::default()));
             let wrong = wrong.expect_err(part);
             assert!(wrong[0].contains(part) && wrong[0].contains("fwd=w"), "{wrong:?}");
         }

@@ -8,8 +8,9 @@ use candor_plan::{Job, Nanos, Phase, Stop};
 use super::control::Control;
 use super::format::Formatter;
 use super::group::{Group, groups};
-use super::{Common, FileSystem, FormatPhase, Shape, Trees, Values, Workload};
-use crate::kit::{Diagnostic, Diagnostics, Span};
+use super::seats::{self, Seats};
+use super::{Common, FileSystem, FormatPhase, Formatted, Shape, Trees, Values, Workload};
+use crate::kit::{Diagnostic, Diagnostics, Found, Span};
 use crate::vdbench::definitions::Definition;
 use crate::vdbench::definitions::dedup::Dedup;
 use crate::vdbench::definitions::fwd::{FileOperation, Fwd};
@@ -60,7 +61,8 @@ pub fn lower(
     if is_wrong {
         return;
     }
-    let (mut trees, mut told) = (Trees::default(), Vec::<String>::new());
+    let mut trees = Trees::new(lowering.seats.are_systems());
+    let mut told = Vec::<String>::new();
     lowering.recover(&mut trees, (lowered, out));
     for run in runs {
         match lowering.run(run, &mut trees, out) {
@@ -79,10 +81,23 @@ pub fn lower(
     lowered.targets.extend(trees.into_targets());
 }
 
+/// Work that several hosts cannot do, before any of them is asked.
+pub fn refused(request: &Request<'_>, runs: &[Run]) -> Vec<Diagnostic> {
+    let lowering = Lowering::of(request);
+    let mut errors: Vec<Diagnostic> = Vec::new();
+    for error in runs.iter().filter_map(|run| lowering.groups(run).err()).flatten() {
+        if !errors.iter().any(|known| known.message == error.message) {
+            errors.push(error);
+        }
+    }
+    errors
+}
+
 /// Definitions of a file, as runs use them.
 struct Lowering<'a> {
     request: &'a Request<'a>,
     systems: Vec<FileSystem<'a>>,
+    seats: Seats,
     wish: FormatWish,
     formatter: Formatter,
 }
@@ -97,7 +112,8 @@ impl<'a> Lowering<'a> {
             (&format.options, has("threads"), has("xfersizes"))
         }));
         let systems = file.fsds.all.iter().map(system).collect();
-        Lowering { request, systems, wish: request.asked.format, formatter }
+        let seats = Seats::of(request);
+        Lowering { request, systems, seats, wish: request.asked.format, formatter }
     }
 
     /// Anchors that are missing, or lie in one another.
@@ -149,6 +165,18 @@ impl<'a> Lowering<'a> {
         &self.request.file.rds.all[run.rd]
     }
 
+    /// Values of a run's loops, and its groups.
+    fn groups(&self, run: &Run) -> Result<(Values, Vec<Group<'a>>), Vec<Diagnostic>> {
+        let (rd, values) = (self.rd(run), values(run));
+        let wrong = |sentences: Vec<String>| {
+            sentences.iter().map(|sentence| wrong(rd, sentence)).collect::<Vec<_>>()
+        };
+        let workloads = self.workloads(rd).map_err(|sentence| wrong(vec![sentence]))?;
+        let of = (&values, &self.seats);
+        let groups = groups(&self.systems, &workloads, &rd.options.operations, of);
+        Ok((values, groups.map_err(wrong)?))
+    }
+
     /// The phases of a run: its format, where it has one, and itself.
     fn run(
         &self,
@@ -157,10 +185,7 @@ impl<'a> Lowering<'a> {
         out: &mut Diagnostics,
     ) -> Result<Vec<LoweredRun>, Vec<Diagnostic>> {
         let rd = self.rd(run);
-        let wrong = |message: String| {
-            let told = format!("rd={}: {message}", rd.name.text);
-            Diagnostic::new(rd.name.at, "file-systems", &rd.name.text, told)
-        };
+        let wrong = |message: String| wrong(rd, &message);
         let one = |message: String| vec![wrong(message)];
         if !self.request.file.general().options.dedup.hot_sets.is_empty() {
             let message = "deduphotsets= are sets of blocks of luns".to_owned();
@@ -170,28 +195,28 @@ impl<'a> Lowering<'a> {
             let message = "distribution=variable and spike are for luns (iorate=)".to_owned();
             return Err(vec![wrong(message).remedy("remove the word, or list fwdrate= as a loop")]);
         }
-        let values = values(run);
-        let workloads = self.workloads(rd).map_err(one)?;
-        let groups = groups(&self.systems, &workloads, &rd.options.operations, &values);
-        let groups = groups.map_err(|all| all.into_iter().map(wrong).collect::<Vec<_>>())?;
+        let (values, groups) = self.groups(run)?;
         let (systems, shapes) = self.used(&groups, &values).map_err(one)?;
+        self.look_for_anchors(&groups, &systems)?;
         let general = &self.request.file.general().options;
         let ratio = run.number(LoopKind::CompressionRatio).unwrap_or(general.compression_ratio);
         let bytes = values.transfer_size.unwrap_or(4096);
         let content = content(self.request, &Dedup::default(), ratio, bytes, out);
         let format = self.format(rd, run);
-        let pairs: Vec<_> =
-            systems.iter().map(|at| self.systems[*at]).zip(shapes.iter().cloned()).collect();
+        let with_users = |(at, shape): (&usize, &Shape)| {
+            (self.systems[*at], shape.clone(), seats::users(&groups, *at))
+        };
+        let used: Vec<Formatted<'_>> = systems.iter().zip(&shapes).map(with_users).collect();
         let mut all = Vec::new();
         match self.made_first(format, &systems, trees) {
             Some(made) => {
                 let flags = (rd.options.open_flags, &content);
-                let phases = trees.format(&pairs, made, &self.formatter, flags).map_err(one)?;
-                let anchors = self.anchors_of(&pairs, !made.clean);
-                all.extend(formatting(run, rd, (phases, anchors), (made.limited, self.host())));
+                let phases = trees.format(&used, made, &self.formatter, flags).map_err(one)?;
+                let anchors = self.anchors_of(&used, !made.clean);
+                all.extend(formatting(run, rd, (phases, anchors), made.limited));
             }
             None => {
-                for (system, shape) in &pairs {
+                for (system, shape, _) in &used {
                     trees.use_as_is(system, shape).map_err(one)?;
                 }
             }
@@ -206,9 +231,39 @@ impl<'a> Lowering<'a> {
             content,
         };
         let jobs = trees.jobs(&self.systems, &groups, (&values, &common)).map_err(one)?;
-        let anchors = self.anchors_of(&pairs, true);
-        all.push(self.itself(run, rd, (&groups, jobs), anchors));
+        let anchors = self.anchors_of(&used, true);
+        let itself = self.itself(run, rd, (&groups, jobs), anchors);
+        let has_skew = groups.iter().any(|group| group.workload.skew.is_some());
+        if has_skew && !shares::are_kept(&itself.phase.jobs, &itself.jobs, run.rate) {
+            return Err(vec![wrong(shares::NOT_KEPT.to_owned()).remedy(shares::KEEP)]);
+        }
+        all.push(itself);
         Ok(all)
+    }
+
+    /// Looks for the directories of file systems on their hosts, where these are others.
+    fn look_for_anchors(
+        &self,
+        groups: &[Group<'_>],
+        used: &[usize],
+    ) -> Result<(), Vec<Diagnostic>> {
+        let mut missing = Vec::new();
+        for at in used.iter().filter(|_| !self.request.asked.is_simulation) {
+            let (system, anchor) = (&self.systems[*at], self.systems[*at].anchor());
+            for seat in seats::users(groups, *at) {
+                let Some(number) = seat.system else { continue };
+                if self.request.host.found_on(number, &anchor) == Found::Directory {
+                    continue;
+                }
+                let (shown, label) = (anchor.display(), seat.label);
+                let message = format!("the anchor {shown} is no directory on host {label}");
+                let place = self.request.file.fsds.find(system.name).map(|fsd| fsd.at("anchor"));
+                let wrong = Diagnostic::nowhere("anchor", message);
+                let remedy = "make it there; create_anchors=yes makes those of one host alone";
+                missing.push(Diagnostic { at: place, ..wrong }.remedy(remedy));
+            }
+        }
+        if missing.is_empty() { Ok(()) } else { Err(missing) }
     }
 
     /// The run itself.
@@ -221,7 +276,7 @@ impl<'a> Lowering<'a> {
     ) -> LoweredRun {
         let Rd { elapsed_s, warmup_s, interval_s, pause_s, .. } = rd.options;
         let rows = groups.iter().map(|group| JobRow {
-            host: self.host(),
+            host: group.seat.label.clone(),
             wd: group.fwd.to_owned(),
             sd: self.systems[group.fsd].name.to_owned(),
             share_percent: group.share,
@@ -252,15 +307,11 @@ impl<'a> Lowering<'a> {
         lowered
     }
 
-    /// Name of the host in results.
-    fn host(&self) -> String {
-        let host = self.request.file.hosts.first();
-        host.map_or_else(|| "localhost".to_owned(), |host| host.label.clone())
-    }
-
-    /// Anchors of file systems, with the control files of their trees where these are left.
-    fn anchors_of(&self, pairs: &[(FileSystem<'_>, Shape)], is_left: bool) -> Vec<Anchor> {
-        let each = pairs.iter().map(|(system, shape)| Anchor {
+    /// Anchors of file systems, with the control files of their trees where these are left. Those
+    /// of other hosts have none, as shared ones in vdbench.
+    fn anchors_of(&self, used: &[Formatted<'_>], is_left: bool) -> Vec<Anchor> {
+        let here = used.iter().filter(|_| !self.seats.are_systems());
+        let each = here.map(|(system, shape, _)| Anchor {
             path: system.anchor(),
             at: self.request.file.fsds.find(system.name).map(|fsd| fsd.at("anchor")),
             control: is_left.then(|| Control::of(shape)),
@@ -336,6 +387,12 @@ impl<'a> Lowering<'a> {
     }
 }
 
+/// Fault of a run.
+fn wrong(rd: &Definition<Rd>, message: &str) -> Diagnostic {
+    let told = format!("rd={}: {message}", rd.name.text);
+    Diagnostic::new(rd.name.at, "file-systems", &rd.name.text, told)
+}
+
 /// Values of a run's loops.
 fn values(run: &Run) -> Values {
     let mut values = Values { operation: run.operation(), ..Values::default() };
@@ -364,21 +421,22 @@ fn formatting(
     run: &Run,
     rd: &Definition<Rd>,
     (phases, anchors): (Vec<FormatPhase>, Vec<Anchor>),
-    (is_limited, host): (bool, String),
+    is_limited: bool,
 ) -> Option<LoweredRun> {
     let time = is_limited.then(|| Nanos::from_secs(rd.options.elapsed_s));
     let name = format!("{FORMAT_FOR}{}", run.name);
-    let phase = |(step, jobs): (super::format::FormatStep, Vec<Job>)| Phase {
+    let hosts: Vec<String> = phases.last()?.1.iter().map(|(_, host)| host.clone()).collect();
+    let phase = |(step, jobs): FormatPhase| Phase {
         name: format!("{name}: {}", step.name()),
         stop: Stop { time, ..Stop::default() },
         interval: Nanos::from_secs(rd.options.interval_s),
-        jobs,
+        jobs: jobs.into_iter().map(|(job, _)| job).collect(),
         ..Phase::default()
     };
     let mut before: Vec<Phase> = phases.into_iter().map(phase).collect();
     let last = before.pop()?;
-    let rows = last.jobs.iter().map(|job| JobRow {
-        host: host.clone(),
+    let rows = last.jobs.iter().zip(hosts).map(|(job, host)| JobRow {
+        host,
         wd: crate::vdbench::file::FORMAT.to_owned(),
         // A tree of another shape has a number behind the name of its file system.
         sd: job.targets[0].split(' ').next().unwrap_or_default().to_owned(),

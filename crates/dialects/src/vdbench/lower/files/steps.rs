@@ -98,6 +98,7 @@ pub fn entries(group: &Group<'_>, shape: &Shape, common: &Common, to: Option<Str
         once: fwd.file_select.once || (goes && !fwd.file_select.random),
         parts: if files { shape.parts(false) } else { Vec::new() },
         to,
+        host_part: group.part,
     };
     let sized = moves || group.operation == FileOperation::Copy;
     let (size, size_mix) = transfer(&fwd.transfer_size, common.transfer_size);

@@ -6,6 +6,7 @@ use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Nanos, Phase, Plan, Stop};
 
 use super::group::groups;
+use super::seats::Seats;
 use super::*;
 use crate::vdbench::definitions::fsd::{FilePlacement, FileSizes};
 use crate::vdbench::definitions::fwd::{FileIo, FileSelect, StopAfter};
@@ -34,7 +35,7 @@ fn jobs_of(fwd: Fwd, values: &Values) -> Vec<Job> {
         [FileSystem { name: "fsd1", fsd: &fsd }, FileSystem { name: "fsd2", fsd: &other }];
     let fwd = Fwd { fsds: vec!["fsd1".into()], ..fwd };
     let workloads = [Workload { name: "fwd1", fwd: &fwd }];
-    let groups = groups(&systems, &workloads, &[], values).expect("groups");
+    let groups = groups(&systems, &workloads, &[], (values, &Seats::default())).expect("groups");
     let mut trees = Trees::default();
     let common = Common { transfer_size: values.transfer_size, ..common() };
     let jobs = trees.jobs(&systems, &groups, (values, &common)).expect("jobs");
@@ -172,14 +173,25 @@ fn formatted(
     let shape = Shape::of(fsd, values).expect("a shape");
     let formatter = Formatter::of(None);
     let content = Content::default();
-    let phases = trees.format(&[(system, shape)], format, &formatter, (None, &content));
+    let phases = trees.format(
+        &[(system, shape, vec![Seat::default()])],
+        format,
+        &formatter,
+        (None, &content),
+    );
     let phases = phases.expect("phases");
     let of = |(step, jobs): &FormatPhase| {
-        let target = trees.targets.iter().find(|target| target.name == jobs[0].targets[0]);
+        let target = trees.targets.iter().find(|target| target.name == jobs[0].0.targets[0]);
         (step.name(), target.and_then(|target| target.tree.clone()).expect("a tree"))
     };
     let named = phases.iter().map(of).collect();
-    assert_plan(trees.targets.clone(), phases.into_iter().map(|(_, jobs)| jobs).collect());
+    assert_plan(
+        trees.targets.clone(),
+        phases
+            .into_iter()
+            .map(|(_, jobs)| jobs.into_iter().map(|(job, _)| job).collect())
+            .collect(),
+    );
     named
 }
 
@@ -250,7 +262,8 @@ fn flags_of_the_run_come_before_those_of_the_workload() {
         };
         let workloads = [Workload { name: "a", fwd: &fwd }];
         let values = Values::default();
-        let groups = groups(&systems, &workloads, &[], &values).expect("groups");
+        let groups =
+            groups(&systems, &workloads, &[], (&values, &Seats::default())).expect("groups");
         let common = Common { open_flags: of_run, ..common() };
         let jobs = Trees::default().jobs(&systems, &groups, (&values, &common)).expect("jobs");
         let of = entries(&jobs[0]);
