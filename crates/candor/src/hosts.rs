@@ -69,7 +69,7 @@ impl Hosts {
                 Part::Leads(launch) => Some(Led {
                     identity: launch.identity.clone(),
                     addresses: launch.options.hosts.clone(),
-                    _own: Own { _launch: Some(launch), ..Own::default() },
+                    _own: Own { _launch: Some(*launch), ..Own::default() },
                 }),
             });
         }

@@ -90,7 +90,7 @@ pub enum Part {
     /// Others do the work, or have done it with this one as their agent.
     Over,
     /// Leader of the agents of all hosts.
-    Leads(Launch),
+    Leads(Box<Launch>),
 }
 
 /// The variables of an indexed job of Kubernetes: number of the pod, and addresses of all pods.
@@ -109,7 +109,7 @@ pub fn part() -> Result<Part, String> {
     match of.is_on_one_host() {
         true if of.rank > 0 => Ok(Part::Over),
         true => Ok(Part::Alone),
-        false => Ok(met(&of)?.map_or(Part::Over, Part::Leads)),
+        false => Ok(met(&of)?.map_or(Part::Over, |launch| Part::Leads(Box::new(launch)))),
     }
 }
 
@@ -136,7 +136,8 @@ fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
     }
     let own = std::thread::spawn(move || drop(serve()));
     let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
-    Ok(Part::Leads(Launch { identity, options, ranks_per_host: 1, own: Some(own), _met: None }))
+    let launch = Launch { identity, options, ranks_per_host: 1, own: Some(own), _met: None };
+    Ok(Part::Leads(Box::new(launch)))
 }
 
 /// Meets the other processes of a launcher on several hosts. The first of all gets the hosts; the
