@@ -43,7 +43,7 @@ impl LaunchedIor {
         LaunchedIor { scratch, words, json, hosts, shape }
     }
 
-    /// What went well and left nothing: the table of the whole, each host with its own counts, sums
+    /// Checks that a run went well and left nothing: one table, each host with its own counts, sums
     /// that are theirs, and each byte where IOR's formula has it.
     pub fn check(&self, ran: &Ran) {
         let LaunchedIor { hosts, shape, .. } = *self;
