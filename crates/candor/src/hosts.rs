@@ -147,7 +147,7 @@ impl Hosts {
                     .into()),
                 Part::Leads(launch) => {
                     let (identity, hosts) = (launch.identity.clone(), launch.options.hosts.clone());
-                    Ok(led(identity, hosts, Own { _launch: Some(*launch), ..Own::default() }))
+                    Ok(led(identity, hosts, Own { _launch: Some(launch), ..Own::default() }))
                 }
             };
         }
