@@ -152,9 +152,9 @@ fn used_ns(pid: u32) -> u64 {
     tasks.filter_map(|task| of(task.ok()?.path())).sum()
 }
 
-/// Most of a CPU that sampling once a second of 20 files and 8 devices may take here. The goal is 0.5 %
-/// of an optimised build; this one is optimised a little, and one and the same virtual machine takes
-/// twice as long for it at another hour.
+/// Most of a CPU that sampling once a second of 20 files and 8 devices may take here. The goal is
+/// 0.5 % of an optimised build; this one is optimised a little, and one and the same virtual machine
+/// takes twice as long for it at another hour.
 const SAMPLING_MAX: f64 = 0.015;
 
 /// Of `watch`, and of a run.
