@@ -153,8 +153,8 @@ fn used_ns(pid: u32) -> u64 {
 }
 
 /// Most of a CPU that sampling once a second of 20 files and 8 devices may take here. The goal is
-/// 0.5 % of an optimised build; this one is optimised a little, and one and the same virtual machine
-/// takes twice as long for it at another hour.
+/// 0.5 % of an optimised build; this one is optimised a little, and one and the same virtual
+/// machine takes twice as long for it at another hour.
 const SAMPLING_MAX: f64 = 0.015;
 
 /// Of `watch`, and of a run.
