@@ -31,49 +31,34 @@ fn sum(histogram: &Value) -> u64 {
     steps.filter_map(|step| step[1].as_u64()).sum()
 }
 
-/// G11 is silent where each request takes much longer than tracing it. A tracer that the host lets
-/// wait is late to end its first window, which one second does not make up for: it may try again.
+/// G11 is silent where each request takes much longer than tracing it.
 #[test]
 fn the_cost_of_tracing_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let load = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
-    let run = |mode| {
-        let how = ["--engine", "psync", "--seconds", "1", "--block-trace", mode];
+    // A host that lets the tracer wait makes its first window late to end; the budget is for longer.
+    for (mode, seconds, every) in [("all", "1", true), ("auto", "5", false), ("off", "1", false)] {
+        let how = ["--engine", "psync", "--seconds", seconds, "--block-trace", mode];
         let (ran, report) = measured(&scratch, &[&load[..], &how].concat());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        report
-    };
-    let untold = run("off");
-    assert!(untold.at("/phases/0/hosts/0/requests").is_null());
-    assert!(untold.finding("G11").is_none(), "{}", untold.told());
-    let all = run("all");
-    if untraced(&all) {
-        return;
+        if mode != "off" && untraced(&report) {
+            return;
+        }
+        if mode == "off" {
+            assert!(report.at("/phases/0/hosts/0/requests").is_null());
+            assert!(report.finding("G11").is_none(), "{}", report.told());
+            continue;
+        }
+        let cost = |key: &str| report.number(&format!("/phases/0/hosts/0/requests/cost/{key}"));
+        let reads = report.number("/phases/0/measurements/0/operations/read/ops");
+        assert!(!every || cost("events") >= reads, "{} of {reads}", cost("events"));
+        assert!(every || cost("thread_ns") > 0.0, "its thread sees to the budget");
+        let elapsed_ns = report.number("/phases/0/measurements/0/elapsed_ns");
+        let share = (cost("events_ns") + cost("thread_ns")) / elapsed_ns;
+        assert_eq!(report.finding("G11").is_some(), share >= 0.02, "{share}: {}", report.told());
+        assert!(every || share < 0.02, "{share}: the budget is a quarter of a percent");
     }
-    let reads = all.number("/phases/0/measurements/0/operations/read/ops");
-    assert!(cost(&all, "events") >= reads, "{} of {reads}", cost(&all, "events"));
-    told_from_two_percent(&all);
-    let within_budget = || {
-        let auto = run("auto");
-        assert!(cost(&auto, "thread_ns") > 0.0, "its thread sees to the budget");
-        told_from_two_percent(&auto)
-    };
-    let shares: Vec<f64> =
-        (0..3).map(|_| within_budget()).take_while(|share| *share >= 0.02).collect();
-    assert!(shares.len() < 3, "{shares:?}: the budget is a quarter of a percent");
-}
-
-fn cost(report: &Report, key: &str) -> f64 {
-    report.number(&format!("/phases/0/hosts/0/requests/cost/{key}"))
-}
-
-/// The share of a CPU that tracing took; G11 tells it from 2 % on.
-fn told_from_two_percent(report: &Report) -> f64 {
-    let elapsed_ns = report.number("/phases/0/measurements/0/elapsed_ns");
-    let share = (cost(report, "events_ns") + cost(report, "thread_ns")) / elapsed_ns;
-    assert_eq!(report.finding("G11").is_some(), share >= 0.02, "{share}: {}", report.told());
-    share
 }
 
 #[test]
