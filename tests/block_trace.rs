@@ -37,7 +37,7 @@ fn the_cost_of_tracing_is_reported() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let load = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
-    // A host that lets the tracer wait makes its first window late to end; the budget is for longer.
+    // Where the host lets the tracer wait, its first window ends late; the budget is for longer.
     for (mode, seconds, every) in [("all", "1", true), ("auto", "5", false), ("off", "1", false)] {
         let how = ["--engine", "psync", "--seconds", seconds, "--block-trace", mode];
         let (ran, report) = measured(&scratch, &[&load[..], &how].concat());
