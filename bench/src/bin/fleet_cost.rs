@@ -1,10 +1,10 @@
-//! Cost of agents: `fleet_cost CANDOR DIRECTORY [PAIRS] [SECONDS]`.
+//! Cost of agents: `fleet_cost CANDOR DIRECTORY [ROUNDS] [SECONDS]`.
 //!
-//! First the rate and the p99 of a run on this host and of the same run by way of one agent here,
-//! in turn, and of two alike as the noise. Then, for so many agents on this host, how far apart
-//! their starts are, how well their clocks are known, how much memory and CPU time the coordinator
-//! takes, and how long a run takes beside its phase. The directory should lie in memory; a file of
-//! 256 MiB is made in it and removed.
+//! First the rate, the CPU time of an operation and the p99 of runs on this host, of the same runs
+//! by way of one agent here, and of runs that are alike as the noise, in turns. Then, for so many
+//! agents on this host, how far apart their starts are, how well their clocks are known, how much
+//! memory and CPU time the coordinator takes, and how long a run takes beside its phase. The
+//! directory should lie in memory; a file of 256 MiB is made in it and removed.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -20,35 +20,40 @@ use stats::Spread;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Loads of the pairs: name, and candor's words without the target.
+/// Loads that are compared: name, and candor's words without the target.
 const LOADS: [(&str, &str); 2] = [
     ("null, 1 worker", "--engine null"),
     ("io_uring, 4 KiB from memory, depth 16", "--engine io_uring --depth 16"),
 ];
 /// Numbers of agents; of the last, some lead others.
 const AGENTS: [usize; 4] = [1, 8, 32, 72];
+/// Ways of a comparison.
+const HERE: usize = 0;
+const AGENT: usize = 1;
+const ALIKE: usize = 2;
+/// Runs of each way in a round. A figure of a round is that of all of them, so that a slow moment
+/// of the host weighs little.
+const TURNS: u64 = 8;
 /// A tick of `/proc/PID/stat`, in ms.
 const TICK_MS: f64 = 10.0;
 
 fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [candor, directory, rest @ ..] = &words[..] else {
-        return Err("usage: fleet_cost CANDOR DIRECTORY [PAIRS] [SECONDS]".into());
+        return Err("usage: fleet_cost CANDOR DIRECTORY [ROUNDS] [SECONDS]".into());
     };
     let number = |at: usize, default| rest.get(at).map_or(Ok(default), |word| word.parse());
-    let (pairs, seconds): (u64, u64) = (number(0, 11)?, number(1, 2)?);
+    let (rounds, seconds): (u64, u64) = (number(0, 11)?, number(1, 1)?);
     let scratch = ScratchFolder::make(directory)?;
     let bench = Bench { candor, folder: &scratch.0, seconds };
     bench.candor(&["fleet", "keys", &bench.path("keys")])?;
     println!(
-        "| load | by way of | IOPS on this host | IOPS, by way of it ÷ here | p99, the same |"
+        "| load | by way of | IOPS on this host | IOPS, by way of it ÷ here | CPU time of an \
+         operation, the same | p99, the same |"
     );
-    println!("|---|---|---:|---:|---:|");
+    println!("|---|---|---:|---:|---:|---:|");
     for (name, load) in LOADS {
-        for is_agent in [true, false] {
-            let way = if is_agent { "an agent" } else { "nothing: the noise" };
-            println!("| {name} | {way} | {} |", bench.compare(load, is_agent, pairs)?);
-        }
+        bench.compare(name, load, rounds)?;
     }
     println!();
     println!(
@@ -57,7 +62,7 @@ fn main() -> Result<(), Failure> {
     );
     println!("|---:|---:|---:|---:|---:|---:|");
     for count in AGENTS {
-        println!("| {count} | {} |", bench.together(count, pairs)?);
+        println!("| {count} | {} |", bench.together(count, rounds)?);
     }
     Ok(())
 }
@@ -122,29 +127,41 @@ impl Bench<'_> {
         Ok(Ran { report, wall, memory_kib, cpu_ms })
     }
 
-    /// A line of figures of pairs of runs.
-    fn compare(&self, load: &str, is_agent: bool, pairs: u64) -> Result<String, Failure> {
+    /// Two lines of figures: of runs by way of an agent, and of runs that are alike.
+    fn compare(&self, name: &str, load: &str, rounds: u64) -> Result<(), Failure> {
         let agents = [Agent::start(self)?];
         let target = match load.contains("null") {
             true => "--target /dev/null --size 1g".to_owned(),
             false => format!("--target {}", self.path("data")),
         };
         let words = format!("{target} --rw randread --bs 4k {load} --seconds {}", self.seconds);
-        let (mut rates, mut iops, mut p99s) = (vec![], vec![], vec![]);
-        for pair in 0..pairs {
-            let mut of_pair = [(0.0, 0.0); 2];
-            for turn in 0..2 {
-                // Which is first changes, so that no drift is taken for a cost.
-                let is_on = (pair + turn) % 2 == 0;
-                let hosts = if is_on && is_agent { &agents[..] } else { &[] };
-                of_pair[usize::from(is_on)] = figures(&self.run(&words, hosts)?.report)?;
+        let mut rates = Vec::new();
+        let mut ratios: [[Vec<f64>; 3]; 2] = Default::default();
+        for _ in 0..rounds {
+            let mut sums = [Sum::default(); 3];
+            for turn in 0..TURNS {
+                for step in 0..3 {
+                    // There and back, so that no drift is taken for a cost.
+                    let way = if turn % 2 == 0 { step } else { 2 - step };
+                    let hosts = if way == AGENT { &agents[..] } else { &[] };
+                    sums[way].add(&self.run(&words, hosts)?.report)?;
+                }
             }
-            let [(iops_off, p99_off), (iops_on, p99_on)] = of_pair;
-            rates.push(iops_off);
-            iops.push(iops_on / iops_off);
-            p99s.push(p99_on / p99_off);
+            let here = sums[HERE].figures();
+            rates.push(here[0] / TURNS as f64);
+            for (way, ratios) in [AGENT, ALIKE].into_iter().zip(&mut ratios) {
+                let there = sums[way].figures();
+                for (at, ratios) in ratios.iter_mut().enumerate() {
+                    ratios.push(there[at] / here[at]);
+                }
+            }
         }
-        Ok(format!("{} | {} | {}", spread(rates, 0), spread(iops, 3), spread(p99s, 3)))
+        let rates = spread(rates, 0);
+        for (way, ratios) in ["an agent", "nothing: the noise"].into_iter().zip(ratios) {
+            let [iops, cpu, p99] = ratios.map(|ratios| spread(ratios, 3));
+            println!("| {name} | {way} | {rates} | {iops} | {cpu} | {p99} |");
+        }
+        Ok(())
     }
 
     /// A line of figures of runs on so many agents.
@@ -196,12 +213,35 @@ fn cpu_time_ms(process: u32) -> Option<f64> {
     Some(times.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() * TICK_MS)
 }
 
-/// Operations per second and p99 of a report.
-fn figures(report: &Value) -> Result<(f64, f64), Failure> {
-    let read = &report["phases"][0]["measurements"][0]["operations"]["read"];
-    let mut percentiles = read["latency"]["percentiles"].as_array().into_iter().flatten();
-    let p99 = percentiles.find(|of| of[0].as_f64() == Some(99.0)).and_then(|of| of[1].as_f64());
-    Ok((read["ops_per_s"].as_f64().ok_or("no rate")?, p99.ok_or("no p99")?))
+/// Runs of one way in a round, summed up.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    ops: f64,
+    ops_per_s: f64,
+    cpu_ns: f64,
+    p99_ns: f64,
+}
+
+impl Sum {
+    fn add(&mut self, report: &Value) -> Result<(), Failure> {
+        let measured = &report["phases"][0]["measurements"][0];
+        let read = &measured["operations"]["read"];
+        let figure = |of: &Value, key: &str| of[key].as_f64().ok_or(format!("no {key}"));
+        let mut percentiles = read["latency"]["percentiles"].as_array().into_iter().flatten();
+        let p99 = percentiles.find(|of| of[0].as_f64() == Some(99.0)).and_then(|of| of[1].as_f64());
+        for worker in measured["per_worker"].as_array().ok_or("no workers")? {
+            self.ops += figure(worker, "ops")?;
+            self.cpu_ns += figure(worker, "cpu_user_ns")? + figure(worker, "cpu_system_ns")?;
+        }
+        self.ops_per_s += figure(read, "ops_per_s")?;
+        self.p99_ns += p99.ok_or("no p99")?;
+        Ok(())
+    }
+
+    /// Rate, CPU time of an operation and p99, of which only ratios to those of as many runs count.
+    fn figures(&self) -> [f64; 3] {
+        [self.ops_per_s, self.cpu_ns / self.ops, self.p99_ns]
+    }
 }
 
 /// An agent on a free port. Killed when dropped.

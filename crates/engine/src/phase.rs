@@ -152,6 +152,8 @@ pub struct Prepared {
     pub(crate) ramp_amount: Option<RampAmount>,
     pub(crate) interval_ns: u64,
     pub(crate) on_failure: OnFailure,
+    /// True where the phase runs on several hosts.
+    pub(crate) has_other_hosts: bool,
     /// Workers that could not be prepared, of jobs that fail alone: index in `jobs`, error.
     pub(crate) broken: Vec<(usize, EngineError)>,
     pub(crate) skipped: Vec<SkippedJob>,
@@ -201,6 +203,7 @@ impl Prepared {
             ramp_amount: phase.ramp_amount,
             interval_ns: phase.interval.0,
             on_failure: phase.on_failure,
+            has_other_hosts: task.host.hosts > 1,
             broken: Vec::new(),
             skipped,
         };

@@ -26,8 +26,11 @@ const STALL: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(20);
 /// Interval between two looks at how much was moved, in a ramp that ends by an amount.
 const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
-/// Longest interval between two checks of the user's stop flag.
-const CHECK_INTERVAL: Duration = Duration::from_millis(20);
+/// Longest interval between two checks of the user's stop flag: nobody waits for less, and each
+/// check costs a waking and a look at the counters of all workers.
+const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// The same where workers follow what those of other hosts have come to.
+const CHECK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
 
 /// The final flush of a job.
 #[derive(Default)]
@@ -187,7 +190,11 @@ impl<'a> Control<'a> {
         let next_ns = next_ns.min(self.next_sample_ns);
         let to_next = next_ns.saturating_sub(self.since_release_ns());
         let looks = self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some();
-        let longest = if looks { AMOUNT_INTERVAL } else { CHECK_INTERVAL };
+        let longest = match looks {
+            true => AMOUNT_INTERVAL,
+            false if self.phase.has_other_hosts => CHECK_INTERVAL_OF_HOSTS,
+            false => CHECK_INTERVAL,
+        };
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), longest)
     }
 

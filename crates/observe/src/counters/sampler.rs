@@ -1,6 +1,6 @@
 //! The kernel's counters at a moment, cheaply enough for every second.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,7 @@ pub struct Sampler {
     tasks: PathBuf,
     files: Box<dyn Paths>,
     /// Files that are kept open, where they are few enough to be looked at every second.
-    open: Vec<Option<File>>,
+    open: Vec<Option<OpenFile>>,
     state: Watch,
     page_bytes: u64,
     tick_ns: u64,
@@ -233,23 +233,36 @@ impl Source {
     }
 }
 
+/// A file that is kept open, and what tells it from another at its path.
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    device: u64,
+    inode: u64,
+}
+
+impl OpenFile {
+    fn new(path: &Path) -> Option<OpenFile> {
+        let file = files::open(path).ok()?;
+        let about = file.metadata().ok()?;
+        Some(OpenFile { device: about.dev(), inode: about.ino(), file })
+    }
+
+    fn is(&self, about: &Metadata) -> bool {
+        (self.device, self.inode) == (about.dev(), about.ino())
+    }
+}
+
 /// The state of a file in the cache, zero while it does not exist; the file stays open.
-fn cache_state(path: &Path, open: &mut Option<File>) -> Option<CacheState> {
+fn cache_state(path: &Path, open: &mut Option<OpenFile>) -> Option<CacheState> {
     let Ok(about) = fs::metadata(path) else {
         *open = None;
         return Some(CacheState::default());
     };
     // The path may lead to a new file by now.
-    let is_same = |file: &File| {
-        file.metadata().is_ok_and(|old| old.dev() == about.dev() && old.ino() == about.ino())
-    };
-    let file = match open.take().filter(is_same) {
-        Some(file) => file,
-        None => files::open(path).ok()?,
-    };
-    let state = cache::of_file(&file);
-    *open = Some(file);
-    state
+    let same = open.take().filter(|file| file.is(&about));
+    let open = open.insert(same.or_else(|| OpenFile::new(path))?);
+    cache::of_file(&open.file)
 }
 
 #[cfg(test)]

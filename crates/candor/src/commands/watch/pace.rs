@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use candor_run::Control;
 
-/// Longest sleep between two looks at the control.
-const STEP: Duration = Duration::from_millis(20);
+/// Longest sleep between two looks at the control: nobody waits for less, and each costs a waking.
+const STEP: Duration = Duration::from_millis(100);
 
 /// A rhythm that does not drift: each moment is a multiple of the interval behind the first.
 pub struct Pace {
