@@ -3,8 +3,11 @@
 //! First the rate, the CPU time of an operation and the p99 of runs on this host, of the same runs
 //! by way of one agent here, and of runs that are alike as the noise, in turns. Then, for so many
 //! agents on this host, how far apart their starts are, how well their clocks are known, how much
-//! memory and CPU time the coordinator takes, and how long a run takes beside its phase. The
-//! directory should lie in memory; a file of 256 MiB is made in it and removed.
+//! memory and CPU time the coordinator takes, and how long a run takes beside its phase.
+//!
+//! A file of 256 MiB is made in the directory and removed. Its file system should be one whose
+//! cached reads io_uring serves at once, such as ext4 or xfs: those of tmpfs take a second thread,
+//! which leaves the coordinator and the agent no CPU of their own where there are two.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -31,9 +34,16 @@ const AGENTS: [usize; 4] = [1, 8, 32, 72];
 const HERE: usize = 0;
 const AGENT: usize = 1;
 const ALIKE: usize = 2;
-/// Runs of each way in a round. A figure of a round is that of all of them, so that a slow moment
-/// of the host weighs little.
-const TURNS: u64 = 8;
+/// A round has a turn of each order, so that each way is as often the first, and as often behind
+/// each other, and no drift is taken for a cost. A figure of a round is that of all of its turns.
+const ORDERS: [[usize; 3]; 6] = [
+    [HERE, AGENT, ALIKE],
+    [AGENT, ALIKE, HERE],
+    [ALIKE, HERE, AGENT],
+    [ALIKE, AGENT, HERE],
+    [HERE, ALIKE, AGENT],
+    [AGENT, HERE, ALIKE],
+];
 /// A tick of `/proc/PID/stat`, in ms.
 const TICK_MS: f64 = 10.0;
 
@@ -139,16 +149,12 @@ impl Bench<'_> {
         let mut ratios: [[Vec<f64>; 3]; 2] = Default::default();
         for _ in 0..rounds {
             let mut sums = [Sum::default(); 3];
-            for turn in 0..TURNS {
-                for step in 0..3 {
-                    // There and back, so that no drift is taken for a cost.
-                    let way = if turn % 2 == 0 { step } else { 2 - step };
-                    let hosts = if way == AGENT { &agents[..] } else { &[] };
-                    sums[way].add(&self.run(&words, hosts)?.report)?;
-                }
+            for way in ORDERS.into_iter().flatten() {
+                let hosts = if way == AGENT { &agents[..] } else { &[] };
+                sums[way].add(&self.run(&words, hosts)?.report)?;
             }
             let here = sums[HERE].figures();
-            rates.push(here[0] / TURNS as f64);
+            rates.push(here[0] / ORDERS.len() as f64);
             for (way, ratios) in [AGENT, ALIKE].into_iter().zip(&mut ratios) {
                 let there = sums[way].figures();
                 for (at, ratios) in ratios.iter_mut().enumerate() {
