@@ -48,6 +48,10 @@ pub trait Watch {
     fn counting(&mut self) {}
     /// An interval ended: one sample for each job that was at work.
     fn sampled(&mut self, _samples: Vec<JobSample>, _in_ramp: bool) {}
+    /// True while one of the three commands below waits or stands; polled more often than these.
+    fn has_command(&mut self) -> bool {
+        false
+    }
     /// Takes a request for interim results; polled often.
     fn takes_interim(&mut self) -> bool {
         false

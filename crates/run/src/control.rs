@@ -40,6 +40,12 @@ impl Control {
         sent.swap(true, Relaxed)
     }
 
+    /// True while a command stands or has not been taken.
+    pub fn has_command(&self) -> bool {
+        let Sent { stop, end, end_phase, interim } = &*self.0;
+        [stop, end, end_phase, interim].iter().any(|sent| sent.load(Relaxed))
+    }
+
     /// True once the user has interrupted the run.
     pub fn is_stopped(&self) -> bool {
         self.0.stop.load(Relaxed)
@@ -84,8 +90,9 @@ mod tests {
     fn clones_share_commands_and_interims_are_taken_once() {
         let control = Control::default();
         let other = control.clone();
-        assert!(!control.is_over() && !control.takes_interim());
+        assert!(!control.is_over() && !control.takes_interim() && !control.has_command());
         assert!(!other.send(Command::Interim) && !other.send(Command::End));
+        assert!(control.has_command());
         assert!(control.takes_interim() && !control.takes_interim());
         assert!(control.is_ended() && control.is_over() && !control.is_stopped());
         assert!(other.send(Command::End), "it stands");

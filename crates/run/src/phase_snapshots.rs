@@ -91,6 +91,10 @@ impl Watch for PhaseSnapshots {
         self.channels.events.send(Event::Sampled { phase, in_ramp, samples, hosts });
     }
 
+    fn has_command(&mut self) -> bool {
+        self.channels.control.has_command()
+    }
+
     fn takes_interim(&mut self) -> bool {
         !self.follow_up && self.channels.control.takes_interim()
     }

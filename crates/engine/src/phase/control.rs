@@ -26,11 +26,12 @@ const STALL: Duration = Duration::from_secs(60);
 const GRACE: Duration = Duration::from_secs(20);
 /// Interval between two looks at how much was moved, in a ramp that ends by an amount.
 const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
-/// Longest interval between two checks of the user's stop flag: nobody waits for less, and each
-/// check costs a waking and a look at the counters of all workers.
-const CHECK_INTERVAL: Duration = Duration::from_millis(100);
+/// Longest interval between two looks at the phase, each at the counters of all workers.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The same where workers follow what those of other hosts have come to.
-const CHECK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
+const LOOK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
+/// Longest time until a command is seen: results so far and ends that are timed are as late.
+const COMMAND_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The final flush of a job.
 #[derive(Default)]
@@ -93,7 +94,7 @@ impl<'a> Control<'a> {
         self.start_waiting();
         let mut left: u32 = self.monitors.iter().map(|monitor| monitor.left).sum();
         while left > 0 {
-            match self.phase.messages.recv_timeout(self.pause()) {
+            match self.next_message(stop, watch) {
                 Ok(Message::Ended { job, rank, end }) => {
                     left -= 1;
                     let monitor = &mut self.monitors[job];
@@ -181,6 +182,26 @@ impl<'a> Control<'a> {
         }
     }
 
+    /// Waits for a message until something is due or a command has come.
+    fn next_message(
+        &self,
+        stop: &AtomicBool,
+        watch: &mut dyn Watch,
+    ) -> Result<Message, RecvTimeoutError> {
+        let due = Instant::now() + self.pause();
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            let received = self.phase.messages.recv_timeout(left.min(COMMAND_INTERVAL));
+            let goes_on = matches!(received, Err(RecvTimeoutError::Timeout))
+                && left > COMMAND_INTERVAL
+                && !stop.load(Relaxed)
+                && !watch.has_command();
+            if !goes_on {
+                return received;
+            }
+        }
+    }
+
     fn pause(&self) -> Duration {
         let ns = |monitor: &JobMonitor| {
             let zero_ns = self.phase.clock.ns(monitor.zero().saturating_sub(self.release));
@@ -192,8 +213,8 @@ impl<'a> Control<'a> {
         let looks = self.counting_from_ns.is_none() && self.phase.ramp_amount.is_some();
         let longest = match looks {
             true => AMOUNT_INTERVAL,
-            false if self.phase.has_other_hosts => CHECK_INTERVAL_OF_HOSTS,
-            false => CHECK_INTERVAL,
+            false if self.phase.has_other_hosts => LOOK_INTERVAL_OF_HOSTS,
+            false => LOOK_INTERVAL,
         };
         Duration::from_nanos(to_next).clamp(Duration::from_micros(50), longest)
     }
