@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -182,7 +183,15 @@ struct Mounted(PathBuf);
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        command("umount", &[&self.0.display().to_string()]);
+        let device_of = |path: &Path| fs::metadata(path).map(|of| of.dev()).ok();
+        let is_mounted = || device_of(&self.0) != self.0.parent().and_then(device_of);
+        // Whoever looks at new file systems may hold it for a moment.
+        for _ in 0..20 {
+            if !is_mounted() || command("umount", &[&self.0.display().to_string()]).is_some() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
     }
 }
 
