@@ -1,6 +1,11 @@
 //! Traced requests beside the counts of candor and of the kernel.
 
-use rustix::process::Signal;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+use rustix::process::{Signal, setpriority_process};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 use crate::support::{
@@ -244,6 +249,41 @@ fn traced_by(scratch: &Scratch, method: &str, node: &str, load: &[&str]) -> Opti
     Report::read(&json)
 }
 
+/// Keeps all CPUs from being idle, each by a thread that gives way to any other, until it is
+/// dropped: Linux 6.18 makes no samples for perf of most events of an idle CPU, such as completions
+/// while everybody waits for them.
+struct Awake {
+    threads: Vec<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Awake {
+    fn all_cpus() -> Awake {
+        let allowed = sched_getaffinity(None).expect("the CPUs of the tests");
+        let stop = Arc::new(AtomicBool::new(false));
+        let spins = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).map(|cpu| {
+            let stop = Arc::clone(&stop);
+            thread::spawn(move || {
+                let mut only = CpuSet::new();
+                only.set(cpu);
+                sched_setaffinity(None, &only).expect("a CPU of its own");
+                setpriority_process(None, 19).expect("a thread may give way");
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        });
+        Awake { threads: spins.collect(), stop }
+    }
+}
+
+impl Drop for Awake {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.drain(..).for_each(|thread| thread.join().expect("it only spins"));
+    }
+}
+
 const METHODS: [&str; 4] = ["raw", "tracepoint", "perf", "blktrace"];
 
 /// The reads of a device in a report of `align`.
@@ -259,6 +299,7 @@ fn reads<'a>(seen: &'a Report, device: &str) -> &'a Value {
 fn each_method_counts_what_the_kernel_counts() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let _awake = Awake::all_cpus();
     let load = ["--rw", "randread", "--bs", "12k", "--engine", "psync", "--ops", "700"];
     for method in METHODS {
         let Some(seen) = traced_by(&scratch, method, &device.node, &load) else { continue };
