@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::fleet::{Agent, Fleet, check_sums};
-use crate::support::{Mount, Ran, Report, Running, Scratch, alone, candor, fingerprint, spawn};
+use crate::support::fleet::{Agent, Fleet};
+use crate::support::{
+    Mount, Ran, Report, Running, Scratch, alone, candor, check_sums, fingerprint, spawn,
+};
 
 /// Time from a fault to the end of the run.
 const END_MAX: Duration = Duration::from_secs(5);

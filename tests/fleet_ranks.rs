@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::support::fleet::{Fleet, check_sums};
-use crate::support::{Ran, Report, alone, candor, measured};
+use crate::support::fleet::Fleet;
+use crate::support::{Ran, Report, alone, candor, check_sums, measured};
 
 /// Runs a tool on all hosts of a fleet, with these words behind candor's own.
 fn on_hosts(fleet: &Fleet, tool: &str, ranks: &str, line: &str) -> Ran {

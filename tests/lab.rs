@@ -29,6 +29,7 @@
 //! | extra | USB | D4 |
 //! | extra | blktrace beside the block tracer | the same histogram |
 //! | extra | NVMe | the same reads by all four methods of the block tracer |
+//! | extra | links with tbf and netem | elbencho's services: sums, round trips, clocks |
 //! | extra | lockdown | the block tracer works, blktrace is refused |
 
 use std::collections::BTreeMap;
@@ -45,7 +46,7 @@ use serde_json::Value;
 #[allow(dead_code, reason = "the other test binary uses all of it")]
 mod report;
 
-use report::{Report, counted, histogram};
+use report::{Report, check_sums, counted, histogram};
 
 /// Machines beside each other, each of which takes a CPU.
 const MACHINES: usize = 2;
@@ -605,6 +606,39 @@ fn extra_each_trace_method_sees_the_same() {
         let sizes = histogram(&reads(requests, device)["sizes_log2"]);
         // What was sent, and the accounting probe of who sent it.
         assert_eq!(sizes, BTreeMap::from([(4096, 300), (65536, 1)]), "{method}: {seen}");
+    }
+}
+
+/// All nodes have one clock: however unlike the ways to a node and back are, its error has to be
+/// within what is told of it.
+#[test]
+fn extra_services_behind_slow_far_and_lossy_links() {
+    /// Least delay of each node, there and back.
+    const DELAYS_MS: [u64; 8] = [0, 20, 20, 5, 5, 0, 0, 0];
+    const NODES: u64 = DELAYS_MS.len() as u64;
+    const BYTES: u64 = 4 << 20;
+    let Some(case) = case("links") else { return };
+    if case.said.starts_with("skipped: ") {
+        return println!("{}", case.said);
+    }
+    let report = report(&case, "report.json");
+    assert_eq!(check_sums(&report), 2 * BYTES / (64 << 10));
+    for phase in report.list("/phases") {
+        let hosts = phase["hosts"].as_array().expect("hosts");
+        assert_eq!(hosts.len() as u64, NODES);
+        for (host, (node, delay)) in hosts.iter().zip((1..).zip(DELAYS_MS)) {
+            let done = host["measurements"][0]["last_done"]["bytes"].as_u64();
+            assert_eq!(done, Some(BYTES / NODES), "node {node}");
+            let member = &host["member"];
+            let ns = |key: &str| member[key].as_u64().expect("a time");
+            assert!(ns("round_trip_ns") >= delay * 1_000_000, "{node}: {member}");
+            let offset = member["clock_offset_ns"].as_i64().expect("an offset");
+            assert!(offset.unsigned_abs() <= ns("clock_error_ns"), "{node}: {member}");
+        }
+    }
+    for node in 1..=NODES {
+        let log = case.text(&format!("log{node}")).expect("its log");
+        has(&log, "exit status: 0");
     }
 }
 

@@ -2,11 +2,10 @@
 
 use std::path::Path;
 
-use crate::support::fleet::check_sums;
 use crate::support::launched::LaunchedIor;
 use crate::support::network::Network;
 use crate::support::slurm::Slurm;
-use crate::support::{Ran, Report, Scratch, alone, root, skip};
+use crate::support::{Ran, Report, Scratch, alone, check_sums, root, skip};
 
 const NODES: usize = 2;
 const RANKS_MAX: u32 = 4;

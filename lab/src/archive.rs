@@ -9,7 +9,7 @@ use crate::{Lab, LabError, absolute, failed, host};
 /// Programs of the guest beside its shell: what makes devices, and the peer of the block tracer.
 const PROGRAMS: &[&str] = &["mdadm", "dmsetup", "blktrace", "blkparse", "make-bcache"];
 /// Programs that single cases need, which say so where these are missing.
-const OF_SINGLE_CASES: &[&str] = &["lvm"];
+const OF_SINGLE_CASES: &[&str] = &["lvm", "ip", "tc"];
 /// The guest's shell and all its small programs.
 const SHELL: &str = "busybox";
 /// Where programs are looked for.
@@ -38,7 +38,7 @@ pub fn build(lab: &Lab, kernel: &Kernel, work: &Path) -> Result<PathBuf, LabErro
     )?;
     program_with_libraries(&bare, "candor", &root)?;
     let modules = kernel.install(&root)?;
-    write(&root.join("lab/modules"), &modules.join("\n"))?;
+    write(&root.join("lab/modules"), &(modules.join("\n") + "\n"))?;
     let guest = Path::new(env!("CARGO_MANIFEST_DIR")).join("guest");
     place(&guest.join("init"), &root.join("init"))?;
     place(&guest.join("with"), &root.join("lab/with"))?;

@@ -43,6 +43,10 @@ const MODULES: &[&str] = &[
     "nvmet_tcp",
     "nvme_tcp",
     "ext4",
+    "veth",
+    "bridge",
+    "sch_netem",
+    "sch_tbf",
 ];
 
 /// An unpacked kernel.

@@ -5,9 +5,8 @@ use std::os::unix::fs::symlink;
 
 use serde_json::Value;
 
-use super::fleet::check_sums;
 use super::offsets::{Shape, compare};
-use super::{Ran, Report, Scratch};
+use super::{Ran, Report, Scratch, check_sums};
 
 /// Kind and number of the data, which tells who wrote it and where.
 const DATA: (char, u64) = ('o', 7);

@@ -40,7 +40,7 @@ pub use program::{
     NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, python_folder, run,
     spawn, spawn_as_nobody,
 };
-pub use report::{Report, comparison_violations, counted, histogram};
+pub use report::{Report, check_sums, comparison_violations, counted, histogram};
 pub use scratch::{Scratch, fingerprint, random_file};
 
 static ALONE: Mutex<()> = Mutex::new(());

@@ -128,6 +128,37 @@ impl Report {
     }
 }
 
+/// Checks that each job's figures are the sum of those of its hosts: operations, bytes and every
+/// class of the histogram of latencies. Returns how many operations that were.
+pub fn check_sums(report: &Report) -> u64 {
+    let mut all = 0;
+    for phase in report.list("/phases") {
+        let hosts = phase["hosts"].as_array().expect("hosts");
+        for (at, job) in phase["measurements"].as_array().expect("jobs").iter().enumerate() {
+            let of_hosts: Vec<&Value> =
+                hosts.iter().map(|host| &host["measurements"][at]["operations"]).collect();
+            for (name, total) in job["operations"].as_object().expect("operations") {
+                let sum = |key: &str| {
+                    let each = of_hosts.iter().map(|of| of[name][key].as_u64().unwrap_or(0));
+                    each.sum::<u64>()
+                };
+                for key in ["ops", "bytes", "short", "failed"] {
+                    assert_eq!(total[key].as_u64(), Some(sum(key)), "{key} of {name}");
+                }
+                let buckets = |of: &Value| histogram(&of[name]["latency"]["histogram"]["buckets"]);
+                let mut joined = BTreeMap::new();
+                for (class, count) in of_hosts.iter().flat_map(|of| buckets(of)) {
+                    *joined.entry(class).or_insert(0) += count;
+                }
+                assert_eq!(buckets(&job["operations"]), joined, "latencies of {name}");
+                assert_eq!(joined.values().sum::<u64>(), sum("ops"), "latencies of {name}");
+                all += sum("ops");
+            }
+        }
+    }
+    all
+}
+
 /// A histogram of a report: counts by the lower end of a class, without those of nothing.
 pub fn histogram(pairs: &Value) -> BTreeMap<u64, u64> {
     let pairs = pairs.as_array().into_iter().flatten();

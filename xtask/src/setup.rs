@@ -12,6 +12,7 @@ const NEEDS: &[(&str, &str, &str)] = &[
     ("mkfs.btrfs", "btrfs-progs", "file systems on scratch devices"),
     ("losetup", "mount", "scratch devices"),
     ("lsblk", "util-linux", "a second opinion on the block devices"),
+    ("ip", "iproute2", "hosts in network namespaces, here and in the lab"),
     ("jq", "jq", "recipes that read JSON"),
     ("zsh", "zsh", "its completions"),
     ("fish", "fish", "its completions"),

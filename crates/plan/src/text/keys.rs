@@ -16,10 +16,11 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| schemars::schema_for!(Plan).as
 /// The shortest name that means the key at this place of a plan, and no other.
 pub fn short_name(plan: &Plan, place: &PlanPath) -> String {
     let tree = super::write::tree(plan);
+    let keys = keys_of(&tree);
     let steps = steps(place);
     let plain: Vec<&str> = steps.iter().map(|step| step.key).collect();
     let tails = (1..=plain.len()).map(|length| plain[plain.len() - length..].join("."));
-    let mut tails = tails.filter(|name| find(&tree, name).as_ref() == Ok(place));
+    let mut tails = tails.filter(|name| find_among(&keys, &tree, name).as_ref() == Ok(place));
     tails.next().unwrap_or_else(|| place.as_str().to_owned())
 }
 
@@ -28,20 +29,31 @@ pub fn short_name(plan: &Plan, place: &PlanPath) -> String {
 /// # Errors
 /// No key has that name, or several have.
 pub(super) fn find(tree: &Value, name: &str) -> Result<PlanPath, Problem> {
-    let mut keys = Vec::new();
-    list(&SCHEMA, tree, &PlanPath::root(), &mut keys);
+    find_among(&keys_of(tree), tree, name)
+}
+
+fn find_among(keys: &[PlanPath], tree: &Value, name: &str) -> Result<PlanPath, Problem> {
     let named = PlanPath::from(name);
     let wanted = steps(&named);
-    let matching: Vec<&PlanPath> =
-        keys.iter().filter(|key| is_named(&steps(key), &wanted)).collect();
+    let last = wanted.last().map_or("", |step| step.key);
+    // Most keys end otherwise, and need not be taken apart.
+    let alike = keys.iter().filter(|key| key.as_str().contains(last));
+    let matching: Vec<&PlanPath> = alike.filter(|key| is_named(&steps(key), &wanted)).collect();
     let whole = |key: &&&PlanPath| steps(key).len() == wanted.len();
     match (&matching[..], matching.iter().find(whole)) {
         ([one], _) => Ok((*one).clone()),
         // A key by all of its path needs no numbers where lists have one entry.
         (_, Some(one)) if matching.iter().filter(whole).count() == 1 => Ok((**one).clone()),
-        ([], _) => literal(tree, &named)?.ok_or_else(|| unknown(name, &keys)),
+        ([], _) => literal(tree, &named)?.ok_or_else(|| unknown(name, keys)),
         (several, _) => Err(ambiguous(name, several)),
     }
+}
+
+/// All keys that a plan has or could have, tables that it lacks not entered.
+fn keys_of(tree: &Value) -> Vec<PlanPath> {
+    let mut keys = Vec::new();
+    list(&SCHEMA, tree, &PlanPath::root(), &mut keys);
+    keys
 }
 
 /// A key on the way to a place, with its number in a list.
