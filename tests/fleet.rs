@@ -157,9 +157,13 @@ struct UnderWay {
     fleet: Fleet,
     coordinator: Running,
     json: String,
+    began: Instant,
 }
 
 impl UnderWay {
+    /// Operations a second of each host.
+    const IOPS: f64 = 200.0;
+
     fn begin() -> UnderWay {
         let fleet = Fleet::new(2);
         let (file, json) = (fleet.scratch.path("f"), fleet.scratch.outside("cut.json"));
@@ -170,9 +174,10 @@ impl UnderWay {
         let words = [&["--target", &file, "--json", &json], &words[..]].concat();
         let mut coordinator = spawn(&fleet.words(&hosts, &words));
         coordinator.wait_for("workers 2, 30 s");
+        let began = Instant::now();
         // Samples of all hosts have come then.
         thread::sleep(Duration::from_millis(900));
-        UnderWay { fleet, coordinator, json }
+        UnderWay { fleet, coordinator, json, began }
     }
 
     fn process(&self, host: usize) -> u32 {
@@ -188,8 +193,10 @@ impl UnderWay {
     }
 
     fn cut_at(self, host: usize, why: &str) -> Fleet {
-        let UnderWay { fleet, coordinator, json } = self;
+        let UnderWay { fleet, coordinator, json, began } = self;
         let fault = Instant::now();
+        // What the other host does after that is not the lost one's.
+        let done_max = UnderWay::IOPS * ((fault - began).as_secs_f64() + 0.3);
         let ran = coordinator.wait();
         assert!(fault.elapsed() < END_MAX, "{:?}", fault.elapsed());
         assert_eq!(ran.code, Some(1), "{}", ran.err);
@@ -207,6 +214,8 @@ impl UnderWay {
             assert_eq!(of["member"].get("lost").is_some(), index == host, "{}", of["member"]);
             let done = of["measurements"][0]["last_done"]["ops"].as_u64();
             assert!(done > Some(20), "host {index} did {done:?}");
+            let is_possible = index != host || done <= Some(done_max as u64);
+            assert!(is_possible, "host {index} did {done:?}, at most {done_max} are possible");
         }
         fleet
     }
@@ -279,6 +288,33 @@ fn an_agent_that_is_told_to_end_ends_its_run_first() {
     run.fleet.agents[1].running.signal(Signal::TERM);
     drop(run.ends(1, ""));
     assert!(!is_alive(process));
+}
+
+/// Files that are laid out are as good a reason to end at once as a phase is.
+#[test]
+fn whoever_waits_for_files_can_be_interrupted_and_hosts_lost() {
+    for is_lost in [false, true] {
+        let fleet = Fleet::new(2);
+        let hosts = fleet.hosts();
+        let file = fleet.scratch.path("f");
+        let words = ["--target", &file, "--size", "32g", "--rw", "read"];
+        let mut coordinator = spawn(&fleet.words(&hosts, &words));
+        coordinator.wait_for("laying out");
+        let began = Instant::now();
+        let (code, sentence) = if is_lost {
+            // The other one makes the file.
+            fleet.agents[1].running.signal(Signal::KILL);
+            (1, "the connection broke")
+        } else {
+            coordinator.signal(Signal::INT);
+            (130, "interrupted")
+        };
+        let ran = coordinator.wait();
+        assert!(began.elapsed() < END_MAX, "{:?}", began.elapsed());
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+        assert!(ran.err.contains(sentence), "{}", ran.err);
+        fleet.wait_until_clean(CLEAN_MAX);
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! IOR, mdtest, md-workbench and candor's own series on hosts that are named, without a launcher.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
 
 use crate::support::fleet::Fleet;
-use crate::support::{Ran, Report, alone, candor, check_sums, measured};
+use crate::support::{Ran, Report, Scratch, alone, candor, check_sums, measured};
 
 /// Runs a tool on all hosts of a fleet, with these words behind candor's own.
 fn on_hosts(fleet: &Fleet, tool: &str, ranks: &str, line: &str) -> Ran {
@@ -119,4 +121,34 @@ fn scenarios_and_trees_run_on_several_hosts() {
     assert!(workers(&report).iter().all(|hosts| *hosts == [2, 2]));
     let uneven = candor(&[&io500[..7], &["3"], &words].concat());
     assert!(uneven.code == Some(2) && uneven.err.contains("3 ranks"), "{}", uneven.err);
+}
+
+/// A program in place of ssh whose hosts are all this one.
+fn shell(scratch: &Scratch) -> String {
+    let path = scratch.file("shell", "#!/bin/sh\nshift\nexec sh -c \"$*\"\n");
+    fs::set_permissions(&path, Permissions::from_mode(0o700)).expect("a program");
+    path
+}
+
+#[test]
+fn agents_by_ssh_are_reached_by_either_kind_of_address() {
+    let scratch = Scratch::new();
+    let (file, ssh) = (scratch.path("f"), format!("--ssh={}", shell(&scratch)));
+    let mut hosts = vec!["127.0.0.1"];
+    if TcpListener::bind("[::1]:0").is_ok() {
+        hosts.extend(["::1", "[::1]"]);
+    }
+    let line = ["-w", "-b", "64k", "-t", "16k", "-o", &file];
+    for host in hosts {
+        let own = ["ior", "--hosts", host, &ssh, "--ranks", "2"];
+        let ran = candor(&[&own[..], &line].concat());
+        assert!(told(&ran).contains("tasks               : 2"), "{host}: {}", ran.out);
+    }
+    let keys = ["ior", "--hosts", "127.0.0.1", &ssh, "--keys", "k"];
+    let refused = candor(&[&keys[..], &line].concat());
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    assert!(refused.err.contains("agents that ssh starts get keys of this run"), "{}", refused.err);
+    let nobody = candor(&["run", &ssh, "--target", &file, "--size", "64k", "--seconds", "1"]);
+    assert_eq!((nobody.code, nobody.err.contains("no host is named")), (Some(2), true));
+    assert_eq!(scratch.entries(), [""; 0]);
 }

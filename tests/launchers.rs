@@ -91,6 +91,33 @@ fn one_rank_is_told_and_ranks_of_several_hosts_are_refused() {
     );
 }
 
+#[test]
+fn words_that_the_hosts_of_a_launcher_contradict_are_refused() {
+    let scratch = Scratch::new();
+    let file = scratch.path("f");
+    let (_, variables) = LAUNCHERS[0];
+    let ior = ["-w", "-k", "-b", "64k", "-t", "16k", "-o", &file];
+    let here = ["--target", &file, "--size", "64k", "--seconds", "1", "--no-live"];
+    for (words, why) in [
+        (&["--hosts", "a,b"][..], "host a is named as well"),
+        (&["--ssh"], "--ssh would start others"),
+        (&["--keys", "k"], "get keys of this run alone"),
+    ] {
+        for (command, rest, code) in [("ior", &ior[..], 1), ("run", &here[..], 2)] {
+            let all = launched(variables, &[&[command, "--launched"][..], words, rest].concat());
+            for output in all {
+                let told = text(&output.stderr);
+                assert_eq!(
+                    (output.status.code(), told.contains(why)),
+                    (Some(code), true),
+                    "{told}"
+                );
+            }
+        }
+    }
+    assert_eq!(scratch.entries(), Vec::<String>::new());
+}
+
 /// Ranks 0 and 1 stand for one node, 2 and 3 for another one: they meet by files.
 #[test]
 fn ranks_of_several_hosts_meet_and_do_the_work_of_one() {

@@ -78,12 +78,13 @@ fn run_and_finish(
 /// The place where a plan or a series runs: the hosts that were named, else this one. The exit code
 /// where another process leads these, or where they cannot be led.
 fn place(hosts: &Hosts, host: HostOptions) -> Result<(Place, Option<Led>), u8> {
-    if !hosts.is_given() {
+    if *hosts == Hosts::default() {
         return Ok((Place::Here(host), None));
     }
     match hosts.lead() {
         Ok(Some(led)) => {
-            let options = FleetOptions { force: host.force, ..led.options.clone() };
+            let HostOptions { force, block_trace, .. } = host;
+            let options = FleetOptions { force, block_trace, ..led.options.clone() };
             Ok((Place::Fleet(led.identity.clone(), options), Some(led)))
         }
         Ok(None) => Err(exit::RAN),

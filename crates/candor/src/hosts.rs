@@ -1,6 +1,7 @@
 //! Hosts of a run as users name them, and the keys by which these let us in.
 
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -132,15 +133,17 @@ impl Hosts {
     /// process leads them.
     ///
     /// # Errors
-    /// There are no keys, or an agent could not be started; in a sentence.
+    /// The words contradict each other, there are no keys, or an agent could not be started; in a
+    /// sentence.
     pub fn lead(&self) -> Result<Option<Led>, String> {
-        let wait = self.wait.unwrap_or(FleetOptions::default().wait);
+        self.check()?;
+        let wait = self.wait();
         let led = |identity, hosts, own| {
             let options = FleetOptions { hosts, wait, ..FleetOptions::default() };
             Some(Led { identity, options, _own: own })
         };
         if self.launched {
-            return match launch::part()? {
+            return match launch::part(&self.keys)? {
                 Part::Over => Ok(None),
                 Part::Alone => Err("no launcher is known that has started this process among \
                                     others; remove --launched"
@@ -157,6 +160,41 @@ impl Hosts {
         let agents = ssh.start(&self.list)?;
         let (identity, hosts) = (agents.identity.clone(), agents.addresses.clone());
         Ok(led(identity, hosts, Own { _agents: Some(agents), ..Own::default() }))
+    }
+
+    /// Looks whether the words about hosts go together.
+    ///
+    /// # Errors
+    /// They do not, or name no host; in a sentence.
+    pub fn check(&self) -> Result<(), String> {
+        if !self.is_given() && *self != Hosts::default() {
+            return Err(
+                "no host is named; name them with --hosts, or remove the words about them".into()
+            );
+        }
+        if let (true, Some(first)) = (self.launched, self.list.first()) {
+            return Err(format!(
+                "--launched takes the hosts of the launcher, and host {first} is named as well; \
+                 remove --launched, or --hosts and --hosts-file"
+            ));
+        }
+        let wrong = match &self.ssh {
+            Some(_) if self.launched => {
+                "--launched takes agents that the launcher has started, and --ssh would start \
+                 others; remove one of them"
+            }
+            Some(_) if self.keys.are_named() => {
+                "agents that ssh starts get keys of this run alone, and others are named; remove \
+                 --keys and --token-file, or --ssh"
+            }
+            _ => return Ok(()),
+        };
+        Err(wrong.into())
+    }
+
+    /// Time for which agents that are not there yet are waited for.
+    pub fn wait(&self) -> Duration {
+        self.wait.unwrap_or(FleetOptions::default().wait)
     }
 
     /// True where some were named.
@@ -211,6 +249,20 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// True where the command line names them.
+    pub fn are_named(&self) -> bool {
+        *self != Keys::default()
+    }
+
+    /// The words that name them.
+    pub fn words(&self) -> impl Iterator<Item = OsString> {
+        let named = [("--keys", &self.folder), ("--token-file", &self.token_file)];
+        let words = |(word, path): (&str, &Option<PathBuf>)| {
+            Some([OsString::from(word), path.clone()?.into_os_string()])
+        };
+        named.into_iter().filter_map(words).flatten()
+    }
+
     /// The keys.
     ///
     /// # Errors
@@ -314,5 +366,42 @@ mod tests {
         hosts.add("a,b").expect("two");
         assert!(hosts.add("c,a").expect_err("twice").contains("host a is named twice"));
         assert!(hosts.add("c,c").expect_err("twice").contains("host c is named twice"));
+    }
+
+    #[test]
+    fn words_about_hosts_that_contradict_each_other_are_refused() {
+        let of = |words: &[(&str, &str)]| {
+            let mut hosts = Hosts::default();
+            for (long, value) in words {
+                let flag = FLAGS[0].flags.iter().find(|flag| flag.long == *long).expect("a flag");
+                (flag.set)(&mut hosts, value).expect("a value");
+            }
+            hosts.check()
+        };
+        let (named, launched, ssh) = (("hosts", "a,b"), ("launched", ""), ("ssh", ""));
+        let (keys, token, wait) = (("keys", "k"), ("token-file", "t"), ("hosts-wait", "9"));
+        for good in [&[named, keys, token, wait][..], &[launched, keys, wait], &[named, ssh, wait]]
+        {
+            assert_eq!(of(good), Ok(()));
+        }
+        for (words, why) in [
+            (&[wait][..], "no host is named"),
+            (&[ssh, keys], "no host is named"),
+            (&[launched, named], "--launched takes the hosts of the launcher, and host a is named"),
+            (&[launched, ("ssh-copy", "")], "--launched takes agents that the launcher has"),
+            (&[named, ssh, keys], "agents that ssh starts get keys of this run alone"),
+            (&[named, ssh, token], "agents that ssh starts get keys of this run alone"),
+        ] {
+            let wrong = of(words).expect_err("they contradict each other");
+            assert!(wrong.starts_with(why) && wrong.contains("; "), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn named_keys_are_words_again() {
+        let keys = Keys { folder: Some("k".into()), token_file: Some("t".into()) };
+        let words: Vec<OsString> = keys.words().collect();
+        assert_eq!(words, ["--keys", "k", "--token-file", "t"]);
+        assert_eq!(Keys::default().words().count(), 0);
     }
 }

@@ -5,16 +5,34 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use candor_fleet::{Identity, new_token};
 use candor_plan::shell::quoted;
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Called where no command is named. In a process group of its own ssh cannot ask for a password,
+/// or whether a host's key is right: the terminal would stop it.
+const SSH: &str = "ssh -o BatchMode=yes";
+/// Exit code of ssh where it did not get to the host.
+const NOT_REACHED: i32 = 255;
+/// Exit codes of shells that cannot start a program, or find none.
+const NO_PROGRAM: [i32; 2] = [126, 127];
 
 /// Longest time for an agent to come up, its copy included.
 const START_MAX: Duration = Duration::from_secs(60);
+/// Longest time for agents to end, once their input has: ssh to a host that is gone never does.
+const END_MAX: Duration = Duration::from_secs(10);
+/// Longest wait for each word that a process has said before its end.
+const LATE_MAX: Duration = Duration::from_millis(500);
+/// Time between two looks at a process.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Most lines of a process that went wrong which are told.
+const LINES_MAX: usize = 20;
 
 /// How agents are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,8 +58,9 @@ impl Drop for Agents {
             // The agent sees the end of its input.
             *stdin = None;
         }
+        let until = Instant::now() + END_MAX;
         for (child, _) in &mut self.processes {
-            let _ = child.wait();
+            end(child, until);
         }
     }
 }
@@ -54,34 +73,42 @@ impl Ssh {
     pub fn start(&self, hosts: &[String]) -> Result<Agents, String> {
         let token = new_token().map_err(|error| error.to_string())?;
         let identity = Identity::of_token(&token).map_err(|error| error.to_string())?;
+        let until = Instant::now() + START_MAX;
         let started: Vec<_> = thread::scope(|scope| {
             let starts: Vec<_> =
-                hosts.iter().map(|host| scope.spawn(|| self.agent(host, &token))).collect();
+                hosts.iter().map(|host| scope.spawn(|| self.agent(host, &token, until))).collect();
             starts.into_iter().map(thread::ScopedJoinHandle::join).collect()
         });
         let mut agents = Agents { identity, addresses: Vec::new(), processes: Vec::new() };
+        let mut wrong = None;
         for (host, started) in hosts.iter().zip(started) {
-            let started = started.unwrap_or_else(|_| Err("it could not be waited for".into()));
-            let (child, stdin, port) = started.map_err(|why| format!("{host}: {why}"))?;
-            let name = host.rsplit('@').next().unwrap_or(host);
-            agents.addresses.push(format!("{name}:{port}"));
-            agents.processes.push((child, Some(stdin)));
+            match started.unwrap_or_else(|_| Err("it could not be waited for".into())) {
+                Ok((child, stdin, port)) => {
+                    agents.addresses.push(address(host, port));
+                    agents.processes.push((child, Some(stdin)));
+                }
+                // Those that came up end with this value.
+                Err(why) => _ = wrong.get_or_insert_with(|| format!("{host}: {why}")),
+            }
         }
-        Ok(agents)
+        wrong.map_or(Ok(agents), Err)
+    }
+
+    fn words(&self) -> &str {
+        self.command.as_deref().unwrap_or(SSH)
     }
 
     fn command(&self, host: &str) -> Command {
-        let program = self.command.as_deref().unwrap_or("ssh");
-        let mut words = program.split_whitespace();
+        let mut words = self.words().split_whitespace();
         let mut command = Command::new(words.next().unwrap_or("ssh"));
-        command.args(words).arg(host);
+        command.args(words).arg(word(host));
         // A Ctrl-C is the coordinator's, which sees its agents off.
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.process_group(0).stdout(Stdio::null()).stderr(Stdio::piped());
         command
     }
 
     /// The program on a host, copied there if that is wished.
-    fn program(&self, host: &str) -> Result<String, String> {
+    fn program(&self, host: &str, until: Instant) -> Result<String, String> {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         if !self.copies {
             return Ok(quoted(&own.to_string_lossy()));
@@ -93,49 +120,238 @@ impl Ssh {
              \"{there}.$$\" && mv \"{there}.$$\" \"{there}\""
         );
         let file = File::open(&own).map_err(|why| format!("{}: {why}", own.display()))?;
-        let copied = self.command(host).arg(script).stdin(file).output();
-        let copied = copied.map_err(|why| format!("ssh cannot be started: {why}"))?;
-        match copied.status.success() {
-            true => Ok(format!("\"{there}\"")),
-            false => Err(format!(
-                "candor could not be copied there: {}",
-                String::from_utf8_lossy(&copied.stderr).trim()
-            )),
+        let (mut child, log) = self.started(self.command(host).arg(script).stdin(file))?;
+        match end(&mut child, until) {
+            Some(status) if status.success() => Ok(format!("\"{there}\"")),
+            status => {
+                let said: Vec<String> = late(&log).collect();
+                Err(self.failed(host, "candor could not be copied there", status, &said))
+            }
         }
     }
 
     /// Starts one agent; its process, its input and its port.
-    fn agent(&self, host: &str, token: &str) -> Result<(Child, ChildStdin, u16), String> {
-        let program = self.program(host)?;
+    fn agent(
+        &self,
+        host: &str,
+        token: &str,
+        until: Instant,
+    ) -> Result<(Child, ChildStdin, u16), String> {
+        let program = self.program(host, until)?;
         let mut command = self.command(host);
-        command.arg(format!("exec {program} agent --by-ssh --listen 0"));
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|why| format!("ssh cannot be started: {why}"))?;
-        let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
-        let (Some(mut stdin), Some(stderr)) = (stdin, stderr) else {
-            return Err("ssh has no pipes".into());
-        };
-        stdin.write_all(format!("{token}\n").as_bytes()).map_err(|why| why.to_string())?;
-        let (sender, lines) = mpsc::channel();
-        // Read to its end, so that the agent's log never blocks it.
-        thread::spawn(move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                let _ = sender.send(line);
-            }
-        });
+        let listen = quoted(listen(host));
+        command.arg(format!("exec {program} agent --by-ssh --listen {listen}"));
+        let (mut child, log) = self.started(command.stdin(Stdio::piped()))?;
+        let Some(mut stdin) = child.stdin.take() else { return Err("ssh has no pipes".into()) };
+        // Where nobody takes it, the process has ended, and its words say why.
+        let _ = stdin.write_all(format!("{token}\n").as_bytes());
         let mut said = Vec::new();
-        loop {
-            let Ok(line) = lines.recv_timeout(START_MAX) else {
-                let _ = child.kill();
-                let _ = child.wait();
-                let why = if said.is_empty() { "no agent came up".into() } else { said.join("; ") };
-                return Err(why);
-            };
-            let port = line.rsplit_once("listens on ").and_then(|(_, at)| at.rsplit_once(':'));
-            match port.and_then(|(_, port)| port.parse().ok()) {
-                Some(port) => return Ok((child, stdin, port)),
-                None => said.push(line),
+        while Instant::now() < until {
+            match log.recv_timeout(LOOK_AGAIN) {
+                Ok(line) => match port(&line) {
+                    Some(port) => return Ok((child, stdin, port)),
+                    None => said.push(line),
+                },
+                // A connection that ssh shares keeps the log open, whatever became of this one.
+                Err(RecvTimeoutError::Timeout) if matches!(child.try_wait(), Ok(None)) => {}
+                Err(_) => break,
             }
         }
+        drop(stdin);
+        let status = end(&mut child, until);
+        said.extend(late(&log));
+        Err(self.failed(host, "no agent came up", status, &said))
+    }
+
+    /// Starts a process, and reads its log to the end, so that this never blocks it.
+    fn started(&self, command: &mut Command) -> Result<(Child, Receiver<String>), String> {
+        let child = command.spawn();
+        let mut child =
+            child.map_err(|why| format!("`{}` cannot be started: {why}", self.words()))?;
+        let (sender, log) = mpsc::channel();
+        let stderr = child.stderr.take();
+        thread::spawn(move || {
+            let lines = stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).split(b'\n'));
+            for line in lines.map_while(Result::ok) {
+                let _ = sender.send(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+        });
+        Ok((child, log))
+    }
+
+    /// Why nothing came of a process that has ended, or was ended when its time was over.
+    fn failed(&self, host: &str, what: &str, ended: Option<ExitStatus>, said: &[String]) -> String {
+        let try_it = format!("`{} {} true`", self.words(), word(host));
+        let within = match ended {
+            Some(_) => String::new(),
+            None => format!(" within {} s", START_MAX.as_secs()),
+        };
+        let said: Vec<&str> = said.iter().take(LINES_MAX).map(String::as_str).collect();
+        let said = if said.is_empty() { String::new() } else { format!(": {}", said.join("; ")) };
+        let remedy = match ended.map(|status| status.code()) {
+            None => format!("; see what {try_it} waits for"),
+            Some(Some(NOT_REACHED)) => format!("; {try_it} must go through without a question"),
+            Some(Some(code)) if NO_PROGRAM.contains(&code) && !self.copies => {
+                "; --ssh-copy brings candor there".into()
+            }
+            Some(_) => String::new(),
+        };
+        format!("{what}{within}{said}{remedy}")
+    }
+}
+
+/// Waits for a process until that moment, and then kills it; its status where it ended by itself.
+fn end(child: &mut Child, until: Instant) -> Option<ExitStatus> {
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status),
+            Ok(None) if Instant::now() < until => thread::sleep(LOOK_AGAIN),
+            Ok(None) => break,
+            Err(_) => return None,
+        }
+    }
+    // It leads a group of its own: whatever it has started ends with it.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    let _ = child.wait();
+    None
+}
+
+/// Lines that are still on their way when a process has ended.
+fn late(log: &Receiver<String>) -> impl Iterator<Item = String> + '_ {
+    std::iter::from_fn(|| log.recv_timeout(LATE_MAX).ok()).take(LINES_MAX)
+}
+
+/// The port in the line by which an agent says that it is there.
+fn port(line: &str) -> Option<u16> {
+    let (_, at) = line.rsplit_once("listens on ")?;
+    at.rsplit_once(':')?.1.parse().ok()
+}
+
+/// A host's name without its user, and without the brackets of IPv6.
+fn bare(host: &str) -> &str {
+    let name = host.rsplit('@').next().unwrap_or(host);
+    let within = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    within.unwrap_or(name)
+}
+
+/// A host as ssh takes it: brackets belong to an address with a port, and it knows none.
+fn word(host: &str) -> String {
+    let name = bare(host);
+    host.replace(&format!("[{name}]"), name)
+}
+
+/// True for an address of IPv6, which has several colons.
+fn is_v6(name: &str) -> bool {
+    name.matches(':').count() > 1
+}
+
+/// Where an agent listens so that its host's name leads to it; port 0 takes a free one.
+fn listen(host: &str) -> &'static str {
+    if is_v6(bare(host)) { "[::]:0" } else { "0" }
+}
+
+/// The address of an agent on a host.
+fn address(host: &str, port: u16) -> String {
+    match bare(host) {
+        name if is_v6(name) => format!("[{name}]:{port}"),
+        name => format!("{name}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn by(command: &str) -> Ssh {
+        Ssh { command: Some(command.into()), copies: false }
+    }
+
+    /// Words behind the program.
+    fn words(ssh: &Ssh, host: &str) -> String {
+        let command = ssh.command(host);
+        let args = command.get_args().map(|word| word.display().to_string());
+        args.collect::<Vec<_>>().join(" ")
+    }
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_millis(100)
+    }
+
+    #[test]
+    fn agents_are_reached_where_they_listen() {
+        for (host, listens, reached, word) in [
+            ("node1", "0", "node1:41234", "node1"),
+            ("me@node1", "0", "node1:41234", "me@node1"),
+            ("10.0.0.2", "0", "10.0.0.2:41234", "10.0.0.2"),
+            ("fd00::1", "[::]:0", "[fd00::1]:41234", "fd00::1"),
+            ("[fd00::1]", "[::]:0", "[fd00::1]:41234", "fd00::1"),
+            ("me@fd00::1", "[::]:0", "[fd00::1]:41234", "me@fd00::1"),
+            ("me@[fd00::1]", "[::]:0", "[fd00::1]:41234", "me@fd00::1"),
+        ] {
+            assert_eq!((listen(host), address(host, 41234).as_str()), (listens, reached), "{host}");
+            assert_eq!(words(&by("rsh -l x"), host), format!("-l x {word}"));
+        }
+        let line = "2026-01-01T00:00:00.000Z candor agent 0.1.0 listens on ";
+        for at in ["0.0.0.0:7", "[::]:7"] {
+            assert_eq!(port(&format!("{line}{at}")), Some(7));
+        }
+        assert_eq!((port("Last login: today"), port("it listens on nothing")), (None, None));
+    }
+
+    #[test]
+    fn only_ssh_itself_is_told_to_ask_nothing() {
+        assert_eq!(words(&Ssh::default(), "a"), "-o BatchMode=yes a");
+        assert_eq!(words(&by("ssh"), "a"), "a");
+    }
+
+    #[test]
+    fn a_process_that_does_not_end_is_killed() {
+        let start = |word: &str| {
+            let mut command = Command::new("sleep");
+            command.arg(word).process_group(0).spawn().expect("sleep")
+        };
+        let began = Instant::now();
+        let mut long = start("600");
+        assert_eq!(end(&mut long, soon()), None);
+        let short = end(&mut start("0"), Instant::now() + END_MAX).expect("it ends by itself");
+        assert!(short.success() && began.elapsed() < END_MAX);
+        assert!(long.try_wait().expect("a status").is_some(), "it was killed, and waited for");
+    }
+
+    #[test]
+    fn agents_come_up_and_end_with_their_input() {
+        // The host is what this shell does, and the agent's words are its $0.
+        let host = "echo candor agent listens on 0.0.0.0:7 >&2; cat";
+        let started = by("sh -c").agent(host, "token", Instant::now() + START_MAX);
+        let (mut child, stdin, port) = started.expect("an agent");
+        assert_eq!((port, child.try_wait().expect("a status")), (7, None));
+        drop(stdin);
+        assert!(end(&mut child, Instant::now() + END_MAX).is_some_and(|status| status.success()));
+    }
+
+    #[test]
+    fn an_agent_that_does_not_come_up_is_told_with_a_remedy() {
+        let wrong = |ssh: &str, host: &str, until: Instant| {
+            by(ssh).agent(host, "token", until).expect_err("no agent")
+        };
+        let in_time = || Instant::now() + START_MAX;
+        for (host, why) in [
+            ("echo no key >&2; exit 255", ": no key; `sh -c echo no key"),
+            ("echo no such file >&2; exit 127", ": no such file; --ssh-copy brings candor there"),
+            ("echo wrong >&2; exit 2", ": wrong"),
+            ("exit 2", ""),
+        ] {
+            let wrong = wrong("sh -c", host, in_time());
+            assert!(wrong.starts_with(&format!("no agent came up{why}")), "{wrong}");
+        }
+        let missing = wrong("/nonexistent/ssh", "a", in_time());
+        assert!(missing.starts_with("`/nonexistent/ssh` cannot be started: "), "{missing}");
+        // Names of hosts are files to it, and it waits for ever.
+        let late = wrong("tail -f /dev/null", "a", soon());
+        assert!(late.starts_with("no agent came up within 60 s"), "{late}");
+        assert!(late.ends_with("; see what `tail -f /dev/null a true` waits for"), "{late}");
+        let copying = Ssh { copies: true, ..by("tail -f /dev/null") };
+        let late = copying.agent("a", "token", soon()).expect_err("no copy");
+        assert!(late.starts_with("candor could not be copied there within 60 s"), "{late}");
     }
 }

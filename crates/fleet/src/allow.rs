@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use candor_engine::names;
-use candor_plan::{Job, Plan, Target, TargetKind, Work};
+use candor_plan::{Job, Plan, Target, TargetKind, Tree, Work};
 
 /// Paths and kinds of work that an agent serves.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ impl Allowed {
         }
         self.path(&target.path)?;
         if target.kind == TargetKind::Tree {
-            return Ok(());
+            return target.tree.iter().try_for_each(stays_below);
         }
         for path in names::paths(target) {
             self.path(&path)?;
@@ -113,6 +113,17 @@ impl Allowed {
             ));
         }
         files_of(job).try_for_each(|path| self.path(path))
+    }
+}
+
+/// Checks that the names of a tree lead nowhere else.
+fn stays_below(tree: &Tree) -> Result<(), String> {
+    let mut names = [&tree.root_name, &tree.directory_name, &tree.item_name].into_iter().flatten();
+    match names.find(|name| !name.is_single()) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "`{name}` is not the name of one file or directory; use a name without a slash"
+        )),
     }
 }
 
@@ -174,6 +185,15 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    #[test]
+    fn names_of_a_tree_lead_nowhere_else() {
+        let named = |name: &str| Tree { root_name: name.parse().ok(), ..Tree::default() };
+        assert_eq!(stays_below(&named("r{rank}")), Ok(()));
+        for name in ["../..", "a/b", ".."] {
+            assert!(stays_below(&named(name)).is_err(), "{name}");
+        }
+    }
 
     #[test]
     fn nothing_leads_out_of_what_is_served() {

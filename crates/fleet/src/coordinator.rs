@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use candor_plan::Plan;
-use candor_record::Event;
 
-use crate::message::{Failure, FromAgent, Join, PhaseTask, Reply, Request, ToAgent, Word};
+use crate::client::Client;
+use crate::message::{Failure, FromAgent, PhaseTask, Reply, Request, ToAgent, Word};
 use crate::network::{Arrival, Network};
 use crate::node::{Effect, Node, START_LEAD_NS};
 
@@ -20,12 +20,12 @@ const TICK_NS: u64 = 20_000_000;
 pub struct Asked(u64);
 
 /// Coordinator of hosts that a network reaches.
-pub struct Coordinator<N> {
+pub struct Coordinator<N, C> {
     node: Node,
     network: N,
+    client: C,
     next_id: u64,
     replies: BTreeMap<u64, Reply>,
-    events: Vec<Event>,
     /// Hosts that were lost, each with the moment.
     lost: Vec<(Failure, u64)>,
     rounds: u32,
@@ -35,15 +35,15 @@ pub struct Coordinator<N> {
     is_stopped: bool,
 }
 
-impl<N: Network> Coordinator<N> {
+impl<N: Network, C: Client> Coordinator<N, C> {
     /// Of a network without links.
-    pub fn new(network: N) -> Coordinator<N> {
+    pub fn new(network: N, client: C) -> Coordinator<N, C> {
         Coordinator {
             node: Node::root(),
             network,
+            client,
             next_id: 0,
             replies: BTreeMap::new(),
-            events: Vec::new(),
             lost: Vec::new(),
             rounds: 1,
             sent: None,
@@ -56,9 +56,14 @@ impl<N: Network> Coordinator<N> {
         self.network.now_ns()
     }
 
-    /// Gives hosts their places, by their addresses.
-    pub fn join(&mut self, join: Join) -> Reply {
-        self.ask(Request::Join(join))
+    /// Whom it works for.
+    pub fn client(&self) -> &C {
+        &self.client
+    }
+
+    /// The same, to tell it something.
+    pub fn client_mut(&mut self) -> &mut C {
+        &mut self.client
     }
 
     /// Finds out which hosts see the same files at some paths, and in how many rounds they are to
@@ -111,20 +116,6 @@ impl<N: Network> Coordinator<N> {
         (at_ns, self.begin(Request::Collect))
     }
 
-    /// Waits a moment for the results of the phase under way. Once a host is lost, all others are
-    /// stopped: what is left of the phase is not what the plan asked for.
-    pub fn follow(&mut self, asked: Asked) -> Option<Reply> {
-        let reply = self.answer(asked);
-        if reply.is_some() {
-            return reply;
-        }
-        self.pump(self.now_ns() + TICK_NS);
-        if !self.lost.is_empty() && !std::mem::replace(&mut self.is_stopped, true) {
-            self.word(Word::Stop);
-        }
-        None
-    }
-
     /// The phase that is ready will not begin.
     pub fn discard(&mut self) {
         self.tell(ToAgent::Discard);
@@ -142,7 +133,7 @@ impl<N: Network> Coordinator<N> {
             if let Some(reply) = self.answer(asked) {
                 return reply;
             }
-            self.pump(self.now_ns() + TICK_NS);
+            self.pump();
         }
     }
 
@@ -159,20 +150,15 @@ impl<N: Network> Coordinator<N> {
         self.replies.remove(&asked.0)
     }
 
-    /// Events since the last call.
-    pub fn take_events(&mut self) -> Vec<Event> {
-        std::mem::take(&mut self.events)
-    }
-
     /// Hosts that were lost so far, each with the moment.
     pub fn lost(&self) -> &[(Failure, u64)] {
         &self.lost
     }
 
-    /// Takes what arrives until that moment, or what arrives first.
-    pub fn pump(&mut self, until_ns: u64) {
-        let until_ns = until_ns.min(self.now_ns() + TICK_NS);
-        let arrived = self.network.next(until_ns);
+    /// Takes what arrives first, or nothing for a moment, and passes commands on. Once a host is
+    /// lost, all others are stopped: what is left of the run is not what the plan asked for.
+    pub fn pump(&mut self) {
+        let arrived = self.network.next(self.now_ns() + TICK_NS);
         let (now_ns, mut effects) = (self.now_ns(), Vec::new());
         match arrived {
             Some((child, Arrival::Message(message))) => {
@@ -185,6 +171,12 @@ impl<N: Network> Coordinator<N> {
         }
         self.node.tick(now_ns, &mut effects);
         self.apply(effects);
+        if !self.lost.is_empty() && !std::mem::replace(&mut self.is_stopped, true) {
+            self.word(Word::Stop);
+        }
+        while let Some(word) = self.client.next_word() {
+            self.word(word);
+        }
     }
 
     fn tell(&mut self, message: ToAgent) {
@@ -197,7 +189,7 @@ impl<N: Network> Coordinator<N> {
         for effect in effects {
             match effect {
                 Effect::Up(FromAgent::Reply { id, reply }) => drop(self.replies.insert(id, reply)),
-                Effect::Up(FromAgent::Event(event)) => self.events.push(*event),
+                Effect::Up(FromAgent::Event(event)) => self.client.take(*event),
                 Effect::Up(FromAgent::Lost(lost)) => {
                     let now_ns = self.now_ns();
                     let is_new = |failure: &Failure| {

@@ -8,11 +8,13 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{Engine, Phase, Plan};
-use candor_record::{Event, FleetMember, HostRecord, JobSample, LostHost, Note};
+use candor_record::{FleetMember, HostRecord, LostHost, Note};
 use candor_run::{
-    Channels, Collected, Command, Ready, RunError, Runner, Running, Space, Survey, Task,
+    BlockTraceMode, Channels, Collected, Command, Control, Ready, RunError, Runner, Running, Space,
+    Survey, Task,
 };
 
+use crate::client::RunClient;
 use crate::clock::now_ns;
 use crate::coordinator::{Asked, Coordinator};
 use crate::identity::Identity;
@@ -21,6 +23,7 @@ use crate::message::{
     Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word, host_of,
 };
 use crate::network::{Arrival, Network};
+use crate::probe::PREFIX;
 
 /// Options of a fleet.
 #[derive(Clone, Debug)]
@@ -31,6 +34,8 @@ pub struct FleetOptions {
     pub force: Vec<String>,
     /// Leave out what makes a run slower to start.
     pub at_once: bool,
+    /// How many requests of the devices are traced.
+    pub block_trace: BlockTraceMode,
     /// Agents that are not there yet are waited for so long.
     pub wait: Duration,
 }
@@ -40,7 +45,8 @@ pub const WAIT: Duration = Duration::from_secs(5);
 
 impl Default for FleetOptions {
     fn default() -> Self {
-        FleetOptions { hosts: Vec::new(), force: Vec::new(), at_once: false, wait: WAIT }
+        let block_trace = BlockTraceMode::default();
+        FleetOptions { hosts: vec![], force: vec![], at_once: false, block_trace, wait: WAIT }
     }
 }
 
@@ -85,8 +91,8 @@ impl Network for Sockets {
 
 /// Many hosts that run phases together.
 pub struct Fleet {
-    coordinator: RefCell<Coordinator<Sockets>>,
-    channels: Channels,
+    coordinator: RefCell<Coordinator<Sockets, RunClient>>,
+    control: Control,
     /// Names and facts.
     hosts: Vec<HostRecord>,
     /// For each host, the lowest number of one with the same kernel.
@@ -94,10 +100,6 @@ pub struct Fleet {
     /// For each host, the lowest number of one that sees the same files.
     storage_of: Vec<u32>,
     notes: Vec<Note>,
-    /// Work of each host in the phase under way, as far as events told it: by job.
-    done: HashMap<String, Vec<(u64, u64)>>,
-    /// Sentences that were said.
-    warned: HashSet<String>,
 }
 
 impl Fleet {
@@ -111,18 +113,30 @@ impl Fleet {
         channels: &Channels,
     ) -> Result<Fleet, RunError> {
         let sockets = Sockets::new(identity).map_err(|cause| RunError::Thread { cause })?;
-        let mut coordinator = Coordinator::new(sockets);
+        let client = RunClient::new(channels.clone());
+        let mut coordinator = Coordinator::new(sockets, client);
         let distinct: HashSet<&str> = options.hosts.iter().map(|host| host_of(host)).collect();
-        let reply = coordinator.join(Join {
+        let asked = coordinator.begin(Request::Join(Join {
             names_without_ports: distinct.len() == options.hosts.len(),
             run: run_name(),
             hosts: options.hosts.len() as u32,
             below: options.hosts.clone(),
             force: options.force.clone(),
             at_once: options.at_once,
+            block_trace: options.block_trace,
             wait_ms: options.wait.as_millis() as u64,
             ..Join::default()
-        });
+        }));
+        let reply = loop {
+            if let Some(reply) = coordinator.answer(asked) {
+                break reply;
+            }
+            // Nobody has to clean up yet, and some may not be there.
+            if channels.control.is_over() {
+                return Err(RunError::Interrupted);
+            }
+            coordinator.pump();
+        };
         whole(&coordinator, &reply)?;
         let kernels: HashMap<u32, String> = reply.kernels.into_iter().collect();
         let same = |host: u32| {
@@ -132,13 +146,11 @@ impl Fleet {
         let count = options.hosts.len() as u32;
         Ok(Fleet {
             coordinator: RefCell::new(coordinator),
-            channels: channels.clone(),
+            control: channels.control.clone(),
             hosts: reply.hosts,
             kernel_of: (0..count).map(same).collect(),
             storage_of: (0..count).collect(),
             notes: Vec::new(),
-            done: HashMap::new(),
-            warned: HashSet::new(),
         })
     }
 
@@ -158,81 +170,17 @@ impl Fleet {
         }
         hosts
     }
-
-    /// Adds an interval to what each host has done. Workers of all hosts are in it, host by host;
-    /// once one is lost, nobody asks for more.
-    fn count(&mut self, JobSample { job, workers, .. }: &JobSample) {
-        let hosts = self.hosts.len();
-        if hosts == 0 || workers.is_empty() || !workers.len().is_multiple_of(hosts) {
-            return;
-        }
-        let done = self.done.entry(job.clone()).or_default();
-        done.resize(hosts, (0, 0));
-        for (done, workers) in done.iter_mut().zip(workers.chunks(workers.len() / hosts)) {
-            done.0 += workers.iter().map(|worker| worker.ops).sum::<u64>();
-            done.1 += workers.iter().map(|worker| worker.bytes).sum::<u64>();
-        }
-    }
-
-    /// Passes on what hosts told since the last call.
-    fn pass_events(&mut self) {
-        let events = self.coordinator.borrow_mut().take_events();
-        for event in events {
-            if let Event::Sampled { samples, in_ramp: false, .. } = &event {
-                samples.iter().for_each(|sample| self.count(sample));
-            }
-            self.pass(event);
-        }
-    }
-
-    /// Passes an event on; what several hosts say in the same words is said once.
-    fn pass(&mut self, event: Event) {
-        let is_new = match &event {
-            Event::Warned { sentence } => self.warned.insert(sentence.clone()),
-            _ => true,
-        };
-        if is_new {
-            self.channels.events.send(event);
-        }
-    }
-
-    /// Commands of the user, passed on once each.
-    fn pass_words(&self, told: &mut Vec<Word>) {
-        let control = &self.channels.control;
-        let words = [
-            (Word::Stop, control.is_stopped()),
-            (Word::End, control.is_ended()),
-            (Word::EndPhase, control.ends_phase()),
-        ];
-        for (word, is_said) in words {
-            if is_said && !told.contains(&word) {
-                told.push(word);
-                self.coordinator.borrow_mut().word(word);
-            }
-        }
-    }
-
-    /// Asks all hosts, passing on what they tell and what the user commands meanwhile.
-    fn ask(&mut self, begin: impl FnOnce(&mut Coordinator<Sockets>) -> Asked) -> Reply {
-        let asked = begin(self.coordinator.get_mut());
-        let mut told = Vec::new();
-        loop {
-            if let Some(reply) = self.coordinator.get_mut().answer(asked) {
-                return reply;
-            }
-            let until_ns = now_ns() + 50_000_000;
-            self.coordinator.get_mut().pump(until_ns);
-            self.pass_words(&mut told);
-            self.pass_events();
-        }
-    }
 }
 
 /// Ends with an error where a host failed or is lost.
-fn whole<N: Network>(coordinator: &Coordinator<N>, reply: &Reply) -> Result<(), RunError> {
+fn whole(coordinator: &Coordinator<Sockets, RunClient>, reply: &Reply) -> Result<(), RunError> {
+    // Others fail for being stopped once one is lost.
     let lost = coordinator.lost().iter().map(|(failure, _)| failure);
-    let failures: Vec<&Failure> = reply.failures.iter().chain(lost).collect();
+    let failures: Vec<&Failure> = lost.chain(&reply.failures).collect();
     let Some(first) = failures.first() else { return Ok(()) };
+    if coordinator.lost().is_empty() && coordinator.client().is_stopped() {
+        return Err(RunError::Interrupted);
+    }
     let others = match failures.len() - 1 {
         0 => String::new(),
         1 => "; one other host failed, too".into(),
@@ -263,7 +211,7 @@ impl Runner for Fleet {
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
         let paths = plan.targets.iter().map(|target| target.path.clone()).collect();
-        let name = format!("candor-probe-{}", run_name());
+        let name = format!("{PREFIX}{}", run_name());
         let coordinator = self.coordinator.get_mut();
         let seen = coordinator.probe(paths, name);
         whole(coordinator, &seen)?;
@@ -294,18 +242,15 @@ impl Runner for Fleet {
         };
         let coordinator = self.coordinator.get_mut();
         let reply = coordinator.prepare(task.plan, &message);
-        let ready = whole(coordinator, &reply);
-        self.pass_events();
-        self.notes.extend(reply.notes);
-        if self.channels.control.is_stopped() || ready.is_err() {
+        let is_stopped = self.control.is_stopped();
+        let ready =
+            if is_stopped { Err(RunError::Interrupted) } else { whole(coordinator, &reply) };
+        if ready.is_err() {
             // Those that are ready are not to wait.
-            self.coordinator.get_mut().discard();
+            coordinator.discard();
         }
-        ready?;
-        match self.channels.control.is_stopped() {
-            true => Err(RunError::Interrupted),
-            false => Ok(Box::new(FleetPhase { fleet: self, task: *task, started: None })),
-        }
+        self.notes.extend(reply.notes);
+        ready.map(|()| Box::new(FleetPhase { fleet: self, task: *task, started: None }) as _)
     }
 
     fn owns(&self, _plan: &Plan, _phase: &Phase) -> bool {
@@ -314,14 +259,14 @@ impl Runner for Fleet {
     }
 
     fn measure_memory(&mut self, hosts: &mut [HostRecord]) {
-        let reply = self.ask(|coordinator| coordinator.begin(Request::MeasureMemory));
+        let reply = self.coordinator.get_mut().ask(Request::MeasureMemory);
         for (host, measured) in hosts.iter_mut().zip(reply.hosts) {
             host.memory_copy = measured.memory_copy;
         }
     }
 
     fn close(&mut self) -> Vec<Note> {
-        let reply = self.ask(|coordinator| coordinator.begin(Request::Close));
+        let reply = self.coordinator.get_mut().ask(Request::Close);
         self.notes.extend(reply.notes);
         std::mem::take(&mut self.notes)
     }
@@ -336,8 +281,9 @@ struct FleetPhase<'a> {
 
 impl<'a> Ready<'a> for FleetPhase<'a> {
     fn start(mut self: Box<Self>, _at: Option<Instant>) -> Box<dyn Running + 'a> {
-        self.fleet.done.clear();
-        self.started = Some(self.fleet.coordinator.get_mut().start());
+        let coordinator = self.fleet.coordinator.get_mut();
+        coordinator.client_mut().begin_phase();
+        self.started = Some(coordinator.start());
         self
     }
 }
@@ -345,20 +291,20 @@ impl<'a> Ready<'a> for FleetPhase<'a> {
 impl FleetPhase<'_> {
     fn collected(&self, reply: Reply, start_ns: u64) -> Collected {
         let mut hosts = self.fleet.with_groups(reply.hosts);
-        for (failure, at_ns) in self.fleet.coordinator.borrow().lost() {
-            hosts.push(self.lost(failure, at_ns.checked_sub(start_ns)));
+        let coordinator = self.fleet.coordinator.borrow();
+        for (failure, at_ns) in coordinator.lost() {
+            hosts.push(self.lost(coordinator.client(), failure, at_ns.checked_sub(start_ns)));
         }
         hosts.sort_by_key(|host| host.member.as_ref().map(|member| member.index));
         Collected { measurements: reply.measurements, hosts, notes: reply.notes }
     }
 
     /// Record of a host that was lost: all that was told of it.
-    fn lost(&self, failure: &Failure, at_ns: Option<u64>) -> HostRecord {
+    fn lost(&self, told: &RunClient, failure: &Failure, at_ns: Option<u64>) -> HostRecord {
         let index = failure.host as usize;
         let known = self.fleet.hosts.get(index).cloned().unwrap_or_default();
         let of_job = |job: &candor_plan::Job| {
-            let done = self.fleet.done.get(&job.name).and_then(|done| done.get(index));
-            let (ops, bytes) = done.copied().unwrap_or_default();
+            let (ops, bytes) = told.done(&known.host, &job.name);
             let mut lost = candor_record::Measurement {
                 job: job.name.clone(),
                 workers: job.workers,
@@ -383,13 +329,14 @@ impl FleetPhase<'_> {
 impl Running for FleetPhase<'_> {
     fn collect(mut self: Box<Self>, interim: &mut dyn FnMut(Collected)) -> Collected {
         let Some((start_ns, asked)) = self.started.take() else { return Collected::default() };
-        let (mut told, mut interim_asked) = (Vec::new(), None);
+        let mut interim_asked = None;
         let reply = loop {
             let coordinator = self.fleet.coordinator.get_mut();
-            if let Some(reply) = coordinator.follow(asked) {
+            if let Some(reply) = coordinator.answer(asked) {
                 break reply;
             }
-            if interim_asked.is_none() && self.fleet.channels.control.takes_interim() {
+            coordinator.pump();
+            if interim_asked.is_none() && self.fleet.control.takes_interim() {
                 interim_asked = Some(coordinator.begin(Request::Interim));
             }
             let so_far = interim_asked.and_then(|asked| coordinator.answer(asked));
@@ -397,10 +344,7 @@ impl Running for FleetPhase<'_> {
                 interim_asked = None;
                 interim(self.collected(reply, start_ns));
             }
-            self.fleet.pass_events();
-            self.fleet.pass_words(&mut told);
         };
-        self.fleet.pass_events();
         self.collected(reply, start_ns)
     }
 }
@@ -412,7 +356,7 @@ impl Drop for FleetPhase<'_> {
             // It was never started, or has been collected: hosts that wait for nothing ignore it.
             None => coordinator.discard(),
             Some(_) => {
-                self.fleet.channels.control.send(Command::Stop);
+                self.fleet.control.send(Command::Stop);
                 coordinator.word(Word::Stop);
             }
         }

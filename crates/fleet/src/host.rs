@@ -2,13 +2,14 @@
 //!
 //! Words to a phase that runs do not wait for that thread: they are the control's and the peers'.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use candor_plan::{Phase, Plan};
-use candor_record::{Event, FleetMember, HostRecord};
+use candor_record::{Event, FleetMember, HostRecord, HostWork};
 use candor_run::{
     Collected, Command, Control, HostOptions, Local, PeerNews, Peers, Ready, RunError, Runner,
     Survey, Task, consumed,
@@ -37,7 +38,6 @@ pub struct Host {
     peers: Peers,
     /// Requests for interim results that wait for the next.
     interims: Arc<Mutex<Vec<u64>>>,
-    answer: Answer,
     now_ns: fn() -> u64,
     thread: Option<JoinHandle<()>>,
 }
@@ -75,12 +75,21 @@ impl Host {
             control: control.clone(),
             peers: peers.clone(),
             interims: interims.clone(),
-            answer: answer.clone(),
+            answer,
             log,
         };
         let thread = thread::Builder::new().name("candor/host".into());
-        let thread = Some(thread.spawn(move || executor.run())?);
-        Ok(Host { orders: Some(orders), control, peers, interims, answer, now_ns, thread })
+        let run = move || {
+            let mut place = Place::default();
+            let ran = catch_unwind(AssertUnwindSafe(|| executor.run(&mut place)));
+            if ran.is_err() {
+                // Whoever waits for an answer is to learn that none will come.
+                let failures = place.failed("its runner has panicked".into(), 1).failures;
+                (executor.answer)(FromAgent::Lost(failures));
+            }
+        };
+        let thread = Some(thread.spawn(run)?);
+        Ok(Host { orders: Some(orders), control, peers, interims, now_ns, thread })
     }
 
     /// Takes a message from the node.
@@ -121,13 +130,8 @@ impl Host {
         self.control.send(Command::Stop);
         self.peers.give_up();
         self.orders = None;
-        if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
-            (self.answer)(FromAgent::Lost(vec![Failure {
-                why: "its runner has panicked".into(),
-                exit_code: 1,
-                ..Failure::default()
-            }]));
-        }
+        // A panic of its runner has been told.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -210,14 +214,13 @@ impl Place {
 }
 
 impl Executor {
-    fn run(self) {
-        let mut place = Place::default();
+    fn run(&self, place: &mut Place) {
         // Until the place is known, nothing is there that could be measured.
         while let Ok(order) = self.orders.recv() {
             if let Order::Do(id, Request::Join(join)) = order {
                 place.join = join;
                 let kernels = vec![(place.join.host, kernel())];
-                self.reply(id, Reply { hosts: vec![named(&place)], kernels, ..Reply::default() });
+                self.reply(id, Reply { hosts: vec![named(place)], kernels, ..Reply::default() });
                 break;
             }
         }
@@ -225,12 +228,13 @@ impl Executor {
         let options = HostOptions {
             force: place.join.force.clone(),
             at_once: place.join.at_once,
+            block_trace: place.join.block_trace,
             ..HostOptions::default()
         };
         let answer = self.answer.clone();
         let take = move |event: &Event| {
             if passes(event) {
-                answer(FromAgent::Event(Box::new(event.clone())));
+                answer(FromAgent::Event(Box::new(with_work(event.clone()))));
             }
         };
         consumed(&self.control, take, |channels| {
@@ -238,7 +242,7 @@ impl Executor {
                 Local::new(&options, channels).among(self.peers.clone(), place.join.name());
             while let Ok(order) = self.orders.recv() {
                 if let Order::Do(id, request) = order {
-                    self.request(&mut local, &mut place, id, request);
+                    self.request(&mut local, place, id, request);
                 }
             }
             local.close();
@@ -406,6 +410,16 @@ fn passes(event: &Event) -> bool {
             | Event::Warned { .. }
             | Event::Noted { .. }
     )
+}
+
+/// An event with what this host has done in it: joined with others', it does not tell any more.
+fn with_work(mut event: Event) -> Event {
+    if let Event::Sampled { samples, hosts, .. } = &mut event
+        && let [host] = &mut hosts[..]
+    {
+        host.work = samples.iter().map(HostWork::of).collect();
+    }
+    event
 }
 
 /// The number that this kernel drew when it booted; nothing where it tells none.

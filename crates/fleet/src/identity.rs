@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity as Shown};
 
@@ -82,7 +83,8 @@ impl Identity {
     /// # Errors
     /// The token is short.
     pub fn of_token(token: &str) -> Result<Identity, KeyError> {
-        Identity::of_token_until(token, SystemTime::now() + 365 * CLOCKS_DIFFER)
+        // An agent has one for as long as it runs, and whoever knows the token can make another.
+        Identity::of_token_until(token, SystemTime::now() + 20 * 365 * CLOCKS_DIFFER)
     }
 
     fn of_token_until(token: &str, until: SystemTime) -> Result<Identity, KeyError> {
@@ -92,7 +94,6 @@ impl Identity {
         let seed = Sha256::new().chain_update("candor fleet 1\0").chain_update(token).finalize();
         let key = [&PKCS8_HEAD[..], &seed[..]].concat();
         let authority = KeyPair::try_from(key).map_err(unusable)?;
-        // Whoever knows the token makes a certificate for each run.
         Identity::signed_by(&authority, until)
     }
 
@@ -132,7 +133,7 @@ impl Identity {
     /// Reads a folder of keys.
     ///
     /// # Errors
-    /// A file is not there, or not this user's alone to read.
+    /// A file is not there, or not this user's to read.
     pub fn read(folder: &Path) -> Result<Identity, KeyError> {
         let read = |name: &str| {
             let path = folder.join(name);
@@ -187,7 +188,7 @@ impl Identity {
         let chain = CertificateDer::from_pem_slice(self.certificate.as_bytes());
         let key = PrivateKeyDer::from_pem_slice(self.key.as_bytes()).map_err(unusable)?;
         let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
+            .with_protocol_versions(&[&TLS13])
             .map_err(unusable)?
             .with_client_cert_verifier(verifier)
             .with_single_cert(vec![chain.map_err(unusable)?], key)

@@ -7,6 +7,7 @@
 
 mod allow;
 mod caller;
+mod client;
 mod clock;
 mod coordinator;
 mod fleet;

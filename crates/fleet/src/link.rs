@@ -36,7 +36,7 @@ pub const VERSION_HEADER: &str = "candor-version";
 /// Port of an agent, unless another is named.
 pub const PORT: u16 = 4730;
 
-/// Longest time to reach an agent.
+/// Longest time to reach an agent, and for its answer to a chore.
 const CONNECT_MAX: Duration = Duration::from_secs(5);
 /// Time between two tries to reach an agent that is not there yet.
 const CONNECT_AGAIN: Duration = Duration::from_millis(200);
@@ -213,8 +213,13 @@ async fn tell_one(identity: &Identity, address: &str, chore: Chore) -> Result<()
     });
     let request = Request::new(tokio_stream::empty::<Frame>());
     let codec = ProstCodec::<Frame, Frame>::default();
-    let told = grpc.streaming(request, path, codec).await;
-    told.map(drop).map_err(|status| said(&status))
+    // One that is stopped still has connections.
+    let told = tokio::time::timeout(CONNECT_MAX, grpc.streaming(request, path, codec)).await;
+    told.map_err(|_| no_answer())?.map(drop).map_err(|status| said(&status))
+}
+
+fn no_answer() -> String {
+    format!("no answer within {} s", CONNECT_MAX.as_secs())
 }
 
 /// A connection to an agent.
@@ -227,7 +232,7 @@ async fn connect(identity: &Identity, address: &str) -> Result<Grpc<Channel>, St
         .tls_config(identity.client())
         .map_err(|error| reason(&error))?;
     let channel = tokio::time::timeout(CONNECT_MAX, endpoint.connect()).await;
-    let channel = channel.map_err(|_| format!("no answer within {} s", CONNECT_MAX.as_secs()))?;
+    let channel = channel.map_err(|_| no_answer())?;
     let mut grpc = Grpc::new(channel.map_err(|error| reason(&error))?)
         .max_decoding_message_size(FRAME_MAX + 1024)
         .max_encoding_message_size(FRAME_MAX + 1024);

@@ -7,11 +7,12 @@ use std::path::PathBuf;
 
 use candor_plan::{Phase, Plan};
 use candor_record::{Event, HostRecord, Measurement, Note};
+use candor_run::BlockTraceMode;
 use serde::{Deserialize, Serialize};
 
 /// Version of these messages and, behind the point, a fingerprint of the schema of reports, which
 /// have the plan in them. Both ends of a link have the same.
-pub const PROTOCOL: &str = concat!("1.", env!("CANDOR_SCHEMA"));
+pub const PROTOCOL: &str = concat!("2.", env!("CANDOR_SCHEMA"));
 
 /// From whoever leads to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -131,6 +132,8 @@ pub struct Join {
     pub force: Vec<String>,
     /// Leave out what makes a run slower to start.
     pub at_once: bool,
+    /// How many requests of the devices are traced.
+    pub block_trace: BlockTraceMode,
 }
 
 impl Join {

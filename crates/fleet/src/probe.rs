@@ -6,6 +6,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+/// Beginning of the name of each probe.
+pub const PREFIX: &str = "candor-probe-";
+
 /// Probes of this host, removed when this is dropped.
 #[derive(Debug, Default)]
 pub struct Probes {
@@ -21,8 +24,11 @@ impl Probes {
     /// Puts a probe into the directory of each path.
     ///
     /// # Errors
-    /// A directory in which nothing can be made.
+    /// A directory in which nothing can be made, or a name that leads elsewhere.
     pub fn put(paths: &[PathBuf], name: &str, host: u32) -> Result<Probes, String> {
+        if name.contains('/') || !name.starts_with(PREFIX) {
+            return Err(format!("`{name}` is no name of a probe: {PREFIX} and no slash"));
+        }
         let directories = paths.iter().map(|path| directory(path)).collect();
         let mut probes = Probes { name: name.into(), host, directories, made: Vec::new() };
         for directory in probes.directories.iter().flatten() {
@@ -106,9 +112,11 @@ mod tests {
         std::fs::create_dir(&own).expect("made");
         let paths = [shared.join("file"), own.join("a/b"), PathBuf::from("/dev/null")];
         let put = |paths: &[PathBuf], host| Probes::put(paths, "candor-probe-x", host);
+        let put_as = |name| Probes::put(&paths, name, 1);
         let first = put(&paths[..1], 3).expect("put");
         let second = put(&paths, 7).expect("put");
         std::fs::write(shared.join(".candor-probe-y-1"), "").expect("another run's");
+        assert!(put_as("candor-probe-/../x").is_err() && put_as("x").is_err());
         assert_eq!(first.seen(), [3]);
         assert_eq!(second.seen(), [3, 7, 7]);
         drop((first, second));

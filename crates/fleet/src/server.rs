@@ -13,9 +13,10 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use candor_plan::Plan;
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -42,8 +43,11 @@ const HANDSHAKES_MAX: usize = 64;
 const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
 /// Frames that wait for one end of a call.
 const QUEUE_MAX: usize = 256;
-/// Time that the process of a run has to clean up, once nobody leads it.
-const CLEAN_UP_MAX: Duration = Duration::from_secs(6);
+/// Time that the process of a run has to end without using a CPU, once nobody leads it: one that
+/// removes many files uses it.
+const IDLE_MAX: Duration = Duration::from_secs(6);
+/// Time that it has in all.
+const CLEAN_UP_MAX: Duration = Duration::from_secs(600);
 
 /// Options of an agent.
 pub struct Options {
@@ -136,12 +140,13 @@ pub fn serve(
         };
         let ended = agent.ended.clone();
         let (busy, interrupt) = (agent.busy.clone(), agent.interrupt.clone());
+        let told = log.clone();
         let stop = async move {
             let reason = tokio::select! {
                 signal = signal() => signal,
                 _ = ended.acquire() => "no more is to come",
             };
-            log(&format!("candor agent ends: {reason}"));
+            told(&format!("candor agent ends: {reason}"));
         };
         let incoming = ReceiverStream::new(accepted);
         let server =
@@ -151,9 +156,13 @@ pub fn serve(
             () = stop => {}
             _ = server.serve_with_incoming(agent, incoming) => {}
         }
-        // Calls live as long as the runtime does; a run that goes on cleans up before that.
+        // Calls live as long as the runtime does; a run that goes on cleans up before that, and
+        // what is left of one that was killed is removed for it.
         interrupt.notify_waiters();
-        let _ = tokio::time::timeout(CLEAN_UP_MAX, busy.lock()).await;
+        tokio::select! {
+            _ = busy.lock() => {}
+            reason = signal() => log(&format!("ends at once: {reason} again")),
+        }
         Ok(())
     })
 }
@@ -344,15 +353,7 @@ impl Run {
             () = self.agent.interrupt.notified() => Some("it was interrupted".into()),
         };
         // Its input is closed by now: it cleans up and ends.
-        let ended = tokio::time::timeout(CLEAN_UP_MAX, self.child.wait()).await;
-        let how = match ended {
-            Ok(Ok(status)) => status.to_string(),
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => {
-                let _ = self.child.kill().await;
-                "killed, since it did not end".into()
-            }
-        };
+        let how = self.end().await;
         let why = why.unwrap_or_else(|| how.clone());
         (self.agent.log)(&format!("run ended: {why}; {how}"));
         if !how.starts_with("exit status: 0") {
@@ -370,6 +371,32 @@ impl Run {
 }
 
 impl Run {
+    /// Waits for the end of the process, and ends what it started; how it ended.
+    async fn end(&mut self) -> String {
+        let group = self.child.id().and_then(|pid| Pid::from_raw(pid as i32));
+        let (began, mut idle_since, mut used) = (Instant::now(), Instant::now(), None);
+        let how = loop {
+            match tokio::time::timeout(Duration::from_millis(500), self.child.wait()).await {
+                Ok(Ok(status)) => break status.to_string(),
+                Ok(Err(error)) => break error.to_string(),
+                Err(_) => {}
+            }
+            let uses = group.and_then(cpu_ticks);
+            if uses != std::mem::replace(&mut used, uses) {
+                idle_since = Instant::now();
+            }
+            if idle_since.elapsed() >= IDLE_MAX || began.elapsed() >= CLEAN_UP_MAX {
+                let _ = self.child.kill().await;
+                break "killed, since it did not end".into();
+            }
+        };
+        if let Some(group) = group {
+            // Programs of jobs are of its group; most often there is none any more.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        how
+    }
+
     /// Removes the files that a killed process has left, as far as this agent serves their places.
     async fn remove_files(&self, plan: Option<Plan>) {
         let Some(mut plan) = plan else { return };
@@ -380,6 +407,15 @@ impl Run {
             (self.agent.log)(&format!("{}: {}; {}", note.asked, note.did, note.why));
         }
     }
+}
+
+/// CPU time of a process, in ticks; none where it has ended.
+fn cpu_ticks(process: Pid) -> Option<u64> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // Its name may have blanks.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let (user, system) = (fields.split(' ').nth(12)?, fields.split(' ').nth(13)?);
+    Some(user.parse::<u64>().ok()? + system.parse::<u64>().ok()?)
 }
 
 /// From the call to the process, noting the plan that passes; the reason of the end.

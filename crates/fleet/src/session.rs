@@ -10,6 +10,9 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
+use bytes::Bytes;
+use candor_record::Note;
+
 use crate::allow::Allowed;
 use crate::caller::Log;
 use crate::clock::now_ns;
@@ -19,7 +22,7 @@ use crate::link::{Arrived, Links};
 use crate::message::{FromAgent, ToAgent};
 use crate::network::Arrival;
 use crate::node::{Effect, Node};
-use crate::wire;
+use crate::wire::{self, WireError};
 
 /// Longest time between two looks at who is silent.
 const TICK: Duration = Duration::from_millis(50);
@@ -69,7 +72,13 @@ pub fn serve(
                 why = reason;
                 session.is_over = true;
             }
-            Ok(Input::Here(message)) => node.take_from_child(now_ns(), 0, *message, &mut effects),
+            Ok(Input::Here(message)) => match *message {
+                FromAgent::Lost(failures) => {
+                    let why = failures.first().map_or("", |failure| &failure.why);
+                    node.child_lost(0, why, &mut effects);
+                }
+                message => node.take_from_child(now_ns(), 0, message, &mut effects),
+            },
             Ok(Input::Below(Arrived { child, arrival, .. })) => match arrival {
                 Arrival::Message(message) => {
                     node.take_from_child(now_ns(), child, *message, &mut effects);
@@ -80,8 +89,8 @@ pub fn serve(
             Err(RecvTimeoutError::Disconnected) => session.is_over = true,
         }
         node.tick(now_ns(), &mut effects);
-        for effect in effects {
-            session.apply(effect)?;
+        if let Some(error) = effects.into_iter().find_map(|effect| session.apply(effect).err()) {
+            (why, session.is_over) = (Some(error.to_string()), true);
         }
     }
     // Those below see that their calls end, and clean up meanwhile.
@@ -105,7 +114,7 @@ impl<W: Write> Session<W> {
     fn apply(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Up(message) => {
-                let body = wire::encode(&message).map_err(io::Error::other)?;
+                let body = encoded(message)?;
                 match wire::write(&mut self.output, &body) {
                     // Nobody listens any more; the end of the input follows.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_over = true,
@@ -129,6 +138,28 @@ impl<W: Write> Session<W> {
         }
         Ok(())
     }
+}
+
+/// A message as bytes. Of results that are too long for one, what each host sampled is left out:
+/// counts and latencies are whole without it.
+fn encoded(mut message: FromAgent) -> io::Result<Bytes> {
+    let encoded = wire::encode(&message);
+    let (Err(WireError::Long { length, most }), FromAgent::Reply { reply, .. }) =
+        (&encoded, &mut message)
+    else {
+        return encoded.map_err(io::Error::other);
+    };
+    for host in &mut reply.hosts {
+        host.during.clear();
+        host.measurements.iter_mut().for_each(|of| of.samples.clear());
+    }
+    reply.notes.push(Note {
+        asked: "counters of each interval of each host".into(),
+        did: "those of some hosts are left out".into(),
+        why: format!("results of {length} bytes are longer than a message, {most} bytes"),
+        place: None,
+    });
+    wire::encode(&message).map_err(io::Error::other)
 }
 
 /// Reads messages until the input ends.

@@ -14,6 +14,7 @@ use std::rc::Rc;
 use candor_plan::{Phase, Plan};
 use candor_record::{FleetMember, HostRecord, Measurement};
 
+use crate::client::Client;
 use crate::coordinator::Coordinator;
 use crate::message::{FromAgent, Join, PhaseTask, Reply, Request, ToAgent, Word};
 use crate::network::{Arrival, Network};
@@ -560,6 +561,17 @@ impl Network for Simulated {
     }
 }
 
+/// A client that commands nothing.
+struct Nobody;
+
+impl Client for Nobody {
+    fn take(&mut self, _event: candor_record::Event) {}
+
+    fn next_word(&mut self) -> Option<Word> {
+        None
+    }
+}
+
 /// Outcome of a simulated run.
 struct Ran {
     world: Rc<RefCell<World>>,
@@ -579,9 +591,10 @@ fn run(agents: usize, seed: u64, weather: Weather, faults: &[(u64, usize, Fault)
     for (at_ns, agent, fault) in faults {
         world.borrow_mut().schedule(*at_ns, Event::Fault { agent: *agent, fault: *fault });
     }
-    let mut coordinator = Coordinator::new(Simulated(world.clone()));
+    let mut coordinator = Coordinator::new(Simulated(world.clone()), Nobody);
     let below = (0..agents).map(|agent| agent.to_string()).collect();
-    let joined = coordinator.join(Join { hosts: agents as u32, below, ..Join::default() });
+    let join = Join { hosts: agents as u32, below, ..Join::default() };
+    let joined = coordinator.ask(Request::Join(join));
     let phase = Phase::default();
     let plan = Plan { hosts: agents as u32, phases: vec![phase.clone()], ..Plan::default() };
     let task = PhaseTask { plan: None, phase, index: Some(0), repeat: 0, follow_up: false };
@@ -601,9 +614,10 @@ fn run(agents: usize, seed: u64, weather: Weather, faults: &[(u64, usize, Fault)
         let (at_ns, asked) = coordinator.start();
         started_ns = at_ns;
         reply = loop {
-            if let Some(reply) = coordinator.follow(asked) {
+            if let Some(reply) = coordinator.answer(asked) {
                 break reply;
             }
+            coordinator.pump();
         };
     }
     coordinator.ask(Request::Close);

@@ -43,10 +43,12 @@ pub enum WireError {
     #[error("a message makes no sense: {0}")]
     Document(serde_json::Error),
     /// More than a frame may have.
-    #[error("a message has {length} bytes, more than {FRAME_MAX}")]
+    #[error("a message has {length} bytes, more than {most}")]
     Long {
         /// Length in bytes.
         length: usize,
+        /// Most bytes that it may have.
+        most: usize,
     },
 }
 
@@ -57,15 +59,18 @@ pub enum WireError {
 pub fn encode(message: &impl Serialize) -> Result<Bytes, WireError> {
     let mut bytes = vec![PLAIN];
     serde_json::to_writer(&mut bytes, message).map_err(WireError::Document)?;
+    fits(bytes.len(), UNPACKED_MAX)?;
     if bytes.len() >= PACKED_FROM {
         let mut packed = vec![ZSTD];
         zstd::stream::copy_encode(&bytes[1..], &mut packed, 1).map_err(WireError::Packed)?;
         bytes = packed;
     }
-    match bytes.len() {
-        ..=FRAME_MAX => Ok(bytes.into()),
-        length => Err(WireError::Long { length }),
-    }
+    fits(bytes.len(), FRAME_MAX)?;
+    Ok(bytes.into())
+}
+
+fn fits(length: usize, most: usize) -> Result<(), WireError> {
+    if length > most { Err(WireError::Long { length, most }) } else { Ok(()) }
 }
 
 /// The message of some bytes.
@@ -80,10 +85,8 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
             let unpacker = zstd::stream::Decoder::new(packed).map_err(WireError::Packed)?;
             let mut bounded = unpacker.take(UNPACKED_MAX as u64 + 1);
             bounded.read_to_end(&mut document).map_err(WireError::Packed)?;
-            match document.len() {
-                ..=UNPACKED_MAX => serde_json::from_slice(&document).map_err(WireError::Document),
-                length => Err(WireError::Long { length }),
-            }
+            fits(document.len(), UNPACKED_MAX)?;
+            serde_json::from_slice(&document).map_err(WireError::Document)
         }
         _ => Err(WireError::Unmarked { length: bytes.len() }),
     }
@@ -110,9 +113,8 @@ pub fn read(pipe: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
         read => read?,
     }
     let length = u32::from_le_bytes(length) as usize;
-    if length > FRAME_MAX {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, WireError::Long { length }));
-    }
+    let fits = fits(length, FRAME_MAX);
+    fits.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
     let mut body = vec![0; length];
     pipe.read_exact(&mut body)?;
     Ok(Some(body))

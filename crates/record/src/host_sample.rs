@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fmt::ratio;
-use crate::{CpuTimes, Snapshot};
+use crate::{CpuTimes, JobSample, Snapshot, WorkerSample};
 
 /// CPUs and devices of one host within an interval.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,6 +22,28 @@ pub struct HostSample {
     pub cpus_busy: Vec<f64>,
     /// The devices below the targets.
     pub devices: Vec<DeviceSample>,
+    /// Work of this host's workers, by job; absent where it is the only host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<HostWork>,
+}
+
+/// Work of one host for a job within an interval.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostWork {
+    /// Name of the job.
+    pub job: String,
+    /// Operations that completed, flushes apart.
+    pub ops: u64,
+    /// Bytes that they moved.
+    pub bytes: u64,
+}
+
+impl HostWork {
+    /// The work of all workers of a sample.
+    pub fn of(sample: &JobSample) -> HostWork {
+        let sum = |of: fn(&WorkerSample) -> u64| sample.workers.iter().map(of).sum();
+        HostWork { job: sample.job.clone(), ops: sum(|of| of.ops), bytes: sum(|of| of.bytes) }
+    }
 }
 
 /// Time of all CPUs within an interval, by what they did: shares from 0 to 1.
@@ -81,6 +103,7 @@ impl HostSample {
             cpu_shares: before.cpu.zip(after.cpu).map(|(then, now)| shares(&then, &now)),
             cpus_busy: cpus.map(|(then, now)| busy(then, now)).collect(),
             devices: after.devices.iter().filter_map(device).collect(),
+            work: Vec::new(),
         }
     }
 }

@@ -196,13 +196,15 @@ pub fn create_parents(path: &Path) -> io::Result<()> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)
 }
 
-/// Makes a directory where there is none.
+/// Makes a directory where there is none. A link is none: it leads out of where the names are to
+/// be.
 ///
 /// # Errors
 /// The kernel's, or something else is there.
 pub fn create_directory(path: &Path) -> io::Result<()> {
+    let is_there = || path.symlink_metadata().is_ok_and(|found| found.is_dir());
     match std::fs::create_dir(path) {
-        Err(error) if is_taken(&error) && path.is_dir() => Ok(()),
+        Err(error) if is_taken(&error) && is_there() => Ok(()),
         made => made,
     }
 }

@@ -8,12 +8,14 @@ use candor_observe::trace::{BlockTracer, Budget};
 use candor_record::Facts;
 use candor_record::facts::Missing;
 use candor_record::requests::RequestStats;
+use serde::{Deserialize, Serialize};
 
 /// The share of one CPU that tracing requests may take.
 const SHARE: f64 = 0.0025;
 
 /// How many requests of the devices are traced.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum BlockTraceMode {
     /// As many as a quarter of a percent of a CPU allows.
     #[default]

@@ -122,7 +122,8 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
         let session = session_of_everything(token.trim());
         let listen = listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
         let listening = Listening::on(listen).map_err(|error| error.to_string())?;
-        let own = format!("127.0.0.1:{}", listening.port());
+        let loopback = if listen.is_ipv6() { "[::1]" } else { "127.0.0.1" };
+        let own = format!("{loopback}:{}", listening.port());
         let quitter = identity.clone();
         std::thread::spawn(move || {
             // Whatever comes, the end of the input is the end of the connection.
@@ -235,6 +236,14 @@ pub fn session_of_everything(token: &str) -> SessionCommand {
     // Words are for all to see, variables for this user only.
     let variables = vec![("CANDOR_TOKEN".into(), token.into())];
     SessionCommand { program, words: words.into(), variables }
+}
+
+/// The same, where all agents have keys: those that were named, else those of the environment.
+pub fn session_of_everything_by(keys: &Keys) -> SessionCommand {
+    let mut session = session_of_everything("");
+    session.variables.clear();
+    session.words.extend(keys.words());
+    session
 }
 
 /// One line of the agent's log, with the time.

@@ -4,7 +4,8 @@
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::thread::JoinHandle;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, Met, ServeOptions};
 
@@ -16,11 +17,18 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use super::host::HostEnvironment;
 use crate::commands::agent;
-use crate::hosts::Hosts;
+use crate::hosts::{Hosts, Keys};
 use crate::screen;
 
 /// Shells and scripts around a rank's process that are looked through, one above the other.
 const SHELLS_MAX: u32 = 16;
+
+/// Longest time for this process's own agent to end: its run has ten minutes to clean up.
+const OWN_MAX: Duration = Duration::from_secs(610);
+/// The same where the agent has not heard that it is to end.
+const DEAF_MAX: Duration = Duration::from_secs(10);
+/// Time between two looks whether it has.
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Words of a tool, and the hosts of its launcher.
 pub struct Led {
@@ -38,30 +46,50 @@ pub struct Launch {
     pub options: FleetOptions,
     /// Ranks on each of them.
     pub ranks_per_host: u32,
-    own: Option<JoinHandle<()>>,
+    own: OwnAgent,
     /// Kept until all have done what they met for.
     _met: Option<Met>,
 }
 
+/// The agent of the first process's host, a thread of that process.
+struct OwnAgent {
+    thread: JoinHandle<()>,
+    port: u16,
+}
+
 impl Drop for Launch {
     fn drop(&mut self) {
+        let quit = |to: &[String]| candor_fleet::tell(&self.identity, to, Chore::Quit);
+        let OwnAgent { thread, port } = &self.own;
+        // This host may not reach itself by the address that others have for it.
+        let is_deaf = !quit(&[format!("127.0.0.1:{port}")]).is_empty();
         // An agent that does not hear it ends with its launcher.
-        let _ = candor_fleet::tell(&self.identity, &self.options.hosts, Chore::Quit);
-        let _ = self.own.take().map(JoinHandle::join);
+        let _ = quit(&self.options.hosts);
+        let until = Instant::now() + if is_deaf { DEAF_MAX } else { OWN_MAX };
+        while !thread.is_finished() && Instant::now() < until {
+            thread::sleep(LOOK_AGAIN);
+        }
     }
 }
 
 /// The words with the ranks of the launcher; else the exit code of a process that has nothing more
 /// to do, or of ranks that cannot be had.
-pub fn led(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Led, u8> {
+pub fn led(argv: &[OsString], hosts: &Hosts, (tool, wrong): (&str, u8)) -> Result<Led, u8> {
     let alone = |argv: Vec<OsString>| Led { argv, fleet: None };
     let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(alone(argv.to_owned())) };
     let Launched { by, rank, size, .. } = of;
+    if let Err(why) = check_keys(&hosts.keys, by) {
+        screen::tell(&format!("{tool}: {why}\n"));
+        return Err(wrong);
+    }
     let fleet = match of.is_on_one_host() {
         true if rank > 0 => return Err(0),
         true => None,
         false => match met(&of) {
-            Ok(Some(fleet)) => Some(fleet),
+            Ok(Some(mut fleet)) => {
+                fleet.options.wait = hosts.wait();
+                Some(fleet)
+            }
             Ok(None) => return Err(0),
             Err(why) => {
                 screen::tell(&format!("{tool}: rank {rank} of {by} on several hosts: {why}\n"));
@@ -102,15 +130,17 @@ pub enum Part {
 const POD: &str = "JOB_COMPLETION_INDEX";
 const PODS: &str = "CANDOR_JOB_HOSTS";
 
-/// Finds this process's part among those that a launcher, or a job of Kubernetes, has started.
+/// Finds this process's part among those that a launcher, or a job of Kubernetes, has started. Pods
+/// take the keys that are named.
 ///
 /// # Errors
 /// They cannot meet, in a sentence.
-pub fn part() -> Result<Part, String> {
+pub fn part(keys: &Keys) -> Result<Part, String> {
     if let (Ok(pod), Ok(pods)) = (std::env::var(POD), std::env::var(PODS)) {
-        return of_pods(&pod, &pods);
+        return of_pods(&pod, &pods, keys);
     }
     let Some(of) = launcher::detect(&HostEnvironment) else { return Ok(Part::Alone) };
+    check_keys(keys, of.by)?;
     match of.is_on_one_host() {
         true if of.rank > 0 => Ok(Part::Over),
         true => Ok(Part::Alone),
@@ -118,18 +148,17 @@ pub fn part() -> Result<Part, String> {
     }
 }
 
-/// Pods know each other by their names, and share a token.
-fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
+/// Pods know each other by their names, and have the same keys or token.
+fn of_pods(pod: &str, pods: &str, keys: &Keys) -> Result<Part, String> {
     let mut hosts = Hosts::default();
     hosts.add(pods).map_err(|why| format!("{PODS}: {why}"))?;
-    let identity = hosts.keys.identity()?;
+    let identity = keys.identity()?;
     let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, candor_fleet::PORT)));
     let listening = listening.map_err(|error| error.to_string())?;
-    let token = std::env::var("CANDOR_TOKEN").unwrap_or_default();
+    let port = listening.port();
     let serve = {
-        let identity = identity.clone();
+        let (identity, session) = (identity.clone(), agent::session_of_everything_by(keys));
         move || {
-            let session = agent::session_of_everything(&token);
             let allowed = Allowed { everything: true, ..Allowed::default() };
             let options = ServeOptions { session, allowed, once: false };
             candor_fleet::serve(listening, &identity, options, agent::log)
@@ -139,9 +168,9 @@ fn of_pods(pod: &str, pods: &str) -> Result<Part, String> {
     if pod.trim() != "0" {
         return serve().map(|()| Part::Over);
     }
-    let own = std::thread::spawn(move || drop(serve()));
+    let own = OwnAgent { thread: thread::spawn(move || drop(serve())), port };
     let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
-    let launch = Launch { identity, options, ranks_per_host: 1, own: Some(own), _met: None };
+    let launch = Launch { identity, options, ranks_per_host: 1, own, _met: None };
     Ok(Part::Leads(Box::new(launch)))
 }
 
@@ -165,6 +194,7 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     });
     let met = candor_fleet::meet(rank, size, &mine)?;
     let Some(listening) = listening else { return Ok(None) };
+    let port = listening.port();
     let leaders = met.texts.iter().filter(|text| !text.is_empty()).map(|text| {
         let mut parts = text.split('|');
         (parts.next().unwrap_or_default(), parts.next().unwrap_or_default(), parts.next())
@@ -186,13 +216,25 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     if rank > 0 {
         return serve().map(|()| None);
     }
-    let own = std::thread::spawn(move || {
+    let thread = thread::spawn(move || {
         // A coordinator that cannot reach its own agent says so.
         let _ = serve();
     });
+    let own = OwnAgent { thread, port };
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let ranks_per_host = of.size_here.unwrap_or(size / options.hosts.len().max(1) as u32);
-    Ok(Some(Launch { identity, options, ranks_per_host, own: Some(own), _met: Some(met) }))
+    Ok(Some(Launch { identity, options, ranks_per_host, own, _met: Some(met) }))
+}
+
+/// Refuses keys that are named where a launcher's processes have those of their meeting.
+fn check_keys(keys: &Keys, by: &str) -> Result<(), String> {
+    match keys.are_named() {
+        true => Err(format!(
+            "the processes that {by} has started get keys of this run alone, and others are \
+             named; remove --keys and --token-file"
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Checks that all hosts have the same number of ranks.
@@ -276,6 +318,35 @@ mod tests {
             why.starts_with("it has started 1 on one and 3 on another of the 3 hosts"),
             "{why}"
         );
+    }
+
+    #[test]
+    fn keys_are_those_of_the_meeting() {
+        assert_eq!(check_keys(&Keys::default(), "srun"), Ok(()));
+        let named = Keys { folder: Some("k".into()), ..Keys::default() };
+        let why = check_keys(&named, "srun").expect_err("named");
+        assert!(why.starts_with("the processes that srun has started get keys of this"), "{why}");
+    }
+
+    #[test]
+    fn the_own_agent_ends_where_its_host_does_not_reach_itself() {
+        let identity = Identity::of_token("a token of this test").expect("keys");
+        let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
+        let listening = listening.expect("a port");
+        let (port, of_agent) = (listening.port(), identity.clone());
+        let (sender, ended) = std::sync::mpsc::channel();
+        let thread = thread::spawn(move || {
+            let session = candor_fleet::SessionCommand::default();
+            let options = ServeOptions { session, allowed: Allowed::default(), once: false };
+            candor_fleet::serve(listening, &of_agent, options, |_| {}).expect("it serves");
+            sender.send(()).expect("somebody waits");
+        });
+        // Nobody listens there.
+        let hosts = vec!["127.0.0.1:1".to_owned()];
+        let options = FleetOptions { hosts, ..FleetOptions::default() };
+        let own = OwnAgent { thread, port };
+        drop(Launch { identity, options, ranks_per_host: 1, own, _met: None });
+        assert_eq!(ended.try_recv(), Ok(()));
     }
 
     #[test]

@@ -127,7 +127,7 @@ pub fn ranked(argv: &[OsString], (tool, wrong): (&str, u8)) -> Result<Ranked, u8
         return Ok(Ranked { argv, hosts });
     }
     put(&mut argv, ranks);
-    let Launched { argv, fleet } = launch::led(&argv, (tool, wrong))?;
+    let Launched { argv, fleet } = launch::led(&argv, &hosts, (tool, wrong))?;
     let hosts = fleet.map(|launch| RankHosts {
         identity: launch.identity.clone(),
         options: launch.options.clone(),
@@ -145,12 +145,8 @@ fn taken(argv: &mut Vec<OsString>) -> Result<(Option<String>, Hosts), String> {
     {
         taken?;
     }
-    match hosts.is_given() {
-        false if hosts != Hosts::default() => {
-            Err("no host is named; name them with --hosts, or remove the words about them".into())
-        }
-        _ => Ok((ranks, hosts)),
-    }
+    hosts.check()?;
+    Ok((ranks, hosts))
 }
 
 /// Puts the number of ranks where the tool's reader takes it from.
@@ -207,6 +203,8 @@ mod tests {
             ("ior --hosts", "--hosts has no value"),
             ("ior --hosts a,a", "host a is named twice; --hosts HOST,…"),
             ("ior --keys k -w", "no host is named"),
+            ("ior --launched --hosts a -w", "--launched takes the hosts of the launcher"),
+            ("ior --ssh --launched -w", "--launched takes agents that the launcher has started"),
         ] {
             let wrong = of(words).0.expect_err(words);
             assert!(wrong.starts_with(why), "{wrong}");

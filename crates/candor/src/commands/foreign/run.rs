@@ -146,10 +146,12 @@ pub fn run_on<F: Foreign>(
         Ok(opened) => opened,
         Err(sentence) => return refused(command, &sentence),
     };
-    if let (Place::Here(host), true) = (&mut place, verdict == Verdict::Off && !own.have_readers())
-    {
+    if verdict == Verdict::Off && !own.have_readers() {
         // Nobody would read what it saw.
-        host.block_trace = BlockTraceMode::Off;
+        match &mut place {
+            Place::Here(host) => host.block_trace = BlockTraceMode::Off,
+            Place::Fleet(_, options) => options.block_trace = BlockTraceMode::Off,
+        }
     }
     let control = candor_run::interrupts_and_interims();
     let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
