@@ -289,6 +289,11 @@ impl Node {
         }
     }
 
+    /// True once its place in a run is known.
+    pub fn has_place(&self) -> bool {
+        !self.children.is_empty()
+    }
+
     /// A link to a child broke, or could not be opened.
     pub fn child_lost(&mut self, at: usize, why: &str, out: &mut Vec<Effect>) {
         let Some(child) = self.children.get_mut(at).filter(|child| !child.is_lost) else { return };

@@ -73,6 +73,11 @@ pub fn serve(
                 session.is_over = true;
             }
             Ok(Input::Here(message)) => match *message {
+                // Nobody knows yet that this host has a part in a run: the end of the process tells.
+                FromAgent::Lost(failures) if !node.has_place() => {
+                    why = failures.into_iter().next().map(|failure| failure.why);
+                    session.is_over = true;
+                }
                 FromAgent::Lost(failures) => {
                     let why = failures.first().map_or("", |failure| &failure.why);
                     node.child_lost(0, why, &mut effects);
@@ -114,7 +119,7 @@ impl<W: Write> Session<W> {
     fn apply(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Up(message) => {
-                let body = encoded(message)?;
+                let body = encoded(message, |message| wire::encode(message))?;
                 match wire::write(&mut self.output, &body) {
                     // Nobody listens any more; the end of the input follows.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_over = true,
@@ -142,8 +147,11 @@ impl<W: Write> Session<W> {
 
 /// A message as bytes. Of results that are too long for one, what each host sampled is left out:
 /// counts and latencies are whole without it.
-fn encoded(mut message: FromAgent) -> io::Result<Bytes> {
-    let encoded = wire::encode(&message);
+fn encoded(
+    mut message: FromAgent,
+    encode: impl Fn(&FromAgent) -> Result<Bytes, WireError>,
+) -> io::Result<Bytes> {
+    let encoded = encode(&message);
     let (Err(WireError::Long { length, most }), FromAgent::Reply { reply, .. }) =
         (&encoded, &mut message)
     else {
@@ -159,7 +167,7 @@ fn encoded(mut message: FromAgent) -> io::Result<Bytes> {
         why: format!("results of {length} bytes are longer than a message, {most} bytes"),
         place: None,
     });
-    wire::encode(&message).map_err(io::Error::other)
+    encode(&message).map_err(io::Error::other)
 }
 
 /// Reads messages until the input ends.
@@ -180,4 +188,44 @@ fn read(mut input: impl Read, sender: &Sender<Input>) {
     };
     // The session may have ended by itself.
     let _ = sender.send(Input::AboveGone(gone));
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_record::{HostRecord, Measurement, Sample, Snapshot};
+
+    use super::*;
+    use crate::message::Reply;
+
+    #[test]
+    fn results_that_are_too_long_come_without_the_samples_of_hosts() {
+        let samples = vec![Sample::default(); 500];
+        let measurement = Measurement { workers: 7, samples, ..Measurement::default() };
+        let host = HostRecord {
+            during: vec![Snapshot::default(); 500],
+            measurements: vec![measurement.clone()],
+            ..HostRecord::default()
+        };
+        let (hosts, measurements) = (vec![host; 3], vec![measurement]);
+        let reply = Reply { hosts, measurements, ..Reply::default() };
+        let short = |most: usize| {
+            let encode = move |message: &FromAgent| {
+                let bytes = wire::encode(message)?;
+                let length = serde_json::to_vec(message).map_err(WireError::Document)?.len();
+                if length > most { Err(WireError::Long { length, most }) } else { Ok(bytes) }
+            };
+            let bytes = encoded(FromAgent::Reply { id: 1, reply: reply.clone() }, encode);
+            bytes.map(|bytes| match wire::decode(&bytes).expect("a message") {
+                FromAgent::Reply { reply, .. } => reply,
+                other => panic!("{other:?}"),
+            })
+        };
+        let whole = short(usize::MAX).expect("it is short enough");
+        assert_eq!((whole.hosts[2].during.len(), whole.notes.len()), (500, 0));
+        let less = short(64 << 10).expect("it is short without samples");
+        assert_eq!((less.hosts.len(), less.hosts[2].during.len(), less.notes.len()), (3, 0, 1));
+        assert_eq!((less.hosts[2].measurements[0].workers, less.measurements[0].workers), (7, 7));
+        assert_eq!(less.measurements[0].samples.len(), 500);
+        assert!(short(100).expect_err("it is too long").to_string().contains("more than 100"));
+    }
 }

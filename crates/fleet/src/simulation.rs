@@ -84,6 +84,8 @@ enum Fault {
     Restarted,
     /// The clock jumps.
     ClockStep,
+    /// The thread of its runner panics: the agent goes on, and answers nothing by itself.
+    Panicked,
 }
 
 /// One end of a link.
@@ -145,6 +147,7 @@ struct Agent {
     children: Vec<Option<usize>>,
     is_dead: bool,
     is_frozen: bool,
+    has_panicked: bool,
     is_slow: bool,
     had_step: bool,
     host: u32,
@@ -158,6 +161,13 @@ struct Agent {
     /// Earliest arrival of the next packet in each direction: streams keep their order.
     down_ns: u64,
     up_ns: u64,
+}
+
+impl Agent {
+    /// True as long as its own host can do something.
+    fn can_answer(&self) -> bool {
+        !self.is_dead && !self.is_frozen && !self.has_panicked
+    }
 }
 
 struct Scheduled(u64, u64, Event);
@@ -213,6 +223,7 @@ impl World {
                 children: Vec::new(),
                 is_dead: false,
                 is_frozen: false,
+                has_panicked: false,
                 is_slow: random.one_in(weather.slow_hosts),
                 had_step: false,
                 host: 0,
@@ -353,6 +364,9 @@ impl World {
 
     /// The host of an agent takes a message.
     fn host(&mut self, agent: usize, message: ToAgent) {
+        if self.agents[agent].has_panicked {
+            return;
+        }
         let delay_ns = 100_000 + self.random.below(400_000);
         match message {
             ToAgent::Request { id, request } => {
@@ -413,6 +427,9 @@ impl World {
     }
 
     fn step(&mut self, agent: usize, step: Step) {
+        if self.agents[agent].has_panicked {
+            return;
+        }
         let mut effects = Vec::new();
         let now_ns = self.clock(agent);
         let from_host = |message, node: &mut Node, effects: &mut Vec<Effect>| {
@@ -427,7 +444,7 @@ impl World {
                 let unready = self
                     .agents
                     .iter()
-                    .position(|of| of.in_run && !of.is_dead && !of.is_frozen && !of.is_prepared);
+                    .position(|of| of.in_run && of.can_answer() && !of.is_prepared);
                 assert_eq!(unready, None, "a phase begins before all are ready");
                 let of = &mut self.agents[agent];
                 (of.is_running, of.begun_ns) = (true, Some(self.now_ns));
@@ -454,7 +471,13 @@ impl World {
                 of.had_step = true;
             }
             Fault::Frozen => of.is_frozen = true,
-            Fault::Killed | Fault::Restarted => {
+            Fault::Panicked if of.in_run && of.node.has_place() => {
+                (of.has_panicked, of.is_running) = (true, false);
+                let mut effects = Vec::new();
+                of.node.child_lost(0, "its runner has panicked", &mut effects);
+                self.apply(agent, effects);
+            }
+            Fault::Killed | Fault::Restarted | Fault::Panicked => {
                 (of.life, of.is_dead) = (of.life + 1, fault == Fault::Killed);
                 of.is_running = false;
                 let parent = of.parent.take();

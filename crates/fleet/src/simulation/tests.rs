@@ -85,12 +85,13 @@ fn loss_delay_and_slow_hosts_make_a_run_late_and_nothing_else() {
 
 #[test]
 fn every_run_ends_soon_whatever_fails_and_says_who() {
-    let faults = [Fault::Killed, Fault::Frozen, Fault::Restarted, Fault::ClockStep];
+    let faults =
+        [Fault::Killed, Fault::Frozen, Fault::Restarted, Fault::ClockStep, Fault::Panicked];
     let mut seen = BTreeSet::new();
     for seed in 0..200_u64 {
         let mut random = Random(seed * 7919);
         let agents = 2 + random.below(160) as usize;
-        let fault = faults[random.below(4) as usize];
+        let fault = faults[random.below(5) as usize];
         let victim = random.below(agents as u64) as usize;
         let at_ns = random.below(700) * MS;
         let weather = Weather { jitter_ns: MS, phase_ns: 2000 * MS, ..CALM };
