@@ -162,7 +162,7 @@ struct UnderWay {
 
 impl UnderWay {
     /// Operations a second of each host.
-    const IOPS: f64 = 200.0;
+    const IOPS: f64 = 400.0;
 
     fn begin() -> UnderWay {
         let fleet = Fleet::new(2);
@@ -196,7 +196,7 @@ impl UnderWay {
         let UnderWay { fleet, coordinator, json, began } = self;
         let fault = Instant::now();
         // What the other one does after that is not the lost one's; the line comes late.
-        let done_max = UnderWay::IOPS * ((fault - began).as_secs_f64() + 0.6);
+        let done_max = UnderWay::IOPS * ((fault - began).as_secs_f64() + 0.3);
         let ran = coordinator.wait();
         assert!(fault.elapsed() < END_MAX, "{:?}", fault.elapsed());
         assert_eq!(ran.code, Some(1), "{}", ran.err);
