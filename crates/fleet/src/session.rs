@@ -73,7 +73,7 @@ pub fn serve(
                 session.is_over = true;
             }
             Ok(Input::Here(message)) => match *message {
-                // Nobody knows yet that this host has a part in a run: the end of the process tells.
+                // Nobody knows of this host yet: the end of its process tells.
                 FromAgent::Lost(failures) if !node.has_place() => {
                     why = failures.into_iter().next().map(|failure| failure.why);
                     session.is_over = true;

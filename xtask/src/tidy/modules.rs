@@ -54,8 +54,8 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "fleet",
-        "clock message wire identity network samples node coordinator allow guest probe caller \
-         host link server session rendezvous fleet simulation",
+        "clock message wire identity network samples node client coordinator allow guest probe \
+         caller host link server session rendezvous fleet simulation",
     ),
     ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data journal known layout sources engines ready"),
