@@ -119,7 +119,7 @@ impl<W: Write> Session<W> {
     fn apply(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
             Effect::Up(message) => {
-                let body = encoded(message, |message| wire::encode(message))?;
+                let body = encoded(message, wire::encode)?;
                 match wire::write(&mut self.output, &body) {
                     // Nobody listens any more; the end of the input follows.
                     Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_over = true,
