@@ -8,6 +8,8 @@ use crate::ticks;
 
 /// Values beyond this have no place: no quantity of a benchmark comes near it.
 const GREATEST: f64 = 1e30;
+/// Values nearer to 0 are 0: steps between ticks have to be numbers.
+const LEAST: f64 = 1e-30;
 
 /// An axis at its place.
 #[derive(Clone, Debug)]
@@ -45,7 +47,8 @@ impl Placed {
     ) -> Placed {
         let has_place = |value: &f64| has_place(&axis.scale, *value);
         let (mut low, mut high) = (f64::MAX, f64::MIN);
-        for value in values.filter(has_place) {
+        let rounded = |value: f64| if value.abs() < LEAST { 0.0 } else { value };
+        for value in values.filter(has_place).map(rounded) {
             low = low.min(value);
             high = high.max(value);
         }
@@ -199,8 +202,8 @@ impl Placed {
 /// Whether a value can lie on a scale.
 fn has_place(scale: &Scale, value: f64) -> bool {
     match scale {
-        Scale::Log => (1e-30..=GREATEST).contains(&value),
-        Scale::Times => (1e-30..=GREATEST).contains(&(1.0 + value)),
+        Scale::Log => (LEAST..=GREATEST).contains(&value),
+        Scale::Times => (LEAST..=GREATEST).contains(&(1.0 + value)),
         Scale::Nines => (0.0..100.0).contains(&value),
         // Three thousand years from now.
         Scale::Date => value.abs() <= 1e11,
@@ -226,6 +229,17 @@ mod tests {
 
     fn placed(axis: &Axis, values: &[f64], ends: Ends) -> Placed {
         Placed::new(axis, values.iter().copied(), (100.0, 500.0), 5, ends)
+    }
+
+    #[test]
+    fn the_smallest_numbers_are_none() {
+        for scale in [Scale::Linear, Scale::Spread, Scale::Elapsed] {
+            for unit in [Unit::Share, Unit::Ns] {
+                let axis = placed(&Axis::new("", unit, scale.clone()), &[5e-324], Ends::Round);
+                assert!(axis.low.is_finite() && axis.high > axis.low, "{axis:?}");
+                assert!(axis.place(5e-324).is_some(), "{axis:?}");
+            }
+        }
     }
 
     fn texts(placed: &Placed) -> Vec<&str> {
