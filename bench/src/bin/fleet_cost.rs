@@ -24,10 +24,9 @@ use stats::Spread;
 type Failure = Box<dyn std::error::Error>;
 
 /// Loads that are compared: name, and candor's words without the target.
-const LOADS: [(&str, &str); 3] = [
+const LOADS: [(&str, &str); 2] = [
     ("null, 1 worker", "--engine null"),
     ("io_uring, 4 KiB from memory, depth 16", "--engine io_uring --depth 16"),
-    ("psync, 4 KiB from memory", "--engine psync"),
 ];
 /// Numbers of agents; of the last, some lead others.
 const AGENTS: [usize; 4] = [1, 8, 32, 72];
