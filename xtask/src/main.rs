@@ -1,4 +1,4 @@
-//! Chores of the repository: `tidy`, `setup`, `test`.
+//! Chores of the repository: `tidy`, `setup`, `quick`, `test`.
 
 mod setup;
 mod suite;
@@ -12,6 +12,8 @@ usage: cargo run -p xtask -- COMMAND
 
   tidy    check the house rules; prints one line per breach
   setup   install what the tests need (Debian and its kin, as root), or say what is missing
+  quick   format, house rules; lints and unit tests of packages that differ from a commit
+          [quick COMMIT, default HEAD~1]
   test    setup, format, lints, licences, house rules and all tests; ends with a count
 ";
 
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
     let done = match command.as_str() {
         "tidy" => tidy::command(&root()),
         "setup" => setup::command(&root()),
+        "quick" => suite::quick(&root(), std::env::args().nth(2).as_deref()),
         "test" => suite::command(&root()),
         _ => {
             eprint!("{USAGE}");

@@ -2,6 +2,8 @@
 //!
 //! Each gate (format, lints, licences, house rules) counts as one test.
 
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -70,6 +72,65 @@ pub fn command(root: &Path) -> bool {
     total.failed == 0
 }
 
+/// Runs the gates that need no root and few minutes: format and house rules of everything, lints
+/// and unit tests of the packages that differ from `base`.
+pub fn quick(root: &Path, base: Option<&str>) -> bool {
+    let mut total = Count::default();
+    gate(&mut total, "format", || Count::one(cargo(root, &["fmt", "--all", "--check"])));
+    gate(&mut total, "house rules", || Count::one(tidy::command(root)));
+    let Some(packages) = changed_packages(root, base) else {
+        eprintln!("git cannot name the files that changed since {}", base.unwrap_or(LAST_COMMIT));
+        return false;
+    };
+    println!("changed packages: {}", packages.join(" "));
+    if !packages.is_empty() {
+        let of = |words: &[&'static str]| {
+            let flags = packages.iter().flat_map(|name| ["--package", name]);
+            words.iter().copied().chain(flags).map(str::to_owned).collect::<Vec<String>>()
+        };
+        let lints = of(&["clippy", "--all-targets", "--quiet", "--locked"]);
+        let deny = ["--", "-D", "warnings"].map(str::to_owned);
+        gate(&mut total, "lints", || Count::one(cargo(root, &[lints, deny.into()].concat())));
+        let mut unit_tests = of(&["test", "--bins", "--no-fail-fast", "--locked"]);
+        // Cargo refuses `--lib` where none of the packages is a library.
+        if packages.iter().any(|name| name.starts_with("candor-")) {
+            unit_tests.push("--lib".to_owned());
+        }
+        gate(&mut total, "unit tests", || Count::one(cargo(root, &unit_tests)));
+    }
+    println!("{} gates passed, {} failed", total.passed, total.failed);
+    total.failed == 0
+}
+
+/// The commit that `quick` compares with unless another one is named.
+const LAST_COMMIT: &str = "HEAD~1";
+
+/// Packages with a file that differs from `base`, or that git does not know yet.
+fn changed_packages(root: &Path, base: Option<&str>) -> Option<Vec<String>> {
+    let lines = |words: &[&str]| {
+        let out = Command::new("git").current_dir(root).args(words).output().ok()?;
+        let text = String::from_utf8(out.stdout).ok()?;
+        out.status.success().then(|| text.lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let mut files = lines(&["diff", "--name-only", base.unwrap_or(LAST_COMMIT)])?;
+    files.extend(lines(&["ls-files", "--others", "--exclude-standard"])?);
+    let packages: BTreeSet<String> = files.iter().filter_map(|file| package_of(file)).collect();
+    Some(packages.into_iter().collect())
+}
+
+/// The package that a file of the repository belongs to.
+fn package_of(file: &str) -> Option<String> {
+    let mut folders = file.split('/');
+    match (folders.next()?, folders.next()?) {
+        // Whole-program tests are targets of the program's package.
+        ("tests", _) | ("crates", "candor") => Some("candor".to_owned()),
+        ("crates", name) => Some(format!("candor-{name}")),
+        ("xtask", _) => Some("xtask".to_owned()),
+        (folder @ ("bench" | "lab"), _) => Some(format!("candor-{folder}")),
+        _ => None,
+    }
+}
+
 /// Runs one gate, saying which and how long it took.
 fn gate(total: &mut Count, name: &str, run: impl FnOnce() -> Count) {
     println!("== {name}");
@@ -84,7 +145,7 @@ fn gate(total: &mut Count, name: &str, run: impl FnOnce() -> Count) {
     total.add(count);
 }
 
-fn cargo(root: &Path, words: &[&str]) -> bool {
+fn cargo(root: &Path, words: &[impl AsRef<OsStr>]) -> bool {
     let status = cargo_command(root).args(words).status();
     status.is_ok_and(|status| status.success())
 }
@@ -317,6 +378,22 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
     fn a_failure_without_a_failing_test_counts() {
         assert_eq!(tally("").count(false), Count { passed: 0, failed: 1, skipped: 0 });
         assert_eq!(tally("").count(true), Count::default());
+    }
+
+    #[test]
+    fn files_belong_to_packages() {
+        let cases = [
+            ("crates/plan/src/lib.rs", Some("candor-plan")),
+            ("crates/candor/Cargo.toml", Some("candor")),
+            ("tests/dd/faults.rs", Some("candor")),
+            ("docs/guide.md", None),
+            ("xtask/src/main.rs", Some("xtask")),
+            ("bench/src/lib.rs", Some("candor-bench")),
+            ("README.md", None),
+        ];
+        for (file, package) in cases {
+            assert_eq!(package_of(file).as_deref(), package, "{file}");
+        }
     }
 
     #[test]
