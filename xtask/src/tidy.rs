@@ -12,6 +12,7 @@ mod length;
 mod modules;
 mod pictures;
 mod unsafes;
+mod writes;
 
 use std::fmt;
 use std::fs;
@@ -81,6 +82,7 @@ const RULES: &[Rule] = &[
     docs::titles,
     pictures::check,
     unsafes::check,
+    writes::check,
 ];
 
 /// Checks the repository; true if it is tidy.

@@ -69,7 +69,11 @@ pub fn main(words: &[OsString]) -> u8 {
     };
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = CommandLine::new(&words);
-    dispatch(&matches, line)
+    match dispatch(&matches, line) {
+        // Wherever a file for results was refused, its sentence has been shown.
+        exit::TROUBLE | exit::USAGE if candor_files::has_refused() => exit::REFUSED,
+        code => code,
+    }
 }
 
 /// The tool whose words these are, and its command line: where candor is called as that tool, as

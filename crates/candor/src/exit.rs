@@ -13,6 +13,8 @@ pub const TROUBLE: u8 = 1;
 pub const GOAL_UNMET: u8 = 4;
 /// The words or the plan make no sense.
 pub const USAGE: u8 = 2;
+/// Refused, because data could have been lost.
+pub const REFUSED: u8 = 3;
 /// Data that was read is not what was written.
 pub const CORRUPT: u8 = 5;
 

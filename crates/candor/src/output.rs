@@ -18,6 +18,8 @@ use crate::{exit, parse};
 #[derive(Debug, Default)]
 pub struct Output {
     json: Option<PathBuf>,
+    /// The report may replace the one that it is made of.
+    json_onto_input: bool,
     csv: Option<PathBuf>,
     html: Option<PathBuf>,
     csv_of: Option<Table>,
@@ -49,6 +51,15 @@ const JSON: Flag<Output> = Flag {
     help: "Write the report for machines to FILE; - writes it to stdout instead of the text",
     fields: &[],
     set: |output, text| put_some(&mut output.json, Ok(text.into())),
+};
+
+/// The same of a command that writes the report again that it reads.
+const JSON_AGAIN: Flag<Output> = Flag {
+    set: |output, text| {
+        output.json_onto_input = true;
+        put_some(&mut output.json, Ok(text.into()))
+    },
+    ..JSON
 };
 
 const CSV: Flag<Output> = Flag {
@@ -205,8 +216,10 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
 }];
 
 /// Options of a command that shows a stored report.
-pub const OF_REPORTS: &[Group<Output>] =
-    &[Group { title: "Output", flags: &[JSON, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, COLOR] }];
+pub const OF_REPORTS: &[Group<Output>] = &[Group {
+    title: "Output",
+    flags: &[JSON_AGAIN, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, COLOR],
+}];
 
 /// Options of a command that only looks.
 pub const OF_LOOKS: &[Group<Output>] = &[Group { title: "Output", flags: &[JSON, COLOR] }];
@@ -245,6 +258,7 @@ impl Output {
             let (name, file) = (variable(long), file.display());
             return Err(format!("{name}={file} is not a file that can be made"));
         }
+        output.claim(variable)?;
         if output.metrics_wait.is_some() && output.metrics.is_none() {
             return Err("CANDOR_METRICS_WAIT is for CANDOR_METRICS; set that as well".to_owned());
         }
@@ -269,11 +283,36 @@ impl Output {
         unwritable.next()
     }
 
+    /// Claims the files; each is told by the name that an option has for the user.
+    fn claim(&self, name: impl Fn(&str) -> String) -> Result<(), String> {
+        let files = [("json", &self.json), ("csv", &self.csv), ("html", &self.html)];
+        let files: Vec<_> =
+            files.into_iter().filter_map(|(long, file)| Some((long, as_file(file)?))).collect();
+        for (nth, (long, file)) in files.iter().enumerate() {
+            let shown = format!("{} {}", name(long), file.display());
+            let is_file = !file.exists() || file.is_file();
+            let mut earlier = files[..nth].iter().filter(|_| is_file);
+            if let Some((other, _)) = earlier.find(|(_, of)| candor_files::is_same(of, file)) {
+                return Err(format!(
+                    "{shown} is also the file of {}; name another file",
+                    name(other)
+                ));
+            }
+            let claimed = match *long == "json" && self.json_onto_input {
+                true => candor_files::claim_onto_input(file),
+                false => candor_files::claim(file),
+            };
+            claimed.map_err(|refusal| format!("{shown}: {refusal}"))?;
+        }
+        Ok(())
+    }
+
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
         if let Some((long, file)) = self.unwritable() {
             return Err(format!("--{long} {} is not a file that can be made", file.display()));
         }
+        self.claim(|long| format!("--{long}"))?;
         if is_stdout(&self.json) && is_stdout(&self.csv) {
             return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
         }
@@ -391,7 +430,7 @@ fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
     match as_file(place) {
         None if place.is_none() => Ok(()),
         None => screen::data(text),
-        Some(file) => std::fs::write(file, text)
+        Some(file) => candor_files::replace(file, text)
             .map_err(|error| format!("{} cannot be written: {error}", file.display())),
     }
 }

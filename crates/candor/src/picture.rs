@@ -55,7 +55,7 @@ pub fn write(chart: &Chart, format: Format, out: &Path, look: &Look) -> Result<(
         Format::Svg => chart.svg(look).into_bytes(),
         Format::Png => pixels(chart, look)?,
     };
-    std::fs::write(out, bytes)
+    candor_files::replace(out, bytes)
         .map_err(|error| format!("{} cannot be written: {error}", out.display()))
 }
 

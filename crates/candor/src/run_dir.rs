@@ -43,6 +43,10 @@ impl RunDir {
             ));
         }
         let dir = RunDir { path: path.to_owned() };
+        for name in [PLAN, JSON, TEXT] {
+            let claimed = candor_files::claim(&path.join(name));
+            claimed.map_err(|refusal| format!("--run-dir {}/{name}: {refusal}", path.display()))?;
+        }
         // Whether it can be written to is better known before the run than after it.
         dir.write(PROBE, "")?;
         fs::remove_file(dir.path.join(PROBE))
@@ -64,7 +68,7 @@ impl RunDir {
 
     fn write(&self, name: &str, text: &str) -> Result<(), String> {
         let path = self.path.join(name);
-        fs::write(&path, text)
+        candor_files::replace(&path, text)
             .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     }
 }

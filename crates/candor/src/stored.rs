@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
+use candor_files::Use;
 use candor_record::results::Results;
 use candor_record::{REPORT_BYTES_MAX, Report};
 use clap::Arg;
@@ -82,6 +83,10 @@ pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
     let mut text = String::new();
     let path = Path::new(file);
     let path = if path.is_dir() { path.join(run_dir::JSON) } else { path.to_owned() };
+    if file != "-" {
+        let used = candor_files::uses(&path, Use::Input);
+        used.map_err(|refusal| format!("{}: {refusal}", path.display()))?;
+    }
     let read = match file {
         "-" => std::io::stdin().take(bytes_max + 1).read_to_string(&mut text),
         _ => File::open(&path).and_then(|open| open.take(bytes_max + 1).read_to_string(&mut text)),

@@ -3,7 +3,6 @@
 //! The first operation starts the program; each further one waits a while for its exit. At the
 //! end of the job the program gets SIGTERM, and SIGKILL if it does not exit.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -38,7 +37,7 @@ impl Program {
     fn start(&self) -> io::Result<Child> {
         let (name, words) = self.plan.command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let stream = |path: &Option<PathBuf>| match path {
-            Some(path) => File::create(path).map(Stdio::from),
+            Some(path) => candor_files::stream(path).map(Stdio::from),
             None => Ok(Stdio::inherit()),
         };
         let mut command = Command::new(name);
@@ -65,7 +64,7 @@ impl Program {
         let name = self.plan.command.first().map_or("", String::as_str);
         let line = format!("{name}: {error}\n");
         let _ = match &self.plan.errors {
-            Some(path) => std::fs::write(path, line),
+            Some(path) => candor_files::replace(path, line),
             None => io::stderr().write_all(line.as_bytes()),
         };
     }

@@ -138,7 +138,7 @@ impl Files {
         }
         let path = self.document(run, kind);
         let compressed = compressed(text).map_err(Error::file(&path, "compressed"))?;
-        replace(&path, &compressed).map_err(Error::file(&path, "written"))
+        candor_files::replace(&path, &compressed).map_err(Error::file(&path, "written"))
     }
 
     /// Claims a number. Whoever has made its mark may see by the documents whether it is free.
@@ -244,7 +244,7 @@ impl Files {
     pub fn write_note(&self, run: RunId, note: &Note) -> Result<(), Error> {
         let path = self.note_path(run);
         let text = serde_json::to_string(note).map_err(|why| Error::Export(why.to_string()))?;
-        replace(&path, text.as_bytes()).map_err(Error::file(&path, "written"))
+        candor_files::replace(&path, text.as_bytes()).map_err(Error::file(&path, "written"))
     }
 
     /// Removes all of a run.
@@ -290,22 +290,6 @@ fn compressed(text: &str) -> io::Result<Vec<u8>> {
     encoder.include_checksum(true)?;
     encoder.write_all(text.as_bytes())?;
     encoder.finish()
-}
-
-/// Writes a file so that it is there whole or not at all, also after a crash of the host.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let part = PathBuf::from(part);
-    let written = File::create(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written?;
-    let folder = path.parent().unwrap_or(path);
-    File::open(folder)?.sync_all()
 }
 
 #[cfg(test)]

@@ -78,6 +78,15 @@ pub enum Imported {
     Known(RunId),
 }
 
+/// Runs of a history that was repaired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// Runs with a document.
+    pub runs: u64,
+    /// Runs whose document cannot be read.
+    pub unreadable: u64,
+}
+
 impl History {
     /// The history in that directory, which need not be there.
     pub fn at(dir: PathBuf) -> History {
@@ -315,32 +324,39 @@ impl History {
         Ok(listed.len() as u64)
     }
 
-    /// Looks at every page of the index and at every document, and brings both together. Number of
-    /// runs, and sentences on what was done.
+    /// Looks at every page of the index and at every document, and brings both together; sentences
+    /// name what was done, and each document that cannot be read.
     ///
     /// # Errors
     /// The index cannot be made again.
-    pub fn repair(&self, tell: &mut dyn FnMut(&str)) -> Result<u64, Error> {
+    pub fn repair(&self, tell: &mut dyn FnMut(&str)) -> Result<Repaired, Error> {
         self.with_index(tell, |index| index.check())?;
-        let mut index = self.index(tell)?;
+        // Documents that cannot be read are named once, below.
+        let mut index = self.index(&mut |_| {})?;
         let (kept, listed) = (self.files.all(), index.all()?);
         let is_in = |runs: &[RunId], run: &RunId| runs.binary_search(run).is_ok();
         let missing: Vec<RunId> = kept.iter().filter(|run| !is_in(&listed, run)).copied().collect();
         if !missing.is_empty() {
             tell(&format!("runs that were kept and not in the index: {}", missing.len()));
-            self.enter(&mut index, &missing, tell)?;
+            self.enter(&mut index, &missing, &mut |_| {})?;
         }
         let gone: Vec<RunId> = listed.iter().filter(|run| !is_in(&kept, run)).copied().collect();
         if !gone.is_empty() {
             tell(&format!("runs whose documents are gone leave the index: {}", gone.len()));
             index.remove(&gone)?;
         }
-        for run in kept.iter().filter(|run| is_in(&listed, run)) {
-            if let Err(error) = self.files.read(*run) {
+        let mut unreadable = 0;
+        for run in &kept {
+            let read = self.files.read(*run).and_then(|(kind, text)| {
+                let wrong = |why| Error::Unreadable { run: *run, why };
+                Read::document(kind, &text).map(drop).map_err(wrong)
+            });
+            if let Err(error) = read {
+                unreadable += 1;
                 tell(&error.to_string());
             }
         }
-        Ok(index.all()?.len() as u64)
+        Ok(Repaired { runs: kept.len() as u64, unreadable })
     }
 }
 

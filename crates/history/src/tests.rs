@@ -221,13 +221,42 @@ fn repair_brings_index_and_documents_together() {
         let runs = history.repair(&mut |sentence| told.push(sentence.to_owned()));
         (runs.expect("it can be repaired"), told)
     };
-    assert_eq!(repaired(&history), (3, vec![]));
+    let good = |runs| Repaired { runs, unreadable: 0 };
+    assert_eq!(repaired(&history), (good(3), vec![]));
     history.files.remove(1).expect("it is there");
     let remove = |index: &mut Index| index.remove(&[2]);
     history.with_index(&mut |_| {}, remove).expect("it is there");
     let (runs, told) = repaired(&history);
-    assert_eq!((runs, told.len()), (2, 2), "{told:?}");
+    assert_eq!((runs, told.len()), (good(2), 2), "{told:?}");
     assert_eq!(all(&history).1, [3, 2]);
+}
+
+#[test]
+fn repair_names_and_counts_what_cannot_be_read() {
+    let (_top, history) = history();
+    for minute in 0..4 {
+        import(&history, &results("/data", minute, 1.0));
+    }
+    let document = |run| {
+        let kinds = Kind::ALL.into_iter();
+        kinds.map(|kind| history.files.document(run, kind)).find(|path| path.exists())
+    };
+    let write = |run, bytes: &[u8]| {
+        std::fs::write(document(run).expect("kept"), bytes).expect("written");
+    };
+    write(1, b"garbage");
+    write(2, b"");
+    let zeros = vec![b'0'; 1 << 20];
+    let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+    for _ in 0..=256 {
+        std::io::Write::write_all(&mut bomb, &zeros).expect("in memory");
+    }
+    write(3, &bomb.finish().expect("in memory"));
+    let mut told = Vec::new();
+    let repaired = history.repair(&mut |sentence| told.push(sentence.to_owned()));
+    assert_eq!(repaired.expect("looked at"), Repaired { runs: 4, unreadable: 3 });
+    assert_eq!(told.len(), 3, "each once: {told:?}");
+    assert!(told[2].contains("more than 268435456 bytes"), "{told:?}");
 }
 
 fn tag(history: &History, run: RunId, tag: &str, on: bool) -> bool {

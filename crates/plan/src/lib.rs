@@ -43,6 +43,7 @@ pub mod trace;
 pub mod tree;
 pub mod units;
 mod verify;
+pub mod visible;
 pub mod work;
 mod zones;
 

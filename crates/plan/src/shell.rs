@@ -1,13 +1,32 @@
 //! Command lines that a shell reads back as they were.
 
+use crate::visible::is_hidden;
+
 /// The word as a shell takes it: in quotes where it holds more than letters, digits and a few
-/// signs that no shell gives a meaning.
+/// signs that no shell gives a meaning. Characters that would control a terminal stand as bytes in
+/// `$'\x1b'`.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,^".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
     }
+    if !word.chars().any(is_hidden) {
+        return format!("'{}'", word.replace('\'', r"'\''"));
+    }
+    let mut text = String::from("$'");
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => text.extend(['\\', c]),
+            c if is_hidden(c) => {
+                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                    text.push_str(&format!("\\x{byte:02x}"));
+                }
+            }
+            c => text.push(c),
+        }
+    }
+    text.push('\'');
+    text
 }
 
 #[cfg(test)]
@@ -23,5 +42,27 @@ mod tests {
             (quoted(""), quoted("~/x"), quoted("$A")),
             ("''".into(), "'~/x'".into(), "'$A'".into())
         );
+    }
+
+    #[test]
+    fn a_shell_reads_back_each_word() {
+        let words = [
+            "",
+            "plain-1.0/x",
+            "a b",
+            "it's",
+            "$HOME",
+            "\u{1b}[2Jx'\\\n",
+            "é\u{202e}ü1",
+            "*",
+            "~a",
+        ];
+        for word in words {
+            let script = format!("printf %s {}", quoted(word));
+            assert!(!script.chars().any(is_hidden), "{script:?}");
+            let ran = std::process::Command::new("bash").args(["-c", &script]).output();
+            let Ok(ran) = ran else { return println!("skipped: there is no bash") };
+            assert_eq!(String::from_utf8_lossy(&ran.stdout), word, "{script}");
+        }
     }
 }

@@ -7,6 +7,8 @@
 pub mod axis;
 pub mod column;
 
+pub use candor_plan::visible::{is_hidden, visible, visible_lines};
+
 /// Units with their sizes, the smallest first.
 type Units = [(f64, &'static str)];
 

@@ -56,8 +56,8 @@ pub struct Guard {
     files: OwnedFiles,
     trees: OwnTrees,
     claims: Claims,
-    /// Files behind loop devices, as of the last phase.
-    loop_files: Vec<LoopFile>,
+    /// Files behind loop devices, as of the last phase; absent where they cannot be found.
+    loop_files: Option<Vec<LoopFile>>,
     roots: Roots,
 }
 
@@ -380,14 +380,18 @@ impl Guard {
         let changes = destroys.is_some() || grows;
         let is_foreign = changes && !target.overwrite && !self.files.contains(path);
         let foreign = is_foreign.then(|| foreign_file(path, place, destroys));
-        let held = changes.then(|| self.check_loop(path, &metadata, place)).flatten();
+        let may_be_held = changes && metadata.len() > 0;
+        let held = may_be_held.then(|| self.check_loop(path, &metadata, place)).flatten();
         foreign.into_iter().chain(held).collect()
     }
 
     /// A file whose bytes are a loop device's: whoever uses that one would lose them.
     fn check_loop(&self, path: &Path, metadata: &Metadata, place: &PlanPath) -> Option<Problem> {
         let file = (metadata.dev(), metadata.ino());
-        let mut held = self.loop_files.iter().filter(|held| held.file == file);
+        let Some(loop_files) = &self.loop_files else {
+            return if self.files.contains(path) { None } else { users_unknown(path, place) };
+        };
+        let mut held = loop_files.iter().filter(|held| held.file == file);
         let device = &held.find(|held| !self.forces(&held.device))?.device;
         let why = match candor_observe::holders(device, &self.roots).as_slice() {
             [] => format!("is in use as the loop device {device}"),
@@ -460,9 +464,7 @@ impl Guard {
 
     fn check_holders(&self, path: &Path, device: &Path, place: &PlanPath) -> Option<Problem> {
         let Some(name) = candor_observe::device_of_path(path, &self.roots) else {
-            let message = format!("the users of `{}` cannot be found", path.display());
-            let remedy = "mount sysfs on /sys, which lists the users of every device";
-            return Some(Problem::error("held-device", place.key("path"), message, remedy));
+            return users_unknown(path, place);
         };
         if self.forces(&name) {
             return None;
@@ -482,6 +484,13 @@ impl Guard {
         };
         Some(held_by(path, place, &why, &name))
     }
+}
+
+/// A device, or a file that may be one's, of which nobody can tell who uses it.
+fn users_unknown(path: &Path, place: &PlanPath) -> Option<Problem> {
+    let message = format!("the users of `{}` cannot be found", path.display());
+    let remedy = "mount sysfs on /sys, which lists the users of every device";
+    Some(Problem::error("held-device", place.key("path"), message, remedy))
 }
 
 /// The work that uses a target; a null target is used by none.

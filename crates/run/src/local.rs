@@ -33,8 +33,8 @@ use crate::runner::{Ready, Runner, Space, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
 use crate::{
-    cached_work, families, free_space, hooks, layout, leftovers, memory, operations_log, precheck,
-    submission, target_check, trees,
+    cached_work, families, files_in_use, free_space, hooks, layout, leftovers, memory,
+    operations_log, precheck, submission, target_check, trees,
 };
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
@@ -314,6 +314,8 @@ impl Runner for Local {
         if plan.hosts > 1 && self.peers.is_alone() {
             return Err(RunError::BadPlan(vec![needs_hosts(plan)]));
         }
+        files_in_use::note(plan)?;
+        files_in_use::claim(plan, &plan.phases)?;
         self.remove_leftovers(plan);
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
@@ -345,6 +347,7 @@ impl Runner for Local {
     fn prepare<'a>(&'a mut self, task: &Task<'a>) -> Result<Box<dyn Ready<'a> + 'a>, RunError> {
         let Task { plan, phase, index, repeat, follow_up } = *task;
         // What stands at a path may have changed since the run began.
+        files_in_use::claim(plan, slice::from_ref(phase))?;
         target_check::check(plan, phase)?;
         self.guard.admit(plan, slice::from_ref(phase), &self.lists)?;
         if !follow_up {

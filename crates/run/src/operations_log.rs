@@ -4,10 +4,9 @@
 //! the control plane. Workers wait where it falls far behind.
 
 use std::collections::HashMap;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::mem::take;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
@@ -74,7 +73,7 @@ impl OperationsWriter {
     /// Opens the files of a phase; none where nothing is logged.
     ///
     /// # Errors
-    /// A file cannot be opened, or is a block device.
+    /// A file cannot be opened, or is refused.
     pub fn open(phase: &Phase) -> Result<Option<OperationsWriter>, RunError> {
         let mut writing = Writing {
             phase: phase.name.clone(),
@@ -255,19 +254,8 @@ struct LogFile {
 impl LogFile {
     fn open(log: &OperationsLog) -> Result<LogFile, RunError> {
         let path = &log.file;
-        let opened = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .custom_flags(libc::O_CLOEXEC)
-            .open(path)
-            .and_then(|file| Ok((file.metadata()?.file_type(), file)));
-        let (kind, file) = opened.map_err(RunError::file("open the log of operations", path))?;
-        if kind.is_block_device() {
-            return Err(RunError::BadPath {
-                path: path.clone(),
-                why: "is a block device, and no log of operations",
-            });
-        }
+        let opened = candor_files::append(path);
+        let file = opened.map_err(RunError::file("open the log of operations", path))?;
         let (lines, failed) = (Vec::with_capacity(CHUNK_BYTES + 4096), None);
         Ok(LogFile { path: path.clone(), file, lock: log.lock, lines, failed })
     }

@@ -16,6 +16,7 @@ use candor_record::{
 use crate::control::Control;
 use crate::error::RunError;
 use crate::events::Channels;
+use crate::files_in_use;
 use crate::integrity;
 use crate::runner::{Collected, Runner, Survey, Task};
 use crate::sizes;
@@ -98,6 +99,7 @@ impl Run {
             true => Vec::new(),
             false => sensible(&plan)?,
         };
+        files_in_use::note(&plan)?;
         sizes::settle(&mut plan, &|path| self.runner.survey(path))?;
         self.channels.events.send(expected::run_started(&plan, expected));
         self.runner.open(&plan)?;

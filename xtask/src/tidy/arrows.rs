@@ -10,6 +10,7 @@ const OWN_PREFIX: &str = "candor-";
 
 /// (crate, floor); `candor` itself is the package without a prefix.
 const FLOORS: &[(&str, u32)] = &[
+    ("files", 1),
     ("plan", 1),
     ("record", 1),
     ("engine", 2),

@@ -227,7 +227,12 @@ impl Journal {
         let pending: Vec<PendingWrite> =
             (0..).zip(&self.files).flat_map(|(number, file)| file.pending(number)).collect();
         let path = self.directory.join(KEYS_NEW);
-        let mut out = BufWriter::new(File::create(&path)?);
+        // Of a run that was killed; a link that somebody put there is removed, not followed.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let mut out = BufWriter::new(File::create_new(&path)?);
         let entry = |file: usize, block: usize| self.files[file].entry(block);
         format::write_keys(&mut out, &head, &heads, entry, &pending)?;
         out.flush()?;

@@ -135,6 +135,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     asked.out = matches.get_one::<String>("out").map(PathBuf::from);
     let out = asked.out.clone().unwrap_or_default();
+    if out != Path::new("-")
+        && let Err(refusal) = candor_files::claim(&out)
+    {
+        screen::error(&format!("--out {}: {refusal}", out.display()));
+        return exit::REFUSED;
+    }
     let format = match Format::of(&out) {
         Ok(format) => format,
         Err(sentence) => {

@@ -102,6 +102,10 @@ pub fn main(matches: &ArgMatches) -> u8 {
         screen::error(&format!("--to {to}: it is one of {}", names.join(", ")));
         return exit::USAGE;
     };
+    if let Some(refusal) = save.as_deref().and_then(|path| candor_files::claim(path).err()) {
+        screen::error(&format!("--save: {refusal}"));
+        return exit::REFUSED;
+    }
     let (converter, argv) = chosen(&words);
     let converted = match (converter.read)(&argv, save.as_deref()) {
         Ok(converted) => converted,
@@ -162,7 +166,7 @@ fn take(words: &mut Vec<&str>, option: &str) -> Option<String> {
 /// Prints the text, or writes it to a file, and gives the exit code.
 fn deliver(text: String, save: Option<&Path>) -> u8 {
     let Some(path) = save else { return commands::printed(&text) };
-    match std::fs::write(path, text) {
+    match candor_files::replace(path, text) {
         Ok(()) => exit::RAN,
         Err(cause) => {
             screen::error(&format!("cannot write {}: {cause}", path.display()));

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use candor_files::Use;
 use candor_record::Facts;
 use candor_run::RunError;
 use candor_show::json;
@@ -98,8 +99,16 @@ fn facts(paths: &[PathBuf], draft: &Draft) -> Result<Result<Facts, String>, RunE
         return Ok(replayed(file));
     }
     let Some(file) = &draft.record else { return candor_run::inspect(paths).map(Ok) };
+    for path in paths {
+        if let Err(refusal) = candor_files::uses(path, Use::Input) {
+            return Ok(Err(format!("{}: {refusal}", path.display())));
+        }
+    }
+    if let Err(error) = candor_files::prepare(file) {
+        return Ok(Err(format!("{} cannot be written: {error}", file.display())));
+    }
     let (facts, bundle) = candor_run::record(paths)?;
-    let written = std::fs::write(file, bundle.to_string());
+    let written = candor_files::replace(file, bundle.to_string());
     Ok(written
         .map(|()| facts)
         .map_err(|error| format!("{} cannot be written: {error}", file.display())))

@@ -35,7 +35,19 @@ pub fn main(matches: &ArgMatches) -> u8 {
 
 fn write(dir: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(dir)?;
-    clap_mangen::generate_to(cli::command().disable_help_subcommand(true), dir)
+    let mut all = cli::command().disable_help_subcommand(true);
+    all.build();
+    page(&all, dir)
+}
+
+/// Writes the page of a command, and those of its commands.
+fn page(command: &Command, dir: &Path) -> std::io::Result<()> {
+    let mut shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+    shown.try_for_each(|sub| page(sub, dir))?;
+    let page = clap_mangen::Man::new(command.clone());
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    candor_files::replace(&dir.join(page.get_filename()), text)
 }
 
 #[cfg(test)]

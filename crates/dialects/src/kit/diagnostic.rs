@@ -1,5 +1,7 @@
 //! A diagnostic: what is wrong, where, and what to do about it.
 
+use candor_plan::visible::visible;
+
 use super::{Span, Texts};
 
 /// The weight of a diagnostic.
@@ -105,12 +107,7 @@ impl Diagnostic {
                 line.push_str(&format!(" ({aside})"));
             }
         }
-        // Control characters would end up on a terminal.
-        let escaped = |c: char| match c.is_control() {
-            true => c.escape_default().collect(),
-            false => c.to_string(),
-        };
-        line.chars().map(escaped).collect()
+        visible(&line).into_owned()
     }
 }
 

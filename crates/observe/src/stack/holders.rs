@@ -94,14 +94,21 @@ pub struct LoopFile {
 }
 
 /// Files that loop devices are backed by, from `loop*/loop/backing_file`. Files of other mount
-/// namespaces, and removed ones, have no path here and are not seen.
-pub fn loop_files(roots: &Roots) -> Vec<LoopFile> {
+/// namespaces, and removed ones, have no path here and are not seen. None where sysfs is not mounted
+/// and `/proc/partitions` does not rule loop devices out.
+pub fn loop_files(roots: &Roots) -> Option<Vec<LoopFile>> {
+    let devices = roots.names(&roots.sys.join("class/block"));
+    if devices.is_empty() {
+        let table = roots.text(&roots.proc.join("partitions"))?;
+        let mut names = table.lines().filter_map(|line| line.split_whitespace().nth(3));
+        return (!names.any(|name| name.starts_with("loop"))).then(Vec::new);
+    }
     let of = |device: String| {
         let path = roots.text(&roots.block(&device).join("loop/backing_file"))?;
         let metadata = Path::new(path.trim_end_matches('\n')).metadata().ok()?;
         metadata.is_file().then(|| LoopFile { device, file: (metadata.dev(), metadata.ino()) })
     };
-    roots.names(&roots.sys.join("class/block")).into_iter().filter_map(of).collect()
+    Some(devices.into_iter().filter_map(of).collect())
 }
 
 #[cfg(test)]
@@ -147,7 +154,18 @@ mod tests {
         fake.write("sys/class/block/loop3/loop/backing_file", &backing);
         let metadata = file.path().metadata().expect("it is there");
         let file = (metadata.dev(), metadata.ino());
-        assert_eq!(loop_files(&fake.roots), [LoopFile { device: "loop3".into(), file }]);
+        assert_eq!(loop_files(&fake.roots), Some(vec![LoopFile { device: "loop3".into(), file }]));
+    }
+
+    #[test]
+    fn without_sysfs_only_a_table_without_loop_devices_rules_them_out() {
+        let fake = Fake::new();
+        assert_eq!(loop_files(&fake.roots), None);
+        let head = "major minor  #blocks  name\n\n 254 0 1024 vda\n";
+        fake.write("proc/partitions", head);
+        assert_eq!(loop_files(&fake.roots), Some(vec![]));
+        fake.write("proc/partitions", &format!("{head} 7 0 64 loop0\n"));
+        assert_eq!(loop_files(&fake.roots), None);
     }
 
     #[test]

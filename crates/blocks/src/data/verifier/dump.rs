@@ -23,7 +23,7 @@ fn put(stem: &Path, kind: &str, bytes: &[u8]) -> String {
     let mut name = stem.as_os_str().to_owned();
     name.push(format!(".{kind}"));
     let path = PathBuf::from(name);
-    match std::fs::write(&path, bytes) {
+    match candor_files::replace(&path, bytes) {
         Ok(()) => {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             format!("; {kind} data dumped as {name}")

@@ -43,7 +43,7 @@ pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
             return Err(exit::USAGE);
         };
         for (name, text) in traces(path, &mut lowered) {
-            if let Err(cause) = std::fs::write(&name, text) {
+            if let Err(cause) = candor_files::replace(&name, text) {
                 screen::error(&format!("cannot write {}: {cause}", name.display()));
                 return Err(exit::TROUBLE);
             }

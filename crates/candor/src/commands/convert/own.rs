@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use candor_files::Use;
 use candor_plan::text;
 
 use super::Converted;
@@ -22,7 +23,8 @@ pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
         return Err(exit::USAGE);
     };
     let name = file.to_string_lossy();
-    let content = std::fs::read_to_string(file).map_err(|cause| {
+    let used = candor_files::uses(Path::new(file), Use::Input).map_err(std::io::Error::from);
+    let content = used.and_then(|()| std::fs::read_to_string(file)).map_err(|cause| {
         screen::error(&format!("cannot read {name}: {cause}"));
         exit::USAGE
     })?;

@@ -1,8 +1,7 @@
 //! Files that results are added to.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use candor_dialects::elbencho::options::OutputOptions;
@@ -21,7 +20,11 @@ pub fn check(setup: &Setup) -> Result<(), String> {
         output::head_for(file, &first_line(file)?, true)?;
     }
     let files = [&asked.result_file, &asked.csv_file, &asked.json_file];
-    files.into_iter().flatten().try_for_each(|file| add(file, ""))
+    files.into_iter().flatten().try_for_each(|file| {
+        let claimed = candor_files::claim(Path::new(file));
+        claimed.map_err(|refusal| format!("{file} cannot be written: {refusal}"))?;
+        add(file, "")
+    })
 }
 
 /// Files that the result of each phase is added to as it ends.
@@ -98,7 +101,10 @@ pub fn summarize(files: &[OsString]) -> u8 {
 /// Writes a list of what is below a directory. The error is a sentence.
 pub fn scan(directory: &Path, file: &Path) -> Result<(), String> {
     let list = List::scan(directory).map_err(|error| error.to_string())?;
-    let written = File::create(file).and_then(|open| list.write(BufWriter::new(open)));
+    let written = candor_files::create(file).and_then(|mut open| {
+        list.write(&mut open)?;
+        open.commit()
+    });
     written.map_err(|error| format!("{} cannot be written: {error}", file.display()))
 }
 
@@ -116,7 +122,7 @@ fn first_line(file: &str) -> Result<String, String> {
 }
 
 fn add(file: &str, text: &str) -> Result<(), String> {
-    let opened = OpenOptions::new().append(true).create(true).open(file);
+    let opened = candor_files::append(Path::new(file));
     let written = opened.and_then(|mut open| open.write_all(text.as_bytes()));
     written.map_err(|error| format!("{file} cannot be written: {error}"))
 }

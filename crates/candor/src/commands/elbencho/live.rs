@@ -1,7 +1,8 @@
 //! Live figures of the phases: on the terminal, and in files or on stdout.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 use candor_dialects::elbencho::output::Moment;
 use candor_dialects::elbencho::output::live::{self, Interval, Live};
@@ -163,7 +164,9 @@ impl Sink {
         if name == STDOUT {
             return Ok(Sink::Stdout);
         }
-        let opened = OpenOptions::new().append(true).create(true).open(name);
+        let path = Path::new(name);
+        let claimed = candor_files::claim(path).map_err(std::io::Error::from);
+        let opened = claimed.and_then(|()| candor_files::append(path));
         opened.map(Sink::File).map_err(|error| format!("{name} cannot be opened: {error}"))
     }
 

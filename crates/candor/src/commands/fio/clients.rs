@@ -40,7 +40,7 @@ pub fn serve(address: &Address, pid_file: Option<&Path>) -> Result<(), String> {
     };
     let detached = service.serve()?;
     if let (Some(Detached { process, .. }), Some(file)) = (detached, pid_file) {
-        std::fs::write(file, format!("{process}\n"))
+        candor_files::replace(file, format!("{process}\n"))
             .map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(())

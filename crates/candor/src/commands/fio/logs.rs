@@ -1,6 +1,5 @@
 //! Writes the log files that jobs ask for, and where their writing ended.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -17,19 +16,31 @@ pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (path, bytes) in state::files(report, jobs) {
         let complaint = |error| format!("{} cannot be written: {error}", path.display());
-        result = result.and(std::fs::write(path, bytes).map_err(complaint));
+        result = result.and(candor_files::replace(&path, bytes).map_err(complaint));
     }
     result
+}
+
+/// Claims the files that are written after the run; a sentence for the first that is refused.
+pub fn claim(jobs: &[FioJob], aggregate: Option<&str>) -> Result<(), String> {
+    let logs = logs::files(jobs).into_iter().map(|file| PathBuf::from(file.name));
+    let traces = iolog::files(jobs).into_iter().map(|(name, _)| PathBuf::from(name));
+    let states = jobs.iter().filter_map(|job| Some(job.state.as_ref()?.path.clone()));
+    let sums = aggregate.into_iter().flat_map(aggregate::names).map(PathBuf::from);
+    let mut files = logs.chain(traces).chain(states).chain(sums);
+    files.try_for_each(|file| {
+        let claimed = candor_files::claim(&file);
+        claimed.map_err(|refusal| format!("{} cannot be written: {refusal}", file.display()))
+    })
 }
 
 /// Writes all of them; a sentence for the first that cannot be written.
 pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for file in logs::files(jobs) {
-        let ast = File::create(&file.name).and_then(|open| {
-            let mut out = BufWriter::new(open);
+        let ast = candor_files::create(Path::new(&file.name)).and_then(|mut out| {
             file.write(report, &mut out)?;
-            out.flush()
+            out.commit()
         });
         // The others may well be written.
         let complaint = ast.map_err(|error| format!("{} cannot be written: {error}", file.name));
@@ -43,7 +54,7 @@ pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (name, jobs) in iolog::files(jobs) {
-        let open = File::options().append(true).create(true).open(name);
+        let open = candor_files::append(Path::new(name));
         let ast = open.and_then(|open| {
             let mut out = BufWriter::new(open);
             jobs.iter().try_for_each(|job| iolog::write(report, job, &mut out))?;
@@ -57,7 +68,7 @@ fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 /// Writes the traces that were merged.
 pub fn merged(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
     let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
-        std::fs::write(path, bytes)
+        candor_files::replace(path, bytes)
             .map_err(|error| format!("{} cannot be written: {error}", path.display()))
     };
     files.iter().try_for_each(write)
@@ -85,7 +96,7 @@ pub fn inflated(file: &Path) -> Result<String, String> {
 /// first log that cannot be written.
 pub fn write_aggregate(report: &Report, name: &str) -> Result<(), String> {
     for (name, text) in aggregate::files(report, name) {
-        std::fs::write(&name, text)
+        candor_files::replace(Path::new(&name), text)
             .map_err(|error| format!("{name} cannot be written: {error}"))?;
     }
     Ok(())

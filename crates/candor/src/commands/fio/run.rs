@@ -142,6 +142,7 @@ impl Foreign for Run<'_> {
     }
 
     fn begin(&mut self) -> Result<(), String> {
+        logs::claim(&self.lowered.jobs, self.flags.bandwidth_log.as_deref())?;
         self.watch = Some(Watch::start(self.flags.idle)?);
         Ok(())
     }

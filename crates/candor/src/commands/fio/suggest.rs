@@ -41,7 +41,8 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
         text::set(&plan, &setting.key, &setting.value).ok().map(|(plan, _)| plan)
     };
     let wanted = changes.iter().try_fold(plan.clone(), set)?;
-    let words = || words.iter().chain(&options);
+    let kept = without_outputs(words);
+    let words = || kept.iter().chain(&options);
     let argv: Vec<OsString> = words().map(OsString::from).collect();
     let (ast, mistakes) = read(&argv, &mut HostEnvironment);
     let again = lower::lower(&ast, &lower::ThisHost).ok().filter(|_| mistakes.is_empty())?;
@@ -51,6 +52,23 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
     let line = words().skip(1).map(|word| quoted(word));
     let line: Vec<String> = program().into_iter().chain(line).collect();
     fits.then(|| line.join(" "))
+}
+
+/// The words without files for results, which the command would overwrite.
+fn without_outputs(words: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut all = words.iter();
+    while let Some(word) = all.next() {
+        let option = word.strip_prefix("--").or(word.strip_prefix('-')).unwrap_or_default();
+        match option.split_once('=') {
+            Some(("output" | "bandwidth-log", _)) => {}
+            None if option == "bandwidth-log" => {}
+            // Its value is the next word.
+            None if option == "output" => drop(all.next()),
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
 }
 
 /// Whether two plans have the same keys. Direct I/O has no use for hints to the page cache, and fio
@@ -117,6 +135,12 @@ mod tests {
         ] {
             let line = suggestion(&given, &plan(&given), &[of_job(end, value)]).unwrap();
             assert_eq!(line, format!("candor {} {option}", given.join(" ")));
+            // Files for results are left out: the command would overwrite them.
+            let outputs = words("--output=r.json --bandwidth-log --output-format=json");
+            let with = [given.clone(), outputs, words("--output r.txt")].concat();
+            let line = suggestion(&with, &plan(&with), &[of_job(end, value)]).unwrap();
+            let kept = format!("{} --output-format=json", given.join(" "));
+            assert_eq!(line, format!("candor {kept} {option}"));
         }
     }
 

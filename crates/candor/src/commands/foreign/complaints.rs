@@ -1,6 +1,5 @@
 //! Complaints of a foreign command: lines under the tool's name.
 
-use std::io::Write;
 use std::path::Path;
 
 use candor_dialects::kit::{Diagnostic, Texts};
@@ -36,9 +35,8 @@ impl Complaints<'_> {
         let text = lines(self.tool, sentences);
         screen::tell(&text);
         if let Some(file) = self.file {
-            let opened = std::fs::File::create(file);
             // That it cannot be written is not worth another complaint: stderr has it all.
-            let _ = opened.and_then(|mut open| open.write_all(text.as_bytes()));
+            let _ = candor_files::replace(file, text);
         }
     }
 }

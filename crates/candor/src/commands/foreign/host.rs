@@ -5,6 +5,7 @@ use std::path::Path;
 
 use candor_dialects::fio::lower::{self, Host as _};
 use candor_dialects::kit::{Environment, Found};
+use candor_files::Use;
 use candor_plan::units::cpu_list;
 
 /// A job file of more than this is refused by whoever reads it; it need not all be in memory.
@@ -18,7 +19,10 @@ impl Environment for HostEnvironment {
         let mut bytes = Vec::new();
         match path {
             "-" => io::stdin().take(BYTES_MAX).read_to_end(&mut bytes)?,
-            _ => std::fs::File::open(path)?.take(BYTES_MAX).read_to_end(&mut bytes)?,
+            _ => {
+                candor_files::uses(Path::new(path), Use::Input)?;
+                std::fs::File::open(path)?.take(BYTES_MAX).read_to_end(&mut bytes)?
+            }
         };
         Ok(bytes)
     }

@@ -142,7 +142,11 @@ pub fn run_on<F: Foreign>(
 ) -> u8 {
     let verdict = Verdict::chosen();
     let with_verdict = verdict == Verdict::Beside;
-    let (mut own, mut sink) = match opened(command) {
+    // Before files are claimed, and complaints written to them.
+    if let Err(error) = candor_run::note_files(plan) {
+        return not_started(command, &error);
+    }
+    let (mut own, mut sink) = match opened(command, &verdict) {
         Ok(opened) => opened,
         Err(sentence) => return refused(command, &sentence),
     };
@@ -168,6 +172,10 @@ pub fn run_on<F: Foreign>(
         };
         if !text.is_empty() && undelivered.is_ok() {
             undelivered = sink.put(&text);
+            // Who asks for results so far reads them now.
+            if undelivered.is_ok() && matches!(event, Event::Interim { .. }) {
+                undelivered = sink.deliver();
+            }
         }
     };
     let runner = |channels: &Channels| place.runner(channels);
@@ -182,7 +190,8 @@ pub fn run_on<F: Foreign>(
     let files = command.write_files(&report);
     let text = command.results(&report, with_verdict);
     screen::tell(&command.failures(&report));
-    if let Err(sentence) = undelivered.and_then(|()| sink.put(&text)) {
+    let delivered = undelivered.and_then(|()| sink.put(&text)).and_then(|()| sink.deliver());
+    if let Err(sentence) = delivered {
         return refused(command, &sentence);
     }
     // The results stand by now, and stay whatever else cannot be written.
@@ -195,7 +204,8 @@ pub fn run_on<F: Foreign>(
 }
 
 /// Candor's own results, and the sink with the lines before the run in it.
-fn opened(command: &impl Foreign) -> Result<(OwnResults, Sink), String> {
+fn opened(command: &impl Foreign, verdict: &Verdict) -> Result<(OwnResults, Sink), String> {
+    verdict.claim()?;
     let own = OwnResults::open()?;
     let mut sink = Sink::open(command.output_file())?;
     sink.put(&command.preamble())?;

@@ -2,7 +2,6 @@
 //! token that all hosts have, and serve the paths that they were started with.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -88,7 +87,8 @@ impl Service<'_> {
     fn detach(&self) -> Result<Detached, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let log = std::env::temp_dir().join(format!("candor-service-{}.log", self.listen.port()));
-        let file = File::create(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+        let file =
+            candor_files::stream(&log).map_err(|error| format!("{}: {error}", log.display()))?;
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
         let mut command = Command::new(program);
         // Called as the tool, the name is gone with the path of the program.

@@ -33,12 +33,19 @@ impl Verdict {
         }
     }
 
+    /// Claims the file before anything runs. The error is a sentence.
+    pub fn claim(&self) -> Result<(), String> {
+        let Verdict::File(path) = self else { return Ok(()) };
+        let shown = path.display();
+        candor_files::prepare(path).map_err(|error| format!("CANDOR_VERDICT={shown}: {error}"))
+    }
+
     /// Writes the verdict where it does not stand among the results. The error is a sentence.
     pub fn deliver(&self, text: impl FnOnce() -> String) -> Result<(), String> {
         match self {
             Verdict::Beside | Verdict::Off => {}
             Verdict::Stderr => screen::tell(&text()),
-            Verdict::File(path) => std::fs::write(path, text())
+            Verdict::File(path) => candor_files::replace(path, text())
                 .map_err(|error| format!("{} cannot be written: {error}", path.display()))?,
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::SystemTime;
 
-use candor_history::{Filter, Imported, Kind, Note, RunId, moment};
+use candor_history::{Filter, Imported, Kind, Note, Repaired, RunId, moment};
 use candor_record::REPORT_BYTES_MAX;
 use candor_record::fmt::counted;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -174,8 +174,17 @@ pub fn prune(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 pub fn repair() -> u8 {
     let repaired = of_user()
         .and_then(|history| history.repair(&mut super::tell).map_err(|why| why.to_string()));
-    commands::exit_code(repaired.map(|runs| {
-        screen::tell(&format!("candor: the history is in order, {}\n", counted(runs, "run")));
+    commands::exit_code(repaired.and_then(|Repaired { runs, unreadable }| match unreadable {
+        0 => {
+            screen::tell(&format!("candor: the history is in order, {}\n", counted(runs, "run")));
+            Ok(())
+        }
+        _ => Err(format!(
+            "{unreadable} of {} cannot be read; restore {} from a backup, or remove {}",
+            counted(runs, "run"),
+            if unreadable == 1 { "its document" } else { "their documents" },
+            if unreadable == 1 { "it" } else { "them" },
+        )),
     }))
 }
 

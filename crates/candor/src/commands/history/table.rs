@@ -1,9 +1,10 @@
 //! `candor history export`: all figures as a table for other programs.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
+use candor_files::Replacement;
+use candor_history::{Error, Index};
 use candor_record::fmt::counted;
 use clap::{ArgGroup, ArgMatches, Command};
 
@@ -63,12 +64,8 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         (Some(file), _) if file.as_os_str() == "-" => {
             with_index(|_, index| index.export_csv(&filter, ToReader(io::stdout())).map(|_| None))
         }
-        (Some(file), _) => create(file).and_then(|open| {
-            with_index(|_, index| index.export_csv(&filter, BufWriter::new(&open)).map(Some))
-        }),
-        (None, Some(file)) => create(file).and_then(|open| {
-            with_index(|_, index| index.export_parquet(&filter, BufWriter::new(&open)).map(Some))
-        }),
+        (Some(file), _) => to_file(file, |index, out| index.export_csv(&filter, out)),
+        (None, Some(file)) => to_file(file, |index, out| index.export_parquet(&filter, out)),
         // The parser asks for one of both.
         _ => return exit::USAGE,
     };
@@ -79,8 +76,19 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }))
 }
 
-fn create(file: &PathBuf) -> Result<File, String> {
-    File::create(file).map_err(|error| format!("{} cannot be written: {error}", file.display()))
+/// Writes a file whole; gives the number of rows.
+fn to_file(
+    file: &Path,
+    export: impl Fn(&Index, &mut Replacement) -> Result<u64, Error>,
+) -> Result<Option<u64>, String> {
+    let failed = |why| Error::Export(format!("{} cannot be written: {why}", file.display()));
+    // An index that turns out to be damaged is made again, and the file with it.
+    with_index(|_, index| {
+        let mut out = candor_files::create(file).map_err(failed)?;
+        let rows = export(index, &mut out)?;
+        out.commit().map_err(failed)?;
+        Ok(Some(rows))
+    })
 }
 
 /// Stdout; that nobody reads to the end (`| head`) is no error.

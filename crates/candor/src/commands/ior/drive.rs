@@ -1,6 +1,7 @@
 //! The order of phases, as far as one decides over another: counts that a deadline left, times
 //! after which none begins, errors that keep files.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use candor_dialects::ior::options::EndOptions;
@@ -106,13 +107,13 @@ impl UnderWay {
         }
         self.transfers = Some(transfers(measured));
         match (&rules.ends.status_file, rules.ends.wear_out) {
-            (Some(file), true) => {
-                std::fs::write(file, transfers(measured).to_string()).map_err(|error| {
-                    Stopped::Early(format!(
-                        "the count of transfers cannot be kept in {file}: {error}"
-                    ))
-                })
-            }
+            (Some(file), true) => candor_files::replace(
+                Path::new(file),
+                transfers(measured).to_string(),
+            )
+            .map_err(|error| {
+                Stopped::Early(format!("the count of transfers cannot be kept in {file}: {error}"))
+            }),
             _ => Ok(()),
         }
     }

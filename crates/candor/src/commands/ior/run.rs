@@ -1,7 +1,6 @@
 //! Runs the tests and delivers what they gave.
 
 use std::collections::HashSet;
-use std::fs::OpenOptions;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
@@ -215,12 +214,13 @@ impl Tests<'_> {
     }
 
     fn add(&mut self, file: &str, rows: &str, begins: bool) {
-        let mut options = OpenOptions::new();
-        match begins {
-            true => options.write(true).create(true).truncate(true),
-            false => options.append(true).create(true),
+        let path = Path::new(file);
+        let written = match begins {
+            true => candor_files::replace(path, rows),
+            false => {
+                candor_files::append(path).and_then(|mut open| open.write_all(rows.as_bytes()))
+            }
         };
-        let written = options.open(file).and_then(|mut open| open.write_all(rows.as_bytes()));
         if let Err(error) = written
             && self.failed.is_ok()
         {

@@ -37,8 +37,8 @@ pub fn check(lowered: &Lowered) -> Result<(), String> {
     let files = asked.output.summary_file.iter().chain(status);
     files.into_iter().try_for_each(|file| {
         // The file of an earlier run keeps its number until there is another one.
-        let opened = fs::File::options().create(true).append(true).open(file);
-        opened.map(drop).map_err(|error| sentence(Path::new(file), "written", &error))
+        let path = Path::new(file);
+        candor_files::prepare(path).map_err(|error| sentence(path, "written", &error))
     })
 }
 
@@ -66,7 +66,8 @@ pub fn removal<'a>(lowered: &Lowered, hosts: &'a RankHosts) -> Result<Removal<'a
 
 /// Writes a file. The error is a sentence.
 pub fn write(file: &str, text: &str) -> Result<(), String> {
-    fs::write(file, text).map_err(|error| sentence(Path::new(file), "written", &error))
+    let path = Path::new(file);
+    candor_files::replace(path, text).map_err(|error| sentence(path, "written", &error))
 }
 
 fn sentence(path: &Path, done: &str, error: &io::Error) -> String {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use candor_dialects::md_workbench::output::{Timed, latency_line, timed};
@@ -27,7 +27,7 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
 fn convert(log: &str, timed: &[Timed], all: bool) -> std::io::Result<()> {
     let mut files = Vec::new();
     for Timed { file, .. } in timed {
-        let mut file = BufWriter::new(File::create(file)?);
+        let mut file = candor_files::create(Path::new(file))?;
         file.write_all(b"time,runtime\n")?;
         files.push(file);
     }
@@ -50,7 +50,7 @@ fn convert(log: &str, timed: &[Timed], all: bool) -> std::io::Result<()> {
             begun.remove(&line.worker_rank);
         }
     }
-    files.iter_mut().try_for_each(Write::flush)?;
+    files.into_iter().try_for_each(candor_files::Replacement::commit)?;
     fs::remove_file(log)
 }
 

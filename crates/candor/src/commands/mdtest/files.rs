@@ -38,7 +38,10 @@ pub fn check(lowered: &Lowered) -> Result<(), String> {
     let status = asked.run.stonewall_file.as_ref().filter(|_| creates);
     let of_results = [&asked.output.rank_file, &asked.output.summary_file];
     let files = of_results.into_iter().flatten().chain(status);
-    files.into_iter().try_for_each(|file| write(file, ""))
+    files.into_iter().try_for_each(|file| {
+        let path = Path::new(file);
+        candor_files::prepare(path).map_err(|error| sentence(path, "written", &error))
+    })
 }
 
 /// Removes the test directories, and the directories of `-d` that the test has made; the error is
@@ -74,7 +77,8 @@ pub fn write_results(lowered: &Lowered, results: &Results) -> Result<(), String>
 
 /// Writes a file. The error is a sentence.
 pub fn write(file: &str, text: &str) -> Result<(), String> {
-    fs::write(file, text).map_err(|error| sentence(Path::new(file), "written", &error))
+    let path = Path::new(file);
+    candor_files::replace(path, text).map_err(|error| sentence(path, "written", &error))
 }
 
 fn sentence(path: &Path, done: &str, error: &io::Error) -> String {

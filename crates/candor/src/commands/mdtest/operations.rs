@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use candor_dialects::mdtest::output;
 use candor_dialects::mdtest::plan::{Lowered, log_file};
 use candor_dialects::mdtest::setup::Test;
+use candor_files::Replacement;
 
 use crate::commands::foreign::operations::Line;
 
@@ -38,7 +39,7 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
 }
 
 fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Result<()> {
-    let mut files: BTreeMap<u64, (BufWriter<File>, Option<Item>)> = BTreeMap::new();
+    let mut files: BTreeMap<u64, (Replacement, Option<Item>)> = BTreeMap::new();
     for line in BufReader::new(File::open(log)?).lines() {
         // A line of an earlier run that was cut off says nothing.
         let Some(line) = Line::read(&line?) else { continue };
@@ -46,7 +47,7 @@ fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Resu
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(free) => {
                 let name = format!("{prefix}-{}-{:05}.csv", test.name(), line.worker_rank);
-                let mut file = BufWriter::new(File::create(name)?);
+                let mut file = candor_files::create(Path::new(&name))?;
                 file.write_all(b"time,runtime,tp\n")?;
                 free.insert((file, None))
             }
@@ -63,7 +64,7 @@ fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Resu
     }
     for (mut file, item) in files.into_values() {
         put(&mut file, item.as_ref(), bytes)?;
-        file.flush()?;
+        file.commit()?;
     }
     fs::remove_file(log)
 }

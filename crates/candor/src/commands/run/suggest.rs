@@ -54,7 +54,7 @@ fn of_tree(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<String>
     if leaves_files(plan) || words.iter().any(|word| word == "--") {
         return None;
     }
-    let (mut words, mut wanted) = (words.to_vec(), plan.clone());
+    let (mut words, mut wanted) = (without_outputs(words), plan.clone());
     for setting in changes {
         let (changed, place) = text::set(&wanted, &setting.key, &setting.value).ok()?;
         let key = text::short_name(&wanted, &place);
@@ -97,10 +97,7 @@ impl Given {
         if words.iter().any(|word| word == "--") || leaves_files(plan) {
             return None;
         }
-        let results = ["run-dir", "json", "csv"];
-        let all = output::OF_RUNS.iter().flat_map(|group| group.flags);
-        let all = all.filter(|flag| results.contains(&flag.long));
-        let words = all.fold(words.to_vec(), |words, flag| without(&words, flag));
+        let words = without_outputs(words);
         let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
         let by_flags = matches.get_one::<String>("FILE").is_none();
         let plan = if by_flags { read(&words)? } else { plan.clone() };
@@ -245,6 +242,12 @@ fn is_same(plan: &Plan, other: &Plan) -> bool {
         phase.name.clone_from(&like.name);
     }
     *plan == other
+}
+
+/// The words without the flags of results: the command would overwrite those of this run.
+fn without_outputs(words: &[String]) -> Vec<String> {
+    let flags = output::OF_RUNS.iter().flat_map(|group| group.flags);
+    flags.fold(words.to_vec(), |words, flag| without(&words, flag))
 }
 
 /// The words without a flag and its values.

@@ -30,7 +30,7 @@ pub fn prepare(runs: &[LoweredRun], creates: bool) -> Result<(), Box<Diagnostic>
 pub fn begin(run: &LoweredRun, now: &Now) -> Vec<String> {
     let write = |anchor: &Anchor| {
         let path = anchor.path.join(NAME);
-        let written = fs::write(&path, anchor.control.as_ref()?.text(&now.created));
+        let written = candor_files::replace(&path, anchor.control.as_ref()?.text(&now.created));
         written.err().map(|error| format!("{} cannot be written: {error}", path.display()))
     };
     anchors_of(run).filter_map(write).collect()

@@ -1,7 +1,7 @@
 //! `monitor=`: a file whose first line ends the run under way, or all runs.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Words that end the run under way, and words that end all runs.
 const END_RUN: [&str; 2] = ["end_rd", "shutdown"];
@@ -26,7 +26,9 @@ impl MonitorFile {
     /// Makes the file, or empties it: a word of an earlier run ends none of these. The error is a
     /// sentence.
     pub fn open(path: &str) -> Result<MonitorFile, String> {
-        let emptied = fs::write(path, "");
+        let file = Path::new(path);
+        let claimed = candor_files::claim(file).map_err(std::io::Error::from);
+        let emptied = claimed.and_then(|()| candor_files::stream(file));
         emptied.map_err(|error| format!("monitor={path} cannot be written: {error}"))?;
         Ok(MonitorFile { path: path.into() })
     }
@@ -42,7 +44,7 @@ impl MonitorFile {
             _ => return None,
         };
         // A word that stays there ends the next run as well.
-        let _ = fs::write(&self.path, "");
+        let _ = candor_files::stream(&self.path);
         Some((word, ends))
     }
 }

@@ -31,6 +31,8 @@ impl Pages {
             let path = entry.path();
             let is_page = path.extension().is_some_and(|extension| extension == "html");
             if is_page && path.is_file() {
+                candor_files::claim(&path)
+                    .map_err(|refusal| format!("{}: {refusal}", path.display()))?;
                 fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
             }
         }
@@ -61,7 +63,7 @@ impl Pages {
         let file = match self.files.get_mut(page) {
             Some(file) => file,
             None => {
-                let opened = File::create(&path).map_err(sentence)?;
+                let opened = candor_files::stream(&path).map_err(sentence)?;
                 self.files.entry(page.to_owned()).or_insert(opened)
             }
         };

@@ -45,7 +45,10 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
         COMPLAINTS.diagnostics(&[*missing], &reading.texts);
         return FAILED;
     }
-    let prepared = layout().and_then(|layout| {
+    // Before pages of an earlier run are removed: a target may be among them.
+    let targets = Plan { targets: lowered.targets.clone(), ..Plan::default() };
+    let noted = candor_run::note_files(&targets).map_err(|error| error.to_string());
+    let prepared = noted.and_then(|()| layout()).and_then(|layout| {
         let asked = reading.options.output.as_deref().unwrap_or(DIRECTORY);
         Ok((layout, Pages::open(asked, &Now::here())?))
     });

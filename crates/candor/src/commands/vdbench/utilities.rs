@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use candor_dialects::vdbench::output::{ParseFlat, compare as compared, parse_flat as parsed};
+use candor_files::Use;
 
 use super::{COMPLAINTS, FAILED};
 use crate::commands;
@@ -42,7 +43,7 @@ pub fn parse_flat(words: &[OsString]) -> u8 {
     });
     match told {
         Ok((csv, None)) => commands::printed(&csv),
-        Ok((csv, Some(output))) => match std::fs::write(&output, csv) {
+        Ok((csv, Some(output))) => match candor_files::replace(Path::new(&output), csv) {
             Ok(()) => 0,
             Err(error) => {
                 COMPLAINTS.sentence(&format!("{output} cannot be written: {error}"));
@@ -130,6 +131,8 @@ pub fn compare(words: &[OsString]) -> u8 {
 }
 
 fn read(path: &str) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| format!("{path} cannot be read: {error}"))?;
+    let used = candor_files::uses(Path::new(path), Use::Input).map_err(std::io::Error::from);
+    let bytes = used.and_then(|()| std::fs::read(path));
+    let bytes = bytes.map_err(|error| format!("{path} cannot be read: {error}"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use candor_plan::units::{Direction, PerDirection};
 use candor_record::Report;
 
+/// Names of the three logs.
+pub fn names(name: &str) -> [String; 3] {
+    ["read", "write", "trim"].map(|op| format!("{name}-{op}_bw.log"))
+}
+
 /// Name and text of each of the three logs.
 pub fn files(report: &Report, name: &str) -> [(String, String); 3] {
     let rates = rates(report);
@@ -14,10 +19,11 @@ pub fn files(report: &Report, name: &str) -> [(String, String); 3] {
         };
         rates.iter().map(line).collect()
     };
+    let [read, write, trim] = names(name);
     [
-        (format!("{name}-read_bw.log"), text(Direction::Read, 0)),
-        (format!("{name}-write_bw.log"), text(Direction::Write, 1)),
-        (format!("{name}-trim_bw.log"), text(Direction::Trim, 2)),
+        (read, text(Direction::Read, 0)),
+        (write, text(Direction::Write, 1)),
+        (trim, text(Direction::Trim, 2)),
     ]
 }
 

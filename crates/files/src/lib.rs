@@ -1,0 +1,11 @@
+//! Files of a command: those it uses, and the one writer of its results.
+
+mod identity;
+mod in_use;
+mod output;
+
+pub use identity::is_same;
+pub use in_use::{
+    REMEDY, Refusal, Use, claim, claim_onto_input, has_refused, passes, refusal_of, uses,
+};
+pub use output::{Replacement, append, create, prepare, replace, stream};
