@@ -4,6 +4,7 @@
 //! clock and a histogram, and nothing else. Whatever stands here is therefore inlined into the
 //! loop and does the least that still yields a latency distribution.
 
+pub mod mixes;
 pub mod stats;
 
 use std::fs::{File, OpenOptions};
