@@ -48,6 +48,8 @@ pub trait Watch {
     fn counting(&mut self) {}
     /// An interval ended: one sample for each job that was at work.
     fn sampled(&mut self, _samples: Vec<JobSample>, _in_ramp: bool) {}
+    /// Samples take too much room: each kept one is of that many intervals from now on.
+    fn joined(&mut self, _intervals: u64) {}
     /// True while one of the three commands below waits or stands; polled more often than these.
     fn has_command(&mut self) -> bool {
         false

@@ -160,6 +160,11 @@ pub trait Source {
         None
     }
 
+    /// True where it is known that no operation will come.
+    fn is_over(&mut self) -> bool {
+        self.inner().is_some_and(|inner| inner.is_over())
+    }
+
     /// Handles the completion of an operation of this source.
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
         if let Some(inner) = self.inner() {
@@ -279,6 +284,10 @@ impl Bare for Repeated {
 impl Source for Repeated {
     fn next(&mut self, slot: &mut Slot, _: &mut Turn) -> Next {
         if self.draw(slot) { Next::Ready } else { Next::End(Ended::Done) }
+    }
+
+    fn is_over(&mut self) -> bool {
+        self.left == 0
     }
 
     fn begin(&mut self) {

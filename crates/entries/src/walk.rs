@@ -253,6 +253,10 @@ impl Lanes {
 }
 
 impl Source for Lanes {
+    fn is_over(&mut self) -> bool {
+        self.items.is_spent() && self.unread.is_none()
+    }
+
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
         if self.draw_back(slot) || (!self.items.is_spent() && self.draw(slot)) {
             turn.commits |= self.logs.as_ref().is_some_and(TreeLogs::waits);

@@ -25,6 +25,11 @@ impl LatencyCounts {
         self.0.is_empty()
     }
 
+    /// Number of buckets that hold any.
+    pub fn buckets(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds all of another; exact, and the same in any order.
     pub fn merge(&mut self, other: &LatencyCounts) {
         for (bucket, count) in &other.0 {

@@ -40,6 +40,7 @@ mod snapshot;
 mod stored;
 pub mod summary;
 mod sweep;
+mod thinned;
 pub mod trend;
 
 pub use activity::{Activity, ProcessTraffic, Traffic, Watched};
@@ -70,3 +71,4 @@ pub use run_progress::{Left, RunProgress};
 pub use snapshot::*;
 pub use stored::{REPORT_BYTES_MAX, read, read_unjudged};
 pub use sweep::{Knee, Sweep, SweepKey, SweepRow};
+pub use thinned::{Interval, Thinned};

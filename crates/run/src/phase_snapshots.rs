@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use candor_engine::{LoggedOperations, Watch};
 use candor_observe::{Sampler, SnapshotDetail};
 use candor_record::requests::RequestStats;
-use candor_record::{Event, HostRecord, HostSample, JobSample, Measurement, Snapshot};
+use candor_record::{
+    Event, HostRecord, HostSample, JobSample, Measurement, Note, Snapshot, Thinned,
+};
 
 use crate::control::Control;
 use crate::events::Channels;
@@ -19,6 +21,8 @@ use crate::tracer::TraceReader;
 /// Least time between the last reading of the counters and an agreed start: agents on the same CPUs
 /// read at the same time, and who is late with it starts late.
 const LEAD_MIN: Duration = Duration::from_millis(20);
+/// Most bytes of a report that the counters of a phase's intervals take.
+const SNAPSHOTS_BYTES_MAX: u64 = 16 << 20;
 /// Longest sleep between two looks at the control.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -46,15 +50,38 @@ pub struct PhaseSnapshots {
     pub host: HostRecord,
     /// The counters at the end of the last interval.
     pub last: Snapshot,
+    /// Number of intervals so far, the ramp left out.
+    pub intervals: u64,
+    /// The counters at the end of each of them.
+    pub during: Thinned<Snapshot>,
+    /// Number of intervals of which each kept sample is.
+    pub joined: u64,
     /// Requests until counting began.
     pub requests_before: Option<RequestStats>,
 }
 
 impl PhaseSnapshots {
+    /// Says that intervals were joined.
+    pub fn note(&self) -> Option<Note> {
+        let joined = self.joined.max(self.during.stride());
+        (joined > 1).then(|| joined_note(&self.phase))
+    }
+
     fn begin(&mut self) {
         self.host.before = self.sampler.snapshot(SnapshotDetail::Full);
         self.requests_before = self.tracer.stats();
         self.last = self.host.before.clone();
+    }
+}
+
+/// Intervals of a phase were joined.
+pub fn joined_note(phase: &str) -> Note {
+    Note {
+        asked: format!("a sample of each interval of `{phase}`"),
+        did: "joined neighbouring intervals; their counts are exact, their percentiles are missing"
+            .into(),
+        why: "the report stays below the size that candor reads, however long a run takes".into(),
+        place: None,
     }
 }
 
@@ -85,7 +112,11 @@ impl Watch for PhaseSnapshots {
         let hosts = vec![HostSample::between(&self.host.host, &self.last, &now)];
         self.last = now;
         if !in_ramp {
-            self.host.during.push(self.last.clone());
+            self.during.put(self.intervals, self.last.clone());
+            self.intervals += 1;
+            if self.during.bytes() > SNAPSHOTS_BYTES_MAX {
+                self.during.halve();
+            }
         }
         let phase = self.phase.clone();
         self.channels.events.send(Event::Sampled { phase, in_ramp, samples, hosts });
@@ -101,7 +132,8 @@ impl Watch for PhaseSnapshots {
 
     fn interim(&mut self, measurements: Vec<Measurement>) {
         let after = self.sampler.snapshot(SnapshotDetail::Full);
-        let hosts = vec![HostRecord { after, ..self.host.clone() }];
+        let during = self.during.iter().cloned().collect();
+        let hosts = vec![HostRecord { after, during, ..self.host.clone() }];
         // The run may have given up on this phase.
         let _ = self.interims.send(Collected { measurements, hosts, notes: Vec::new() });
     }
@@ -143,7 +175,12 @@ impl Watch for PhaseSnapshots {
         }
     }
 
+    fn joined(&mut self, intervals: u64) {
+        self.joined = intervals;
+    }
+
     fn ended(&mut self) {
+        self.host.during = self.during.iter().cloned().collect();
         self.host.after = self.sampler.snapshot(SnapshotDetail::Full);
         // A tracer that has started meanwhile saw nothing but this phase.
         let earlier = self.requests_before.take().unwrap_or_default();

@@ -18,6 +18,7 @@ use crate::error::RunError;
 use crate::events::Channels;
 use crate::files_in_use;
 use crate::integrity;
+use crate::phase_snapshots::joined_note;
 use crate::runner::{Collected, Runner, Survey, Task};
 use crate::sizes;
 
@@ -59,8 +60,16 @@ pub struct Run {
     /// The report so far, without its judgement.
     report: Report,
     judged: Vec<Option<PhaseJudgement>>,
+    /// Approximate size of all intervals in the report so far.
+    bytes_of_intervals: u64,
     clock: Instant,
 }
+
+/// Most bytes that intervals take in a report; the rest of [`candor_record::REPORT_BYTES_MAX`] is
+/// for what a report holds besides. A phase gets an eighth of what those before it left.
+const INTERVALS_BYTES_MAX: u64 = candor_record::REPORT_BYTES_MAX / 4 * 3;
+/// A phase gets that much in any case.
+const INTERVALS_BYTES_LEAST: u64 = 64 << 10;
 
 impl Run {
     /// Of a plan that has no targets yet: paths may be surveyed before [`Run::open`].
@@ -73,7 +82,8 @@ impl Run {
             ..Report::default()
         };
         let (options, channels) = (options.clone(), channels.clone());
-        Run { runner, options, channels, report, judged: Vec::new(), clock: Instant::now() }
+        let (judged, bytes_of_intervals, clock) = (Vec::new(), 0, Instant::now());
+        Run { runner, options, channels, report, judged, bytes_of_intervals, clock }
     }
 
     /// A path, before there is a plan.
@@ -307,7 +317,13 @@ impl Run {
         judged
     }
 
-    fn keep(&mut self, record: PhaseRecord, judged: Option<PhaseJudgement>) -> &PhaseRecord {
+    /// Keeps a phase; one of many, or of many hosts, with fewer intervals.
+    fn keep(&mut self, mut record: PhaseRecord, judged: Option<PhaseJudgement>) -> &PhaseRecord {
+        let left = INTERVALS_BYTES_MAX.saturating_sub(self.bytes_of_intervals);
+        if record.thin((left / 8).max(INTERVALS_BYTES_LEAST)) {
+            self.note(vec![joined_note(&record.name)]);
+        }
+        self.bytes_of_intervals += record.bytes_of_intervals();
         self.judged.push(judged);
         let phases = &mut self.report.phases;
         phases.push(record);
@@ -315,10 +331,13 @@ impl Run {
     }
 
     fn note(&mut self, notes: Vec<Note>) {
-        for note in &notes {
-            self.channels.events.send(Event::Noted { note: note.clone() });
+        for note in notes {
+            // Hosts that run the same phase have the same to say.
+            if !self.report.notes.contains(&note) {
+                self.channels.events.send(Event::Noted { note: note.clone() });
+                self.report.notes.push(note);
+            }
         }
-        self.report.notes.extend(notes);
     }
 }
 

@@ -42,6 +42,10 @@ impl Source for Work {
         if self.stream.next(slot) { Next::Ready } else { Next::End(Ended::Done) }
     }
 
+    fn is_over(&mut self) -> bool {
+        self.ahead.is_none() && self.stream.is_over()
+    }
+
     fn begin(&mut self) {
         self.stream.bound(self.budget);
     }

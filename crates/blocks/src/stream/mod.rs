@@ -223,6 +223,15 @@ impl Stream {
         }
     }
 
+    /// True where the budget is used up. False tells nothing: an operation may be drawn yet.
+    pub fn is_over(&self) -> bool {
+        let is_last_pass = self.given.passes + 1 >= self.budget.passes;
+        let is_pass_done = self.given.pass_bytes >= self.budget.pass_bytes;
+        self.budget.ops == 0
+            || self.budget.bytes == 0
+            || (is_last_pass && is_pass_done && self.given.bytes >= self.budget.at_least)
+    }
+
     /// Writes the next operation into `slot`; false once the budget is used up.
     #[inline(always)]
     pub fn next(&mut self, slot: &mut Slot) -> bool {

@@ -5,8 +5,7 @@
 //! ticket has a later tick.
 
 use std::io;
-use std::sync::Barrier;
-use std::sync::atomic::{AtomicU32, Ordering::*};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering::*};
 use std::thread;
 
 use crate::clock::ordered_tsc;
@@ -30,26 +29,30 @@ pub struct Reading {
 /// The kernel's, where threads cannot be created or bound.
 pub fn disagreements(each: u32) -> io::Result<(usize, Vec<[Reading; 2]>)> {
     let cpus = usable()?;
-    let (next, together) = (AtomicU32::new(0), Barrier::new(cpus.len()));
+    let (next, waited_for) = (AtomicU32::new(0), AtomicUsize::new(cpus.len()));
     let mut readings = thread::scope(|scope| -> io::Result<Vec<Reading>> {
         let on = |cpu: &u32| {
-            let (cpu, next, together) = (*cpu, &next, &together);
-            scope.spawn(move || {
-                // A name is for people only.
-                let _ = rustix::thread::set_name(c"candor/clock");
+            let (cpu, next, waited_for) = (*cpu, &next, &waited_for);
+            let named = thread::Builder::new().name("candor/clock".into());
+            let started = named.spawn_scoped(scope, move || {
                 let bound = bind_to_cpu(cpu);
                 let mut readings = Vec::with_capacity(each as usize);
-                together.wait();
+                waited_for.fetch_sub(1, AcqRel);
+                while waited_for.load(Acquire) > 0 {
+                    thread::yield_now();
+                }
                 bound?;
                 (0..each).for_each(|_| readings.push(read(cpu, next)));
                 io::Result::Ok(readings)
-            })
+            });
+            // The others do not wait for one that did not start.
+            started.inspect_err(|_| _ = waited_for.fetch_sub(1, AcqRel))
         };
         let threads: Vec<_> = cpus.iter().map(on).collect();
         let mut all = Vec::with_capacity(cpus.len() * each as usize);
         for thread in threads {
             let panicked = |_| io::Error::other("a thread panicked");
-            all.extend(thread.join().map_err(panicked)??);
+            all.extend(thread?.join().map_err(panicked)??);
         }
         Ok(all)
     })?;

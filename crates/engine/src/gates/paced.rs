@@ -12,7 +12,7 @@ pub struct Paced<S> {
     counted: Ops,
 }
 
-impl<S> Paced<S> {
+impl<S: Source> Paced<S> {
     /// Wraps a source.
     pub fn new(inner: S, pacer: Pacer) -> Paced<S> {
         Paced { inner, pacer, counted: Ops::ALL }
@@ -30,6 +30,10 @@ impl<S> Paced<S> {
         if pacer.check_rest(elapsed_ns) {
             if turn.in_flight > 0 {
                 return Some(Wait::InFlight);
+            }
+            // Nothing would follow a rest after the last operation.
+            if self.inner.is_over() {
+                return None;
             }
             pacer.begin_rest(elapsed_ns);
         }
@@ -77,5 +81,46 @@ impl<S: Source> Source for Paced<S> {
         self.pacer.completed(1);
         self.pacer.took(turn.clock.ns(turn.now.saturating_sub(slot.started)));
         self.inner.completed(slot, outcome, turn);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Nanos;
+    use candor_plan::blocks::{Pace, Think, ThinkCount};
+    use candor_plan::units::Mix;
+    use candor_record::Ended;
+
+    use super::*;
+    use crate::operation::{Buffer, Op};
+    use crate::random::Random;
+    use crate::source::{Repeated, tests::turn};
+
+    #[test]
+    fn no_rest_follows_the_last_operation() {
+        let think = Think {
+            time: Nanos(u64::MAX / 4),
+            relative: 0.0,
+            every: 1,
+            every_time: None,
+            count: ThinkCount::default(),
+            spin: false,
+            spin_first: Nanos(0),
+            spin_cycles: 0,
+        };
+        let pace = Pace { think: Some(think), ..Pace::default() };
+        for ops in 1..=2 {
+            let pacer = Pacer::new(&pace, Mix::READ, 0, 1, Random::new(5, 0)).expect("a pace");
+            let mut paced = Paced::new(Repeated::new(Op(0), 4096, ops), pacer);
+            paced.begin();
+            let (mut slot, mut turn) = (Slot::empty(Buffer::None), turn());
+            assert_eq!(paced.next(&mut slot, &mut turn), Next::Ready);
+            paced.completed(&slot, Outcome::Done(4096), &mut turn);
+            let next = paced.next(&mut slot, &mut turn);
+            match ops {
+                1 => assert_eq!(next, Next::End(Ended::Done)),
+                _ => assert!(matches!(next, Next::Wait(Wait::Until(..))), "{next:?}"),
+            }
+        }
     }
 }

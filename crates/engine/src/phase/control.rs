@@ -1,5 +1,6 @@
 //! Control plane of a running phase: receives ends, takes samples, stops workers, flushes, gathers.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::RecvTimeoutError;
@@ -30,6 +31,9 @@ const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The same where workers follow what those of other hosts have come to.
 const LOOK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
+/// Most bytes of a report that the samples of a phase take on a host: those of some hours, where
+/// one job is sampled each second.
+const SAMPLES_BYTES_MAX: u64 = 16 << 20;
 /// Longest time until a command is seen: results so far and ends that are timed are as late.
 const COMMAND_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -50,6 +54,8 @@ pub struct Control<'a> {
     monitors: Vec<JobMonitor>,
     /// Time from the release at which operations began to count; none in the ramp.
     counting_from_ns: Option<u64>,
+    /// Number of intervals that were sampled since then.
+    intervals: u64,
     next_sample_ns: u64,
     /// True where nothing completed for too long.
     pub stalled: bool,
@@ -70,6 +76,7 @@ impl<'a> Control<'a> {
         Control {
             monitors,
             counting_from_ns: None,
+            intervals: 0,
             next_sample_ns: match phase.ramp_amount {
                 Some(_) => phase.interval_ns,
                 None => phase.interval_ns.min(phase.ramp_ns.max(1)),
@@ -359,8 +366,8 @@ impl<'a> Control<'a> {
             taken.extend(sample.map(|sample| (index, sample)));
         }
         taken.sort_by_key(|(_, of)| std::cmp::Reverse(of.sample.at_ns));
-        for (index, of) in taken.iter().filter(|_| zero_ns.is_some()) {
-            self.monitors[*index].sampling.keep(of.sample.clone());
+        if zero_ns.is_some() && !taken.is_empty() {
+            self.keep(&taken, watch);
         }
         let samples: Vec<JobSample> = taken.into_iter().map(|(_, of)| of).collect();
         if !samples.is_empty() {
@@ -368,21 +375,44 @@ impl<'a> Control<'a> {
         }
     }
 
+    /// Keeps the samples of an interval. Where all of them take too much room, those of all jobs
+    /// are joined in the same way.
+    fn keep(&mut self, taken: &[(usize, JobSample)], watch: &mut dyn Watch) {
+        for (index, of) in taken {
+            let samples = self.monitors[*index].sampling.samples_mut();
+            samples.put(self.intervals, of.sample.clone());
+        }
+        self.intervals += 1;
+        let bytes = self.monitors.iter().map(|monitor| monitor.sampling.samples().bytes());
+        if bytes.sum::<u64>() > SAMPLES_BYTES_MAX {
+            for monitor in &mut self.monitors {
+                monitor.sampling.samples_mut().halve();
+            }
+            watch.joined(
+                taken
+                    .first()
+                    .map_or(1, |(index, _)| self.monitors[*index].sampling.samples().stride()),
+            );
+        }
+    }
+
     /// Does the final flushes that the plan requests, for all jobs at once.
     pub fn flush(&self) -> Vec<Flushed> {
         let clock = self.phase.clock;
         thread::scope(|scope| {
-            let start = |job: &Arc<ReadyJob>| {
-                let (job, flushes) = (job.clone(), job.work.flushes_at_end());
-                let flushing = move || {
-                    // A name is for people only.
-                    let _ = rustix::thread::set_name(c"candor/flush");
-                    flush(&job, clock)
-                };
-                flushes.then(|| scope.spawn(flushing))
+            let started = self.phase.jobs.iter().map(|job| {
+                let named = thread::Builder::new().name("candor/flush".into());
+                let flushes = job.work.flushes_at_end();
+                flushes.then(|| (job, named.spawn_scoped(scope, move || flush(job, clock))))
+            });
+            let threads: Vec<_> = started.collect();
+            let end = |(job, thread): (&Arc<ReadyJob>, io::Result<ScopedJoinHandle<'_, _>>)| {
+                match thread {
+                    Ok(thread) => thread.join().ok(),
+                    // Where the kernel gives no thread, jobs are flushed one after the other.
+                    Err(_) => Some(flush(job, clock)),
+                }
             };
-            let threads: Vec<_> = self.phase.jobs.iter().map(start).collect();
-            let end = |thread: ScopedJoinHandle<'_, Flushed>| thread.join().ok();
             threads.into_iter().map(|t| t.and_then(end).unwrap_or_default()).collect()
         })
     }

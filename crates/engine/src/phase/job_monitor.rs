@@ -149,7 +149,7 @@ impl JobMonitor {
         let waited_ns = clock.ns(self.from.unwrap_or(release).saturating_sub(release));
         let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
-        measurement.samples = self.sampling.samples().to_vec();
+        measurement.samples = self.sampling.samples().iter().cloned().collect();
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
         measurement
     }

@@ -1,7 +1,7 @@
 //! Interval samples of one job, as differences of its totals.
 
 use candor_plan::work::Operation;
-use candor_record::{Histogram, Latency, LatencyCounts, Sample, WorkerSample};
+use candor_record::{Histogram, Latency, LatencyCounts, Sample, Thinned, WorkerSample};
 
 use crate::counters::Totals;
 use crate::phase::gather;
@@ -11,7 +11,7 @@ pub struct Sampling {
     last: Totals,
     /// End of the last sample; before the first one, begin of the job.
     until_ns: u64,
-    samples: Vec<Sample>,
+    samples: Thinned<Sample>,
     operations: Vec<(usize, &'static Operation)>,
     /// Latencies of each operation until the last sample.
     latencies: Vec<Histogram>,
@@ -28,7 +28,7 @@ impl Sampling {
         Sampling {
             last: Totals::default(),
             until_ns: begins_ns,
-            samples: Vec::new(),
+            samples: Thinned::default(),
             latencies: vec![Histogram::new(); operations.len()],
             workers: Vec::new(),
             operations,
@@ -110,14 +110,14 @@ impl Sampling {
         (self.last, self.until_ns) = (totals.clone(), now_ns);
     }
 
-    /// Keeps a sample.
-    pub fn keep(&mut self, sample: Sample) {
-        self.samples.push(sample);
+    /// All samples kept so far.
+    pub fn samples(&self) -> &Thinned<Sample> {
+        &self.samples
     }
 
-    /// All samples kept so far.
-    pub fn samples(&self) -> &[Sample] {
-        &self.samples
+    /// The same, to add one or to join them.
+    pub fn samples_mut(&mut self) -> &mut Thinned<Sample> {
+        &mut self.samples
     }
 }
 
@@ -158,9 +158,9 @@ mod tests {
         let mut sampling = sampling(0);
         sampling.extend_last(&totals(1), 10);
         let sample = sampling.take(|| totals(10), 100, 0, 50).unwrap();
-        sampling.keep(sample);
+        sampling.samples_mut().put(0, sample);
         sampling.extend_last(&totals(13), 120);
-        let last = &sampling.samples()[0];
+        let last = sampling.samples().iter().next().expect("it is kept");
         assert_eq!((last.at_ns, last.length_ns, last.ops_done()), (120, 120, 13));
     }
 

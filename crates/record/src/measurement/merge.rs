@@ -178,7 +178,8 @@ impl Sample {
         self.at_ns.saturating_sub(self.length_ns)
     }
 
-    fn join(&mut self, theirs: Sample) {
+    /// Adds another interval, of the same host or of another one.
+    pub(crate) fn join(&mut self, theirs: Sample) {
         let begins_ns = self.begins_ns().min(theirs.begins_ns());
         self.at_ns = self.at_ns.max(theirs.at_ns);
         self.length_ns = self.at_ns - begins_ns;

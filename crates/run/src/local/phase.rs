@@ -10,7 +10,7 @@ use candor_entries::Lists;
 use candor_observe::Sampler;
 use candor_plan::entries::Entries;
 use candor_plan::{Job, Phase, Plan};
-use candor_record::{Ended, HostRecord, Measurement, Snapshot};
+use candor_record::{Ended, HostRecord, Measurement, Note, Snapshot, Thinned};
 
 use super::Local;
 use crate::consent::AbsentNames;
@@ -23,7 +23,14 @@ use crate::runner::{Collected, Ready, Running, Task};
 use crate::trees::NamedTree;
 use crate::{hooks, precheck};
 
-type PhaseEnd = (Vec<Measurement>, HostRecord, Option<OperationsWriter>);
+/// Results of a phase.
+#[derive(Default)]
+struct PhaseEnd {
+    measurements: Vec<Measurement>,
+    host: HostRecord,
+    operations: Option<OperationsWriter>,
+    note: Option<Note>,
+}
 
 /// A phase whose control plane has a thread of its own, which waits for the start.
 pub struct LocalPhase<'a> {
@@ -72,6 +79,9 @@ impl<'a> LocalPhase<'a> {
             operations,
             host,
             last: Snapshot::default(),
+            intervals: 0,
+            during: Thinned::default(),
+            joined: 1,
             requests_before: None,
         };
         let body = move || {
@@ -79,7 +89,9 @@ impl<'a> LocalPhase<'a> {
             snapshots.start_at = started.recv().ok()?;
             let control = snapshots.channels.control.clone();
             let measurements = prepared.run(control.stop_flag(), &mut snapshots);
-            Some((measurements, snapshots.host, snapshots.operations))
+            let note = snapshots.note();
+            let (host, operations) = (snapshots.host, snapshots.operations);
+            Some(PhaseEnd { measurements, host, operations, note })
         };
         let thread = thread::Builder::new().name("candor/sample".into()).spawn(body);
         let thread = Some(thread.map_err(|cause| RunError::Thread { cause })?);
@@ -133,7 +145,9 @@ impl Running for LocalPhase<'_> {
         self.interims.iter().for_each(interim);
         let ended = self.thread.take().map(JoinHandle::join);
         let ended = ended.transpose().unwrap_or_else(|panic| resume_unwind(panic));
-        let (mut measurements, host, operations) = ended.flatten().unwrap_or_default();
+        let ended = ended.flatten().unwrap_or_default();
+        let PhaseEnd { mut measurements, host, operations, note } = ended;
+        self.local.notes.extend(note);
         for (job, failure) in operations.into_iter().flat_map(OperationsWriter::end) {
             let failed = measurements.iter_mut().find(|measured| measured.job == job);
             failed.into_iter().for_each(|measured| {
