@@ -35,6 +35,7 @@ mod fleet_ranks;
 mod fleet_strangers;
 mod history;
 mod honest;
+mod host_safety;
 mod hosts;
 mod html;
 mod ior;

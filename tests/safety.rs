@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Loop, Mount, Report, Running, Scratch, alone, candor, fingerprint, spawn};
+use crate::support::{
+    Loop, Mount, NOBODY, Report, Running, Scratch, alone, candor, fingerprint, root, skip, spawn,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -253,12 +255,145 @@ fn an_interrupt_during_the_layout_leaves_nothing() {
 }
 
 #[test]
+fn signals_of_batch_systems_and_limits_leave_a_partial_report() {
+    for (signal, code) in [(Signal::XCPU, 152), (Signal::USR1, 138), (Signal::QUIT, 131)] {
+        let (_alone, scratch) = (alone(), Scratch::new());
+        // SIGXCPU comes again each second, and a terminal and a launcher both send SIGINT.
+        let (running, json) = interrupted(&scratch, &[signal, signal, Signal::INT]);
+        let ran = running.wait();
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+        let report = Report::read(&json).expect("a partial report");
+        assert_eq!(report.at("/interrupted"), true);
+        assert_eq!(scratch.entries(), [""; 0]);
+    }
+}
+
+#[test]
 fn a_second_interrupt_ends_it_at_once() {
     let (_alone, scratch) = (alone(), Scratch::new());
-    let (running, _) = interrupted(&scratch, &[Signal::INT, Signal::INT]);
-    let began = std::time::Instant::now();
+    let (plan, file) = (scratch.outside("plan.toml"), scratch.path("own"));
+    // A program that hears no signal holds up the end of the run.
+    let text = format!(
+        "[[target]]\nname = \"t\"\npath = \"{file}\"\nsize = \"1m\"\n\
+         [[phase]]\nstop.time = \"30s\"\n\
+         [[phase.job]]\nname = \"reads\"\ntargets = [\"t\"]\nwork.blocks.mix = \"read\"\n\
+         [[phase.job]]\nname = \"deaf\"\n[phase.job.work.program]\n\
+         command = [\"sh\", \"-c\", \"trap '' TERM; sleep 30\"]\ngrace = \"30s\"\n"
+    );
+    fs::write(&plan, text).unwrap();
+    let mut running = spawn(&["run", "--no-live", &plan]);
+    running.wait_for(", 30 s");
+    std::thread::sleep(Duration::from_millis(700));
+    running.signal(Signal::INT);
+    // Within half a second it would be the first one again.
+    std::thread::sleep(Duration::from_millis(700));
+    assert!(!running.has_ended(), "{}", running.err_so_far());
+    running.signal(Signal::INT);
     let ran = running.wait();
     assert!(ran.code == Some(130), "{:?}: {}", ran.code, ran.err);
-    assert!(began.elapsed() < Duration::from_secs(3), "took {:?}", began.elapsed());
     assert_eq!(scratch.entries(), [""; 0]);
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_of_the_write() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let mut command = std::process::Command::new("sh");
+    let limited = "ulimit -f 100 && exec \"$0\" \"$@\"";
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_candor"), "run", "--no-live"]);
+    command.args(["--target", &scratch.path("own"), "--size", "1m", "--rw", "read"]);
+    let ran = Running::start(&mut command, std::process::Stdio::null()).wait();
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(ran.err.contains("too large"), "{}", ran.err);
+    assert_eq!(scratch.entries(), [""; 0]);
+}
+
+#[test]
+fn a_killed_tree_is_removed_whatever_its_spelling() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let dir = scratch.dir();
+    let name = dir.rsplit('/').next().expect("a name");
+    for spelling in ["tr", "./tr", &format!("../{name}/tr"), &scratch.path("tr")] {
+        let there = |words: &[&str]| {
+            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_candor"));
+            command.args(words).current_dir(&dir);
+            Running::start(&mut command, std::process::Stdio::null())
+        };
+        let words = ["tree", spelling, "--files", "20000", "--size", "0", "--no-live"];
+        let mut killed = there(&words);
+        killed.wait_for("[2/");
+        while fs::read_dir(scratch.path("tr")).map_or(0, Iterator::count) == 0 {
+            assert!(!killed.has_ended(), "{}", killed.err_so_far());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        killed.signal(Signal::KILL);
+        killed.wait();
+        let words = ["run", "--target", "q", "--size", "64k", "--rw", "read", "--ops", "3"];
+        let next = there(&[&words[..], &["--no-live"]].concat()).wait();
+        assert_eq!(next.code, Some(0), "{}", next.err);
+        assert!(next.err.contains("killed runs") && next.err.contains("tr`"), "{}", next.err);
+        assert_eq!(scratch.entries(), [""; 0], "{spelling}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_removed_are_named_and_keep_their_mark() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !root() {
+        return;
+    }
+    let held = scratch.path("held");
+    fs::create_dir(&held).unwrap();
+    let append_only = |word: &str| {
+        let mut command = std::process::Command::new("chattr");
+        command.args([word, &held]).status().is_ok_and(|status| status.success())
+    };
+    if !append_only("+a") {
+        skip("this filesystem has no append-only directories");
+        return;
+    }
+    let file = format!("{held}/own");
+    let words = ["run", "--size", "64k", "--rw", "read", "--ops", "3", "--no-live", "--target"];
+    let ran = candor(&[&words[..], &[&file]].concat());
+    let left = fs::read_dir(&held).map(Iterator::count).ok();
+    assert!(append_only("-a"));
+    assert_eq!((ran.code, left), (Some(1), Some(2)), "the file and its mark: {}", ran.err);
+    for word in [file.as_str(), "64 KiB", "not permitted"] {
+        assert!(ran.err.contains(word), "no {word}: {}", ran.err);
+    }
+    let next = candor(&[&words[..], &[&format!("{held}/other")]].concat());
+    assert!(next.code == Some(0) && next.err.contains("killed runs"), "{}", next.err);
+    assert_eq!(fs::read_dir(&held).map(Iterator::count).ok(), Some(0));
+}
+
+#[test]
+fn marks_of_other_users_stall_nobody() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    if !root() {
+        return;
+    }
+    for number in 0..20 {
+        let mark = scratch.path(&format!(".candor-mark-{number}"));
+        fs::write(&mark, "candor-mark-1 1 boot host\0").unwrap();
+        fs::File::options().write(true).open(&mark).unwrap().set_len(1 << 40).unwrap();
+        std::os::unix::fs::chown(&mark, Some(NOBODY), None).unwrap();
+    }
+    // Reading them would take hours.
+    let (code, err) = write(&scratch.path("own"), &["--size", "64k"]);
+    assert_eq!((code, scratch.entries().len()), (Some(0), 20), "{err}");
+}
+
+#[test]
+fn blocks_that_are_reserved_for_root_are_not_used() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
+    let Some(mount) = Mount::ext4(&scratch, device, "rw") else { return };
+    let space = rustix::fs::statvfs(mount.dir.as_str()).expect("a filesystem");
+    let reserved = space.f_bfree - space.f_bavail;
+    if reserved == 0 {
+        skip("this mkfs.ext4 reserves nothing");
+        return;
+    }
+    let bytes = (space.f_bavail + reserved / 2) * space.f_frsize / 4096 * 4096;
+    let (code, err) = write(&format!("{}/own", mount.dir), &["--size", &bytes.to_string()]);
+    assert!(code == Some(3) && err.contains("are free there"), "{code:?}: {err}");
 }

@@ -4,6 +4,7 @@
 //! data could have been lost.
 
 use candor_record::{Measurement, Report};
+use candor_run::NOT_REMOVED;
 
 /// The run ended. Whether to believe its numbers is in the report: a verdict is data.
 pub const RAN: u8 = 0;
@@ -31,7 +32,7 @@ pub const UNDECIDED: u8 = 8;
 pub const HELP: &str = "\
 Exit codes:
   0    it ran; whether to believe it is in the report
-  1    it ran into errors, or was cut short
+  1    it ran into errors, was cut short, or could not remove its files
   2    the command line or the plan makes no sense
   3    refused, because data could have been lost or there is too little room
   4    it ran, and no depth met the plan's latency goal
@@ -48,7 +49,9 @@ pub fn of(report: &Report) -> u8 {
     if all.clone().any(is_corrupt) {
         return CORRUPT;
     }
-    if report.cut_short.is_some() || all.clone().any(troubled) {
+    // Files that stay take room, and the next run refuses them.
+    let files_stay = report.notes.iter().any(|note| note.asked.starts_with(NOT_REMOVED));
+    if report.cut_short.is_some() || files_stay || all.clone().any(troubled) {
         return TROUBLE;
     }
     match all.any(|measurement| measurement.depth_reached == Some(0)) {

@@ -29,5 +29,10 @@ mod version;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    candor_run::survive_file_size_limit();
+    if let Err(sentence) = candor_run::raise_stack_limit() {
+        screen::error(&sentence);
+        return ExitCode::from(exit::TROUBLE);
+    }
     ExitCode::from(cli::main(&std::env::args_os().collect::<Vec<_>>()))
 }

@@ -4,7 +4,7 @@
 //! input, for words and variables are seen by others; when that input ends, so does the agent.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -75,9 +75,16 @@ impl Ssh {
         let identity = Identity::of_token(&token).map_err(|error| error.to_string())?;
         let until = Instant::now() + START_MAX;
         let started: Vec<_> = thread::scope(|scope| {
-            let starts: Vec<_> =
-                hosts.iter().map(|host| scope.spawn(|| self.agent(host, &token, until))).collect();
-            starts.into_iter().map(thread::ScopedJoinHandle::join).collect()
+            let starts = hosts.iter().map(|host| {
+                let named = thread::Builder::new().name("candor/ssh".into());
+                named.spawn_scoped(scope, || self.agent(host, &token, until))
+            });
+            let starts: Vec<_> = starts.collect();
+            let joined = |thread: io::Result<thread::ScopedJoinHandle<'_, _>>| match thread {
+                Ok(thread) => thread.join(),
+                Err(error) => Ok(Err(format!("it gets no thread: {error}"))),
+            };
+            starts.into_iter().map(joined).collect()
         });
         let mut agents = Agents { identity, addresses: Vec::new(), processes: Vec::new() };
         let mut wrong = None;
@@ -170,12 +177,16 @@ impl Ssh {
             child.map_err(|why| format!("`{}` cannot be started: {why}", self.words()))?;
         let (sender, log) = mpsc::channel();
         let stderr = child.stderr.take();
-        thread::spawn(move || {
+        let reading = thread::Builder::new().name("candor/ssh".into()).spawn(move || {
             let lines = stderr.into_iter().flat_map(|stderr| BufReader::new(stderr).split(b'\n'));
             for line in lines.map_while(Result::ok) {
                 let _ = sender.send(String::from_utf8_lossy(&line).trim_end().to_owned());
             }
         });
+        if let Err(error) = reading {
+            end(&mut child, Instant::now());
+            return Err(format!("`{}` gets no thread: {error}", self.words()));
+        }
         Ok((child, log))
     }
 

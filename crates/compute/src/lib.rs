@@ -1,6 +1,7 @@
 //! Work without I/O: running a program, burning CPU.
 
 mod burn;
+mod descendants;
 mod program;
 
 use candor_engine::EngineError;
@@ -17,6 +18,9 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_plan::blocks::{Pace, Think};
 use candor_plan::units::Mix;
 use candor_plan::{Burn, Work};
+
+pub use descendants::Descendants;
+pub use program::end_descendants;
 
 /// The family of programs and of burning CPU.
 pub struct ComputeFamily;

@@ -6,6 +6,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -14,10 +15,30 @@ use candor_plan::Program as Plan;
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
 
+use crate::descendants::Descendants;
+
 /// Length of one wait, and so the delay until the worker sees the end of the job.
 const WAIT: Duration = Duration::from_millis(50);
 /// Interval between two checks whether the program has exited.
 const EXIT_CHECK_INTERVAL: Duration = Duration::from_millis(2);
+
+/// Processes that descend from the programs of this process; none before the first program.
+static DESCENDANTS: OnceLock<Descendants> = OnceLock::new();
+/// Programs that run.
+static CHILDREN: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+fn children() -> MutexGuard<'static, Vec<u32>> {
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends the processes that programs have left behind.
+pub fn end_descendants() {
+    if let Some(descendants) = DESCENDANTS.get() {
+        // No program starts or ends meanwhile.
+        let children = children();
+        descendants.end(&children);
+    }
+}
 
 /// Engine of a program.
 pub struct Program {
@@ -40,9 +61,14 @@ impl Program {
             Some(path) => candor_files::stream(path).map(Stdio::from),
             None => Ok(Stdio::inherit()),
         };
+        let (variable, value) = DESCENDANTS.get_or_init(Descendants::adopt).variable();
         let mut command = Command::new(name);
-        command.args(words).stdin(Stdio::null());
-        command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?).spawn()
+        command.args(words).stdin(Stdio::null()).env(variable, value);
+        command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?);
+        let mut children = children();
+        let child = command.spawn()?;
+        children.push(child.id());
+        Ok(child)
     }
 
     /// Starts the program; returns the outcome of the first operation.
@@ -101,7 +127,9 @@ impl Program {
         }
         // Both fail only if the child has exited and was reaped.
         let _ = child.kill();
+        let mut children = children();
         let _ = child.wait();
+        children.retain(|known| *known != child.id());
     }
 }
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Component, Path, PathBuf};
 
 use candor_engine::names;
+use candor_plan::engine::PriorityClass;
 use candor_plan::{Job, Plan, Target, TargetKind, Tree, Work};
 
 /// Paths and kinds of work that an agent serves.
@@ -16,6 +17,8 @@ pub struct Allowed {
     pub written_devices: Vec<PathBuf>,
     /// Programs and commands of jobs may run.
     pub programs: bool,
+    /// Runs may change settings of the host: I/O schedulers, priorities above others, memory.
+    pub host_settings: bool,
     /// All of it: a launcher has started the agent with the very words of its user.
     pub everything: bool,
 }
@@ -29,6 +32,7 @@ impl Allowed {
         if self.everything {
             return Ok(());
         }
+        self.host_settings(plan)?;
         plan.targets.iter().try_for_each(|target| self.target(plan, target))?;
         plan.phases.iter().flat_map(|phase| &phase.jobs).try_for_each(|job| self.job(job))
     }
@@ -97,6 +101,23 @@ impl Allowed {
         }
     }
 
+    fn host_settings(&self, plan: &Plan) -> Result<(), String> {
+        let mut jobs = plan.phases.iter().flat_map(|phase| &phase.jobs);
+        let scheduler = plan.targets.iter().any(|target| target.scheduler.is_some());
+        let change = match () {
+            () if self.host_settings => None,
+            () if scheduler => Some("switches the I/O scheduler of a device"),
+            () if plan.occupy_memory.is_some() => Some("occupies memory of the host"),
+            () => jobs.find_map(raised_priority),
+        };
+        change.map_or(Ok(()), |change| {
+            Err(format!(
+                "the plan {change}, to which this agent does not consent; start it with \
+                 --allow-host-settings"
+            ))
+        })
+    }
+
     fn job(&self, job: &Job) -> Result<(), String> {
         let runs = matches!(job.work, Work::Program(_)) || !job.hooks.is_empty();
         if runs && !self.programs {
@@ -114,6 +135,17 @@ impl Allowed {
         }
         files_of(job).try_for_each(|path| self.path(path))
     }
+}
+
+/// The priority by which a job would hold up other processes of the host.
+fn raised_priority(job: &Job) -> Option<&'static str> {
+    let of_operations = job.blocks().into_iter().flat_map(|blocks| &blocks.priorities);
+    let mut priorities = of_operations.map(|share| share.priority).chain(job.threads.io_priority);
+    if priorities.any(|priority| priority.class == PriorityClass::Realtime) {
+        return Some("uses the real-time class of I/O");
+    }
+    let is_raised = job.threads.nice.is_some_and(|nice| nice < 0);
+    is_raised.then_some("runs with a niceness below 0")
 }
 
 /// Checks that the names of a tree lead nowhere else.
@@ -184,6 +216,9 @@ fn shown(path: &Path) -> String {
 mod tests {
     use std::os::unix::fs::symlink;
 
+    use candor_plan::units::Extent;
+    use candor_plan::{Bytes, Phase, Threads};
+
     use super::*;
 
     #[test]
@@ -193,6 +228,32 @@ mod tests {
         for name in ["../..", "a/b", ".."] {
             assert!(stays_below(&named(name)).is_err(), "{name}");
         }
+    }
+
+    #[test]
+    fn settings_of_the_host_need_consent() {
+        use candor_plan::engine::IoPriority;
+        let realtime = IoPriority { class: PriorityClass::Realtime, ..IoPriority::default() };
+        let threads = [
+            Threads { nice: Some(-1), ..Threads::default() },
+            Threads { io_priority: Some(realtime), ..Threads::default() },
+        ];
+        let of_threads = |threads| {
+            let jobs = vec![Job { threads, ..Job::default() }];
+            Plan { phases: vec![Phase { jobs, ..Phase::default() }], ..Plan::default() }
+        };
+        let target = Target { scheduler: Some("none".into()), ..Target::default() };
+        let mut plans = threads.map(of_threads).to_vec();
+        plans.push(Plan { targets: vec![target], ..Plan::default() });
+        plans.push(Plan { occupy_memory: Some(Extent::Bytes(Bytes(1))), ..Plan::default() });
+        let consents = Allowed { host_settings: true, ..Allowed::default() };
+        for plan in &plans {
+            let why = Allowed::default().host_settings(plan).expect_err("no consent");
+            assert!(why.contains("--allow-host-settings"), "{why}");
+            assert_eq!(consents.host_settings(plan), Ok(()));
+        }
+        let nice = of_threads(Threads { nice: Some(19), ..Threads::default() });
+        assert_eq!(Allowed::default().host_settings(&nice), Ok(()));
     }
 
     #[test]

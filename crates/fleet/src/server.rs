@@ -15,8 +15,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use candor_compute::Descendants;
 use candor_plan::Plan;
-use rustix::process::{Pid, Signal, kill_process_group};
+use candor_run::Control;
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -48,6 +50,9 @@ const QUEUE_MAX: usize = 256;
 const IDLE_MAX: Duration = Duration::from_secs(6);
 /// Time that it has in all.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(600);
+
+/// Longest time for processes to end that programs of jobs have left behind.
+const DESCENDANTS_MAX: Duration = Duration::from_secs(2);
 
 /// Options of an agent.
 pub struct Options {
@@ -314,7 +319,10 @@ impl Agent {
         };
         let SessionCommand { program, words, variables } = &self.options.session;
         let mut command = Command::new(program);
-        command.envs(variables.iter().cloned());
+        let descendants = Descendants::adopt();
+        command
+            .envs(variables.iter().cloned())
+            .env(descendants.variable().0, descendants.variable().1);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A Ctrl-C in the agent's terminal is the agent's: it ends its run.
         command.process_group(0);
@@ -328,7 +336,7 @@ impl Agent {
         let pid = child.id().unwrap_or(0);
         (self.log)(&format!("run begun, process {pid}, coordinator of candor {version}"));
         let (answers, frames) = mpsc::channel(QUEUE_MAX);
-        let run = Run { agent: self.clone(), _busy: busy, child, answers };
+        let run = Run { agent: self.clone(), _busy: busy, child, descendants, answers };
         tokio::spawn(run.supervise(request.into_inner(), stdin, stdout));
         Ok(ReceiverStream::new(frames))
     }
@@ -339,6 +347,8 @@ struct Run {
     agent: Agent,
     _busy: OwnedMutexGuard<()>,
     child: Child,
+    /// What the programs of its jobs start.
+    descendants: Descendants,
     answers: mpsc::Sender<Result<Frame, Status>>,
 }
 
@@ -393,8 +403,27 @@ impl Run {
         if let Some(group) = group {
             // Programs of jobs are of its group; most often there is none any more.
             let _ = kill_process_group(group, Signal::KILL);
+            self.end_descendants(group).await;
         }
         how
+    }
+
+    /// Ends the processes that programs of jobs have left behind, also those that left the group of
+    /// the run. This process is their parent by now.
+    async fn end_descendants(&self, group: Pid) {
+        let until = Instant::now() + DESCENDANTS_MAX;
+        loop {
+            let reaped = waitpgid(group, WaitOptions::NOHANG);
+            // Those that end leave others, which are looked for last.
+            let is_over = reaped.is_err() && self.descendants.kill(&[]);
+            if is_over || Instant::now() >= until {
+                return;
+            }
+            if matches!(reaped, Ok(Some(_))) {
+                continue;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 
     /// Removes the files that a killed process has left, as far as this agent serves their places.
@@ -402,7 +431,9 @@ impl Run {
         let Some(mut plan) = plan else { return };
         let allowed = &self.agent.options.allowed;
         plan.targets.retain(|target| allowed.path(&target.path).is_ok());
-        let removed = tokio::task::spawn_blocking(move || candor_run::remove_leftovers(&plan));
+        let removed = tokio::task::spawn_blocking(move || {
+            candor_run::remove_leftovers(&plan, &Control::default())
+        });
         for note in removed.await.unwrap_or_default() {
             (self.agent.log)(&format!("{}: {}; {}", note.asked, note.did, note.why));
         }

@@ -224,11 +224,11 @@ impl Guard {
         self.trees.first_to_remove().or_else(|| self.files.first_to_remove())
     }
 
-    /// Removes the files that the run made, but for those to be kept, and tells what of trees could
-    /// not be removed.
+    /// Removes the files that the run made, but for those to be kept, and reports what could not be
+    /// removed.
     pub fn remove_files(&mut self) -> Vec<Note> {
-        let left = self.trees.remove();
-        self.files.remove();
+        let mut left = self.trees.remove();
+        left.extend(self.files.remove());
         left
     }
 

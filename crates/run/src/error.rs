@@ -8,6 +8,8 @@ use candor_plan::Problem;
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
 
+use crate::signals;
+
 /// The reason why a run or a phase could not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -105,13 +107,13 @@ impl RunError {
         }
     }
 
-    /// The exit code that belongs to it: 2 for a bad plan or path, 3 for refused harm, 130 for an
-    /// interrupt, 1 for the rest.
+    /// The exit code that belongs to it: 2 for a bad plan or path, 3 for refused harm, 128 and the
+    /// signal's number for an interrupt, 1 for the rest.
     pub fn exit_code(&self) -> u8 {
         match self {
             RunError::BadPlan(_) | RunError::BadPath { .. } | RunError::NoDevice(_) => 2,
             RunError::Unsafe(_) => 3,
-            RunError::Interrupted => 130,
+            RunError::Interrupted => signals::interrupt_exit_code().unwrap_or(130),
             RunError::Host { exit_code, .. } => *exit_code,
             RunError::Engine(_)
             | RunError::File { .. }

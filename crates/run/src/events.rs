@@ -1,6 +1,6 @@
 //! Events of a run: sent from any of its threads, consumed in order on one of their own.
 
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
 use candor_record::Event;
@@ -41,16 +41,19 @@ pub fn consumed<T>(
     mut consumer: impl FnMut(&Event) + Send,
     work: impl FnOnce(&Channels) -> T,
 ) -> T {
-    let (sender, receiver) = mpsc::channel::<Event>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            // A name is for people only.
-            let _ = rustix::thread::set_name(c"candor/events");
-            receiver.iter().for_each(|event| consumer(&event));
-        });
+    let (sender, mut receiver) = mpsc::channel::<Event>();
+    let mut consume = |receiver: &mut Receiver<Event>| {
+        receiver.iter().for_each(|event| consumer(&event));
+    };
+    let done = thread::scope(|scope| {
+        let named = thread::Builder::new().name("candor/events".into());
+        // Where the kernel gives no thread, the events wait for the end of the work.
+        let _ = named.spawn_scoped(scope, || consume(&mut receiver));
         let channels = Channels { control: control.clone(), events: Events(sender) };
         work(&channels)
-    })
+    });
+    consume(&mut receiver);
+    done
 }
 
 #[cfg(test)]

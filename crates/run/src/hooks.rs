@@ -30,17 +30,14 @@ impl Failed {
 pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<Failed> {
     thread::scope(|scope| {
         let start = |(at, job, hook): (usize, &'a Job, &'a Hook)| {
-            let named = move || {
-                // A name is for people only.
-                let _ = rustix::thread::set_name(c"candor/hook");
-                run_one(hook)
-            };
-            (at, job, hook, scope.spawn(named))
+            let named = thread::Builder::new().name("candor/hook".into());
+            (at, job, hook, named.spawn_scoped(scope, || run_one(hook)))
         };
         let started: Vec<_> = hooks.map(start).collect();
         let mut failed = Vec::new();
         for (at, job, hook, thread) in started {
-            let result = thread.join().unwrap_or_else(|_| Err(io::Error::other("it panicked")));
+            let panicked = |_| Err(io::Error::other("it panicked"));
+            let result = thread.and_then(|thread| thread.join().unwrap_or_else(panicked));
             if let Some(failure) = failure(job, hook, result) {
                 failed.push(Failed { at, failure, may: hook.may_fail });
             }

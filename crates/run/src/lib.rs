@@ -33,6 +33,7 @@ mod page_cache;
 mod peers;
 mod phase_snapshots;
 mod precheck;
+mod resource_limits;
 mod run;
 mod runner;
 mod schedulers;
@@ -57,12 +58,15 @@ pub use events::{Channels, Events, consumed};
 pub use files_in_use::note as note_files;
 pub use inspection::{inspect, list_devices, record, replay};
 pub use local::{HostOptions, Local, remove_leftovers};
+pub use owned_files::NOT_REMOVED;
 pub use page_cache::cached;
 pub use peers::{PeerNews, Peers};
+pub use resource_limits::raise_stack_limit;
 pub use run::{Options, Run, Step, Stopped};
 pub use runner::{Collected, Ready, Runner, Running, Space, Survey, Task};
 pub use signals::{
     around_stop, before_exit, interrupt_exit_code, interrupts, interrupts_and_interims,
+    survive_file_size_limit,
 };
 pub use tracer::BlockTraceMode;
 

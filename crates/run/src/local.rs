@@ -22,10 +22,12 @@ use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, Submission
 
 use self::phase::LocalPhase;
 use crate::consent::Guard;
+use crate::control::Control;
 use crate::error::RunError;
 use crate::events::Channels;
+use crate::leftovers::{self, Cleaning};
 use crate::occupied_memory::OccupiedMemory;
-use crate::owned_files::OwnedFiles;
+use crate::owned_files::{OwnedFiles, directory_of};
 use crate::peers::Peers;
 use crate::phase_snapshots::wait_until;
 use crate::precheck::PhaseFiles;
@@ -33,8 +35,8 @@ use crate::runner::{Ready, Runner, Space, Survey, Task};
 use crate::schedulers::Schedulers;
 use crate::tracer::{BlockTraceMode, RunTracer};
 use crate::{
-    cached_work, families, files_in_use, free_space, hooks, layout, leftovers, memory,
-    operations_log, precheck, submission, target_check, trees,
+    cached_work, families, files_in_use, free_space, hooks, layout, memory, operations_log,
+    precheck, resource_limits, schedulers, submission, target_check, trees,
 };
 
 /// Time before the first phase in which candor does nothing: traffic of others shows.
@@ -245,7 +247,7 @@ impl Local {
 
     /// Removes what killed runs left where this one makes files, and says so.
     fn remove_leftovers(&mut self, plan: &Plan) {
-        for note in remove_leftovers(plan) {
+        for note in remove_leftovers(plan, &self.channels.control) {
             let sentence = format!("{}: {}; {}", note.asked, note.did, note.why);
             self.channels.events.send(Event::Warned { sentence });
             self.notes.push(note);
@@ -263,17 +265,21 @@ impl Local {
     }
 }
 
-/// Removes what killed runs left where a plan makes files; a note for each.
-pub fn remove_leftovers(plan: &Plan) -> Vec<Note> {
+/// Removes what killed runs left where a plan makes files, until the control stops that, and
+/// restores their settings of the host; a note for each.
+pub fn remove_leftovers(plan: &Plan, control: &Control) -> Vec<Note> {
     let mut directories = BTreeSet::new();
     for path in plan.targets.iter().map(|target| target.path.as_path()) {
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        directories.insert(parent.unwrap_or(Path::new(".")));
+        directories.extend(directory_of(path));
         directories.extend(Some(path).filter(|path| path.is_dir()));
     }
+    let empty = |path: &Path, told: &str| trees::remove_left(path, told, control);
+    let cleaning = Cleaning { empty: &empty, control };
     // What is in a directory goes before the directory.
-    let left = |directory: &Path| leftovers::remove_in(directory, &trees::remove_left);
-    directories.into_iter().rev().flat_map(left).collect()
+    let left = |directory: &Path| leftovers::remove_in(directory, &cleaning);
+    let mut notes = schedulers::restore_left();
+    notes.extend(directories.into_iter().rev().flat_map(left));
+    notes
 }
 
 /// Space of the filesystem on which a path stands.
@@ -314,9 +320,13 @@ impl Runner for Local {
         if plan.hosts > 1 && self.peers.is_alone() {
             return Err(RunError::BadPlan(vec![needs_hosts(plan)]));
         }
+        resource_limits::check_address_space()?;
         files_in_use::note(plan)?;
         files_in_use::claim(plan, &plan.phases)?;
         self.remove_leftovers(plan);
+        if self.channels.control.is_stopped() {
+            return Err(RunError::Interrupted);
+        }
         // Phases behind the first may find what others made.
         plan.phases.first().map_or(Ok(()), |first| target_check::check(plan, first))?;
         self.read_lists(plan)?;
@@ -401,6 +411,7 @@ impl Runner for Local {
 
     fn close(&mut self) -> Vec<Note> {
         self.occupied = None;
+        candor_compute::end_descendants();
         if let Some(first) = self.guard.first_to_remove() {
             // Names of trees take their time.
             self.channels.events.send(Event::Preparing {

@@ -10,25 +10,45 @@ use std::ffi::CString;
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::leftovers::Mark;
+use candor_record::{Note, fmt};
 
-/// All files to remove, for the handler of the second interrupt.
-static TO_REMOVE: Mutex<Vec<(CString, Identity)>> = Mutex::new(Vec::new());
+use crate::leftovers::{self, Mark};
 
-fn list() -> MutexGuard<'static, Vec<(CString, Identity)>> {
+/// A file or directory that the handler of the second interrupt removes.
+struct Listed {
+    name: CString,
+    identity: Identity,
+    is_mark: bool,
+}
+
+/// All files to remove, for the handler of the second interrupt. A mark, and a directory, is listed
+/// before the files in it.
+static TO_REMOVE: Mutex<Vec<Listed>> = Mutex::new(Vec::new());
+
+fn list() -> MutexGuard<'static, Vec<Listed>> {
     TO_REMOVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A mark as the handler of the second interrupt removes it.
-fn to_remove(mark: &Mark) -> Option<(CString, Identity)> {
+fn listed(mark: &Mark) -> Option<Listed> {
     let name = CString::new(mark.path().as_os_str().as_bytes()).ok()?;
     let metadata = mark.metadata().ok()?;
-    Some((name, (metadata.dev(), metadata.ino())))
+    Some(Listed { name, identity: (metadata.dev(), metadata.ino()), is_mark: true })
+}
+
+/// Start of the request in notes of files that a run made and could not remove.
+pub const NOT_REMOVED: &str = "to remove what the run made";
+
+/// The directory that holds a path. Marks of a directory have one spelling, `.` for the parent of
+/// a bare name.
+pub fn directory_of(path: &Path) -> Option<&Path> {
+    let parent = path.parent()?;
+    Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
 }
 
 /// Directories that are marked: each keeps a file open.
@@ -75,13 +95,11 @@ impl OwnedFiles {
     /// Names a file in the mark of its directory. Without a mark the file is not found after a
     /// kill, which keeps no run from going on.
     fn mark(&mut self, path: &Path) {
-        let Some(directory) = path.parent() else { return };
-        let is_empty = directory.as_os_str().is_empty();
-        let directory = if is_empty { Path::new(".") } else { directory };
+        let Some(directory) = directory_of(path) else { return };
         if !self.marks.contains_key(directory) {
             let room = self.marks.len() < MARKS_MAX;
             let mark = room.then(|| Mark::create(directory).ok()).flatten();
-            list().extend(mark.as_ref().and_then(to_remove));
+            list().extend(mark.as_ref().and_then(listed));
             self.marks.insert(directory.to_owned(), mark);
         }
         if let Some(Some(mark)) = self.marks.get(directory) {
@@ -91,7 +109,7 @@ impl OwnedFiles {
 
     /// Tells in the mark what a directory that this run has made will hold.
     pub fn tell(&self, path: &Path, contents: &str) {
-        if let Some(Some(mark)) = path.parent().and_then(|parent| self.marks.get(parent)) {
+        if let Some(Some(mark)) = directory_of(path).and_then(|parent| self.marks.get(parent)) {
             let _ = mark.tell(path, contents);
         }
     }
@@ -105,8 +123,8 @@ impl OwnedFiles {
         std::fs::create_dir(path)?;
         if let (false, Some(identity)) = (keep, identity(path)) {
             self.directories.push((path.to_owned(), identity));
-            list().push((name, identity));
             self.mark(path);
+            list().push(Listed { name, identity, is_mark: false });
         }
         Ok(())
     }
@@ -141,8 +159,8 @@ impl OwnedFiles {
         self.made.insert(self.hasher.hash_one((path, identity)));
         if !keep {
             self.to_remove.insert(path.to_owned(), identity);
-            list().push((name, identity));
             self.mark(path);
+            list().push(Listed { name, identity, is_mark: false });
         }
     }
 
@@ -157,34 +175,111 @@ impl OwnedFiles {
         self.to_remove.keys().next().map(PathBuf::as_path)
     }
 
-    /// Removes what is not kept.
-    pub fn remove(&mut self) {
-        let mut gone = HashSet::new();
+    /// Removes what is not kept, and reports what could not be removed. The mark of a directory
+    /// stays as long as something that it names stays.
+    pub fn remove(&mut self) -> Vec<Note> {
+        let mut removal = Removal::default();
         for (path, own) in self.to_remove.drain() {
-            if identity(&path) == Some(own) {
-                // A file that someone else removes just now is gone either way.
-                let _ = std::fs::remove_file(&path);
-            }
-            gone.insert(path.into_os_string().into_vec());
-        }
-        for mark in self.marks.drain().filter_map(|(_, mark)| mark) {
-            let _ = std::fs::remove_file(mark.path());
-            gone.insert(mark.path().as_os_str().as_bytes().to_vec());
+            removal.remove(path, own, |path| std::fs::remove_file(path));
         }
         for (path, own) in self.directories.drain(..).rev() {
-            if identity(&path) == Some(own) {
-                // Somebody else's file in it keeps it.
-                let _ = std::fs::remove_dir(&path);
+            // The mark in a directory would keep that directory.
+            if let Some(Some(mark)) = self.marks.remove(&path) {
+                removal.remove_mark(&path, &mark);
             }
-            gone.insert(path.into_os_string().into_vec());
+            removal.remove(path, own, |path| std::fs::remove_dir(path));
         }
-        list().retain(|(name, _)| !gone.contains(name.as_bytes()));
+        for (directory, mark) in self.marks.drain() {
+            mark.iter().for_each(|mark| removal.remove_mark(&directory, mark));
+        }
+        list().retain(|listed| !removal.tried.contains(listed.name.as_bytes()));
+        removal.notes()
+    }
+}
+
+/// What could not be removed, and why.
+struct Stays {
+    path: PathBuf,
+    bytes: u64,
+    why: io::Error,
+}
+
+/// The removal of a run's files and directories.
+#[derive(Default)]
+struct Removal {
+    /// All paths that were to be removed.
+    tried: HashSet<Vec<u8>>,
+    /// Directories in which something stays.
+    held: HashSet<PathBuf>,
+    stays: Vec<Stays>,
+}
+
+impl Removal {
+    fn remove(
+        &mut self,
+        path: PathBuf,
+        own: Identity,
+        remove: impl FnOnce(&Path) -> io::Result<()>,
+    ) {
+        self.tried.insert(path.as_os_str().as_bytes().to_vec());
+        let found = path.symlink_metadata();
+        let bytes = found.as_ref().map_or(0, std::fs::Metadata::len);
+        let removed = match found {
+            // Another file has that name now.
+            Ok(found) if (found.dev(), found.ino()) != own => return,
+            Ok(_) => remove(&path),
+            Err(why) => Err(why),
+        };
+        // Someone else may have removed it.
+        if let Err(why) = removed
+            && why.kind() != io::ErrorKind::NotFound
+        {
+            self.held.extend(directory_of(&path).map(Path::to_owned));
+            self.stays.push(Stays { path, bytes, why });
+        }
+    }
+
+    fn remove_mark(&mut self, directory: &Path, mark: &Mark) {
+        self.tried.insert(mark.path().as_os_str().as_bytes().to_vec());
+        if !self.held.contains(directory) {
+            let Ok(metadata) = mark.metadata() else { return };
+            let own = (metadata.dev(), metadata.ino());
+            self.remove(mark.path().to_owned(), own, |path| std::fs::remove_file(path));
+        }
+    }
+
+    /// A note for files that stay, and one for each directory that others use.
+    fn notes(self) -> Vec<Note> {
+        let is_used = |stays: &Stays| stays.why.kind() == io::ErrorKind::DirectoryNotEmpty;
+        let (used, stays): (Vec<_>, Vec<_>) = self.stays.into_iter().partition(is_used);
+        // A directory is held by what stays in it.
+        let is_held = |used: &Stays| self.held.contains(&used.path);
+        let used = used.iter().filter(|used| !is_held(used)).map(|used| Note {
+            asked: format!("to remove the directory `{}`", used.path.display()),
+            did: "left it there".into(),
+            why: used.why.to_string(),
+            place: None,
+        });
+        let mut notes: Vec<Note> = used.collect();
+        notes.extend(stays.first().map(|first| {
+            let shown = stays.iter().map(|stays| {
+                format!("`{}` ({})", stays.path.display(), fmt::size(stays.bytes as f64))
+            });
+            Note {
+                asked: NOT_REMOVED.into(),
+                did: format!("left {} there", leftovers::some_of(shown)),
+                why: first.why.to_string(),
+                place: None,
+            }
+        }));
+        notes
     }
 }
 
 impl Drop for OwnedFiles {
     fn drop(&mut self) {
-        self.remove();
+        // Whoever wants to report what stays calls it before.
+        let _ = self.remove();
     }
 }
 
@@ -214,25 +309,29 @@ pub fn is_taken(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AlreadyExists
 }
 
-/// Removes everything on the list, with calls that a signal handler may make.
+/// Removes everything on the list, with calls that a signal handler may make. Once something
+/// stays, marks stay too.
 ///
 /// If the list is locked at that moment the interrupted thread is changing it; then nothing is
 /// removed rather than waiting for ever.
 pub fn remove_from_signal_handler() {
-    if let Ok(list) = TO_REMOVE.try_lock() {
-        // A directory stands before its files.
-        for (name, identity) in list.iter().rev() {
-            // SAFETY: the path is a valid C string and an all-zero stat is valid; lstat, unlink
-            // and rmdir may be called from a handler.
-            unsafe {
-                let mut found: libc::stat = std::mem::zeroed();
-                let is_there = libc::lstat(name.as_ptr(), &raw mut found) == 0;
-                if is_there && (found.st_dev, found.st_ino) == *identity {
-                    match found.st_mode & libc::S_IFMT {
-                        libc::S_IFDIR => libc::rmdir(name.as_ptr()),
-                        _ => libc::unlink(name.as_ptr()),
-                    };
-                }
+    let Ok(list) = TO_REMOVE.try_lock() else { return };
+    let mut all_gone = true;
+    for Listed { name, identity, is_mark } in list.iter().rev() {
+        if *is_mark && !all_gone {
+            continue;
+        }
+        // SAFETY: the path is a valid C string and an all-zero stat is valid; lstat, unlink and
+        // rmdir may be called from a handler.
+        unsafe {
+            let mut found: libc::stat = std::mem::zeroed();
+            let is_there = libc::lstat(name.as_ptr(), &raw mut found) == 0;
+            if is_there && (found.st_dev, found.st_ino) == *identity {
+                let removed = match found.st_mode & libc::S_IFMT {
+                    libc::S_IFDIR => libc::rmdir(name.as_ptr()),
+                    _ => libc::unlink(name.as_ptr()),
+                };
+                all_gone &= removed == 0;
             }
         }
     }
@@ -297,6 +396,34 @@ mod tests {
         assert!(!files.contains(&own));
         drop(files);
         assert_eq!(std::fs::read_to_string(&own).expect("still there"), "words");
+    }
+
+    #[test]
+    fn a_bare_name_is_held_by_the_current_directory() {
+        let held =
+            |path: &str| directory_of(Path::new(path)).map(|path| path.display().to_string());
+        for (path, directory) in
+            [("tr", "."), ("./tr", "."), ("../D/tr", "../D"), ("/a/tr", "/a"), ("a/tr/", "a")]
+        {
+            assert_eq!(held(path).as_deref(), Some(directory), "{path}");
+        }
+        assert_eq!(held("/"), None);
+    }
+
+    #[test]
+    fn a_directory_that_others_use_keeps_its_mark_and_is_noted() {
+        let dir = tempfile::tempdir().expect("a scratch directory");
+        let set = dir.path().join("set");
+        let mut files = OwnedFiles::default();
+        files.create_directory(&set, false).expect("made");
+        files.create(&set.join("own"), false).expect("made");
+        std::fs::write(set.join("thesis"), "words").expect("written");
+        let notes = files.remove();
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].asked.contains("set") && !notes[0].asked.starts_with(NOT_REMOVED));
+        assert_eq!(std::fs::read_dir(&set).expect("listed").count(), 1, "the file of others");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("listed").count(), 2, "set and its mark");
+        assert_eq!(files.remove(), [], "it is reported once");
     }
 
     #[test]

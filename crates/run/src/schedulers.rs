@@ -1,13 +1,26 @@
-//! I/O schedulers of devices: switched for a phase, and put back behind it.
+//! I/O schedulers of devices: switched for a phase, and restored after it. A mark keeps the earlier
+//! ones, so that a later run restores what a kill left.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// The devices whose scheduler was switched, with the one that they had.
+use candor_record::Note;
+
+use crate::leftovers::{self, Mark};
+
+/// Directory of the marks. A boot empties it, as it resets schedulers.
+const MARKS: &str = "/run/candor";
+
+/// The devices whose scheduler was switched.
 #[derive(Debug, Default)]
-pub struct Schedulers(Vec<(PathBuf, String)>);
+pub struct Schedulers {
+    /// Files of the schedulers, with the earlier one.
+    switched: Vec<(PathBuf, String)>,
+    /// Keeps the same for a later run; none before the first switch, or where it cannot be made.
+    mark: Option<Mark>,
+}
 
 impl Schedulers {
     /// Switches the device at a path, or the one that holds the file there. A device without a
@@ -18,21 +31,36 @@ impl Schedulers {
     pub fn switch(&mut self, path: &Path, name: &str) -> io::Result<()> {
         let Some(file) = of_device(path)? else { return Ok(()) };
         let Some(present) = chosen(&fs::read_to_string(&file)?) else { return Ok(()) };
-        fs::write(&file, name)?;
-        if !self.0.iter().any(|(known, _)| *known == file) {
-            self.0.push((file.clone(), present));
+        if !self.switched.iter().any(|(known, _)| *known == file) {
+            self.keep(&file, &present);
+            self.switched.push((file.clone(), present));
         }
+        fs::write(&file, name)?;
         match chosen(&fs::read_to_string(&file)?) {
             Some(now) if now == name => Ok(()),
             _ => Err(io::Error::from_raw_os_error(libc::EINVAL)),
         }
     }
 
-    /// Gives each device the scheduler back that it had.
+    /// Notes the scheduler in a mark. Without a mark it is lost by a kill, which keeps no run from
+    /// going on.
+    fn keep(&mut self, file: &Path, present: &str) {
+        if self.mark.is_none() {
+            // Another run may have made it.
+            let _ = fs::DirBuilder::new().mode(0o700).create(MARKS);
+            self.mark = Mark::create(Path::new(MARKS)).ok();
+        }
+        let _ = self.mark.as_ref().map(|mark| mark.keep(file, present));
+    }
+
+    /// Restores the scheduler of each device.
     pub fn put_back(&mut self) {
-        for (file, name) in self.0.drain(..) {
-            // A device that is gone has no scheduler.
-            let _ = fs::write(file, name);
+        let mut all = true;
+        for (file, name) in self.switched.drain(..) {
+            all &= restore(&file, &name).is_ok();
+        }
+        if let Some(mark) = self.mark.take_if(|_| all) {
+            let _ = fs::remove_file(mark.path());
         }
     }
 }
@@ -40,6 +68,19 @@ impl Schedulers {
 impl Drop for Schedulers {
     fn drop(&mut self) {
         self.put_back();
+    }
+}
+
+/// Restores the schedulers that killed runs left; a note for each of those runs.
+pub fn restore_left() -> Vec<Note> {
+    leftovers::restore_in(Path::new(MARKS), &restore)
+}
+
+fn restore(file: &Path, name: &str) -> io::Result<()> {
+    match fs::write(file, name) {
+        // A device that is gone has no scheduler.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        written => written,
     }
 }
 

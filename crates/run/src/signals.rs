@@ -1,9 +1,12 @@
 //! Signals as commands: the first interrupt ends the run cleanly with a partial report, the second
-//! ends the process at once. Either way the files that the run made are removed. A terminal that is
-//! closed sends SIGHUP more than once (its shell does too), so that only the first one counts.
+//! ends the process at once. Either way the files that the run made are removed.
+//!
+//! A signal that is sent more than once for one reason is no second interrupt: SIGHUP (a closed
+//! terminal and its shell), SIGXCPU (once per second), and any signal within half a second of the
+//! first one (a terminal and a launcher both pass Ctrl-C on).
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use crate::control::{Command, Control};
 use crate::owned_files;
@@ -11,6 +14,25 @@ use crate::owned_files;
 /// The control that the handlers send to.
 static CONTROL: OnceLock<Control> = OnceLock::new();
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Time of the first interrupt on the monotonic clock, in nanoseconds.
+static FIRST_NS: AtomicU64 = AtomicU64::new(0);
+/// SIGUSR1 requests an interim report; otherwise it is an interrupt.
+static INTERIMS: AtomicBool = AtomicBool::new(false);
+
+/// Interrupts: those of users, and those of batch systems and limits.
+const INTERRUPTS: [libc::c_int; 7] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGXCPU,
+    libc::SIGALRM,
+];
+/// Interrupts of which a second one ends the process at once.
+const COUNTED: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGQUIT];
+/// Within this time, further signals belong to the first interrupt.
+const ONE_INTERRUPT_NS: u64 = 500_000_000;
 /// Called before a second interrupt ends the process.
 static BEFORE_EXIT: OnceLock<fn()> = OnceLock::new();
 /// Called before the process stops, and when it goes on.
@@ -44,18 +66,27 @@ pub fn interrupt_exit_code() -> Option<u8> {
     }
 }
 
-/// The control of this process, driven by signals: SIGINT, SIGTERM and, unless it is ignored as
-/// under `nohup`, SIGHUP send [`Command::Stop`].
+/// The control of this process, driven by signals: each of [`INTERRUPTS`] sends
+/// [`Command::Stop`], except those other than SIGINT and SIGTERM that are ignored, as SIGHUP is
+/// under `nohup`.
 pub fn interrupts() -> Control {
     let control = CONTROL.get_or_init(Control::default).clone();
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        if signal != libc::SIGHUP || !is_ignored(signal) {
+    for signal in INTERRUPTS {
+        if matches!(signal, libc::SIGINT | libc::SIGTERM) || !is_ignored(signal) {
             // Without SA_RESTART, a blocked call returns.
             handle(signal, on_interrupt, 0);
         }
     }
     control
 }
+
+/// Has writes beyond the limit of file sizes fail with EFBIG. A handler, unlike SIG_IGN, is not
+/// passed on to programs.
+pub fn survive_file_size_limit() {
+    handle(libc::SIGXFSZ, on_nothing, libc::SA_RESTART);
+}
+
+extern "C" fn on_nothing(_: libc::c_int) {}
 
 fn is_ignored(signal: libc::c_int) -> bool {
     // SAFETY: an all-zero sigaction is valid, and reading the present one changes nothing.
@@ -68,9 +99,8 @@ fn is_ignored(signal: libc::c_int) -> bool {
 
 /// The same, where SIGUSR1 sends [`Command::Interim`] besides.
 pub fn interrupts_and_interims() -> Control {
-    let control = interrupts();
-    handle(libc::SIGUSR1, on_interim, libc::SA_RESTART);
-    control
+    INTERIMS.store(true, Relaxed);
+    interrupts()
 }
 
 fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc::c_int) {
@@ -83,10 +113,6 @@ fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int), flags: libc:
         action.sa_flags = flags;
         libc::sigaction(signal, &raw const action, std::ptr::null_mut());
     }
-}
-
-extern "C" fn on_interim(_: libc::c_int) {
-    CONTROL.get().map(|control| control.send(Command::Interim));
 }
 
 extern "C" fn on_stop(signal: libc::c_int) {
@@ -104,14 +130,61 @@ extern "C" fn on_continue(_: libc::c_int) {
 }
 
 extern "C" fn on_interrupt(signal: libc::c_int) {
-    SIGNAL.store(signal, Relaxed);
-    let is_second = CONTROL.get().is_some_and(|control| control.send(Command::Stop));
-    if is_second && signal != libc::SIGHUP {
+    if signal == libc::SIGUSR1 && INTERIMS.load(Relaxed) {
+        CONTROL.get().map(|control| control.send(Command::Interim));
+        return;
+    }
+    let now_ns = now_ns();
+    // The first signal gives the exit code.
+    let first = FIRST_NS.compare_exchange(0, now_ns, Relaxed, Relaxed);
+    if first.is_ok() {
+        SIGNAL.store(signal, Relaxed);
+    }
+    let is_stopped = CONTROL.get().is_some_and(|control| control.send(Command::Stop));
+    if is_stopped && is_second(signal, first.err(), now_ns) {
         owned_files::remove_from_signal_handler();
         if let Some(function) = BEFORE_EXIT.get() {
             function();
         }
         // SAFETY: ends the process without running anything else; allowed in a handler.
         unsafe { libc::_exit(128 + signal) };
+    }
+}
+
+/// True for a signal that ends the process at once, `first_ns` being the time of the one before.
+/// Without one, the run was stopped by other means, and the user has waited.
+fn is_second(signal: libc::c_int, first_ns: Option<u64>, now_ns: u64) -> bool {
+    let is_apart = first_ns.is_none_or(|first| now_ns.saturating_sub(first) >= ONE_INTERRUPT_NS);
+    COUNTED.contains(&signal) && is_apart
+}
+
+/// The monotonic clock, never 0.
+fn now_ns() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to a timespec that outlives the call; allowed in a handler.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    (now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signals_of_one_reason_are_one_interrupt() {
+        let later = 1 + ONE_INTERRUPT_NS;
+        for (signal, first_ns, now_ns, second) in [
+            (libc::SIGINT, Some(1), 2, false),
+            (libc::SIGINT, Some(1), later, true),
+            (libc::SIGTERM, Some(1), later, true),
+            (libc::SIGQUIT, Some(1), later, true),
+            (libc::SIGINT, None, 1, true),
+            (libc::SIGXCPU, Some(1), later, false),
+            (libc::SIGHUP, Some(1), later, false),
+            (libc::SIGUSR1, Some(1), later, false),
+            (libc::SIGALRM, None, later, false),
+        ] {
+            assert_eq!(is_second(signal, first_ns, now_ns), second, "{signal} {first_ns:?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The block tracer of a run. Starting it takes some 60 ms, so it starts beside the preparations.
 
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 
@@ -42,7 +43,8 @@ pub struct RunTracer {
     /// The devices that it was started for.
     devices: Vec<String>,
     tracer: TraceReader,
-    starting: Option<JoinHandle<()>>,
+    /// The thread, or why there is none.
+    starting: Option<io::Result<JoinHandle<()>>>,
 }
 
 impl RunTracer {
@@ -56,22 +58,32 @@ impl RunTracer {
         let tracer = TraceReader::default();
         let (facts, roots, started) = (facts.clone(), roots.clone(), tracer.clone());
         let start = move || {
-            // A name is for people only.
-            let _ = rustix::thread::set_name(c"candor/trace");
             // Nobody else sets this cell.
             let _ = started.0.set(BlockTracer::start(&facts, budget, &roots));
         };
-        *self = RunTracer { devices, tracer, starting: Some(thread::spawn(start)) };
+        let starting = thread::Builder::new().name("candor/trace".into()).spawn(start);
+        *self = RunTracer { devices, tracer, starting: Some(starting) };
     }
 
     /// Why the tracer could not start, once. With `wait` the call waits for the start to end;
     /// without, a start that goes on is no failure yet.
     pub fn failure(&mut self, wait: bool) -> Option<Missing> {
-        let starting = self.starting.take_if(|starting| wait || starting.is_finished())?;
-        if let Err(panic) = starting.join() {
-            std::panic::resume_unwind(panic);
+        let is_over = |starting: &mut io::Result<JoinHandle<()>>| {
+            wait || starting.as_ref().map_or(true, JoinHandle::is_finished)
+        };
+        match self.starting.take_if(is_over)? {
+            Ok(starting) => {
+                if let Err(panic) = starting.join() {
+                    std::panic::resume_unwind(panic);
+                }
+                self.tracer.0.get()?.as_ref().err().cloned()
+            }
+            Err(error) => Some(Missing {
+                what: "single requests of the devices".into(),
+                why: format!("the block tracer has no thread: {error}"),
+                enable: "more processes for this user (ulimit -u) or container (pids.max)".into(),
+            }),
         }
-        self.tracer.0.get()?.as_ref().err().cloned()
     }
 
     /// A reader of the requests, for another thread.

@@ -14,9 +14,10 @@ use candor_entries::{Lists, file_size};
 use candor_plan::entries::{ALIAS, Entries, Over};
 use candor_plan::tree::{EntryName, Place, TreePart};
 use candor_plan::{Create, List, Phase, Plan, Target, TargetKind, Tree};
-use candor_record::Note;
+use candor_record::{Note, fmt};
 use serde::{Deserialize, Serialize};
 
+use crate::control::Control;
 use crate::error::RunError;
 use crate::owned_files;
 
@@ -212,8 +213,9 @@ impl NamedTree {
     }
 
     /// Removes all that has a name of this tree, and nothing else; what others put beside it keeps
-    /// its directory. Returns how many names could not be removed, and the first of these.
-    pub fn remove(&self) -> Option<NotRemoved> {
+    /// its directory. Ends early once `is_over` says so. Returns how many names could not be removed,
+    /// and the first of these.
+    fn remove(&self, is_over: &dyn Fn() -> bool) -> Option<NotRemoved> {
         let mut left = None;
         let is_empty = |path: &Path| match fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_none(),
@@ -223,7 +225,8 @@ impl NamedTree {
         // As a rule the work itself has removed all files.
         let has_items = tops.any(|path| path != self.path && !is_empty(&path))
             || (self.has_items_in_path() && !is_empty(&self.path));
-        for NamedFile { path, .. } in self.items_at_end().take_while(|_| has_items) {
+        let items = self.items_at_end().take_while(|_| has_items && !is_over());
+        for NamedFile { path, .. } in items {
             let mut alias = path.clone().into_os_string();
             alias.push(ALIAS);
             for path in [path, alias.into()] {
@@ -268,9 +271,9 @@ fn window(plan: &Plan, target: &Target, tree: &Tree, ranks: u64) -> (u64, u64) {
 }
 
 /// Removes what a killed run left in the directory of a tree, whose names its mark tells.
-pub fn remove_left(path: &Path, told: &str) {
-    // What could not be removed keeps its directory, which the note of the mark leaves out.
-    let _ = NamedTree::of_told(path, told).and_then(|tree| tree.remove());
+pub fn remove_left(path: &Path, told: &str, control: &Control) {
+    // What could not be removed keeps its directory, which the note of the mark names.
+    let _ = NamedTree::of_told(path, told).and_then(|tree| tree.remove(&|| control.is_stopped()));
 }
 
 /// Names of a tree that a run could not remove.
@@ -294,9 +297,11 @@ impl NotRemoved {
 
     fn note(self, tree: &Path) -> Note {
         let (count, first) = (self.count, self.first.display());
+        let bytes = self.first.symlink_metadata().map_or(0, |found| found.len());
+        let size = fmt::size(bytes as f64);
         Note {
-            asked: format!("to remove what the run made below {}", tree.display()),
-            did: format!("left up to {count} names there, the first `{first}`"),
+            asked: format!("{} below {}", owned_files::NOT_REMOVED, tree.display()),
+            did: format!("left up to {count} names there, the first `{first}` ({size})"),
             why: self.why.to_string(),
             place: None,
         }
@@ -417,7 +422,7 @@ impl OwnTrees {
         let mut notes = Vec::new();
         for (path, own) in std::mem::take(&mut self.0) {
             let same = own.identity.is_none_or(|known| identity(&path) == Some(known));
-            let left = own.named.filter(|_| same).and_then(|named| named.remove());
+            let left = own.named.filter(|_| same).and_then(|named| named.remove(&|| false));
             notes.extend(left.map(|left| left.note(&path)));
         }
         notes

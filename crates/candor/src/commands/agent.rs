@@ -68,6 +68,13 @@ const GROUPS: &[Group<Draft>] = &[Group {
             set: |draft, _| put(&mut draft.allowed.programs, Ok(true)),
         },
         Flag {
+            long: "allow-host-settings",
+            takes: Takes::Nothing,
+            help: "Let runs change I/O schedulers, raise priorities, and occupy memory",
+            fields: &[],
+            set: |draft, _| put(&mut draft.allowed.host_settings, Ok(true)),
+        },
+        Flag {
             long: "listen",
             takes: Takes::One("[ADDRESS:]PORT"),
             help: "Where to wait for coordinators; port 0 takes a free one [default: 0.0.0.0:4730]",
@@ -125,11 +132,12 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
         let loopback = if listen.is_ipv6() { "[::1]" } else { "127.0.0.1" };
         let own = format!("{loopback}:{}", listening.port());
         let quitter = identity.clone();
-        std::thread::spawn(move || {
+        let input = std::thread::Builder::new().name("candor/input".into()).spawn(move || {
             // Whatever comes, the end of the input is the end of the connection.
             let _ = io::copy(&mut io::stdin(), &mut io::sink());
             candor_fleet::tell(&quitter, &[own], Chore::Quit)
         });
+        input.map_err(|error| format!("no thread reads standard input: {error}"))?;
         let allowed = Allowed { everything: true, ..Allowed::default() };
         let options = ServeOptions { session, allowed, once: false };
         candor_fleet::serve(listening, &identity, options, log).map_err(|error| error.to_string())

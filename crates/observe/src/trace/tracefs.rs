@@ -49,12 +49,11 @@ impl Formats {
         }
         let root = sys.join("kernel/tracing");
         thread::scope(|scope| {
-            let reading = scope.spawn(|| {
-                // A name is for people only.
-                let _ = rustix::thread::set_name(c"candor/trace");
+            let named = thread::Builder::new().name("candor/trace".into());
+            let reading = named.spawn_scoped(scope, || {
                 mount_privately("tracefs", &root)?;
                 Formats::of(&at(&root))
-            });
+            })?;
             reading.join().map_err(|_| io::Error::other("reading tracefs failed"))?
         })
     }

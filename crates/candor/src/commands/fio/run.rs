@@ -101,6 +101,7 @@ impl Run<'_> {
 
 impl Foreign for Run<'_> {
     const NAME: &'static str = "fio";
+    const REPORTS_ON_USR1: bool = true;
     const WRONG: u8 = WRONG;
 
     fn output_file(&self) -> Option<&Path> {

@@ -168,7 +168,7 @@ fn of_pods(pod: &str, pods: &str, keys: &Keys) -> Result<Part, String> {
     if pod.trim() != "0" {
         return serve().map(|()| Part::Over);
     }
-    let own = OwnAgent { thread: thread::spawn(move || drop(serve())), port };
+    let own = OwnAgent { thread: serving(move || drop(serve()))?, port };
     let options = FleetOptions { hosts: hosts.list, ..FleetOptions::default() };
     let launch = Launch { identity, options, ranks_per_host: 1, own, _met: None };
     Ok(Part::Leads(Box::new(launch)))
@@ -216,14 +216,18 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
     if rank > 0 {
         return serve().map(|()| None);
     }
-    let thread = thread::spawn(move || {
-        // A coordinator that cannot reach its own agent says so.
-        let _ = serve();
-    });
+    // A coordinator that cannot reach its own agent says so.
+    let thread = serving(move || drop(serve()))?;
     let own = OwnAgent { thread, port };
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let ranks_per_host = of.size_here.unwrap_or(size / options.hosts.len().max(1) as u32);
     Ok(Some(Launch { identity, options, ranks_per_host, own, _met: Some(met) }))
+}
+
+/// The thread of the agent that serves this host.
+fn serving(serve: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, String> {
+    let thread = thread::Builder::new().name("candor/agent".into()).spawn(serve);
+    thread.map_err(|error| format!("the agent of this host gets no thread: {error}"))
 }
 
 /// Refuses keys that are named where a launcher's processes have those of their meeting.

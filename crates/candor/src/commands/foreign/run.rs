@@ -24,6 +24,8 @@ pub type Driver = Box<dyn FnOnce(&mut Run) -> Result<(), Stopped>>;
 pub trait Foreign: Send {
     /// The tool's name, which begins each complaint.
     const NAME: &'static str;
+    /// SIGUSR1 requests results so far; otherwise it interrupts the run.
+    const REPORTS_ON_USR1: bool = false;
     /// The exit code of whatever keeps the plan from running.
     const WRONG: u8;
 
@@ -157,7 +159,10 @@ pub fn run_on<F: Foreign>(
             Place::Fleet(_, options) => options.block_trace = BlockTraceMode::Off,
         }
     }
-    let control = candor_run::interrupts_and_interims();
+    let control = match F::REPORTS_ON_USR1 {
+        true => candor_run::interrupts_and_interims(),
+        false => candor_run::interrupts(),
+    };
     let monitor = Monitor::start(F::NAME, command.requests(), control.clone());
     if let Err(sentence) = command.begin() {
         return refused(command, &sentence);
