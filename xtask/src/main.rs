@@ -1,5 +1,6 @@
-//! Chores of the repository: `tidy`, `setup`, `quick`, `test`.
+//! Chores of the repository: `tidy`, `setup`, `quick`, `test`, `dist`.
 
+mod dist;
 mod setup;
 mod suite;
 mod tidy;
@@ -15,6 +16,7 @@ usage: cargo run -p xtask -- COMMAND
   quick   format, house rules; lints and unit tests of packages that differ from a commit
           [quick COMMIT, default HEAD~1]
   test    setup, format, lints, licences, house rules and all tests; ends with a count
+  dist    build the binary to hand out, and check that it names no folder of its builder
 ";
 
 fn main() -> ExitCode {
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
         "setup" => setup::command(&root()),
         "quick" => suite::quick(&root(), std::env::args().nth(2).as_deref()),
         "test" => suite::command(&root()),
+        "dist" => dist::command(&root()),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

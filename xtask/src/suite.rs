@@ -150,7 +150,8 @@ fn cargo(root: &Path, words: &[impl AsRef<OsStr>]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-fn cargo_command(root: &Path) -> Command {
+/// Cargo in the repository.
+pub fn cargo_command(root: &Path) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.current_dir(root);
     cargo

@@ -6,11 +6,13 @@ mod arrows;
 mod dead;
 mod doc_comments;
 mod docs;
+mod duplicates;
 mod layers;
 mod leftovers;
 mod length;
 mod modules;
 mod pictures;
+mod threads;
 mod unsafes;
 mod writes;
 
@@ -80,7 +82,9 @@ const RULES: &[Rule] = &[
     doc_comments::check,
     docs::readmes,
     docs::titles,
+    duplicates::check,
     pictures::check,
+    threads::check,
     unsafes::check,
     writes::check,
 ];
@@ -139,6 +143,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
                 || folder.ends_with(pictures::FOLDER)
                 || name == "Cargo.toml"
                 || name == "Cargo.lock"
+                || name == "deny.toml"
             {
                 files.push(path);
             }

@@ -79,7 +79,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "error families control peers leftovers owned_files trees signals events claims \
+        "control leftovers owned_files signals error resource_limits families peers trees events claims \
          device_claim signature consent hooks schedulers integrity tracer devices precheck inspection align \
          page_cache device_watch target_check cached_work layout free_space memory \
          occupied_memory submission runner sizes operations_log phase_snapshots local run",
