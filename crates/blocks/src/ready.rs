@@ -61,6 +61,7 @@ use crate::engines::{
 };
 use crate::journal::JournalUse;
 use crate::known::{Known, Mismatches};
+use crate::sources::commits::counts_commits;
 use crate::sources::opened::StageGates;
 use crate::sources::per_target::Targets;
 use crate::sources::prioritised;
@@ -509,6 +510,7 @@ impl ReadyBlocks {
             batch: blocks.batch_submit.map_or(depth, |batch| batch as usize).clamp(1, depth),
             reap: (blocks.batch_reap.max(1) as usize).min(depth),
             reap_max: blocks.batch_reap_max.map_or(depth, |most| most.max(1) as usize).min(depth),
+            fills_first: blocks.batch_reap_max.is_some() || blocks.depth_low.is_some(),
             priority: usual_priority(&self.job),
         }
     }
@@ -779,6 +781,7 @@ fn occurs(blocks: &Blocks, trace: Option<&Trace>, at: usize) -> bool {
         }
         (FDATASYNC, _) => durability.fdatasync_every > 0 || flushes,
         (_, Figure::Flush) => durability.range.is_some(),
+        (_, Figure::Commit) => blocks.mix.write > 0 && counts_commits(durability),
         (_, Figure::ReadBack) => blocks.verify.as_ref().is_some_and(Verify::adds_reads),
         (_, figure) => {
             let mixed = figure.direction().is_some_and(|op| blocks.mix.of(op) > 0);

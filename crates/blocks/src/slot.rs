@@ -37,6 +37,7 @@ impl BlocksSlot for Slot {
         const SYNC_FILE_RANGE: u8 = BlocksOp::SyncFileRange as u8;
         const OPEN: u8 = BlocksOp::Open as u8;
         const CLOSE: u8 = BlocksOp::Close as u8;
+        const COMMIT: u8 = BlocksOp::Commit as u8;
         match self.op.0 {
             WRITE => BlocksOp::Write,
             TRIM => BlocksOp::Trim,
@@ -45,6 +46,7 @@ impl BlocksSlot for Slot {
             SYNC_FILE_RANGE => BlocksOp::SyncFileRange,
             OPEN => BlocksOp::Open,
             CLOSE => BlocksOp::Close,
+            COMMIT => BlocksOp::Commit,
             _ => BlocksOp::Read,
         }
     }

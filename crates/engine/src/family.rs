@@ -171,6 +171,8 @@ pub struct Seat {
     pub(crate) table: &'static [Operation],
     pub(crate) measure: Measure,
     pub(crate) tolerance: Tolerance,
+    /// An amount of work ends the worker, so that operations of the ramp do not count.
+    pub(crate) is_bounded: bool,
     pub(crate) live: Arc<[Live]>,
     pub(crate) shared: Arc<Shared>,
     /// Totals of all workers when the first one ended; that worker stores them.

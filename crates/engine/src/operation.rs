@@ -233,6 +233,12 @@ impl Done {
         Done { list: vec![none; depth].into(), count: 0, most }
     }
 
+    /// Sets the most completions to take at a time.
+    #[inline(always)]
+    pub fn limit(&mut self, most: usize) {
+        self.most = most;
+    }
+
     /// Number of completions that may still be added.
     #[inline(always)]
     pub fn wanted(&self) -> usize {
@@ -244,6 +250,23 @@ impl Done {
     pub fn push(&mut self, slot: u32, outcome: Outcome) {
         self.list[self.count] = Completion::new(slot, outcome);
         self.count += 1;
+    }
+
+    /// Moves the completions of these slots to the front; returns how many there are.
+    pub fn partition(&mut self, first: impl Fn(u32) -> bool) -> usize {
+        let list = &mut self.list[..self.count];
+        list.sort_by_key(|completion| !first(completion.slot));
+        list.iter().take_while(|completion| first(completion.slot)).count()
+    }
+
+    /// Removes the first completions, and gives them as completions of their own.
+    pub fn take_first(&mut self, count: usize) -> Done {
+        let mut first = Done::new(count, count);
+        first.list.copy_from_slice(&self.list[..count]);
+        first.count = count;
+        self.list.copy_within(count..self.count, 0);
+        self.count -= count;
+        first
     }
 
     /// Number of completions.
@@ -268,5 +291,23 @@ impl Done {
     #[inline(always)]
     pub fn clear(&mut self) {
         self.count = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_completions_are_taken_in_their_order() {
+        let mut done = Done::new(8, 8);
+        (0..6).for_each(|slot| done.push(slot, Outcome::Done(u64::from(slot))));
+        let slots = |done: &Done| done.as_slice().iter().map(|of| of.slot).collect::<Vec<_>>();
+        let is_odd = |slot: u32| slot % 2 == 1;
+        assert_eq!(done.partition(is_odd), 3);
+        let first = done.take_first(3);
+        assert_eq!((slots(&first), slots(&done)), (vec![1, 3, 5], vec![0, 2, 4]));
+        assert_eq!(done.partition(is_odd), 0);
+        assert_eq!((done.take_first(0).len(), done.len()), (0, 3));
     }
 }

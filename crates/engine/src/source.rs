@@ -8,6 +8,7 @@ use candor_plan::work::{Figure, Operation};
 use candor_record::Ended;
 
 use crate::clock::{Clock, Ticks};
+use crate::counters::Bank;
 use crate::failures::Failures;
 use crate::operation::{Failure, Op, Outcome, Slot};
 use crate::worker_end::WorkerEnd;
@@ -149,6 +150,29 @@ impl Turn {
     }
 }
 
+/// Counts times that are made up of several operations and end with a completion.
+pub struct Spans<'a> {
+    bank: &'a Bank,
+    clock: &'a Clock,
+    now: Ticks,
+}
+
+impl<'a> Spans<'a> {
+    /// Counts times that end at that tick.
+    pub fn new(bank: &'a Bank, clock: &'a Clock, now: Ticks) -> Spans<'a> {
+        Spans { bank, clock, now }
+    }
+
+    /// Counts a time: its row of the table, and the tick at which it began.
+    #[inline(always)]
+    pub fn end(&mut self, span: Option<(Op, Ticks)>) {
+        if let Some((op, from)) = span {
+            let ns = self.clock.ns(self.now.saturating_sub(from));
+            self.bank.of(op).completed(1, 0, ns);
+        }
+    }
+}
+
 /// Source of operations. A gate is a source around an inner one; its default methods pass every
 /// call on to the inner source.
 pub trait Source {
@@ -172,11 +196,13 @@ pub trait Source {
         }
     }
 
-    /// Row of the table that counts a time made up of several operations, and the tick at which
-    /// that time began, where this operation has ended it. Called for every operation.
+    /// Counts the times made up of several operations that this operation has ended. Called for
+    /// every operation.
     #[inline(always)]
-    fn span_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
-        self.inner()?.span_ended(slot, started, is_done)
+    fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
+        if let Some(inner) = self.inner() {
+            inner.spans_ended(slot, started, is_done, spans);
+        }
     }
 
     /// Makes durable what must be so before the operations that are ready start. Called once per

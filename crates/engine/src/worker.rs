@@ -41,13 +41,16 @@ pub struct Shape {
     pub reap: usize,
     /// Most completions to take at a time.
     pub reap_max: usize,
+    /// Completions are taken only when no more operations may be submitted.
+    pub fills_first: bool,
     /// I/O priority of operations without one of their own, in the kernel's form.
     pub priority: u16,
 }
 
 impl Shape {
     /// Shape of one operation at a time.
-    pub const ONE: Shape = Shape { depth: 1, batch: 1, reap: 1, reap_max: 1, priority: 0 };
+    pub const ONE: Shape =
+        Shape { depth: 1, batch: 1, reap: 1, reap_max: 1, fills_first: false, priority: 0 };
 }
 
 /// State of the worker in the loop.
@@ -67,6 +70,10 @@ pub struct Worker<S> {
     /// Tick of the next change: end of the ramp, then end of time.
     mark: Ticks,
     counting: bool,
+    /// Tick at which counting began.
+    counts_from: Ticks,
+    /// Operations in flight that belong to the ramp alone.
+    ramp_left: usize,
     usage_before: Usage,
     paced: Ticks,
     /// Counts of depth, where they are requested and the loop has batches.
@@ -161,6 +168,8 @@ impl<S: Source> Worker<S> {
             ended: Ended::Done,
             mark: Ticks(0),
             counting: false,
+            counts_from: Ticks(0),
+            ramp_left: 0,
             usage_before: Usage::default(),
             paced: Ticks(0),
             depths: None,
@@ -193,9 +202,12 @@ impl<S: Source> Worker<S> {
         }
     }
 
-    /// Begins the measured part: operations of the ramp do not use up the budget.
+    /// Begins the measured part. Operations of the ramp do not use up the budget; where a budget
+    /// ends the work, they do not count either, so that exactly the budget counts.
     fn begin_counting(&mut self) {
         self.counting = true;
+        self.counts_from = self.seat.clock.now();
+        self.ramp_left = if self.seat.is_bounded { self.turn.in_flight } else { 0 };
         self.mark = self.seat.shared.deadline.load(Relaxed);
         self.usage_before = Usage::of_this_thread();
         (self.turn.fill, self.paced) = (Ticks(0), Ticks(0));
@@ -253,6 +265,24 @@ impl<S: Source> Worker<S> {
             present.live.leave_interim(WorkerEnd { ended: Ended::Interrupted, ..interim });
         }
         present.command = command;
+    }
+
+    /// Takes the completions of operations that belong to the ramp alone, and accounts for them in
+    /// its counters.
+    #[cold]
+    fn account_ramp(&mut self, present: &Present<'_>, account: impl Fn(&mut Self, &Bank, Ticks)) {
+        let (slots, from) = (&self.slots, self.counts_from);
+        let count = self.done.partition(|slot| slots[slot as usize].started < from);
+        if count == 0 {
+            return;
+        }
+        self.ramp_left -= count;
+        let of_ramp = self.done.take_first(count);
+        let rest = std::mem::replace(&mut self.done, of_ramp);
+        self.counting = false;
+        account(self, present.live.bank(false), present.now);
+        self.counting = true;
+        self.done = rest;
     }
 
     #[cold]

@@ -493,8 +493,7 @@ impl JobWork for ReadyEntries {
                     None => Box::new(lanes),
                 };
                 let share = self.flow.as_ref().map(|flow| flow.share(longest));
-                if let Some(limits) = Limits::new(shape.depth, None, None, &Stop::default(), share)
-                {
+                if let Some(limits) = Limits::new(shape.depth, None, &Stop::default(), share) {
                     source = Box::new(Limited::new(source, limits.counting(counted)));
                 }
                 if let Some(furthest) = &self.furthest {

@@ -49,7 +49,7 @@ impl Chosen {
         let depth = entries.depth.max(1) as usize;
         match self.engine.takes_many() {
             false => Shape::ONE,
-            true => Shape { depth, batch: depth, reap: 1, reap_max: depth, priority: 0 },
+            true => Shape { depth, batch: depth, reap: 1, reap_max: depth, ..Shape::ONE },
         }
     }
 }

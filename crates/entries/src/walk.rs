@@ -5,7 +5,7 @@ use std::sync::Arc;
 use candor_blocks::data::verify::Left;
 use candor_engine::clock::Ticks;
 use candor_engine::operation::{Op, Outcome, Slot};
-use candor_engine::source::{Bare, Next, Source, Turn, Wait};
+use candor_engine::source::{Bare, Next, Source, Spans, Turn, Wait};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::entries::{READ_BACK, Step};
 use candor_record::{Ended, SeenBy};
@@ -58,8 +58,9 @@ impl Source for Walk {
     }
 
     #[inline(always)]
-    fn span_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
-        self.items.ended(self.lane.as_mut()?, slot, (started, is_done))
+    fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
+        let Some(lane) = &mut self.lane else { return };
+        spans.end(self.items.ended(lane, slot, (started, is_done)));
     }
 
     fn give_up(&mut self, _: &Slot) {
@@ -247,8 +248,13 @@ impl Lanes {
 
     /// Counts an operation as ended, apart from any measurement.
     pub fn ended(&mut self, slot: &Slot) {
-        self.span_ended(slot, Ticks(0), true);
+        self.item_ended(slot, Ticks(0), true);
         self.go_on(slot);
+    }
+
+    /// Time of the item that this operation has ended, if any.
+    fn item_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
+        self.items.ended(self.lanes[slot.tag as usize].as_mut()?, slot, (started, is_done))
     }
 }
 
@@ -272,8 +278,8 @@ impl Source for Lanes {
         }
     }
 
-    fn span_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool) -> Option<(Op, Ticks)> {
-        self.items.ended(self.lanes[slot.tag as usize].as_mut()?, slot, (started, is_done))
+    fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
+        spans.end(self.item_ended(slot, started, is_done));
     }
 
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {

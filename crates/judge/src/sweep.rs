@@ -6,7 +6,9 @@ use candor_plan::blocks::{Access, Blocks, Pace};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Phase, Plan};
 use candor_record::fmt::{column, plural, ratio};
-use candor_record::{Latency, Measurement, PhaseJudgement, PhaseRecord, Sweep, SweepKey, SweepRow};
+use candor_record::{
+    Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Sweep, SweepKey, SweepRow,
+};
 
 const KEYS: [SweepKey; 4] = [SweepKey::Rw, SweepKey::Bs, SweepKey::Depth, SweepKey::Workers];
 
@@ -225,7 +227,8 @@ fn point(
     let elapsed_s = measured().map(|m| m.elapsed_ns as f64 / 1e9).sum::<f64>();
     let ops = measured().map(|m| m.ops_done() as f64).sum::<f64>();
     let bytes = measured().map(|m| m.bytes_moved() as f64).sum::<f64>();
-    let stats = measured().flat_map(Measurement::work_operations);
+    let stats: Vec<OpStats> = measured().flat_map(Measurement::shown_operations).collect();
+    let stats = stats.iter();
     let latency = together(stats.filter_map(|stats| stats.latency.as_ref()).collect());
     let verdict = ran.iter().filter_map(|(_, judged)| Some(judged.as_ref()?.verdict)).max()?;
     let values: Vec<Value> = keys.iter().map(|key| work.value(*key)).collect();

@@ -73,10 +73,12 @@ pub struct Blocks {
     pub batch_submit: Option<u32>,
     /// Completions to wait for at a time.
     pub batch_reap: u32,
-    /// Completions to take at a time, at most; absent means all that are there.
+    /// Completions to take at a time, at most, and only once the queue is full; absent means all
+    /// that are there, at any time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_reap_max: Option<u32>,
-    /// Once the queue was full, it runs down to this many operations before it is filled again.
+    /// Once the queue is full, it runs down to this many operations before it is filled again.
+    /// While it is filled, no completions are taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth_low: Option<u32>,
     /// An operation that touches bytes of one in flight waits for it.
@@ -180,6 +182,13 @@ impl Blocks {
         };
         let used = Direction::ALL.into_iter().filter(|op| self.mix.of(*op) > 0);
         used.filter(|_| self.uses_targets()).find(destroys).map(BlocksOp::from)
+    }
+
+    /// True where flushes are operations of the work, or end it.
+    pub fn flushes(&self) -> bool {
+        let Durability { fsync_every, fdatasync_every, fsync_at_end, .. } = self.durability;
+        let at_end = fsync_at_end && self.opening.is_in_phase();
+        self.mix.write > 0 && (fsync_every > 0 || fdatasync_every > 0 || at_end)
     }
 
     /// The smallest operation of any direction that occurs, at least 1 byte.
@@ -311,7 +320,9 @@ impl Opening {
 pub struct Durability {
     /// Flag with which files are opened.
     pub open: OpenSync,
-    /// `fsync` after every n writes of a worker; 0 means never.
+    /// `fsync` after every n writes of a worker; 0 means never. It is an operation like any other:
+    /// at a depth above 1 it is in flight together with writes, and covers those that had
+    /// completed when it began.
     pub fsync_every: u64,
     /// `fdatasync` after every n writes of a worker, unless `fsync` is due; 0 means never.
     pub fdatasync_every: u64,

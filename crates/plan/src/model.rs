@@ -227,6 +227,17 @@ pub struct Stop {
     pub stonewall: Stonewall,
 }
 
+impl Stop {
+    /// True where an amount of work ends a worker, alone or before time is up.
+    pub fn is_bounded(&self) -> bool {
+        let amount = self.bytes.is_some()
+            || self.ops.is_some()
+            || self.passes.is_some()
+            || self.at_least.is_some();
+        amount || (self.time.is_none() && self.steady.is_none())
+    }
+}
+
 fn no_limit(limits: &PerDirection<Nanos>) -> bool {
     *limits == PerDirection::default()
 }

@@ -69,6 +69,8 @@ pub enum Figure {
     Opening,
     /// Whole items, from the begin of their first operation, counted beside the operations.
     Item,
+    /// Durable writes, from the begin of the write to the end of the flush, counted beside both.
+    Commit,
     /// Work of the CPU alone.
     Compute,
     /// Bytes moved within the host's memory.
@@ -82,7 +84,8 @@ impl Figure {
             Figure::Read | Figure::ReadBack => Some(Direction::Read),
             Figure::Write => Some(Direction::Write),
             Figure::Trim => Some(Direction::Trim),
-            Figure::Flush | Figure::Names | Figure::Opening | Figure::Item => None,
+            Figure::Flush | Figure::Names | Figure::Opening => None,
+            Figure::Item | Figure::Commit => None,
             Figure::Compute | Figure::Memory => None,
         }
     }
@@ -90,7 +93,10 @@ impl Figure {
     /// True for what a job was asked to do, apart from opening files, making it durable and
     /// checking it, and from times that several operations make up.
     pub fn is_work(self) -> bool {
-        !matches!(self, Figure::Flush | Figure::ReadBack | Figure::Opening | Figure::Item)
+        !matches!(
+            self,
+            Figure::Flush | Figure::ReadBack | Figure::Opening | Figure::Item | Figure::Commit
+        )
     }
 }
 
@@ -126,6 +132,8 @@ pub enum BlocksOp {
     Open = 7,
     /// A worker closes that file.
     Close = 8,
+    /// A write and the flush that makes it durable. It is counted and never issued.
+    Commit = 9,
 }
 
 impl BlocksOp {
@@ -143,6 +151,7 @@ impl BlocksOp {
         Operation::of("read_back", Figure::ReadBack).moving(),
         Operation::of("open", Figure::Opening),
         Operation::of("close", Figure::Opening),
+        Operation::of("commit", Figure::Commit),
     ];
 
     /// The row.

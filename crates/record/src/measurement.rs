@@ -104,6 +104,15 @@ pub struct Measurement {
     pub log: Option<Box<Log>>,
 }
 
+/// Name of writes that each have a flush of their own, together with that flush.
+pub const DURABLE_WRITE: &str = "durable write";
+
+/// True where there are commits, and as many flushes as writes, but for the last ones.
+pub(crate) fn is_flushed_each(commits: u64, flushes: u64, writes: u64) -> bool {
+    const OF_WRITES_PERCENT: u64 = 90;
+    commits > 0 && flushes.saturating_mul(100) >= writes.saturating_mul(OF_WRITES_PERCENT)
+}
+
 impl Measurement {
     /// Bytes moved by all operations.
     pub fn bytes_moved(&self) -> u64 {
@@ -152,6 +161,30 @@ impl Measurement {
     /// All operations but flushes, which belong to writes, and items, which consist of operations.
     pub fn work_operations(&self) -> impl Iterator<Item = &OpStats> {
         self.operations.iter().filter(|op| op.figure.is_work())
+    }
+
+    /// Durable writes, where each write has a flush of its own: they are the result of such work,
+    /// with the bytes of the writes. The latency is that of a commit.
+    pub fn durable_writes(&self) -> Option<OpStats> {
+        let commits = self.figure(Figure::Commit);
+        let (writes, flushes) = (self.figure(Figure::Write), self.figure(Figure::Flush));
+        is_flushed_each(commits.ops, flushes.ops, writes.ops).then(|| OpStats {
+            name: DURABLE_WRITE.to_owned(),
+            bytes: writes.bytes,
+            bytes_per_s: writes.bytes_per_s,
+            ..commits
+        })
+    }
+
+    /// Operations of the work as results show them: durable writes in place of writes that each
+    /// have a flush.
+    pub fn shown_operations(&self) -> Vec<OpStats> {
+        let durable = self.durable_writes();
+        let shown = |op: &OpStats| match &durable {
+            Some(durable) if op.figure == Figure::Write => durable.clone(),
+            _ => op.clone(),
+        };
+        self.work_operations().map(shown).collect()
     }
 
     /// Reads, writes and trims, each with its direction.

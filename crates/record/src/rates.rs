@@ -58,7 +58,8 @@ impl Rates {
             Figure::Names => *self.names_per_s.get_or_insert_default() += ops_per_s,
             // Rounds of a program or of memory have no size of their own.
             Figure::Compute | Figure::Memory => {}
-            Figure::Flush | Figure::ReadBack | Figure::Opening | Figure::Item => return,
+            Figure::Flush | Figure::ReadBack | Figure::Opening => return,
+            Figure::Item | Figure::Commit => return,
         }
         self.bytes_per_s += if figure == Figure::Trim { 0.0 } else { bytes_per_s };
     }

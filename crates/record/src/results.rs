@@ -13,6 +13,7 @@ use candor_plan::work::Figure;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::measurement::is_flushed_each;
 use crate::{Latency, LatencyCounts, Verdict};
 
 pub use conditions::{Area, Condition};
@@ -299,9 +300,22 @@ impl JobResults {
         self.operations.iter().find(|op| op.operation == name)
     }
 
-    /// Operations that are work: flushes belong to writes, items consist of operations.
+    /// Operations that are work: flushes belong to writes, items consist of operations. Durable
+    /// writes stand in place of writes that each have a flush.
     pub fn work(&self) -> impl Iterator<Item = &OpResults> {
-        self.operations.iter().filter(|op| op.figure.is_work())
+        let durable = self.durable_writes();
+        self.operations.iter().filter(|op| op.figure.is_work()).map(move |op| match durable {
+            Some(durable) if op.figure == Figure::Write => durable,
+            _ => op,
+        })
+    }
+
+    /// Commits, where each write has a flush of its own.
+    fn durable_writes(&self) -> Option<&OpResults> {
+        let all = |figure| self.operations.iter().filter(move |op| op.figure == figure);
+        let count = |figure| all(figure).map(|op| op.ops.unwrap_or(0)).sum();
+        let [commits, flushes, writes] = [Figure::Commit, Figure::Flush, Figure::Write].map(count);
+        all(Figure::Commit).next().filter(|_| is_flushed_each(commits, flushes, writes))
     }
 }
 

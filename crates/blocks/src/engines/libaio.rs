@@ -4,12 +4,14 @@
 
 use std::io;
 use std::mem;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Context, blocking_call};
+use rustix::fs::MemfdFlags;
+
+use super::{Context, Flushes, blocking_call};
 use candor_engine::clock::{Clock, Ticks};
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
@@ -25,6 +27,8 @@ use candor_engine::EngineError;
 
 const IOCB_CMD_PREAD: u16 = 0;
 const IOCB_CMD_PWRITE: u16 = 1;
+const IOCB_CMD_FSYNC: u16 = 2;
+const IOCB_CMD_FDSYNC: u16 = 3;
 const IOCB_CMD_PREADV: u16 = 7;
 const IOCB_CMD_PWRITEV: u16 = 8;
 /// Flag of a control block with an I/O priority of its own.
@@ -113,6 +117,30 @@ impl Aio {
         self.pending[self.pending_count] = block;
         self.pending_count += 1;
         block
+    }
+
+    /// Queues a flush of a file: the command has neither bytes nor place nor flags.
+    fn queue_flush(&mut self, index: u32, command: u16, fd: RawFd) {
+        let block = &mut self.blocks[index as usize];
+        // SAFETY: an all-zero iocb is valid (it is a struct of integers).
+        *block = unsafe { mem::zeroed() };
+        block.aio_data = u64::from(index);
+        block.aio_lio_opcode = command;
+        block.aio_fildes = fd as u32;
+        self.pending[self.pending_count] = block;
+        self.pending_count += 1;
+    }
+
+    /// True if this kernel flushes by aio, as Linux does from 4.18 on. It flushes a file in memory.
+    fn can_flush(&mut self) -> bool {
+        let Ok(file) = rustix::fs::memfd_create("candor-flush", MemfdFlags::CLOEXEC) else {
+            return false;
+        };
+        let mut done = Done::new(1, 1);
+        self.queue_flush(0, IOCB_CMD_FSYNC, file.as_raw_fd());
+        self.submit(&mut done);
+        self.reap(1, None, &mut done);
+        done.as_slice().first().is_some_and(|end| end.is_whole(0))
     }
 
     /// True where operations wait to be submitted.
@@ -240,8 +268,9 @@ pub struct Libaio {
     clock: Clock,
     /// Vector of each operation's buffer; empty where operations name their buffers themselves.
     vectors: Box<[libc::iovec]>,
-    /// Trims and flushes, which the calling thread does at the next turn.
+    /// Trims, and flushes on kernels without them, which the calling thread does at the next turn.
     blocking: Vec<u32>,
+    flushes: Flushes,
     flags: CallFlags,
     /// True where operations have priorities of their own.
     priorities: bool,
@@ -259,8 +288,15 @@ impl Libaio {
     ) -> Result<Libaio, EngineError> {
         let vector = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
         let vectors = if options.vectored { from.depth } else { 0 };
+        let mut aio = Aio::new(from.depth)?;
+        let flushes = match blocks.flushes() {
+            false => Flushes::None,
+            true if aio.can_flush() => Flushes::Queued,
+            true => Flushes::Calls,
+        };
         Ok(Libaio {
-            aio: Aio::new(from.depth)?,
+            aio,
+            flushes,
             files: from.files.clone(),
             clock: from.clock,
             vectors: vec![vector; vectors].into(),
@@ -275,6 +311,14 @@ impl Libaio {
         let (writes, flags) = match slot.issued() {
             BlocksOp::Read => (false, self.flags.read),
             BlocksOp::Write => (true, self.flags.write),
+            BlocksOp::Fsync if self.flushes == Flushes::Queued => {
+                let fd = self.files.get(slot.handle).raw();
+                return self.aio.queue_flush(index, IOCB_CMD_FSYNC, fd);
+            }
+            BlocksOp::Fdatasync if self.flushes == Flushes::Queued => {
+                let fd = self.files.get(slot.handle).raw();
+                return self.aio.queue_flush(index, IOCB_CMD_FDSYNC, fd);
+            }
             _ => return self.blocking.push(index),
         };
         let block = self.aio.queue(index, slot, (self.files.get(slot.handle).raw(), writes));
@@ -326,6 +370,8 @@ impl Io for Libaio {
 
     fn features(&self) -> Vec<String> {
         let vectored = (!self.vectors.is_empty()).then(|| "vectored".to_owned());
-        self.aio.feature().into_iter().chain(vectored).chain(self.flags.names.clone()).collect()
+        let flushes = self.flushes.feature().map(str::to_owned);
+        let own = self.aio.feature().into_iter().chain(vectored).chain(flushes);
+        own.chain(self.flags.names.clone()).collect()
     }
 }

@@ -82,6 +82,28 @@ impl Context<'_> {
     }
 }
 
+/// How an engine of many operations flushes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flushes {
+    /// Not at all: the job has no flushes.
+    None,
+    /// By operations in flight, like any other.
+    Queued,
+    /// By calls in the worker's thread, while other operations are in flight.
+    Calls,
+}
+
+impl Flushes {
+    /// Name for the report.
+    pub fn feature(self) -> Option<&'static str> {
+        match self {
+            Flushes::None => None,
+            Flushes::Queued => Some("queued-flushes"),
+            Flushes::Calls => Some("flushes-by-call"),
+        }
+    }
+}
+
 /// Does a trim, a flush, an open or a close in the calling thread: most kernels offer no faster
 /// way.
 #[cold]
@@ -99,7 +121,9 @@ pub(crate) fn blocking_call(files: &Files, slot: &Slot) -> Outcome {
         BlocksOp::Trim => punch_hole(fd, slot),
         BlocksOp::Open => file.open_in_phase(),
         BlocksOp::Close => file.close_in_phase(),
-        BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => Outcome::error(libc::EINVAL),
+        BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write | BlocksOp::Commit => {
+            Outcome::error(libc::EINVAL)
+        }
     }
 }
 

@@ -56,7 +56,9 @@ impl Call for PageFault {
             BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => self.copy(slot),
             // Memory has nothing below it to be flushed to.
             BlocksOp::Fsync | BlocksOp::Fdatasync | BlocksOp::SyncFileRange => Outcome::Done(0),
-            BlocksOp::Trim | BlocksOp::Open | BlocksOp::Close => Outcome::error(libc::EINVAL),
+            BlocksOp::Trim | BlocksOp::Open | BlocksOp::Close | BlocksOp::Commit => {
+                Outcome::error(libc::EINVAL)
+            }
         }
     }
 

@@ -132,7 +132,7 @@ impl Call for Sg {
                 let data = Data::Out(list.as_mut_ptr(), list.len() as u32);
                 Sg::whole(fd, &command, data, slot)
             }
-            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => {
+            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close | BlocksOp::Commit => {
                 Outcome::error(libc::EINVAL)
             }
         }

@@ -4,7 +4,7 @@
 mod entry;
 pub mod ring;
 
-use super::{Context, blocking_call};
+use super::{Context, Flushes, blocking_call};
 use candor_engine::clock::Ticks;
 use candor_engine::issue::Io;
 use candor_engine::operation::{Done, Outcome, Slot};
@@ -32,6 +32,14 @@ pub struct Uring {
     polls: bool,
     /// True where trims go through the ring.
     trims: bool,
+    /// True where ranges are synced.
+    syncs_ranges: bool,
+}
+
+/// True where a sync of a range fits an entry: its length has 32 bits there, and 0 means the rest
+/// of the file.
+fn fits_ring(slot: &Slot) -> bool {
+    (1..=u64::from(u32::MAX)).contains(&slot.length)
 }
 
 /// True where trims go through the ring. NVMe commands all do. Other rings but polling ones can
@@ -72,8 +80,14 @@ impl Uring {
         let mut ring = Ring::new(context.depth, context.split(), &options.ring())?;
         let sqe_options = SqeOptions::new(context, blocks);
         let trims = queues_trims(context.files, blocks);
+        let flushes = match (blocks.flushes(), options.iopoll) {
+            (false, _) => Flushes::None,
+            (true, false) => Flushes::Queued,
+            (true, true) => Flushes::Calls,
+        };
         let own = [(options.nop, "no-ops"), (trims, "queued-trims")];
-        ring.features.extend(own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name.into()));
+        let own = own.into_iter().filter(|(on, _)| *on).map(|(_, name)| name);
+        ring.features.extend(own.chain(flushes.feature()).map(str::to_owned));
         ring.features.extend(sqe_options.iter().flat_map(|options| options.features()));
         ring.register(context, &options.ring(), options.vectored)?;
         Ok(Uring {
@@ -85,6 +99,7 @@ impl Uring {
             },
             sqe_options,
             trims,
+            syncs_ranges: blocks.durability.range.is_some(),
             blocking: Vec::with_capacity(context.depth),
             refused: Vec::with_capacity(context.depth),
             polls: options.iopoll,
@@ -116,7 +131,8 @@ impl Io for Uring {
                 BlocksOp::Read | BlocksOp::ReadBack | BlocksOp::Write => false,
                 BlocksOp::Fsync | BlocksOp::Fdatasync => *polls,
                 BlocksOp::Trim => !*trims,
-                BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => true,
+                BlocksOp::SyncFileRange => *polls || !fits_ring(slot),
+                BlocksOp::Open | BlocksOp::Close | BlocksOp::Commit => true,
             };
             if aside {
                 blocking.push(index);
@@ -147,14 +163,15 @@ impl Io for Uring {
         }
         let min = min.saturating_sub(done.len());
         let submitted = self.ring.turn(min, wait_ns);
-        let translated = self.sqe_builder.no_ops || self.trims;
+        let translated = self.sqe_builder.no_ops || self.trims || self.syncs_ranges;
         for completion in self.ring.inner.completion().take(done.wanted()) {
             let (index, result) = (completion.user_data() as u32, completion.result());
             let mut outcome = Outcome::of_kernel(i64::from(result));
             if translated && result == 0 {
-                // No-ops and trims complete with 0 for the whole length.
+                // No-ops, trims and syncs of ranges complete with 0 for the whole length.
                 let slot = &slots[index as usize];
-                if self.sqe_builder.no_ops || slot.issued() == BlocksOp::Trim {
+                let zero = matches!(slot.issued(), BlocksOp::Trim | BlocksOp::SyncFileRange);
+                if self.sqe_builder.no_ops || zero {
                     outcome = Outcome::Done(slot.length);
                 }
             }

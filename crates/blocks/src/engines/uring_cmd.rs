@@ -140,7 +140,9 @@ impl UringCmd {
                 namespace.deallocation(range, 1)
             }
             BlocksOp::Fsync | BlocksOp::Fdatasync => namespace.flushing(),
-            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close => return None,
+            BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close | BlocksOp::Commit => {
+                return None;
+            }
         })
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use candor_engine::EngineError;
 use candor_engine::family::JobWork;
 use candor_engine::gates::limits::{Limited, Limits};
+use candor_engine::gates::low_water::LowWater;
 use candor_engine::gates::overlap::Serialized;
 use candor_engine::gates::paced::Paced;
 use candor_engine::gates::wear_out::WornOut;
@@ -21,7 +22,7 @@ use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
 use crate::sources::protected::Protected;
 use crate::sources::read_back::{self, ReadBack};
-use crate::sources::synced::{Synced, syncs};
+use crate::sources::synced::{SyncOrder, Synced, syncs};
 use crate::sources::trim_ranges::TrimRanges;
 use crate::sources::trims::Trims;
 use crate::sources::verified::{SharedVerifier, Verified};
@@ -56,8 +57,8 @@ impl ReadyBlocks {
     pub(super) fn source(&self, rank: u32, content: Option<Content>) -> Result<Feed, EngineError> {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
-        let limits =
-            Limits::new(depth, blocks.depth_low, blocks.pace.goal, &self.stop, self.flow_share());
+        let limits = Limits::new(depth, blocks.pace.goal, &self.stop, self.flow_share());
+        let low = blocks.depth_low.map(|low| low as usize).filter(|low| *low < depth);
         let seed = mix(self.seed, self.ranks.rank(rank));
         let priorities = Priorities::new(seed, &blocks.priorities, usual_priority(&self.job));
         let pacer = self.pacer(rank);
@@ -66,7 +67,8 @@ impl ReadyBlocks {
         // In zones no write overlaps another except after a reset, which waits for all operations.
         let serializes = blocks.serialize_overlap && blocks.zones.is_none();
         let syncs = syncs(&blocks.durability);
-        let has_gates = limits.is_some() || priorities.is_some() || pacer.is_some();
+        let has_gates =
+            limits.is_some() || low.is_some() || priorities.is_some() || pacer.is_some();
         let is_bare = verifier.is_none()
             && !has_gates
             && self.is_plain()
@@ -113,7 +115,15 @@ impl ReadyBlocks {
             chain = Box::new(TrimsLast::new(chain));
         }
         if syncs {
-            chain = Box::new(Synced::new(chain, blocks.durability, &self.own_files(rank)));
+            let order = match blocks.engine.is_async() {
+                true => SyncOrder::AtOnce,
+                false => SyncOrder::Alone,
+            };
+            let files = self.own_files(rank);
+            chain = Box::new(Synced::new(chain, blocks.durability, order, &files, depth));
+        }
+        if let Some(low) = low {
+            chain = Box::new(LowWater::new(chain, depth, low));
         }
         if let Some(targets) = &self.targets {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));

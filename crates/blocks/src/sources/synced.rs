@@ -1,12 +1,14 @@
 //! Syncs between writes: `fsync`, `fdatasync` or `sync_file_range`. After a number of writes they
 //! go to each file that was written to since its last one; or one takes the next turn, and goes to
-//! the file of that turn.
+//! the file of that turn. A sync is an operation like any other: writes are in flight with it.
 
+use candor_engine::clock::Ticks;
 use candor_engine::operation::Slot;
-use candor_engine::source::{Next, Source, Turn, Wait};
+use candor_engine::source::{Next, Source, Spans, Turn, Wait};
 use candor_plan::blocks::Durability;
 use candor_plan::work::BlocksOp;
 
+use super::commits::Commits;
 use super::ranges::{Range, Ranges};
 use crate::slot::BlocksSlot;
 
@@ -73,12 +75,21 @@ impl Unsynced {
 pub struct Synced<S> {
     inner: S,
     plan: Durability,
+    order: SyncOrder,
     unsynced: Unsynced,
     ranges: Option<Ranges>,
+    commits: Option<Commits>,
     writes: u64,
-    /// True where nothing was issued since the last sync.
-    just_done: bool,
     due: Option<Due>,
+}
+
+/// When a sync starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncOrder {
+    /// At once, like any other operation.
+    AtOnce,
+    /// Alone: the engine has one call in progress at a time, and those before it come first.
+    Alone,
 }
 
 /// True where a job syncs between its writes.
@@ -87,16 +98,23 @@ pub fn syncs(plan: &Durability) -> bool {
 }
 
 impl<S: Source> Synced<S> {
-    /// Wraps a source that writes to these files.
-    pub fn new(inner: S, plan: Durability, files: &[u32]) -> Synced<S> {
+    /// Wraps the source of a worker that writes to these files, at that depth.
+    pub fn new(
+        inner: S,
+        plan: Durability,
+        order: SyncOrder,
+        files: &[u32],
+        depth: usize,
+    ) -> Synced<S> {
         let ranges = plan.range.map(|range| Ranges::new(range, files.len()));
         let unsynced = Unsynced::new(&plan, files);
-        Synced { inner, plan, unsynced, ranges, writes: 0, just_done: false, due: None }
+        let commits = Commits::new(&plan, files, depth);
+        Synced { inner, plan, order, unsynced, ranges, commits, writes: 0, due: None }
     }
 
     /// Kind of the sync that is due after this many writes; of several, the most thorough one.
     fn kind(&self) -> Option<BlocksOp> {
-        let ends = |every: u64| every > 0 && self.writes > 0 && self.writes.is_multiple_of(every);
+        let ends = |every: u64| every > 0 && self.writes.is_multiple_of(every);
         let range = self.plan.range.is_some_and(|range| ends(range.every));
         match (ends(self.plan.fsync_every), ends(self.plan.fdatasync_every), range) {
             (true, ..) => Some(BlocksOp::Fsync),
@@ -104,12 +122,6 @@ impl<S: Source> Synced<S> {
             (.., true) => Some(BlocksOp::SyncFileRange),
             _ => None,
         }
-    }
-
-    /// Sync that takes the next turn, where one is due.
-    fn turn_to_sync(&mut self) -> Option<Due> {
-        let kind = self.kind().filter(|_| self.plan.in_turn && !self.just_done)?;
-        Some(Due { kind, file: Some(self.inner.pass_over()?), begun: false })
     }
 
     /// Puts the next operation of a sync into the slot; false once the sync is done.
@@ -125,12 +137,16 @@ impl<S: Source> Synced<S> {
             }
         };
         let Some(Range { file, first, end }) = part else {
-            (self.due, self.just_done) = (None, true);
+            self.due = None;
             return false;
         };
         slot.set(due.kind);
         (slot.handle, slot.offset, slot.length) = (file, first, end - first);
         slot.tag = self.ranges.as_ref().map_or(0, Ranges::flags);
+        if let Some(commits) = self.commits.as_ref().filter(|_| due.kind != BlocksOp::SyncFileRange)
+        {
+            commits.begin(slot);
+        }
         self.due = Some(Due { begun: true, ..due });
         true
     }
@@ -143,7 +159,6 @@ impl<S: Source> Synced<S> {
     }
 
     fn wrote(&mut self, slot: &Slot) {
-        self.just_done = false;
         if slot.issued() != BlocksOp::Write {
             return;
         }
@@ -153,23 +168,30 @@ impl<S: Source> Synced<S> {
         self.writes += 1;
         if !self.plan.in_turn {
             self.unsynced.wrote(slot.handle);
-            self.due = self.kind().map(|kind| Due { kind, file: None, begun: false });
+        }
+        self.due = self.kind().map(|kind| Due { kind, file: None, begun: false });
+    }
+
+    /// Sets the file of a sync that takes the next turn; without a further turn it is dropped.
+    fn take_turn(&mut self) {
+        let Some(due) = self.due.as_mut().filter(|due| self.plan.in_turn && !due.begun) else {
+            return;
+        };
+        due.file = self.inner.pass_over();
+        if due.file.is_none() {
+            self.due = None;
         }
     }
 }
 
 impl<S: Source> Source for Synced<S> {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        if self.due.is_none() {
-            self.due = self.turn_to_sync();
+        if self.due.is_some() && self.order == SyncOrder::Alone && turn.in_flight > 0 {
+            return Next::Wait(Wait::InFlight);
         }
-        if let Some(due) = self.due {
-            if turn.in_flight > 0 {
-                return Next::Wait(Wait::InFlight);
-            }
-            if self.sync(due, slot) {
-                return Next::Ready;
-            }
+        self.take_turn();
+        if self.due.is_some_and(|due| self.sync(due, slot)) {
+            return Next::Ready;
         }
         let next = self.inner.next(slot, turn);
         if next == Next::Ready {
@@ -180,5 +202,12 @@ impl<S: Source> Source for Synced<S> {
 
     fn inner(&mut self) -> Option<&mut dyn Source> {
         Some(&mut self.inner)
+    }
+
+    fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {
+        if let Some(commits) = self.commits.as_mut().filter(|_| is_done) {
+            commits.ended(slot, started, spans);
+        }
+        self.inner.spans_ended(slot, started, is_done, spans);
     }
 }

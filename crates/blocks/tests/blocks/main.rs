@@ -3,6 +3,7 @@
 mod before_write;
 mod common;
 mod engines;
+mod flushes;
 mod jobs;
 mod limits;
 mod measures;

@@ -1,5 +1,4 @@
-//! Limits on a worker's operations: a low-water mark of the queue, a share of a flow, a depth
-//! search, a maximum latency.
+//! Limits on a worker's operations: a share of a flow, a depth search, a maximum latency.
 
 use candor_plan::blocks::LatencyGoal;
 use candor_plan::units::{Direction, PerDirection};
@@ -20,36 +19,21 @@ pub struct Limits {
     search: Option<Search>,
     /// Greatest latency allowed per direction; 0 for no limit.
     latency_max: PerDirection<Nanos>,
-    /// Depth at which the queue is filled again.
-    depth_low: usize,
-    depth: usize,
-    /// True while the queue, once full, runs down to `depth_low`.
-    runs_down: bool,
 }
 
 impl Limits {
     /// Limits of a worker with that depth; none where the plan sets none.
     pub fn new(
         depth: usize,
-        depth_low: Option<u32>,
         goal: Option<LatencyGoal>,
         stop: &Stop,
         flow: Option<FlowShare>,
     ) -> Option<Limits> {
-        let low = depth_low.map_or(depth, |low| (low as usize).min(depth));
         let search = goal.map(|goal| Search::new(goal, depth));
         let latency_max = stop.latency_max;
         let limited = Direction::ALL.into_iter().any(|op| latency_max.of(op).0 > 0);
-        let wanted = limited || low < depth || flow.is_some() || search.is_some();
-        wanted.then_some(Limits {
-            flow,
-            counted: Ops::ALL,
-            search,
-            latency_max,
-            depth_low: low,
-            depth,
-            runs_down: false,
-        })
+        let wanted = limited || flow.is_some() || search.is_some();
+        wanted.then_some(Limits { flow, counted: Ops::ALL, search, latency_max })
     }
 
     /// The same, with a share of those operations alone.
@@ -60,13 +44,7 @@ impl Limits {
     /// Reason why nothing more may be issued with that many in flight; none where an operation may
     /// start.
     fn holds(&mut self, in_flight: usize) -> Option<Wait> {
-        if in_flight >= self.depth {
-            self.runs_down = self.depth_low < self.depth;
-        } else if in_flight <= self.depth_low {
-            self.runs_down = false;
-        }
-        let deep = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
-        let holds = self.runs_down || deep;
+        let holds = self.search.as_ref().is_some_and(|search| in_flight >= search.depth());
         // Asked last: a share that may go has claimed an operation.
         match holds || self.flow.as_mut().is_some_and(|flow| !flow.may_go()) {
             false => None,
@@ -146,23 +124,11 @@ impl<S: Source> Source for Limited<S> {
 mod tests {
     use super::*;
 
-    fn limits(depth: usize, depth_low: Option<u32>, stop: &Stop) -> Limits {
-        Limits::new(depth, depth_low, None, stop, None).expect("limits")
-    }
-
-    #[test]
-    fn a_full_queue_runs_down_before_it_is_filled_again() {
-        let mut limits = limits(8, Some(2), &Stop::default());
-        assert!((0..8).all(|in_flight| limits.holds(in_flight).is_none()));
-        assert!((3..=8).rev().all(|in_flight| limits.holds(in_flight) == Some(Wait::InFlight)));
-        assert!((2..8).all(|in_flight| limits.holds(in_flight).is_none()));
-    }
-
     #[test]
     fn a_latency_above_the_most_allowed_is_an_end() {
         let mut stop = Stop::default();
         stop.latency_max.write = Nanos(1000);
-        let limits = limits(1, None, &stop);
+        let limits = Limits::new(1, None, &stop, None).expect("limits");
         assert_eq!(limits.exceeded_ns(Some(Direction::Read), 5000), None);
         assert_eq!(limits.exceeded_ns(Some(Direction::Write), 1000), None);
         assert_eq!(limits.exceeded_ns(Some(Direction::Write), 1001), Some(1000));
@@ -171,6 +137,6 @@ mod tests {
 
     #[test]
     fn a_plan_without_limits_needs_no_gate() {
-        assert!(Limits::new(8, Some(8), None, &Stop::default(), None).is_none());
+        assert!(Limits::new(8, None, &Stop::default(), None).is_none());
     }
 }

@@ -3,6 +3,7 @@
 pub mod depth_search;
 pub mod flow;
 pub mod limits;
+pub mod low_water;
 pub mod overlap;
 pub mod pace;
 pub mod paced;

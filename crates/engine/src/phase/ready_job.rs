@@ -113,6 +113,7 @@ impl ReadyJob {
             table: self.recorded.table,
             measure: self.work.measure(),
             tolerance: Tolerance::of(&self.stop),
+            is_bounded: self.stop.is_bounded(),
             live: self.live.clone(),
             shared: self.shared.clone(),
             first_done: self.first_done.clone(),

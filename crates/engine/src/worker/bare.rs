@@ -5,7 +5,7 @@ use crate::clock::Ticks;
 use crate::counters::Bank;
 use crate::issue::{Call, Io};
 use crate::operation::{Completion, Outcome};
-use crate::source::Bare;
+use crate::source::{Bare, Spans};
 use crate::worker_end::WorkerEnd;
 use candor_record::Ended;
 
@@ -29,7 +29,6 @@ impl<S: Bare> Worker<S> {
             let outcome = engine.call(slot);
             present.now = clock.now();
             let is_done = outcome == Outcome::Done(slot.length);
-            let span = self.source.span_ended(slot, issued, is_done);
             if is_done {
                 let latency_ns = clock.ns(present.now - issued);
                 present.bank.of(slot.op).completed(1, slot.length, latency_ns);
@@ -37,9 +36,8 @@ impl<S: Bare> Worker<S> {
                 slot.started = issued;
                 self.incomplete(present.bank, Completion::new(0, outcome), present.now);
             }
-            if let Some((op, from)) = span {
-                present.bank.of(op).completed(1, 0, clock.ns(present.now - from));
-            }
+            let mut spans = Spans::new(present.bank, &clock, present.now);
+            self.source.spans_ended(&self.slots[0], issued, is_done, &mut spans);
             self.turn.last_completion = present.now;
         }
         self.finish(present.live, engine.features())
@@ -68,12 +66,16 @@ impl<S: Bare> Worker<S> {
                 (false, true) => self.shape.reap.min(self.turn.in_flight),
                 (false, false) => 0,
             };
+            self.limit_reaping(None);
             let submitted = engine.turn(&self.slots, min, None, &mut self.done);
             present.now = clock.now();
             if let Some(submitted) = submitted {
                 self.stamp_submitted(submitted);
             }
             self.batch.clear();
+            if self.ramp_left > 0 {
+                self.account_ramp(&present, Self::account_bare);
+            }
             self.account_bare(present.bank, present.now);
         }
         self.finish(present.live, engine.features())

@@ -7,7 +7,7 @@ use crate::clock::Ticks;
 use crate::counters::Bank;
 use crate::issue::Io;
 use crate::operation::Outcome;
-use crate::source::{LOOK_AGAIN_NS, Next, Source, Wait};
+use crate::source::{LOOK_AGAIN_NS, Next, Source, Spans, Wait};
 use crate::worker_end::WorkerEnd;
 
 impl<S: Source> Worker<S> {
@@ -33,12 +33,16 @@ impl<S: Source> Worker<S> {
             let issued = clock.now();
             self.stamp(issued, present.now + committing);
             let (min, wait_ns) = self.wait_bounds(issued, waits);
+            self.limit_reaping(waits);
             let submitted = engine.turn(&self.slots, min, wait_ns, &mut self.done);
             present.now = clock.now();
             if let Some(submitted) = submitted {
                 self.stamp_submitted(submitted);
             }
             self.batch.clear();
+            if self.ramp_left > 0 {
+                self.account_ramp(&present, Self::account_gated);
+            }
             self.account_gated(present.bank, present.now);
         }
         self.finish(present.live, engine.features())
@@ -124,6 +128,15 @@ impl<S: Source> Worker<S> {
                 0 => (0, None),
                 ns => (1, Some(ns.min(REST_NS_MAX))),
             },
+        }
+    }
+
+    /// Sets the most completions to take in this turn: none while the queue is filled first.
+    #[inline(always)]
+    pub(super) fn limit_reaping(&mut self, waits: Option<Wait>) {
+        if self.shape.fills_first {
+            let fills = waits.is_none() && !self.draining && !self.free.is_empty();
+            self.done.limit(if fills { 0 } else { self.shape.reap_max });
         }
     }
 
@@ -217,9 +230,8 @@ impl<S: Source> Worker<S> {
             intended.record(1, self.seat.clock.ns(now.saturating_sub(slot.intended)));
         }
         let is_done = completion.is_whole(slot.length);
-        if let Some((op, from)) = self.source.span_ended(slot, slot.started, is_done) {
-            bank.of(op).completed(1, 0, self.seat.clock.ns(now.saturating_sub(from)));
-        }
+        let mut spans = Spans::new(bank, &self.seat.clock, now);
+        self.source.spans_ended(slot, slot.started, is_done, &mut spans);
         self.source.completed(slot, completion.outcome(), &mut self.turn);
     }
 }

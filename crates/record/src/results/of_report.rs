@@ -1,6 +1,7 @@
 //! Results of a report.
 
 use candor_plan::blocks::{Arrival, Pace};
+use candor_plan::work::Figure;
 use candor_plan::{Job, Phase, Plan, Work};
 
 use super::{
@@ -52,18 +53,32 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
     let path = |name: &String| Some(plan.target(name)?.path.display().to_string());
+    let mut operations: Vec<OpResults> = measured
+        .operations
+        .iter()
+        .filter(occurred)
+        .map(|op| operation(op, &measured.samples))
+        .collect();
+    add_bytes_to_commits(&mut operations);
     JobResults {
         job: measured.job.clone(),
         load: planned.map(Load::from).unwrap_or_default(),
         conditions: phase.map(of_plan).unwrap_or_default(),
         targets: targets.filter_map(path).collect(),
         elapsed_ns: measured.elapsed_ns,
-        operations: measured
-            .operations
-            .iter()
-            .filter(occurred)
-            .map(|op| operation(op, &measured.samples))
-            .collect(),
+        operations,
+    }
+}
+
+/// Gives commits the bytes of their writes, which are counted once in a report.
+fn add_bytes_to_commits(operations: &mut [OpResults]) {
+    let of = |figure| operations.iter().position(|op| op.figure == figure);
+    let (Some(writes), Some(commits)) = (of(Figure::Write), of(Figure::Commit)) else { return };
+    let writes = operations[writes].clone();
+    let commits = &mut operations[commits];
+    (commits.bytes, commits.bytes_per_s) = (writes.bytes, writes.bytes_per_s);
+    for (commit, write) in commits.intervals.iter_mut().zip(&writes.intervals) {
+        commit.bytes_per_s = write.bytes_per_s;
     }
 }
 

@@ -77,7 +77,8 @@ impl<'a> Shown<'a> {
         let blocks = job.blocks()?;
         let direction = Direction::ALL.into_iter().find(|op| blocks.mix.of(*op) == 100)?;
         let in_flight = u64::from(job.workers) * u64::from(blocks.depth);
-        let stats = measured.of(direction);
+        let durable = measured.durable_writes().filter(|_| direction == Direction::Write);
+        let stats = durable.as_ref().unwrap_or_else(|| measured.of(direction));
         let believable = judged.verdict <= Verdict::WithRemarks && stats.ops > 0;
         let single = Shown {
             blocks,
@@ -90,7 +91,7 @@ impl<'a> Shown<'a> {
         // One of several repeats alone is no result.
         let result = match report.judgement.repeats.iter().find(|of| of.phase == phase.phase) {
             Some(repeated) => {
-                single.averaged(repeated.results.iter().find(|of| of.operation == stats.name)?)
+                single.averaged(repeated.results.iter().find(|of| of.figure == stats.figure)?)
             }
             None => single,
         };

@@ -59,8 +59,11 @@ impl SqeBuilder {
                 opcode::Fsync::new(file).flags(types::FsyncFlags::DATASYNC).build()
             }
             (BlocksOp::Fsync, _) => opcode::Fsync::new(file).build(),
+            (BlocksOp::SyncFileRange, _) => {
+                opcode::SyncFileRange::new(file, length).offset(offset).flags(slot.tag).build()
+            }
             // The engine does all others aside.
-            (BlocksOp::Trim | BlocksOp::SyncFileRange | BlocksOp::Open | BlocksOp::Close, _) => {
+            (BlocksOp::Trim | BlocksOp::Open | BlocksOp::Close | BlocksOp::Commit, _) => {
                 self.trim(slot, file)
             }
         };

@@ -94,8 +94,8 @@ pub(super) struct Figures {
     pub ops: PerDirection<DirectionFigures>,
     /// Flushes of all kinds.
     pub sync: Spread,
-    /// Calls of `fsync` among them: fio counts no others.
-    pub fsyncs: u64,
+    /// Flushes: `fsync`, `fdatasync` and `sync_file_range`.
+    pub flushes: u64,
     /// Number of the first worker's thread; 0 where it is not known.
     pub pid: u32,
     /// The first error.
@@ -187,7 +187,7 @@ impl Figures {
         Figures {
             ops: PerDirection { read, write, trim },
             sync: Spread::of(measured.figure(Figure::Flush).latency.as_ref()),
-            fsyncs: measured.operation("fsync").ops,
+            flushes: measured.figure(Figure::Flush).ops,
             pid: workers.first().and_then(|worker| worker.thread_id).unwrap_or(0),
             trouble: trouble(measured, job, verify),
             errors: measured.errors.iter().map(|error| error.count).sum::<u64>() + verify,
@@ -225,7 +225,7 @@ impl Figures {
 
     fn add_counts(&mut self, other: &Figures) {
         self.sync.add(&other.sync);
-        self.fsyncs += other.fsyncs;
+        self.flushes += other.flushes;
         self.pid = if self.pid == 0 { other.pid } else { self.pid };
         self.trouble = self.trouble.take().or_else(|| other.trouble.clone());
         self.errors += other.errors;
@@ -266,6 +266,14 @@ impl Figures {
         Table::of(&all, self.ops_done())
     }
 
+    /// Depths in percent of the reads, writes and trims. Flushes have a depth as well, so that the
+    /// sum may be more than 100.
+    pub fn depth_shares(&self) -> [f64; 7] {
+        let counts = &self.depths.in_flight;
+        let total = counts.iter().sum::<u64>().saturating_sub(self.flushes);
+        counts.map(|n| share(n, total, 0.1))
+    }
+
     /// CPU time in user mode and in the kernel, in percent of the run time.
     pub fn cpu_percent(&self) -> (f64, f64) {
         let percent = |ns: u64| match self.runtime_sum_ns {
@@ -292,7 +300,7 @@ fn as_measured(back: &ReadBack) -> Measurement {
     measured
 }
 
-/// Shares of a row of depths in percent; fio shows a trace as 0.1.
+/// Shares of a row of batches in percent; fio shows a trace as 0.1.
 pub(super) fn shares(counts: &[u64; 7]) -> [f64; 7] {
     let total = counts.iter().sum();
     counts.map(|n| share(n, total, 0.1))

@@ -99,7 +99,8 @@ pub(super) fn job(report: &Report, entry: &Entry, all: &[Entry], bins: bool) -> 
     }
     if entry.reporting.unified_rw != 1 {
         let lat = latency(&figures.sync, true, &entry.reporting, bins);
-        object.put("sync", Object::default().with("total_ios", figures.fsyncs).with("lat_ns", lat));
+        object
+            .put("sync", Object::default().with("total_ios", figures.flushes).with("lat_ns", lat));
     }
     if entry.reporting.unified_rw == 2 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
@@ -126,13 +127,13 @@ fn put_process(object: &mut Object, entry: &Entry) {
     object.put("ctx", figures.switches);
     object.put("majf", figures.faults_major);
     object.put("minf", figures.faults_minor);
-    let row = |names: [&str; 7], counts: &[u64; 7]| {
+    let row = |names: [&str; 7], shares: [f64; 7]| {
         let add = |object: Object, (name, share): (&str, f64)| object.with(name, share);
-        names.into_iter().zip(shares(counts)).fold(Object::default(), add)
+        names.into_iter().zip(shares).fold(Object::default(), add)
     };
-    object.put("iodepth_level", row(DEPTHS, &figures.depths.in_flight));
-    object.put("iodepth_submit", row(BATCHES, &figures.depths.submitted));
-    object.put("iodepth_complete", row(BATCHES, &figures.depths.reaped));
+    object.put("iodepth_level", row(DEPTHS, figures.depth_shares()));
+    object.put("iodepth_submit", row(BATCHES, shares(&figures.depths.submitted)));
+    object.put("iodepth_complete", row(BATCHES, shares(&figures.depths.reaped)));
     let table = figures.table();
     let steps = |shares: &[f64]| {
         let name = |at: usize| STEPS.get(at).map_or(">=2000".into(), u64::to_string);

@@ -81,13 +81,13 @@ fn process(entry: &Entry, text: &mut String) {
         "  cpu          : usr={user:.2}%, sys={system:.2}%, ctx={}, majf={}, minf={}\n",
         figures.switches, figures.faults_major, figures.faults_minor
     );
-    let row = |names: [&str; 7], counts: &[u64; 7]| {
+    let row = |names: [&str; 7], shares: [f64; 7]| {
         let show = |(name, share): (&str, f64)| format!("{name}={share:.1}%");
-        names.into_iter().zip(shares(counts)).map(show).collect::<Vec<_>>().join(", ")
+        names.into_iter().zip(shares).map(show).collect::<Vec<_>>().join(", ")
     };
-    *text += &format!("  IO depths    : {}\n", row(DEPTHS, &figures.depths.in_flight));
-    *text += &format!("     submit    : {}\n", row(BATCHES, &figures.depths.submitted));
-    *text += &format!("     complete  : {}\n", row(BATCHES, &figures.depths.reaped));
+    *text += &format!("  IO depths    : {}\n", row(DEPTHS, figures.depth_shares()));
+    *text += &format!("     submit    : {}\n", row(BATCHES, shares(&figures.depths.submitted)));
+    *text += &format!("     complete  : {}\n", row(BATCHES, shares(&figures.depths.reaped)));
     let per = |of: fn(&DirectionFigures) -> u64| {
         let ops = &figures.ops;
         format!("{},{},{}", of(&ops.read), of(&ops.write), of(&ops.trim))
@@ -95,7 +95,7 @@ fn process(entry: &Entry, text: &mut String) {
     *text += &format!(
         "     issued rwts: total={},{} short={},0 dropped=0,0,0,0\n",
         per(|d| d.ops),
-        figures.fsyncs,
+        figures.flushes,
         per(|d| d.short)
     );
     if job.counts_errors {

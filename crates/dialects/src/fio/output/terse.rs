@@ -4,7 +4,7 @@ use candor_plan::units::Direction;
 use candor_record::Report;
 
 use super::VERSION;
-use super::figures::{Entry, shares};
+use super::figures::Entry;
 use super::json::{disks_shown, group_rate};
 use crate::fio::job::Reporting;
 use crate::fio::output::figures::direction::DirectionFigures;
@@ -133,7 +133,7 @@ fn process(entry: &Entry, fields: &mut Vec<String>) {
     fields.push(figures.switches.to_string());
     fields.push(figures.faults_major.to_string());
     fields.push(figures.faults_minor.to_string());
-    let depths = shares(&figures.depths.in_flight);
+    let depths = figures.depth_shares();
     fields.extend(depths.iter().map(|share| format!("{share:.1}%")));
     let table = figures.table();
     // There is no field for nanoseconds: all below 2 µs is in the first one.

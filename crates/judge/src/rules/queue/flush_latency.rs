@@ -19,7 +19,10 @@ pub const RULE: Rule = Rule {
         explanation: "A write is durable only when the device has emptied its cache, and without \
             power-loss protection that takes a hundred times longer than the write. candor counts \
             flush calls and the device's flushes per write, and the share of the workers' time \
-            they take; above half, they are the limit. A call of fsync also writes data and the \
+            they take; above half, they are the limit. With one operation in flight a write waits \
+            for its flush. At a higher depth flushes are in flight together with writes, and each \
+            takes a place of the queue; a write is durable at the end of the first flush that \
+            began after it had completed. A call of fsync also writes data and the \
             journal; only what the disks themselves spent on flushes is called a flush. A \
             synchronous write to a raw device shows as two writes in iostat, one of them empty: \
             that is not splitting. Commit several writes together, or use a device that protects \
@@ -30,6 +33,9 @@ pub const RULE: Rule = Rule {
     before: None,
     after,
 };
+
+/// Source of flushes that the workers made.
+const SYNC_CALLS: &str = "fsync and fdatasync calls";
 
 /// Flushes as one level saw them.
 struct Flushes {
@@ -93,7 +99,7 @@ fn calls(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
         mean(latencies.iter())?
     };
     let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
-    let (from, wait) = ("fsync and fdatasync calls", Wait::of_calls(observed, count, mean_ns));
+    let (from, wait) = (SYNC_CALLS, Wait::of_calls(observed, count, mean_ns));
     let named = ["an fsync".into(), "calls".into()];
     (count > 0.0).then_some(Flushes { count, mean_ns, share, from, named, wait })
 }
@@ -109,6 +115,20 @@ fn by_device(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
     Some(Flushes { count: top.flushes, mean_ns, share, from, named, wait })
 }
 
+impl Flushes {
+    /// True for calls that are in flight together with writes, where no write waits for one.
+    fn are_queued(&self, writers: &[Ran]) -> bool {
+        let deep = |ran: &Ran| ran.concurrency() > f64::from(ran.job.workers);
+        self.from == SYNC_CALLS && writers.iter().any(deep)
+    }
+}
+
+/// Mean time from the begin of a write to the end of the flush that made it durable.
+fn commit_ns(writers: &[Ran]) -> Option<f64> {
+    let commits: Vec<_> = writers.iter().map(|ran| ran.measured.figure(Figure::Commit)).collect();
+    mean(commits.iter().filter_map(|commit| commit.latency.as_ref()))
+}
+
 /// Time of all operations that could be in flight.
 fn workers_ns(writers: &[Ran]) -> f64 {
     let time = |ran: &Ran| ran.measured.elapsed_ns as f64 * ran.concurrency();
@@ -117,24 +137,30 @@ fn workers_ns(writers: &[Ran]) -> f64 {
 
 fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64) -> Finding {
     let per_write = ratio(flushes.count, writes);
+    let is_queued = flushes.are_queued(writers);
+    let verb = if is_queued { "is followed by" } else { "waits for" };
     let who = if per_write >= 0.95 {
-        "Each write waits for".to_string()
+        format!("Each write {verb}")
     } else {
-        format!("One write in {} waits for", fmt::number(1.0 / per_write))
+        format!("One write in {} {verb}", fmt::number(1.0 / per_write))
     };
-    let (mean, share) = (fmt::time(flushes.mean_ns), fmt::percent(flushes.share));
+    let mean = fmt::time(flushes.mean_ns);
+    let share = match is_queued {
+        true => format!("{} of the queue", fmt::percent(flushes.share)),
+        false => format!("{} of the workers' time", fmt::percent(flushes.share)),
+    };
     let [one, many] = &flushes.named;
     let sentence = match flushes.wait {
         Wait::Flush => {
-            format!("{who} a cache flush of {mean}; flushing took {share} of the workers' time.")
+            format!("{who} a cache flush of {mean}; flushing took {share}.")
         }
         Wait::Call(Some(flush_ns)) => format!(
             "{who} {one} of {mean}, in which the disks took {} for a flush; these {many} took \
-             {share} of the workers' time.",
+             {share}.",
             fmt::time(flush_ns)
         ),
         Wait::Call(None) => {
-            format!("{who} {one} of {mean}; these {many} took {share} of the workers' time.")
+            format!("{who} {one} of {mean}; these {many} took {share}.")
         }
     };
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
@@ -144,6 +170,10 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
         .evidence("flushes", Quantity::count(flushes.count), flushes.from)
         .evidence("writes", Quantity::count(writes), "candor")
         .evidence("mean flush", Quantity::ns(flushes.mean_ns), flushes.from)
+        .evidence_if(
+            commit_ns(writers)
+                .map(|ns| ("mean commit".into(), fmt::time(ns), "candor: write and flush".into())),
+        )
         .advice(
             "Commit several writes with one flush, or use a device with power-loss protection.",
             every,
@@ -191,6 +221,24 @@ mod tests {
             "Each write waits for a cache flush of 1.5 ms; flushing took 97 % of the workers' time."
         );
         assert_eq!(case.judge().limit().as_deref(), Some("flush latency"));
+    }
+
+    #[test]
+    fn at_a_higher_depth_no_write_waits_for_its_flush() {
+        let mut case = synced();
+        case.blocks().depth = 8;
+        case.blocks().engine = candor_plan::Engine::IO_URING;
+        let sync = case.measured().operation_mut(BlocksOp::Fsync.operation());
+        (sync.ops, sync.latency) = (6460, Some(latency(6460, 8e6)));
+        let commit = case.measured().operation_mut(BlocksOp::Commit.operation());
+        (commit.ops, commit.latency) = (6400, Some(latency(6400, 12e6)));
+        let found = case.found(&RULE);
+        assert_eq!(
+            found[0].sentence,
+            "Each write is followed by an fsync of 8 ms; these calls took 65 % of the queue."
+        );
+        let commit = found[0].evidence.iter().find(|of| of.quantity == "mean commit");
+        assert!(commit.is_some(), "{:?}", found[0].evidence);
     }
 
     #[test]

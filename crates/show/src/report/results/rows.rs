@@ -144,7 +144,8 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
         ..Row::default()
     };
     let mut rows = Vec::new();
-    for stats in measurement.work_operations().filter(|op| op.ops > 0 || op.failed > 0) {
+    let shown = measurement.shown_operations();
+    for stats in shown.iter().filter(|op| op.ops > 0 || op.failed > 0) {
         let operation = Some(stats.name.clone());
         rows.push(Row { operation, ..row(&stats.name, stats, stats.latency.as_ref()) });
         if let Some(latency) = &stats.from_intended {
@@ -153,6 +154,17 @@ fn job_rows(measurement: &Measurement, named: bool, verdict: Verdict) -> Vec<Row
             late.keep(|column| column >= Column::Mean);
             rows.push(late);
         }
+    }
+    let is_durable = shown.iter().any(|op| op.figure == Figure::Commit);
+    for stats in measurement.operations.iter().filter(|op| match op.figure {
+        Figure::Write => is_durable,
+        Figure::Commit => !is_durable && op.ops > 0,
+        _ => false,
+    }) {
+        // The write without its flush, or the commits of writes that share a flush.
+        let mut part = row(&stats.name, stats, stats.latency.as_ref());
+        part.keep(|column| column >= Column::Mean);
+        rows.push(part);
     }
     let flushes = measurement.figure(Figure::Flush);
     if flushes.ops > 0 {
