@@ -30,7 +30,7 @@ targets = ["target"]
 [phase.job.work.blocks]
 mix = "{mix}"
 size = "64k"
-verify = {{ seed = {seed}, continue_on_mismatch = true }}
+verify = {{ seed = {seed}, continue_on_mismatch = true, unknown = "check" }}
 durability = {{ fsync_at_end = {} }}
 "#,
         BLOCKS * 4,
@@ -174,16 +174,19 @@ fn a_thousand_blocks_of_an_earlier_run_are_found() {
 }
 
 #[test]
-fn a_block_of_a_run_with_another_seed_is_stale() {
+fn a_block_of_a_run_with_another_seed_is_stale_where_the_user_expects_all_of_them() {
     let (_alone, scratch) = (alone(), Scratch::new());
     let file = scratch.path("file");
-    let verified = |rw: &str, seed: &str| {
+    let verified = |rw: &str, seed: &str, verify: &str| {
         let words = ["run", "--target", &file, "--rw", rw, "--seed", seed, "--size", "1m"];
-        candor(&[&words[..], &["--verify", "--keep", "--overwrite", "--passes", "1"]].concat())
+        candor(&[&words[..], &[verify, "--keep", "--overwrite", "--passes", "1"]].concat())
     };
-    assert_eq!(verified("write", "1").code, Some(0));
-    assert_eq!(verified("read", "1").code, Some(0));
-    let ran = verified("read", "2");
+    assert_eq!(verified("write", "1", "--verify").code, Some(0));
+    assert_eq!(verified("read", "1", "--verify").code, Some(0));
+    let ran = verified("read", "2", "--verify");
+    assert_eq!(ran.code, Some(0), "no block is known to be of seed 2:\n{}", ran.out);
+    assert!(ran.out.contains("nothing was verified: 256 blocks read"), "{}", ran.out);
+    let ran = verified("read", "2", "--verify-all");
     assert_eq!(
         ran.code,
         Some(5),
@@ -191,6 +194,22 @@ fn a_block_of_a_run_with_another_seed_is_stale() {
         ran.out
     );
     assert!(ran.out.contains("stale"), "{}", ran.out);
+}
+
+#[test]
+fn bytes_of_others_are_unknown_and_not_corrupt() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let file = scratch.path("file");
+    let bytes: Vec<u8> =
+        (0..4u32 << 18).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
+    std::fs::write(&file, bytes).expect("written");
+    let fixed = ["run", "--target", &file, "--overwrite", "--rw", "randrw", "--bs", "4k"];
+    let (ran, report) = measured(&scratch, &[&fixed[..], &["--verify", "--ops", "500"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.out);
+    let found = report.at("/phases/0/measurements/0/verify");
+    assert_eq!(counts(found), [0; 5], "{found}");
+    assert!(found["unknown"].as_u64() > Some(100), "{found}");
+    assert!(ran.out.contains("unknown, not verified"), "{}", ran.out);
 }
 
 #[test]

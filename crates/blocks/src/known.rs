@@ -2,11 +2,14 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::ops::Range;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
-use candor_plan::blocks::{Journal as JournalPlan, Verify, Zones};
+use candor_plan::blocks::{Content, Format, Journal as JournalPlan, Pattern, Verify, Words, Zones};
 
 use crate::data::content::{self, Pool};
 use crate::data::verify::{Map, NOTHING, UNKNOWN};
@@ -21,8 +24,8 @@ pub struct Mismatches(pub Arc<AtomicU64>);
 /// State of files.
 #[derive(Default)]
 pub struct Known {
-    /// Maps of verified blocks, by path, distance and first offset.
-    maps: HashMap<(PathBuf, u64, u64), Arc<Map>>,
+    /// What is known of verified blocks, by file.
+    files: HashMap<FileKey, KnownFile>,
     zones: HashMap<PathBuf, Arc<zones::Map>>,
     /// Content of files that are laid out, by its seed: making it takes longer than a small file.
     pools: HashMap<u64, Pool>,
@@ -31,25 +34,145 @@ pub struct Known {
     seed: OnceCell<u64>,
 }
 
-impl Known {
-    /// Map of the verified blocks of a file. Empty until the first write; cleared when the file
-    /// grows. Every operation begins and ends at a multiple of `step` behind `origin`. With
-    /// `known_only`, blocks of which no write is known are not checked.
-    pub fn map(
-        &mut self,
-        path: &Path,
-        size: u64,
-        (step, origin): (u64, u64),
-        known_only: bool,
-    ) -> Arc<Map> {
-        let generation = if known_only { NOTHING } else { UNKNOWN };
-        let new = || Map::from(origin, size, step, generation);
-        let key = (path.to_owned(), step, origin);
-        let map = self.maps.entry(key).or_insert_with(new);
-        if !map.covers(size) {
-            *map = new();
+/// A file, whatever its path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum FileKey {
+    /// Number of a block or character device.
+    Device(u64),
+    /// Device, inode, and time of birth: a later file may have the same inode.
+    Inode(u64, u64, Option<SystemTime>),
+    /// Path of a file that is not there.
+    Path(PathBuf),
+}
+
+impl FileKey {
+    fn of(path: &Path) -> FileKey {
+        match path.metadata() {
+            Ok(found) if found.rdev() != 0 => FileKey::Device(found.rdev()),
+            Ok(found) => FileKey::Inode(found.dev(), found.ino(), found.created().ok()),
+            Err(_) => FileKey::Path(path.to_owned()),
         }
-        map.clone()
+    }
+}
+
+/// Places and bytes of the blocks in a map. Jobs share a map only if these are the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scheme {
+    /// Every operation begins and ends at a multiple of this distance behind the origin.
+    pub step: u64,
+    /// First offset.
+    pub origin: u64,
+    /// Distance of the headers.
+    interval: u64,
+    format: Format,
+    header_at: u64,
+    /// Seed in the headers.
+    seed: u64,
+    pattern: Option<Pattern>,
+    words: Option<Words>,
+}
+
+impl Scheme {
+    /// Scheme of a job's blocks in a file whose headers have that seed.
+    pub fn new(verify: &Verify, content: &Content, [step, origin, seed]: [u64; 3]) -> Scheme {
+        Scheme {
+            step,
+            origin,
+            interval: verify.interval.0,
+            format: verify.format,
+            header_at: verify.header_at.0,
+            seed,
+            pattern: content.pattern.clone().filter(|_| verify.format != Format::Own),
+            words: content.words.filter(|_| verify.format == Format::Words),
+        }
+    }
+}
+
+/// Verified blocks of a file.
+#[derive(Default)]
+struct KnownFile {
+    maps: Vec<(Scheme, Arc<Map>)>,
+    /// Jobs of this phase that may write the file: which bytes, and the map that knows of them.
+    writers: Vec<(Range<u64>, Option<Arc<Map>>)>,
+    /// Bytes that earlier phases may have written without any map.
+    unmapped: Vec<Range<u64>>,
+}
+
+impl KnownFile {
+    /// Map of a scheme; a new one of that generation where there is none for all of these bytes.
+    fn map(&mut self, scheme: Scheme, size: u64, generation: u32) -> Arc<Map> {
+        let same = self.maps.iter().find(|(of, map)| *of == scheme && map.covers(size));
+        if let Some((_, map)) = same {
+            return map.clone();
+        }
+        let new = Map::from(scheme.origin, size, [scheme.step, scheme.interval], generation);
+        self.unmapped.iter().for_each(|bytes| new.forget(bytes.clone()));
+        for (of, map) in &self.maps {
+            new.inherit(map, *of == scheme);
+        }
+        for (bytes, _) in &self.writers {
+            new.contest(bytes.clone());
+        }
+        // A map that is too short may still be in use in this phase.
+        self.maps.push((scheme, new.clone()));
+        new
+    }
+
+    /// Notes a job that may write these bytes, with the map that knows of its writes.
+    fn writes(&mut self, bytes: Range<u64>, own: Option<&Arc<Map>>) {
+        let is_own = |map: &Arc<Map>| own.is_some_and(|own| Arc::ptr_eq(own, map));
+        for (_, map) in self.maps.iter().filter(|(_, map)| !is_own(map)) {
+            map.contest(bytes.clone());
+        }
+        self.writers.push((bytes, own.cloned()));
+    }
+
+    /// Ends a phase.
+    fn settle(&mut self) {
+        for (bytes, own) in self.writers.drain(..) {
+            if own.is_none() && !self.unmapped.contains(&bytes) {
+                self.unmapped.push(bytes);
+            }
+        }
+        for nth in 0..self.maps.len() {
+            self.maps[nth].1.settle_contested();
+        }
+        let mut longest: Vec<(Scheme, Arc<Map>)> = Vec::new();
+        for (scheme, map) in self.maps.drain(..) {
+            // Of two maps of one scheme, the later one is the longer one.
+            longest.retain(|(of, _)| *of != scheme);
+            longest.push((scheme, map));
+        }
+        self.maps = longest;
+    }
+}
+
+impl Known {
+    /// Ends the phase before: what its jobs may have written without a map is unknown there.
+    pub fn begin_phase(&mut self) {
+        self.files.values_mut().for_each(KnownFile::settle);
+        // Files that their workers made in that phase.
+        let made = |key: &FileKey| matches!(key, FileKey::Path(path) if path.exists());
+        let keys: Vec<FileKey> = self.files.keys().filter(|key| made(key)).cloned().collect();
+        for key in keys {
+            let FileKey::Path(path) = &key else { continue };
+            if let Some(file) = self.files.remove(&key) {
+                self.files.insert(FileKey::of(path), file);
+            }
+        }
+    }
+
+    /// Map of the verified blocks of a file. Empty until the first write. With `known_only`, blocks
+    /// of which no write is known are not checked.
+    pub fn map(&mut self, path: &Path, size: u64, scheme: Scheme, known_only: bool) -> Arc<Map> {
+        let generation = if known_only { NOTHING } else { UNKNOWN };
+        self.files.entry(FileKey::of(path)).or_default().map(scheme, size, generation)
+    }
+
+    /// Notes a job of this phase that may write these bytes of a file: other maps than its own do
+    /// not know them any more. A job that verifies nothing has no map.
+    pub fn writes(&mut self, path: &Path, bytes: Range<u64>, own: Option<&Arc<Map>>) {
+        self.files.entry(FileKey::of(path)).or_default().writes(bytes, own);
     }
 
     /// Journal of a directory, opened at its first use.
@@ -77,13 +200,16 @@ impl Known {
 
     /// Forgets the blocks of a file that was emptied.
     pub fn emptied(&mut self, path: &Path) {
-        self.maps.retain(|(of, ..), _| of != path);
+        self.files.remove(&FileKey::of(path));
     }
 
     /// Stores that a file was laid out with headers of the first generation.
-    pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify) {
-        let interval = verify.interval.0;
-        self.maps.insert((path.to_owned(), interval, 0), Map::new(size, interval, 1));
+    pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify, content: &Content) {
+        let (interval, seed) = (verify.interval.0, verify.seed.unwrap_or_default());
+        let scheme = Scheme::new(verify, content, [interval, 0, seed]);
+        let laid_out = Map::new(size, interval, 1);
+        let file = KnownFile { maps: vec![(scheme, laid_out)], ..KnownFile::default() };
+        self.files.insert(FileKey::of(path), file);
     }
 
     /// Zones of a file, shared by all paths to the same file.

@@ -111,7 +111,7 @@ pub fn lay_out(
     made.map_err(EngineError::file("lay out", path))?;
     let written = matches!(wanted.layout, Layout::Needed | Layout::Write);
     if let (Some(verify), true, 0) = (&wanted.verify, written, present) {
-        known.laid_out(path, wanted.size, verify);
+        known.laid_out(path, wanted.size, verify, &wanted.content);
     }
     Ok(Some(file))
 }

@@ -186,7 +186,7 @@ impl ReadyBlocks {
             blocks,
         };
         ready.check_fit().map_err(|(message, remedy)| context.unfit(message, remedy))?;
-        ready.maps = ready.verified_maps(context.session.of());
+        ready.maps = ready.verified_maps(context);
         let used = journal.map(|journal| ready.use_journal(journal)).transpose();
         ready.journal = used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         ready.last = ready.dry_runs(context.phase.of());

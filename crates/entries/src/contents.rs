@@ -12,7 +12,7 @@ use candor_blocks::data::words::WordMaker;
 use candor_engine::operation::Slot;
 use candor_engine::random::mix;
 use candor_plan::Bytes;
-use candor_plan::blocks::{Format, Verify, Words};
+use candor_plan::blocks::{Format, UnknownBlocks, Verify, Words};
 use candor_record::{LastUse, Mismatch, MismatchKind, SeenBy, VerifyStats};
 
 use crate::catalog::Catalog;
@@ -295,10 +295,15 @@ impl Checks {
         for (at, block) in self.blocks(bytes) {
             let offset = slot.offset + at as u64;
             let part = Part { offset, length: block.len() as u64, ..of.part };
-            let Some(generation) = self.generation(&part) else { continue };
             let place = (slot.offset, at);
-            let found = self.check_block(block, (of.key.number, &part), generation, place);
-            let Some(found) = found else { continue };
+            let found = self.generation(&part).and_then(|generation| {
+                let found = self.check_block(block, (of.key.number, &part), generation, place)?;
+                Some((generation, found))
+            });
+            let Some((generation, found)) = found else {
+                self.stats.unknown += 1;
+                continue;
+            };
             self.stats.blocks += 1;
             let Err(wrong) = found else { continue };
             checked.is_intact = false;
@@ -339,6 +344,10 @@ impl Checks {
         generation: u32,
         place: (u64, usize),
     ) -> Option<Result<(), Wrong>> {
+        if generation == UNKNOWN && self.plan.unknown == UnknownBlocks::ByHeader {
+            let expected = self.expected(part.offset, key, UNKNOWN);
+            return self.form.check_by_header(block, &expected, place, &mut self.scratch);
+        }
         let older = self.generations().and_then(|generations| generations.older(part));
         let mut check = |generation| {
             let expected = self.expected(part.offset, key, generation);

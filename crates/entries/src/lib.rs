@@ -47,11 +47,11 @@ use candor_engine::source::Source;
 use candor_engine::worker::{self, Buffers};
 use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
-use candor_plan::blocks::{Fill, Format, Verify};
+use candor_plan::blocks::{Fill, Format, UnknownBlocks, Verify};
 use candor_plan::check::OPERATION_MAX;
-use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
+use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step, VerifyItems};
 use candor_plan::units::Mix;
-use candor_plan::{Stop, TargetKind};
+use candor_plan::{Job, Stop, TargetKind, Work};
 use candor_record::{Measurement, VerifyStats};
 
 use crate::aio::AioCalls;
@@ -247,7 +247,13 @@ impl Verification {
         }
         let Some((verify, stock)) = tracks.zip(stock) else {
             let verify = entries.verify.as_ref();
-            found.plan = verify.map(|verify| verify.as_of_blocks(context.plan.seed));
+            let unknown = match wrote_items(entries, context) {
+                true => UnknownBlocks::Check,
+                false => UnknownBlocks::ByHeader,
+            };
+            let of_blocks =
+                |verify: &VerifyItems| Verify { unknown, ..verify.as_of_blocks(context.plan.seed) };
+            found.plan = verify.map(of_blocks);
             return Ok(found);
         };
         // No block of an earlier run, or of another tree, is the right one by chance.
@@ -262,6 +268,22 @@ impl Verification {
         }
         Ok(found)
     }
+}
+
+/// True where files that a job reads were written by the run, or by a tool whose files tell nothing
+/// of their writer: what they hold is known.
+fn wrote_items(entries: &Entries, context: &JobContext<'_>) -> bool {
+    if entries.verify.as_ref().is_some_and(|verify| verify.format != Format::Own) {
+        return true;
+    }
+    let (job, phases) = (context.job, &context.plan.phases);
+    let before = phases.iter().take_while(|phase| !phase.jobs.contains(job));
+    let writes = |other: &Job| match &other.work {
+        Work::Entries(entries) => entries.verify.is_some() && entries.has(Step::Write),
+        _ => false,
+    };
+    let shares = |other: &Job| other.targets.iter().any(|target| job.targets.contains(target));
+    writes(job) || before.flat_map(|phase| &phase.jobs).any(|other| writes(other) && shares(other))
 }
 
 /// Places in the orders of trees, of files and of directories, that the jobs of a phase share.

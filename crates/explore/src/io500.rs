@@ -8,7 +8,8 @@
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
-    Access, Content, Durability, Fill, Format, Hints, Opening, Share, Verify, WordKind, Words,
+    Access, Content, Durability, Fill, Format, Hints, Opening, Share, UnknownBlocks, Verify,
+    WordKind, Words,
 };
 use candor_plan::entries::{Entries, Over, Step as NameStep};
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
@@ -318,6 +319,7 @@ fn verified(blocks: Blocks) -> Blocks {
         interval: HARD_TRANSFER,
         format: Format::Words,
         generations: false,
+        unknown: UnknownBlocks::Check,
         ..Verify::default()
     };
     Blocks { verify: Some(verify), ..blocks }

@@ -106,7 +106,7 @@ impl Default for Verify {
             continue_on_mismatch: false,
             mismatches_max: None,
             read_before_write: false,
-            unknown: UnknownBlocks::Check,
+            unknown: UnknownBlocks::ByHeader,
             times: false,
             journal: None,
             seed: None,
@@ -131,7 +131,8 @@ impl Verify {
 
     /// True where a block is checked only if a write to it is known.
     pub fn known_only(&self) -> bool {
-        self.unknown != UnknownBlocks::Check || self.journal.is_some()
+        matches!(self.unknown, UnknownBlocks::Ignore | UnknownBlocks::Skip)
+            || self.journal.is_some()
     }
 
     /// True where reads are added to the work to check what was written.
@@ -149,15 +150,19 @@ impl Verify {
     }
 }
 
-/// Treatment of blocks of which no write is known.
+/// Treatment of blocks of which neither this run nor its journal knows a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UnknownBlocks {
-    /// A read checks them: they must be of a run with the same seed. With a journal they are
-    /// ignored.
+    /// A read checks a block against its own header, if that header is of the same seed, offset and
+    /// length. A block without such a header is counted as unknown and never as a mismatch. With a
+    /// journal, all these blocks count as unknown.
     #[default]
+    ByHeader,
+    /// Every block must have been written with the same seed: the plan vouches for it. A block
+    /// without a header is a mismatch. With a journal, all these blocks count as unknown.
     Check,
-    /// They are read and not checked.
+    /// Reads do not check them; they count as unknown.
     Ignore,
     /// They are not read.
     Skip,

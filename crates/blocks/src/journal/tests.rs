@@ -129,7 +129,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
     let dir = tempfile::tempdir().expect("a directory");
     let place = dir.path().join("journal");
     let data = dir.path().join("data");
-    let map = Map::from(0, 64 * 4096, 4096, NOTHING);
+    let map = Map::from(0, 64 * 4096, [4096; 2], NOTHING);
     let mut journal = Journal::open(&plan(&place, false), 5).expect("begun");
     let seed = journal.seed();
     let busy = Journal::open(&plan(&place, true), 5).err().expect("in use");
@@ -159,7 +159,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
     for _ in 0..2 {
         let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
         assert_eq!((journal.seed(), journal.pending()), (seed, 2));
-        let map = Map::from(0, 64 * 4096, 4096, NOTHING);
+        let map = Map::from(0, 64 * 4096, [4096; 2], NOTHING);
         assert_eq!(journal.adopt((&data, 0), &map), Ok(0));
         let keys: Vec<_> = (0..6).map(|block| map.key(block)).collect();
         let none = (NOTHING, false);
@@ -170,7 +170,7 @@ fn a_journal_tells_what_was_written_and_what_may_have_been() {
 
     // An end of its own stores what was found out, and needs no logs.
     let mut journal = Journal::open(&plan(&place, true), 9).expect("taken up");
-    let map = Map::from(0, 70 * 4096, 4096, NOTHING);
+    let map = Map::from(0, 70 * 4096, [4096; 2], NOTHING);
     journal.adopt((&data, 0), &map).expect("a longer file fits");
     journal.begin_use().expect("stored");
     map.settle(2 * 4096, [2, 1], false);
@@ -192,7 +192,7 @@ fn files_of_a_tree_are_forgotten_before_they_go() {
     let dir = tempfile::tempdir().expect("a directory");
     let tree = Path::new("/tree");
     let mut journal = Journal::open(&plan(dir.path(), false), 5).expect("begun");
-    let map = Map::from(0, 8 * 4096, 4096, NOTHING);
+    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
     journal.adopt((tree, 7), &map).expect("adopted");
     journal.begin_use().expect("stored");
     let mut log = journal.worker_log(20).expect("made").expect("logged");
@@ -209,7 +209,7 @@ fn files_of_a_tree_are_forgotten_before_they_go() {
     let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
     let of_another = journal.adopt((tree, 8), &map).expect_err("another shape").0;
     assert!(of_another.contains("another shape"), "{of_another}");
-    let map = Map::from(0, 8 * 4096, 4096, NOTHING);
+    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
     journal.adopt((tree, 7), &map).expect("the same");
     let keys: Vec<_> = (0..8).map(|block| map.key(block)).collect();
     let (written, none) = ((1, false), (NOTHING, false));
@@ -221,7 +221,7 @@ fn files_of_a_tree_are_forgotten_before_they_go() {
     journal.end_use();
     drop(journal);
     let mut journal = Journal::open(&plan(dir.path(), true), 9).expect("taken up");
-    assert_eq!(journal.adopt((tree, 8), &Map::from(0, 4096, 4096, NOTHING)), Ok(0));
+    assert_eq!(journal.adopt((tree, 8), &Map::from(0, 4096, [4096; 2], NOTHING)), Ok(0));
     let beyond = format::Record {
         sequence: 0,
         file: 0,
@@ -239,7 +239,7 @@ fn what_a_journal_cannot_tell_is_refused() {
     let refused = |plan: &Plan| Journal::open(plan, 1).err().expect("refused").0;
     assert!(refused(&plan(dir.path(), true)).contains("there is no journal in"));
     let keys_only = Plan { log: JournalLog::Nothing, ..plan(dir.path(), false) };
-    let map = Map::from(0, 8 * 4096, 4096, NOTHING);
+    let map = Map::from(0, 8 * 4096, [4096; 2], NOTHING);
     let mut journal = Journal::open(&keys_only, 1).expect("begun");
     journal.adopt((Path::new("/data"), 0), &map).expect("adopted");
     journal.begin_use().expect("stored");
@@ -257,8 +257,8 @@ fn what_a_journal_cannot_tell_is_refused() {
     let mut journal = Journal::open(&plan(dir.path(), true), 1).expect("clean");
     assert_eq!(journal.files[0].entry(0), 1);
     for (map, why) in [
-        (Map::from(0, 8 * 4096, 512, NOTHING), "knows blocks of 4096 bytes"),
-        (Map::from(0, 7 * 4096, 4096, NOTHING), "knows 8 blocks of `/data`, which has 7"),
+        (Map::from(0, 8 * 4096, [512; 2], NOTHING), "knows blocks of 4096 bytes"),
+        (Map::from(0, 7 * 4096, [4096; 2], NOTHING), "knows 8 blocks of `/data`, which has 7"),
     ] {
         let refusal = journal.adopt((Path::new("/data"), 0), &map).expect_err("refused").0;
         assert!(refusal.contains(why), "{refusal}");
@@ -298,7 +298,7 @@ fn a_log_that_is_cut_anywhere_admits_what_is_there() {
             admitted.push(known(&blocks));
         }
         for (count, admitted) in admitted.iter().enumerate() {
-            let map = Map::from(0, 4 * 512, 512, NOTHING);
+            let map = Map::from(0, 4 * 512, [512; 2], NOTHING);
             let mut keys = replay::tests::of(&[NOTHING; 4]);
             records[..count].iter().for_each(|record| assert!(keys.apply(record)));
             keys.fill(&map);

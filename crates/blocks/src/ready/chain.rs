@@ -22,6 +22,7 @@ use crate::sources::per_target::PerTarget;
 use crate::sources::prioritised::{Priorities, Prioritised};
 use crate::sources::protected::Protected;
 use crate::sources::read_back::{self, ReadBack};
+use crate::sources::replay::Replay;
 use crate::sources::synced::{SyncOrder, Synced, syncs};
 use crate::sources::trim_ranges::TrimRanges;
 use crate::sources::trims::Trims;
@@ -189,8 +190,9 @@ impl ReadyBlocks {
             own_files: self.own_files(rank),
         };
         let random = || Random::new(self.seed, 0x7472_696d ^ self.ranks.rank(rank) << 32);
-        let trims = plan.trims.map(|plan| Trims::new(plan, self.stream(rank), random()));
-        let again = self.blocks.zones.is_none().then(|| self.stream(rank));
+        let replay = || Replay::new(Work::new(self.stream(rank), self.budget(rank)));
+        let trims = plan.trims.map(|plan| Trims::new(plan, replay(), random()));
+        let again = self.blocks.zones.is_none().then(replay);
         let back = ReadBack::new(parts, again, self.rounds(), trims);
         match zones() {
             Some(zones) => Box::new(Zoned::new(back, zones, verifier.cloned())),

@@ -1,22 +1,24 @@
 //! Verified blocks of a job: their maps, and the last writes to them.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use candor_engine::EngineError;
+use candor_engine::family::JobContext;
 use candor_engine::operation::{Buffer, Slot};
 use candor_engine::random::mix;
-use candor_plan::Bytes;
-use candor_plan::blocks::{Access, Blocks, Format, LastWrite, Verify, Written};
+use candor_plan::blocks::{Access, Blocks, Engine, Format, LastWrite, Verify, Written};
 use candor_plan::rank::Seat as FileSeat;
 use candor_plan::units::Direction;
+use candor_plan::{Bytes, Job};
 
 use super::{ReadyBlocks, gcd};
 use crate::data::verifier::last_numbers::LastNumbers;
 use crate::data::verifier::{SharedBlocks, Verifier};
 use crate::data::verify::Map;
 use crate::journal::{self, JournalUse, Refusal, SharedJournal};
-use crate::known::Known;
+use crate::known::{Known, Scheme};
 use crate::slot::BlocksSlot;
 use crate::sources::verified::Logged;
 use crate::stream::Budget;
@@ -27,6 +29,15 @@ use crate::targets::files::{Files, OpenFile};
 const STEP_MIN: u64 = 512;
 /// Most blocks of a file in a map: 64 GiB of memory.
 const BLOCKS_MAX: u64 = 1 << 34;
+
+/// True once a job of the phase has been prepared whose plan verifies blocks.
+#[derive(Default)]
+struct PhaseBegun(bool);
+
+/// True for a job that verifies blocks.
+fn verifies(job: &Job) -> bool {
+    job.blocks().is_some_and(|blocks| blocks.verify.is_some())
+}
 
 /// Maps that dry runs of this phase count in, by their addresses.
 pub(super) type DryRuns = HashSet<usize>;
@@ -98,19 +109,69 @@ impl ReadyBlocks {
         Ok(log.map(|log| Logged::new(log, numbers.clone(), journal.pending())))
     }
 
-    /// Maps of the verified blocks of each file; none where nothing is verified.
-    pub(super) fn verified_maps(&self, known: &mut Known) -> Vec<Arc<Map>> {
-        let Some(verify) = &self.blocks.verify else { return Vec::new() };
-        let (step, known_only) = (self.verified_step(), verify.known_only());
-        let map = |file: &OpenFile| {
-            let from = self.verified_from(file);
-            let map = known.map(&file.path, file.reach(), (step, from), known_only);
-            if verify.times {
-                map.keep_uses();
+    /// Maps of the verified blocks of each file; none where nothing is verified. Other jobs' maps
+    /// learn what this job may write.
+    pub(super) fn verified_maps(&self, context: &mut JobContext<'_>) -> Vec<Arc<Map>> {
+        let mut jobs = context.plan.phases.iter().flat_map(|phase| &phase.jobs);
+        if self.blocks.verify.is_none() && !jobs.any(verifies) {
+            return Vec::new();
+        }
+        let is_first = !std::mem::replace(&mut context.phase.of::<PhaseBegun>().0, true);
+        let known = context.session.of::<Known>();
+        if is_first {
+            known.begin_phase();
+        }
+        let maps: Vec<Arc<Map>> = match &self.blocks.verify {
+            None => Vec::new(),
+            Some(verify) => {
+                let files = self.files.all().iter().enumerate();
+                files.map(|(nth, file)| self.map_of(nth, file, verify, context)).collect()
             }
-            map
         };
-        self.files.all().iter().map(map).collect()
+        let writes = self.blocks.mix.write > 0 || self.blocks.mix.trim > 0;
+        if !writes || self.blocks.engine == Engine::Null {
+            return maps;
+        }
+        let (known, truncates) = (context.session.of::<Known>(), self.blocks.truncate_at_open);
+        for (nth, file) in self.files.all().iter().enumerate() {
+            let bytes = if truncates { 0..u64::MAX } else { self.bytes_of(file) };
+            if let Some(own) = maps.get(nth).filter(|_| truncates) {
+                own.forget(bytes.clone());
+            }
+            known.writes(&file.path, bytes, maps.get(nth));
+        }
+        maps
+    }
+
+    /// Bytes of a file that the job may write.
+    fn bytes_of(&self, file: &OpenFile) -> Range<u64> {
+        if self.trace.is_some() {
+            return file.base..file.size;
+        }
+        let all = Region::new(&self.blocks, file.extent(), FileSeat::ALONE);
+        all.start()..all.limit()
+    }
+
+    fn map_of(
+        &self,
+        nth: usize,
+        file: &OpenFile,
+        verify: &Verify,
+        context: &mut JobContext<'_>,
+    ) -> Arc<Map> {
+        let seed = self.header_seeds.get(nth).copied().unwrap_or_default();
+        let places = [self.verified_step(), self.verified_from(file), seed];
+        let scheme = Scheme::new(verify, &self.blocks.content, places);
+        // Jobs that use more or less of a file share its map.
+        let targets = context.plan.targets.iter().filter(|target| target.path == file.path);
+        let sizes = targets.filter_map(|target| target.size).map(|size| size.0);
+        let size = file.reach_of(sizes.fold(file.size, u64::max));
+        let known = context.session.of::<Known>();
+        let map = known.map(&file.path, size, scheme, verify.known_only());
+        if verify.times {
+            map.keep_uses();
+        }
+        map
     }
 
     /// Checks that the map of verified blocks, one entry per possible offset, is not too large.

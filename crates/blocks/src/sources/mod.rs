@@ -14,6 +14,7 @@ pub mod prioritised;
 pub mod protected;
 mod ranges;
 pub mod read_back;
+pub mod replay;
 pub mod synced;
 pub mod trim_ranges;
 pub mod trims;

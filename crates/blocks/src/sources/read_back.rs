@@ -1,8 +1,8 @@
-//! Reading back a worker's writes: its stream again, from the start, with writes turned into reads.
+//! Reading back a worker's writes: its work again, from the start, with writes turned into reads.
 //!
-//! Single operations are not kept. A copy of the stream gives the same operations again, and the
-//! map of blocks tells which of them were not read back yet. Only writes that zones have moved are
-//! kept one by one, because no stream can give their offsets again.
+//! Single operations are not kept. A copy of the work gives the same operations again, and the map
+//! of blocks tells which of them were not read back yet. Only writes that zones have moved are kept
+//! one by one, because no copy can give their offsets again.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,6 +16,7 @@ use candor_plan::blocks::ReadBack as Plan;
 use candor_plan::work::BlocksOp;
 use candor_record::Ended;
 
+use super::replay::{Call, Replay};
 use super::trims::Trims;
 use super::verified::SharedVerifier;
 use super::work::{Base, Work};
@@ -42,6 +43,8 @@ pub struct ReadBack {
     rounds_left: u64,
     /// No further operation of the work begins.
     is_over: bool,
+    /// The work had no operation left in this round.
+    has_ended: bool,
     /// Present stage.
     stage: Stage,
     /// Time and CPU time of all reading back alone before the present stage.
@@ -66,8 +69,8 @@ pub struct Parts {
 
 /// Operations to repeat.
 enum Again {
-    /// Operations drawn from a copy of the stream, and how many of them the worker has done.
-    Drawn(Box<Stream>, u64),
+    /// Operations of a copy of the work.
+    Drawn(Box<Replay>),
     /// Writes that zones have moved.
     Moved(VecDeque<Write>),
 }
@@ -94,11 +97,7 @@ impl Write {
 impl Again {
     fn next(&mut self, slot: &mut Slot) -> bool {
         match self {
-            Again::Drawn(stream, ahead) if *ahead > 0 => {
-                *ahead -= 1;
-                stream.next(slot)
-            }
-            Again::Drawn(..) => false,
+            Again::Drawn(replay) => replay.next(slot),
             Again::Moved(writes) => writes.pop_front().map(|write| write.put(slot)).is_some(),
         }
     }
@@ -113,9 +112,9 @@ enum Stage {
 }
 
 impl ReadBack {
-    /// Wraps the work; reads back from a copy of its stream, or in zones without one. The work is
-    /// done `rounds` times, and each round is read back before the next.
-    pub fn new(parts: Parts, again: Option<Stream>, rounds: u64, trims: Option<Trims>) -> ReadBack {
+    /// Wraps the work; reads back from a copy of it, or in zones without one. The work is done
+    /// `rounds` times, and each round is read back before the next.
+    pub fn new(parts: Parts, again: Option<Replay>, rounds: u64, trims: Option<Trims>) -> ReadBack {
         let Parts { plan, work, verifier, files, own_files } = parts;
         let moved = || Again::Moved(VecDeque::new());
         ReadBack {
@@ -124,12 +123,13 @@ impl ReadBack {
             verifier,
             files,
             own_files,
-            again: again.map_or_else(moved, |stream| Again::Drawn(Box::new(stream), 0)),
+            again: again.map_or_else(moved, |replay| Again::Drawn(Box::new(replay))),
             parked: None,
             writes: 0,
             due: 0,
             rounds_left: rounds.saturating_sub(1),
             is_over: false,
+            has_ended: false,
             stage: Stage::Working,
             spent: Spent::default(),
             trims,
@@ -148,10 +148,39 @@ impl ReadBack {
         spent
     }
 
-    fn did(&mut self, kind: BlocksOp) {
-        if let Again::Drawn(_, ahead) = &mut self.again {
-            *ahead += 1;
+    /// Has each copy of the work follow it.
+    fn follow(&mut self, what: impl Fn(&mut Replay)) {
+        if let Again::Drawn(replay) = &mut self.again {
+            what(replay);
         }
+        if let Some(trims) = &mut self.trims {
+            what(trims.replay());
+        }
+    }
+
+    /// Next operation of the work, which its copies follow.
+    fn next_of_work(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
+        if self.is_over || self.has_ended {
+            return Next::End(Ended::Done);
+        }
+        let scheduled = turn.direction;
+        let next = self.work.next(slot, turn);
+        let direction = scheduled.filter(|_| turn.direction.is_none());
+        match next {
+            Next::Ready => {
+                self.follow(|replay| replay.gave(direction));
+                self.did(slot.issued());
+            }
+            Next::End(_) => {
+                self.has_ended = true;
+                self.follow(|replay| replay.ended(direction));
+            }
+            Next::Wait(_) => {}
+        }
+        next
+    }
+
+    fn did(&mut self, kind: BlocksOp) {
         if let Some(trims) = &mut self.trims {
             trims.did(kind);
         }
@@ -218,7 +247,7 @@ impl ReadBack {
         }
         self.spent = self.spent(turn.last_completion);
         self.stage = Stage::Working;
-        self.work.begin();
+        self.begin();
         self.next(slot, turn)
     }
 }
@@ -241,15 +270,8 @@ impl Source for ReadBack {
             return Next::Ready;
         }
         if matches!(self.stage, Stage::Working) {
-            let next = match self.is_over {
-                true => Next::End(Ended::Time),
-                false => self.work.next(slot, turn),
-            };
-            match next {
-                Next::Ready => {
-                    self.did(slot.issued());
-                    return Next::Ready;
-                }
+            match self.next_of_work(slot, turn) {
+                Next::Ready => return Next::Ready,
                 Next::Wait(wait) => return Next::Wait(wait),
                 Next::End(_) if turn.in_flight > 0 => return Next::Wait(Wait::InFlight),
                 Next::End(_) => self.begin_alone(turn),
@@ -272,9 +294,18 @@ impl Source for ReadBack {
         self.plan.after_time
     }
 
+    fn begin(&mut self) {
+        self.has_ended = false;
+        self.follow(|replay| replay.called(Call::Begin));
+        self.work.begin();
+    }
+
     fn pass_over(&mut self) -> Option<u32> {
-        let goes_first = self.due > 0 || !matches!(self.stage, Stage::Working);
-        if goes_first { None } else { self.work.pass_over() }
+        if self.due > 0 || !matches!(self.stage, Stage::Working) {
+            return None;
+        }
+        self.follow(|replay| replay.called(Call::PassOver));
+        self.work.pass_over()
     }
 
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {

@@ -1,23 +1,21 @@
-//! Trims of a worker's writes: its stream again, with a share of the writes turned into trims.
+//! Trims of a worker's writes: its work again, with a share of the writes turned into trims.
 
 use candor_plan::blocks::TrimWritten as Plan;
 use candor_plan::work::BlocksOp;
 
+use super::replay::Replay;
 use crate::data::verifier::Verifier;
 use crate::slot::BlocksSlot;
-use crate::stream::Stream;
 use candor_engine::operation::Slot;
 use candor_engine::random::Random;
 
 /// Trims of a worker's own writes.
 pub struct Trims {
     plan: Plan,
-    /// Copy of the worker's stream.
-    stream: Stream,
+    /// Copy of the worker's work.
+    replay: Replay,
     /// Random choice of the writes to trim.
     random: Random,
-    /// Operations that the worker did and this copy has not reached yet.
-    ahead: u64,
     /// Writes since the last time that trims were due.
     writes: u64,
     /// Trims left of those that are due.
@@ -25,14 +23,18 @@ pub struct Trims {
 }
 
 impl Trims {
-    /// Trims from a copy of the worker's stream.
-    pub fn new(plan: Plan, stream: Stream, random: Random) -> Trims {
-        Trims { plan, stream, random, ahead: 0, writes: 0, due: 0 }
+    /// Trims from a copy of the worker's work.
+    pub fn new(plan: Plan, replay: Replay, random: Random) -> Trims {
+        Trims { plan, replay, random, writes: 0, due: 0 }
     }
 
-    /// Counts an operation of the worker's stream.
+    /// The copy of the work.
+    pub fn replay(&mut self) -> &mut Replay {
+        &mut self.replay
+    }
+
+    /// Counts an operation of the work.
     pub fn did(&mut self, kind: BlocksOp) {
-        self.ahead += 1;
         if kind == BlocksOp::Write {
             self.writes += 1;
             if self.writes >= self.plan.every {
@@ -45,8 +47,7 @@ impl Trims {
     /// Puts the next trim that is due into the slot; false if there is none. Blocks that were read
     /// back already are kept.
     pub fn next(&mut self, slot: &mut Slot, verifier: &Verifier) -> bool {
-        while self.due > 0 && self.ahead > 0 && self.stream.next(slot) {
-            self.ahead -= 1;
+        while self.due > 0 && self.replay.next(slot) {
             let chosen = slot.issued() == BlocksOp::Write && self.random.percent(self.plan.percent);
             if chosen && verifier.is_due(slot) {
                 self.due -= 1;
@@ -60,9 +61,7 @@ impl Trims {
 
     /// Skips all operations done so far: they are not trimmed any more.
     pub fn pass_over(&mut self, slot: &mut Slot) {
-        while self.ahead > 0 && self.stream.next(slot) {
-            self.ahead -= 1;
-        }
+        while self.replay.next(slot) {}
         (self.writes, self.due) = (0, 0);
     }
 }

@@ -2,6 +2,7 @@
 
 use candor_engine::operation::{Buffer, Slot};
 use candor_engine::source::{Bare, Next, Source, Turn};
+use candor_plan::units::Direction;
 use candor_record::Ended;
 
 use crate::stream::{Budget, Stream};
@@ -21,6 +22,42 @@ impl Work {
         stream.bound(Budget::NONE);
         Work { stream, budget, ahead: None }
     }
+
+    /// Begins the measured part: the budget begins.
+    pub fn begin(&mut self) {
+        self.stream.bound(self.budget);
+    }
+
+    /// Sets the direction of the next operation; none lets the mix choose.
+    pub fn direct(&mut self, direction: Option<Direction>) {
+        self.stream.direct(direction);
+    }
+
+    /// True where the next operation was drawn already, so that no schedule directs it.
+    fn is_ahead(&self) -> bool {
+        self.ahead.is_some()
+    }
+
+    /// Puts the next operation into the slot; false if there is none.
+    pub fn step(&mut self, slot: &mut Slot) -> bool {
+        match self.ahead.take() {
+            Some(ahead) => {
+                slot.take_over(&ahead);
+                true
+            }
+            None => self.stream.next(slot),
+        }
+    }
+
+    /// Skips the turn of a file, where another operation follows. Returns the file.
+    pub fn skip(&mut self) -> Option<u32> {
+        let file = self.stream.pass_over();
+        if self.ahead.is_none() {
+            let mut slot = Slot::empty(Buffer::None);
+            self.ahead = self.stream.next(&mut slot).then_some(slot);
+        }
+        self.ahead.is_some().then_some(file)
+    }
 }
 
 impl Bare for Work {
@@ -32,14 +69,12 @@ impl Bare for Work {
 
 impl Source for Work {
     fn next(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        if let Some(ahead) = self.ahead.take() {
-            slot.take_over(&ahead);
-            return Next::Ready;
+        if !self.is_ahead()
+            && let Some(direction) = turn.direction.take()
+        {
+            self.direct(direction);
         }
-        if let Some(direction) = turn.direction.take() {
-            self.stream.direct(direction);
-        }
-        if self.stream.next(slot) { Next::Ready } else { Next::End(Ended::Done) }
+        if self.step(slot) { Next::Ready } else { Next::End(Ended::Done) }
     }
 
     fn is_over(&mut self) -> bool {
@@ -47,16 +82,11 @@ impl Source for Work {
     }
 
     fn begin(&mut self) {
-        self.stream.bound(self.budget);
+        Work::begin(self);
     }
 
     fn pass_over(&mut self) -> Option<u32> {
-        let file = self.stream.pass_over();
-        if self.ahead.is_none() {
-            let mut slot = Slot::empty(Buffer::None);
-            self.ahead = self.stream.next(&mut slot).then_some(slot);
-        }
-        self.ahead.is_some().then_some(file)
+        self.skip()
     }
 }
 

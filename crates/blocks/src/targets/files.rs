@@ -96,12 +96,17 @@ impl OpenFile {
 
     /// Greatest possible end of its bytes: there may be less room than the plan uses.
     pub fn reach(&self) -> u64 {
+        self.reach_of(self.size)
+    }
+
+    /// The same for a user of the file that uses that many bytes of it.
+    pub fn reach_of(&self, size: u64) -> u64 {
         let Some(handle) = self.handle.as_ref().filter(|_| !self.is_device) else {
-            return self.size;
+            return size;
         };
         let present = handle.metadata().map_or(0, |metadata| metadata.len());
         let room = rustix::fs::fstatvfs(handle).map(|fs| fs.f_bfree.saturating_mul(fs.f_frsize));
-        room.map_or(self.size, |room| self.size.min(present.saturating_add(room)))
+        room.map_or(size, |room| size.min(present.saturating_add(room)))
     }
 
     /// Flushes what was written, past the block layer where it was written so; none for the null

@@ -10,6 +10,7 @@ mod measures;
 mod ranks;
 mod small;
 mod traces;
+mod unknown;
 mod verify;
 mod ways;
 mod zones;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Content, Durability, Engine, Fill, Format, Opening, SegmentDeal, Share, Stay,
-    Verify, WordKind, Words,
+    UnknownBlocks, Verify, WordKind, Words,
 };
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{
@@ -80,6 +80,7 @@ fn reads(writes: &Blocks) -> Blocks {
         format: Format::Words,
         interval: Bytes(SIZE),
         continue_on_mismatch: true,
+        unknown: UnknownBlocks::Check,
         ..Verify::default()
     };
     Blocks { mix: Mix::READ, verify: Some(verify), ..writes.clone() }

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use candor_engine::{Prepared, Session, Task};
 use candor_plan::blocks::{
     Access, Blocks, Content, Engine, Fill, Format, HeaderVersion, LastWrite, Pattern, ReadBack,
-    Share, Sum, TrimWritten, Verify,
+    Share, Sum, TrimWritten, UnknownBlocks, Verify,
 };
 use candor_plan::units::{Direction, Mix, PerDirection, SizeSpec};
 use candor_plan::{Bytes, Job, Phase, Plan, Stop, Target};
@@ -259,7 +259,13 @@ fn damage_fails_the_job_and_is_dumped() {
     file.write_all_at(&[0], 16384).expect("damaged");
     let read = |continue_on_mismatch| {
         let dump = Some(dir.path().to_path_buf());
-        let verify = Verify { format: CRC32C, dump, continue_on_mismatch, ..Verify::default() };
+        let verify = Verify {
+            format: CRC32C,
+            dump,
+            continue_on_mismatch,
+            unknown: UnknownBlocks::Check,
+            ..Verify::default()
+        };
         run(&path, Stop::default(), Blocks { verify: Some(verify), ..Blocks::default() })
     };
     let measured = read(false);

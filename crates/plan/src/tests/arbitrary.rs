@@ -618,7 +618,12 @@ impl Arbitrary<'_> {
             continue_on_mismatch: self.yes(),
             mismatches_max: self.option(Self::number),
             read_before_write: self.yes(),
-            unknown: self.pick(&[UnknownBlocks::Check, UnknownBlocks::Ignore, UnknownBlocks::Skip]),
+            unknown: self.pick(&[
+                UnknownBlocks::ByHeader,
+                UnknownBlocks::Check,
+                UnknownBlocks::Ignore,
+                UnknownBlocks::Skip,
+            ]),
             times: self.yes(),
             journal: self.option(Self::journal),
             seed: self.option(Self::number),

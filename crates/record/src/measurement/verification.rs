@@ -19,6 +19,10 @@ pub struct VerifyStats {
     pub stale: u64,
     /// No header of ours at all.
     pub foreign: u64,
+    /// Blocks read and not checked: neither this run nor a journal nor the block's own header
+    /// tells what was written there.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unknown: u64,
     /// The first few, with place and difference.
     pub first: Vec<Mismatch>,
     /// Where writing ended, where that is to be reported.
@@ -27,6 +31,10 @@ pub struct VerifyStats {
     /// The journal's part, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub journal: Option<JournalStats>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Work of a journal. Its time lies outside of the latencies and inside of the elapsed time.
@@ -78,6 +86,7 @@ impl VerifyStats {
         self.misdirected += found.misdirected;
         self.stale += found.stale;
         self.foreign += found.foreign;
+        self.unknown += found.unknown;
         if let Some(last) = found.last_writes {
             let sum = self.last_writes.get_or_insert_default();
             sum.issued += last.issued;

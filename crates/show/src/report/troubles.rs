@@ -98,7 +98,11 @@ fn mismatches(verify: &VerifyStats) -> String {
         .map(|(n, kind)| format!("{} {kind}", exact(n)))
         .collect();
     let blocks = counted(verify.blocks, "block");
-    format!("{blocks} checked, not all as written: {}", kinds.join(", "))
+    let unknown = match verify.unknown {
+        0 => String::new(),
+        blocks => format!("; {} unknown, not checked", counted(blocks, "block")),
+    };
+    format!("{blocks} checked, not all as written: {}{unknown}", kinds.join(", "))
 }
 
 /// Results of verification that found nothing wrong, and those that had nothing to look at.
@@ -110,13 +114,25 @@ pub(super) fn verified(report: &Report) -> [Vec<String>; 2] {
                 Some((0, 0)) => idle.push(format!("{}: {}", phase.name, unverified(measurement))),
                 Some((0, blocks)) => {
                     let (blocks, journal) = (counted(blocks, "block"), journal(measurement));
-                    clean.push(format!("{}: {blocks}, all as written{journal}", phase.name));
+                    let unknown = unknown(measurement);
+                    clean.push(format!(
+                        "{}: {blocks}, all as written{unknown}{journal}",
+                        phase.name
+                    ));
                 }
                 _ => {}
             }
         }
     }
     [clean, idle]
+}
+
+/// Blocks of which nothing tells what was written, where there are any.
+fn unknown(measurement: &Measurement) -> String {
+    match measurement.verify.as_ref().map_or(0, |verify| verify.unknown) {
+        0 => String::new(),
+        blocks => format!("; {} unknown, not verified", counted(blocks, "block")),
+    }
 }
 
 /// Work of the journal, where there is one.
@@ -138,14 +154,23 @@ fn journal(measurement: &Measurement) -> String {
 }
 
 /// Why no block was verified.
-fn unverified(measurement: &Measurement) -> &'static str {
-    match wrote_only(measurement) {
+fn unverified(measurement: &Measurement) -> String {
+    let unknown = measurement.verify.as_ref().map_or(0, |verify| verify.unknown);
+    if unknown > 0 {
+        let blocks = counted(unknown, "block");
+        return format!(
+            "nothing was verified: {blocks} read, none written by this run or with a header of \
+             its seed. --verify-all reports such blocks as corrupt."
+        );
+    }
+    let why = match wrote_only(measurement) {
         true => {
             "nothing was verified: this run only wrote. --verify-after reads back what was written \
              (in a plan: read_back of verify)."
         }
         false => "nothing was verified: no block with a header was read.",
-    }
+    };
+    why.to_owned()
 }
 
 /// Whether a job wrote, and read nothing.

@@ -347,16 +347,26 @@ impl Verifier {
         for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
             let at = index * interval;
             let offset = slot.offset + at as u64;
-            let checked = self.check_block(&map, slot, block, (at, &mut settled));
-            let Some(checked) = checked else { continue };
-            self.stats.blocks += 1;
-            let Err(wrong) = checked else { continue };
+            let wrong = match self.check_block(&map, slot, block, (at, &mut settled)) {
+                Some(Ok(())) => {
+                    self.stats.blocks += 1;
+                    continue;
+                }
+                Some(Err(wrong)) => wrong,
+                None => {
+                    self.stats.unknown += 1;
+                    continue;
+                }
+            };
             let state = || map.begin_read(slot.offset, slot.length).map(|s| s & !BEFORE_WRITE);
-            if !is_claimed && state() != Some(slot.tag) {
-                // A write to these blocks began after the read: the bytes may be older or newer
-                // than expected.
-                break;
+            let overlaps_write = !is_claimed && state() != Some(slot.tag);
+            if overlaps_write || map.is_contested(offset, block.len() as u64) {
+                // A write to these blocks began after the read, or other jobs write them without
+                // this map: the bytes may be older or newer than expected.
+                self.stats.unknown += 1;
+                continue;
             }
+            self.stats.blocks += 1;
             if self.plan.mismatches_max.is_some() {
                 settled.push((offset, [map.finished(offset), BAD]));
             }
@@ -388,6 +398,11 @@ impl Verifier {
         match generation {
             NOTHING | BAD => return None,
             ZEROS => return Some(check_zeros(block)),
+            UNKNOWN if self.plan.unknown == UnknownBlocks::ByHeader => {
+                let expected = self.expected(slot.handle, offset, UNKNOWN);
+                let place = (slot.offset, at);
+                return self.form.check_by_header(block, &expected, place, &mut self.scratch);
+            }
             _ => {}
         }
         let last = self.last.as_ref();

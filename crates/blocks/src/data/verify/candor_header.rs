@@ -85,6 +85,46 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     Err(wrong)
 }
 
+/// Checks a block of which only its own header can tell what was written: none where the header is
+/// not that of a block of this seed, offset and length, or where a later write may have replaced a
+/// part of the block.
+pub fn check_by_header(block: &[u8], expected: &Expected) -> Option<Result<(), Wrong>> {
+    let difference = u32::from_le_bytes(field(block, CRC_AT.start)) ^ checksum(block);
+    let is_own = match names_block(block, expected, block.len()) {
+        true => difference == 0 || !was_replaced_in_part(block, expected),
+        false => names_damaged_block(block, expected, difference),
+    };
+    is_own.then(|| check(block, expected))
+}
+
+/// True if a header names a block of the expected seed, offset and length.
+fn names_block(header: &[u8], expected: &Expected, length: usize) -> bool {
+    let number = |at| u64::from_le_bytes(field(header, at));
+    number(0) == MAGIC
+        && number(8) == expected.offset
+        && number(16) == expected.seed
+        && u32::from_le_bytes(field(header, 28)) == length as u32
+}
+
+/// True if the header names the expected block once the bit is flipped that the checksum locates.
+fn names_damaged_block(block: &[u8], expected: &Expected, difference: u32) -> bool {
+    let bit = flipped_bit(difference, block.len() - CRC_AT.len());
+    let Some(bit) = bit.filter(|bit| *bit < CRC_AT.start * 8) else { return false };
+    let mut header = block[..HEADER_BYTES].to_vec();
+    header[bit / 8] ^= 1 << (bit % 8);
+    names_block(&header, expected, block.len())
+}
+
+/// True if a sector of the block has another stamp than those of this seed, or the header of another
+/// block.
+fn was_replaced_in_part(block: &[u8], expected: &Expected) -> bool {
+    let mut sectors = sectors(block, expected).zip(block.chunks_exact(SECTOR_BYTES)).enumerate();
+    sectors.any(|(index, (origin, bytes))| {
+        let has_header = u64::from_le_bytes(field(bytes, 0)) == MAGIC;
+        origin == Sector::Other || (index > 0 && has_header)
+    })
+}
+
 /// Kind of an intact block that is not the expected one, and the difference; none if it is.
 fn misplaced(found: &BlockIdentity, expected: &Expected) -> Option<(MismatchKind, String)> {
     let key = found.key.unwrap_or(UNKNOWN);
@@ -144,18 +184,19 @@ fn sector(bytes: &[u8], offset: u64, expected: &Expected, header_generation: u32
     }
 }
 
+/// Origins of the sectors of a block.
+fn sectors(block: &[u8], expected: &Expected) -> impl Iterator<Item = Sector> {
+    let header_generation = u32::from_le_bytes(field(block, 24));
+    block.chunks_exact(SECTOR_BYTES).enumerate().map(move |(index, bytes)| {
+        let offset = expected.offset + (index * SECTOR_BYTES) as u64;
+        sector(bytes, offset, expected, header_generation)
+    })
+}
+
 /// Classifies a block whose checksum failed: flipped bits, torn write or foreign data.
 /// `difference` is that of the sums.
 fn classify(block: &[u8], expected: &Expected, difference: u32) -> Wrong {
-    let header_generation = u32::from_le_bytes(field(block, 24));
-    let sectors: Vec<Sector> = block
-        .chunks_exact(SECTOR_BYTES)
-        .enumerate()
-        .map(|(i, bytes)| {
-            let offset = expected.offset + (i * SECTOR_BYTES) as u64;
-            sector(bytes, offset, expected, header_generation)
-        })
-        .collect();
+    let sectors: Vec<Sector> = sectors(block, expected).collect();
     let own: Vec<u32> = sectors.iter().filter_map(|sector| sector.key()).collect();
     let damaged = sectors.contains(&Sector::Damaged);
     let others = sectors.iter().filter(|s| **s == Sector::Other).count();

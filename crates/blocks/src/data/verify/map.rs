@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use candor_record::LastUse;
 
@@ -14,8 +14,10 @@ const WRITING: u32 = 1 << 31;
 /// Bit of an entry that is set while the write of its generation may not have happened: an
 /// interrupted run was doing it.
 const PENDING: u32 = 1 << 30;
+/// Bit of an entry where a block begins, in maps whose entries are parts of blocks.
+const START: u32 = 1 << 29;
 /// Bits of an entry that hold the generation.
-const GENERATION: u32 = PENDING - 1;
+const GENERATION: u32 = START - 1;
 /// Generation of blocks with unknown content: every generation of this job is right.
 pub const UNKNOWN: u32 = 0;
 /// Generation of blocks that may hold anything, after a trim or a failed write: they are not
@@ -46,6 +48,8 @@ pub enum Left {
 #[derive(Debug)]
 pub struct Map {
     interval: u64,
+    /// Entries of a block: more than one where blocks may begin within each other.
+    per_block: usize,
     /// Offset of the first block.
     origin: u64,
     entries: Box<[AtomicU32]>,
@@ -55,20 +59,83 @@ pub struct Map {
     uses: OnceLock<LastUses>,
     /// Generations of the blocks whose last write may not have happened, if it did not.
     older: OnceLock<HashMap<usize, u32>>,
+    /// Bytes of the file that jobs of this phase may write without this map.
+    contested: Mutex<Vec<Range<u64>>>,
 }
 
 impl Map {
     /// Map of `size` bytes in blocks of `interval`, all of that generation.
     pub fn new(size: u64, interval: u64, generation: u32) -> Arc<Map> {
-        Map::from(0, size, interval, generation)
+        Map::from(0, size, [interval; 2], generation)
     }
 
-    /// Map whose first block begins at an origin and not at the start of the file.
-    pub fn from(origin: u64, size: u64, interval: u64, generation: u32) -> Arc<Map> {
+    /// Map whose first block begins at an origin and not at the start of the file. Blocks are
+    /// `block` bytes long and may begin at every `interval` bytes.
+    pub fn from(origin: u64, size: u64, [interval, block]: [u64; 2], generation: u32) -> Arc<Map> {
+        let per_block = (block / interval.max(1)).max(1) as usize;
         let count = size.saturating_sub(origin).div_ceil(interval.max(1)) as usize;
         let entries = (0..count).map(|_| AtomicU32::new(generation)).collect();
-        let (written, uses, older) = (AtomicBool::new(false), OnceLock::new(), OnceLock::new());
-        Arc::new(Map { interval, origin, entries, written, uses, older })
+        Arc::new(Map {
+            interval,
+            per_block,
+            origin,
+            entries,
+            written: AtomicBool::new(false),
+            uses: OnceLock::new(),
+            older: OnceLock::new(),
+            contested: Mutex::new(Vec::new()),
+        })
+    }
+
+    fn contested(&self) -> MutexGuard<'_, Vec<Range<u64>>> {
+        self.contested.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes bytes that a job of this phase may write without this map.
+    pub fn contest(&self, bytes: Range<u64>) {
+        self.contested().push(bytes);
+    }
+
+    /// True if another job may have written a part of the block at `offset` in this phase.
+    #[cold]
+    pub fn is_contested(&self, offset: u64, length: u64) -> bool {
+        let end = offset + length;
+        self.contested().iter().any(|bytes| bytes.start < end && offset < bytes.end)
+    }
+
+    /// Ends the phase: what other jobs may have written is unknown from now on.
+    pub fn settle_contested(&self) {
+        let contested = std::mem::take(&mut *self.contested());
+        contested.into_iter().for_each(|bytes| self.forget(bytes));
+    }
+
+    /// Forgets the blocks that lie in a range of bytes, in part or as a whole.
+    pub fn forget(&self, bytes: Range<u64>) {
+        let length = bytes.end.saturating_sub(bytes.start.max(self.origin));
+        for block in self.blocks(bytes.start.max(self.origin), length) {
+            block.store(NOTHING, Ordering::Release);
+        }
+    }
+
+    /// Takes over what another map of the same file knows: blocks that have been written by it have
+    /// other headers than this map's, unless `is_same`.
+    pub fn inherit(&self, other: &Map, is_same: bool) {
+        for (number, entry) in other.entries.iter().enumerate() {
+            let entry = entry.load(Ordering::Acquire);
+            let offset = other.origin + number as u64 * other.interval;
+            match (is_same, entry & GENERATION) {
+                (_, UNKNOWN) => {}
+                (true, _) => {
+                    if let Some(own) = self.blocks(offset, 1).first() {
+                        own.store(entry, Ordering::Release);
+                    }
+                }
+                (false, _) => self.forget(offset..offset + other.interval),
+            }
+        }
+        if is_same && other.is_written() {
+            self.written.store(true, Ordering::Relaxed);
+        }
     }
 
     /// True if the map covers that many bytes.
@@ -131,12 +198,17 @@ impl Map {
         true
     }
 
+    /// Mark of an entry of a write by its number, where blocks have several entries.
+    fn start(&self, nth: usize) -> u32 {
+        if self.per_block > 1 && nth.is_multiple_of(self.per_block) { START } else { 0 }
+    }
+
     /// Ends a write or trim.
     pub fn end_write(&self, offset: u64, length: u64, left: Left) {
-        for block in self.blocks(offset, length) {
+        for (nth, block) in self.blocks(offset, length).iter().enumerate() {
             let entry = block.load(Ordering::Relaxed);
             let new = match left {
-                Left::Written => next(entry & GENERATION),
+                Left::Written => next(entry & GENERATION) | self.start(nth),
                 Left::Unsure => NOTHING,
                 Left::Zeroed => ZEROS,
                 Left::Untouched => entry & !WRITING,
@@ -179,7 +251,8 @@ impl Map {
     pub fn settle(&self, offset: u64, [from, to]: [u32; 2], is_claimed: bool) {
         let Some(block) = self.blocks(offset, 1).first() else { return };
         let writing = if is_claimed { WRITING } else { 0 };
-        for entry in [from | writing, from | writing | PENDING] {
+        for bits in [0, PENDING, START] {
+            let entry = from | writing | bits;
             // Whoever has claimed the block meanwhile goes by what it found.
             let (new, order) = (to | writing, Ordering::Acquire);
             let _ = block.compare_exchange(entry, new, Ordering::AcqRel, order);
@@ -259,8 +332,28 @@ impl Map {
     /// Generation of the last completed write to the block at `offset`.
     pub fn finished(&self, offset: u64) -> u32 {
         match self.entry(offset) & GENERATION {
+            _ if self.per_block > 1 && !self.is_whole(offset) => NOTHING,
             UNSURE => UNKNOWN,
             generation => generation,
+        }
+    }
+
+    /// True if the block at `offset` is as one write or trim has left it: no other one has replaced
+    /// a part of it.
+    fn is_whole(&self, offset: u64) -> bool {
+        let length = self.interval * self.per_block as u64;
+        let mut entries = self.blocks(offset, length).iter();
+        let Some(first) = entries.next().map(|entry| entry.load(Ordering::Acquire)) else {
+            return true;
+        };
+        let generation = first & GENERATION;
+        let mut rest = entries.map(|entry| entry.load(Ordering::Acquire));
+        match is_written(generation) && generation != UNSURE {
+            true => {
+                first & START != 0
+                    && rest.all(|entry| entry & START == 0 && is_written(entry & GENERATION))
+            }
+            false => rest.all(|entry| entry & GENERATION == generation),
         }
     }
 
@@ -341,8 +434,25 @@ mod tests {
     }
 
     #[test]
+    fn a_block_of_which_a_part_was_replaced_is_unknown() {
+        let map = Map::from(0, 8192, [512, 2048], UNKNOWN);
+        let write = |offset, left| {
+            assert!(map.begin_write(offset, 2048));
+            map.end_write(offset, 2048, left);
+        };
+        write(0, Left::Written);
+        assert_eq!([0, 512, 2048].map(|at| map.finished(at)), [1, NOTHING, UNKNOWN]);
+        write(512, Left::Written);
+        assert_eq!([0, 512, 2048].map(|at| map.finished(at)), [NOTHING, 2, NOTHING]);
+        write(0, Left::Written);
+        assert_eq!([0, 512].map(|at| map.finished(at)), [2, NOTHING]);
+        write(1024, Left::Zeroed);
+        assert_eq!([0, 1024].map(|at| map.finished(at)), [NOTHING, ZEROS]);
+    }
+
+    #[test]
     fn blocks_are_counted_from_the_origin() {
-        let map = Map::from(1024, 1024 + 3 * 4096, 4096, UNKNOWN);
+        let map = Map::from(1024, 1024 + 3 * 4096, [4096; 2], UNKNOWN);
         assert_eq!((map.blocks_known(), map.range(1024 + 4096, 8192)), (3, 1..3));
         assert!(map.begin_write(1024, 4096) && map.begin_write(5120, 4096));
         assert!(!map.begin_write(5120, 8192), "one of them is being written");

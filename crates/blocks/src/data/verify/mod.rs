@@ -170,6 +170,23 @@ impl Form {
         pattern.fill(scratch, offset);
         compare(&block[skipped..], &scratch[at + skipped..], skipped)
     }
+
+    /// Checks a block of which neither this run nor a journal knows a write: none where the block
+    /// itself does not tell either what was written there.
+    #[cold]
+    pub fn check_by_header(
+        &self,
+        block: &mut [u8],
+        expected: &Expected,
+        place: (u64, usize),
+        scratch: &mut Vec<u8>,
+    ) -> Option<Result<(), Wrong>> {
+        match self {
+            Form::Own => candor_header::check_by_header(block, expected),
+            // No other format tells whose block it is.
+            _ => self.check(block, expected, place, scratch).ok().map(Ok),
+        }
+    }
 }
 
 fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {

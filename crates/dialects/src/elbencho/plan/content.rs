@@ -1,6 +1,6 @@
 //! Bytes that are written and compared, and how fast.
 
-use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern, ReadBack, Verify};
+use candor_plan::blocks::{Content, Fill, Format, Pace, Pattern, ReadBack, UnknownBlocks, Verify};
 use candor_plan::entries::VerifyItems;
 use candor_plan::units::Mix;
 use candor_plan::{Bytes, BytesPerSec};
@@ -50,6 +50,7 @@ pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
         interval: interval(setup),
         format: Format::Pattern,
         generations: false,
+        unknown: UnknownBlocks::Check,
         read_back: reads_back.then_some(read_back),
         ..Verify::default()
     })

@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{
     Access, Content, Durability, Fill, Format, Hints, Libaio, Lock, MapAdvice, Opening, Pace,
-    Pieces, SegmentDeal, Share, Stay, StayAt, Think, Uring, Verify, WordKind, Words,
+    Pieces, SegmentDeal, Share, Stay, StayAt, Think, UnknownBlocks, Uring, Verify, WordKind, Words,
 };
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{
@@ -209,6 +209,7 @@ fn verify(test: &TestSetup, kind: PhaseKind) -> Option<Verify> {
         format: Format::Words,
         continue_on_mismatch: !test.options.data.quit_on_error,
         generations: false,
+        unknown: UnknownBlocks::Check,
         ..Verify::default()
     })
 }

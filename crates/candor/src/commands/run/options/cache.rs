@@ -1,6 +1,6 @@
 //! When writes are durable, what the cache does, and what is written.
 
-use candor_plan::blocks::{Advice, Fill, OpenSync, Pieces, ReadBack, Verify};
+use candor_plan::blocks::{Advice, Fill, OpenSync, Pieces, ReadBack, UnknownBlocks, Verify};
 
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put};
@@ -124,6 +124,16 @@ pub const CONTENT: &[Flag<Draft>] = &[
             let verify = draft.blocks.verify.get_or_insert_with(Verify::default);
             let after = ReadBack { after_time: true, ..ReadBack::default() };
             put(&mut verify.read_back, Ok(Some(after)))
+        },
+    },
+    Flag {
+        long: "verify-all",
+        takes: Takes::Nothing,
+        help: "Verify, and report blocks without a header of this seed as corrupt",
+        fields: &["phase[0].job[0].work.blocks.verify.unknown"],
+        set: |draft, _| {
+            let verify = draft.blocks.verify.get_or_insert_with(Verify::default);
+            put(&mut verify.unknown, Ok(UnknownBlocks::Check))
         },
     },
     Flag {

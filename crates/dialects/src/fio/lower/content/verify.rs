@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
-    FileOrder, Fill, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, Verify, Written,
+    FileOrder, Fill, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, UnknownBlocks,
+    Verify, Written,
 };
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine};
@@ -62,6 +63,8 @@ pub(in crate::fio::lower) fn lower(
         // Mixed work may read blocks that nobody wrote.
         reads: !direction.writes(),
         generations: options.header_seed && options.write_sequence,
+        // fio takes every block that it reads for one that was written.
+        unknown: UnknownBlocks::Check,
         dry_run: dry_run(from, format, diagnostics),
         read_back: reads_back.then_some(ReadBack {
             only: options.only,
