@@ -77,6 +77,8 @@ fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
     };
     let found = number("offset ").zip(number("at byte ")).map(|(block, byte)| block + byte);
     assert_eq!(found, Some(block + byte), "{said}");
+    let named = "Data verification failed. Offset: 700001; Expected value: ";
+    assert!(said.contains(named) && said.contains("Actual value: 88;"), "{said}");
     let salted = elbencho.run("-r -t 1 -s 1000008 -b 64k --verify 8 a");
     assert_eq!(salted.status.code(), Some(1), "another salt is another word");
 }
@@ -96,7 +98,7 @@ fn a_time_limit_ends_the_phase_and_the_run_in_time() {
 }
 
 #[test]
-fn shared_files_are_counted_once_and_a_missing_one_is_an_error() {
+fn every_worker_counts_the_files_that_it_removes() {
     let _alone = alone();
     let elbencho = Elbencho::new();
     elbencho.table("-w -t 6 -s 100000 -b 64k g[01-13]");
@@ -105,7 +107,7 @@ fn shared_files_are_counted_once_and_a_missing_one_is_an_error() {
         .collect();
     assert_eq!(sizes, [100_000; 13], "the last block is shorter");
     let removed = elbencho.table("-F -t 6 g[01-13]");
-    assert_eq!(last(&removed, "RMFILES", "Files total"), "13");
+    assert_eq!(last(&removed, "RMFILES", "Files total"), "78", "13 files, 6 workers");
     let missing = elbencho.run("-r -b 4k g01");
     assert_eq!(missing.status.code(), Some(1));
     assert!(stderr(&missing).contains("`g01` does not exist"), "{}", stderr(&missing));
@@ -135,4 +137,111 @@ fn directories_take_turns_with_several_paths() {
     for path in ["a", "b"] {
         assert_eq!(counted(Path::new(&bench.path(path))), (0, 0));
     }
+}
+
+/// Directories that exist are no error, in a second run and in a second repeat.
+#[test]
+fn directories_that_exist_are_made_again() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    for more in ["", "", " -i 2"] {
+        let table = elbencho.table(&format!("-d -w -t 2 -n 1 -N 1 -s 4k --nolive{more} d"));
+        assert_eq!(last(&table, "MKDIRS", "Dirs total"), "2", "{table}");
+        assert_eq!(last(&table, "WRITE", "Files total"), "2", "{table}");
+        let iterations: Vec<&str> =
+            table.lines().filter(|line| line.starts_with("[Starting")).collect();
+        let wanted = ["[Starting iteration 1 of 2...]", "[Starting iteration 2 of 2...]"];
+        assert_eq!(iterations, if more.is_empty() { &[][..] } else { &wanted });
+        let heads = table.lines().filter(|line| line.starts_with("OPERATION ")).count();
+        assert_eq!(heads, if more.is_empty() { 1 } else { 2 }, "{table}");
+    }
+    fs::remove_dir_all(elbencho.path("d/r1/d0")).expect("removed");
+    let dangling = elbencho.run("-w -t 2 -n 1 -N 1 -s 4k d");
+    assert_eq!(dangling.status.code(), Some(1), "only a phase of -d makes directories");
+}
+
+/// `--nodelerr` forgives what is missing, and nothing else.
+#[test]
+fn a_directory_that_is_not_empty_is_an_error() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    let shape = "-t 2 -n 1 -N 2 -s 4k d";
+    elbencho.table(&format!("-d -w {shape}"));
+    let full = elbencho.run(&format!("-D --nodelerr {shape}"));
+    assert_eq!(full.status.code(), Some(1));
+    assert!(stderr(&full).contains("Directory not empty"), "{}", stderr(&full));
+    elbencho.table(&format!("-F -D {shape}"));
+    let gone = elbencho.table(&format!("-F -D --nodelerr {shape}"));
+    assert_eq!(last(&gone, "RMFILES", "Files total"), "4", "{gone}");
+    assert_eq!(
+        elbencho.run(&format!("-F {shape}")).status.code(),
+        Some(1),
+        "without it, it is one"
+    );
+}
+
+/// A random mix makes its file as it goes, with an exact share of reads.
+#[test]
+fn a_mix_makes_its_file() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let csv = elbencho.scratch.outside("r.csv");
+    let line = "-w --rwmixpct 30 -t 2 -s 4m -b 16k --rand --nolive --log 1";
+    let table = elbencho.table(&format!("{line} --csvfile {csv} newfile"));
+    assert_eq!(fs::metadata(elbencho.path("newfile")).expect("made").len(), 4 << 20);
+    // Of each hundred blocks of a worker the first thirty are read, its rank being the start.
+    assert_eq!(last(&table, "RWMIX30", "IOs write"), "139", "{table}");
+    assert_eq!(last(&table, "RWMIX30", "IOs read"), "117", "{table}");
+    let sequential = elbencho.run("-w --rwmixpct 30 -t 1 -s 4m -b 16k other");
+    assert_eq!(sequential.status.code(), Some(1), "nothing is there to be read");
+}
+
+#[test]
+fn all_workers_make_and_remove_the_directories_that_they_share() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    let table = elbencho.table("-d -w -F -D -t 3 -n 1 -N 2 -s 4k --dirsharing d");
+    assert_eq!(last(&table, "MKDIRS", "Dirs total"), "3", "{table}");
+    assert_eq!(last(&table, "WRITE", "Files total"), "6", "{table}");
+    assert_eq!(last(&table, "RMDIRS", "Dirs total"), "3", "{table}");
+    assert_eq!(counted(Path::new(&elbencho.path("d"))), (0, 0));
+}
+
+/// Command lines that elbencho 3.1-10 runs.
+#[test]
+fn options_without_effect_are_accepted() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    elbencho.table("-w -t 2 -s 4m -b 64k --flock range --iodepth 4 --nolive f1");
+    elbencho.table("-w -t 2 -s 4m -b 16k --rankoffset 1 --nolive f1");
+    let inline = elbencho.table("-w -t 1 -s 1m -b 64k --readinline --dirsharing --nolive f2");
+    assert_eq!(last(&inline, "WRITE", "Total MiB"), "1", "{inline}");
+    elbencho.table("-d -w -t 2 -n 1 -N 3 -s 64k -b 4k --norandalign --rand --nolive d");
+    let mixed = "-w -t 2 -n 1 -N 3 -s 64k -b 64k --limitwrite 50m --rwmixpct 30 --nolive d";
+    elbencho.table(mixed);
+    let empty = elbencho.table("d");
+    assert_eq!(empty.lines().count(), 2, "no phase is a table without rows: {empty}");
+    let small = elbencho.table("-d -w -t 2 -n 1 -N 1 -s 64k -b 4k --readinline --statinline d");
+    assert_eq!(last(&small, "WRITE+s+r", "Files total"), "2", "{small}");
+}
+
+#[test]
+fn half_of_the_variance_compresses_to_half() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    elbencho.table("-w -s 1m -b 64k --blockvarpct 50 f");
+    let bytes = fs::read(elbencho.path("f")).expect("the file");
+    // Runs of one word are what a compressor saves.
+    let same = bytes.windows(16).step_by(8).filter(|pair| pair[..8] == pair[8..]).count();
+    let share = same as f64 * 8.0 / bytes.len() as f64;
+    assert!((0.48..0.52).contains(&share), "{share}");
+}
+
+#[test]
+fn a_dry_run_and_a_version_have_elbenchos_words() {
+    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let dry = elbencho.table("-w -r --dryrun -t 2 -s 4m -b 64k f");
+    assert!(dry.starts_with("Phase: WRITE\n* Entries per thread: 1 | 0 K | 0 M\n"), "{dry}");
+    assert!(dry.contains("Phase: READ\n") && dry.contains("* Bytes total:        4194304 | 4 MiB"));
+    assert!(!Path::new(&elbencho.path("f")).exists(), "nothing is made");
+    let version = elbencho.table("--version");
+    assert!(version.starts_with("elbencho\n * Version: 3.1-10\n * Net protocol version: 3.1.3\n"));
 }

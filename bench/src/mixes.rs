@@ -93,6 +93,13 @@ pub struct Difference {
     pub candor: String,
 }
 
+impl Difference {
+    /// True if the fact is an exit code.
+    pub fn is_of_exits(&self) -> bool {
+        self.fact.ends_with(" exit")
+    }
+}
+
 /// Command lines of one tool.
 pub trait Dialect {
     /// Name by which programs are called.
@@ -154,7 +161,7 @@ pub fn main<D: Dialect>() -> ExitCode {
     let mut known: BTreeMap<&'static str, Vec<u64>> = BTreeMap::new();
     for seed in args.seeds.clone() {
         let mix = D::draw(&mut Dice::new(seed));
-        let ruling = compared::<D>(&args, seed, &mix);
+        let (ruling, said) = compared::<D>(&args, seed, &mix);
         let name = match &ruling {
             Ruling::Same => "same",
             Ruling::BothRefused => "both refused",
@@ -163,7 +170,7 @@ pub fn main<D: Dialect>() -> ExitCode {
         };
         *counts.entry(name).or_default() += 1;
         match ruling {
-            Ruling::Differs(differences) => report::<D>(seed, &mix, &differences),
+            Ruling::Differs(differences) => report::<D>(seed, &mix, &differences, &said),
             Ruling::Known(reasons) => {
                 reasons.into_iter().for_each(|reason| known.entry(reason).or_default().push(seed));
             }
@@ -180,7 +187,7 @@ pub fn main<D: Dialect>() -> ExitCode {
     ExitCode::from(u8::from(counts.contains_key("differs")))
 }
 
-fn report<D: Dialect>(seed: u64, mix: &Mix, differences: &[Difference]) {
+fn report<D: Dialect>(seed: u64, mix: &Mix, differences: &[Difference], said: &[String; 2]) {
     println!("seed {seed}:");
     for words in &mix.runs {
         println!("  {} {}", D::TOOL, words.join(" "));
@@ -188,20 +195,24 @@ fn report<D: Dialect>(seed: u64, mix: &Mix, differences: &[Difference]) {
     for Difference { fact, real, candor } in differences {
         println!("    {fact}: real `{real}`, candor `{candor}`");
     }
+    for (name, said) in ["real", "candor"].iter().zip(said) {
+        said.lines().for_each(|line| println!("    {name} said: {line}"));
+    }
     println!();
 }
 
-fn compared<D: Dialect>(args: &Args, seed: u64, mix: &Mix) -> Ruling {
+/// The ruling, and what each program said before it failed.
+fn compared<D: Dialect>(args: &Args, seed: u64, mix: &Mix) -> (Ruling, [String; 2]) {
     let run = |program: &Path, side: &str| {
         let folder = args.folder.join(format!("{seed}-{side}"));
-        let facts = facts_of::<D>(program, &folder, mix);
+        let found = facts_of::<D>(program, &folder, mix);
         if !args.keeps {
             fs::remove_dir_all(&folder).expect("a folder of this run can be removed");
         }
-        facts
+        found
     };
     let (real, candor) = (run(&args.real, "real"), run(&args.candor, "candor"));
-    ruled::<D>(mix, &real, &candor)
+    (ruled::<D>(mix, &real.0, &candor.0), [real.1, candor.1])
 }
 
 fn ruled<D: Dialect>(mix: &Mix, real: &Facts, candor: &Facts) -> Ruling {
@@ -212,17 +223,21 @@ fn ruled<D: Dialect>(mix: &Mix, real: &Facts, candor: &Facts) -> Ruling {
         real: of(real, name),
         candor: of(candor, name),
     });
-    let differences: Vec<_> = all.filter(|found| found.real != found.candor).collect();
+    let mut differences: Vec<_> = all.filter(|found| found.real != found.candor).collect();
+    if differences.iter().any(Difference::is_of_exits) {
+        // Everything after the exit differs, too.
+        differences.retain(Difference::is_of_exits);
+    }
     if differences.is_empty() {
-        let refused = real.get("1 exit").is_some_and(|code| code != "0");
+        let refused = real.iter().any(|(name, code)| name.ends_with(" exit") && code != "0");
         return if refused { Ruling::BothRefused } else { Ruling::Same };
     }
     let reasons: Option<BTreeSet<_>> = differences.iter().map(|d| D::known(mix, d)).collect();
     reasons.map_or(Ruling::Differs(differences), Ruling::Known)
 }
 
-/// Runs the commands of a mix in a new folder, and gives all facts.
-fn facts_of<D: Dialect>(program: &Path, folder: &Path, mix: &Mix) -> Facts {
+/// Runs the commands of a mix in a new folder; all facts, and the complaint of a command that fails.
+fn facts_of<D: Dialect>(program: &Path, folder: &Path, mix: &Mix) -> (Facts, String) {
     fs::create_dir_all(folder).expect("a folder can be made");
     for made in &mix.made {
         let done = match made {
@@ -237,7 +252,12 @@ fn facts_of<D: Dialect>(program: &Path, folder: &Path, mix: &Mix) -> Facts {
         command.args(words).current_dir(folder).env("HOME", folder).env("CANDOR_HISTORY", "off");
         let ran = run(&mut command, folder);
         let code = ran.code.map_or("none".to_owned(), |code| code.to_string());
+        let failed = code != "0";
         facts.insert(format!("{number} exit"), code);
+        if failed {
+            // Programs stop at an error in different states.
+            return (facts, ran.stderr);
+        }
         let of_run = D::facts(&ran, folder);
         facts.extend(of_run.into_iter().map(|(name, value)| (format!("{number} {name}"), value)));
     }
@@ -246,7 +266,7 @@ fn facts_of<D: Dialect>(program: &Path, folder: &Path, mix: &Mix) -> Facts {
             facts.insert(format!("file {name}"), described(folder, name, found, mix));
         }
     });
-    facts
+    (facts, String::new())
 }
 
 fn described(folder: &Path, name: &str, found: &fs::Metadata, mix: &Mix) -> String {
@@ -347,14 +367,14 @@ mod tests {
     #[test]
     fn exit_codes_output_and_files_are_facts() {
         let folder = std::env::temp_dir().join(format!("candor-mixes-{}", std::process::id()));
-        let script = "echo hi; printf abc > d/f; printf x > log; exit 3";
+        let script = "echo hi; printf abc > d/f; printf x > log";
         let made = vec![Made::Folder("d".into())];
         let runs = vec![vec!["-c".to_owned(), script.to_owned()]];
         let mix = Mix { made, runs, compares_bytes: true };
-        let facts = facts_of::<Echo>(Path::new("/bin/sh"), &folder, &mix);
+        let (facts, _) = facts_of::<Echo>(Path::new("/bin/sh"), &folder, &mix);
         fs::remove_dir_all(&folder).expect("the folder can be removed");
         let of = |name: &str| facts.get(name).map(String::as_str);
-        assert_eq!(of("1 exit"), Some("3"));
+        assert_eq!(of("1 exit"), Some("0"));
         assert_eq!(of("1 said"), Some("hi\n"));
         assert_eq!(of("file d"), Some("folder"));
         let hash = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

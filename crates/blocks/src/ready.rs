@@ -434,6 +434,7 @@ impl ReadyBlocks {
                 mix(self.plan_seed, SEGMENTS),
             ),
             wraps: self.stop.time.is_some() && self.stop.passes.is_none(),
+            rank: self.ranks.rank(rank),
             trace: self.cursor(rank),
         })
     }

@@ -134,9 +134,13 @@ impl<'a> Task<'a> {
 
     /// Ranks of the workers of a job on this host.
     pub fn ranks(&self, job: &Job) -> Ranks {
-        match job.only_on {
+        let ranks = match job.only_on {
             Some(_) => HostIndex::ALONE.ranks(job.workers),
             None => self.host.ranks(job.workers),
+        };
+        match job.part {
+            Some(part) => Ranks { first_rank: part.first, ranks: part.of, ..ranks },
+            None => ranks,
         }
     }
 

@@ -53,6 +53,8 @@ pub struct Calls {
     copier: Option<Copier>,
     /// True where the other name is a whole path in another tree.
     moves_over: bool,
+    /// True where names that exist or are missing already are no error of `mkdir` or a removal.
+    idempotent: bool,
 }
 
 /// How files are mapped.
@@ -116,6 +118,7 @@ impl Calls {
             maps: (entries.engine == Some(EntriesEngine::Mmap)).then(maps),
             lock: entries.lock,
             copier: entries.has(Step::Copy).then(|| Copier::new(entries.size_max(), direct)),
+            idempotent: entries.idempotent,
             moves_over: entries.take.as_ref().is_some_and(|take| take.to.is_some()),
         }
     }
@@ -123,6 +126,17 @@ impl Calls {
     /// Flags by which a file is made.
     pub fn creating(flags: libc::c_int) -> libc::c_int {
         flags & !libc::O_ACCMODE | libc::O_RDWR | libc::O_CREAT
+    }
+
+    /// Outcome of a step on a name, with regard to what was there already.
+    pub fn settled(&self, step: Step, outcome: Outcome) -> Outcome {
+        let Outcome::Failed(failure) = outcome else { return outcome };
+        let is_done = match step {
+            Step::Mkdir => failure.errno() == libc::EEXIST,
+            Step::Unlink | Step::Rmdir => failure.errno() == libc::ENOENT,
+            _ => false,
+        };
+        if self.idempotent && is_done { Outcome::Done(0) } else { outcome }
     }
 
     /// Closes what another item left open where this one is now.
@@ -391,6 +405,6 @@ impl Call for Calls {
                 Step::Symlink => libc::symlinkat(whole, at, other),
             }
         };
-        Outcome::of_call(returned as isize)
+        self.settled(step, Outcome::of_call(returned as isize))
     }
 }

@@ -319,6 +319,7 @@ impl Checks {
                 expected: wrong.blocks.expected,
                 found: wrong.blocks.found,
                 sectors: wrong.blocks.sectors,
+                wrong_byte: wrong.blocks.byte,
                 last_use: self.generations().and_then(|of| of.last_use(&part)),
             });
             checked.goes_on &= self.goes_on_after(&part, generation);

@@ -369,7 +369,8 @@ fn places(
     let known = plan.targets_by_name();
     let targets = job.targets.iter().filter_map(|name| known.get(name.as_str()));
     if entries.over.is_of_targets() {
-        return Ok(Places::of_targets(Names::of(targets.copied()), ranks));
+        let names = Names::of(targets.copied());
+        return Ok(Places::of_targets(names, entries.division, ranks));
     }
     if let Some((target, listing)) =
         targets.clone().find_map(|target| Some((target, target.listing.as_ref()?)))

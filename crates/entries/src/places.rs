@@ -109,8 +109,8 @@ impl TreeThings {
 
 impl Places {
     /// Names of targets.
-    pub fn of_targets(names: Names, ranks: Ranks) -> Places {
-        let (rank_shift, division) = (0, Division::Own);
+    pub fn of_targets(names: Names, division: Division, ranks: Ranks) -> Places {
+        let rank_shift = 0;
         Places {
             origin: Origin::Targets(names),
             ranks,
@@ -209,6 +209,7 @@ impl Places {
     pub fn count(&self, worker: u32) -> u64 {
         let (rank, ranks) = (self.rank(worker), self.ranks.ranks.max(1));
         match &self.origin {
+            Origin::Targets(names) if self.division == Division::Every => names.count() as u64,
             Origin::Targets(names) => (names.count() as u64).saturating_sub(rank).div_ceil(ranks),
             Origin::Tree(tree) => {
                 let is_first = self.ranks.rank(worker) == 0;
@@ -221,6 +222,10 @@ impl Places {
     /// Handle of a worker's name.
     pub fn handle(&self, worker: u32, nth: u64) -> u32 {
         let handle = match &self.origin {
+            // Workers begin at different names.
+            Origin::Targets(names) if self.division == Division::Every => {
+                (self.rank(worker) + nth) % (names.count() as u64).max(1)
+            }
             Origin::Targets(_) => self.rank(worker) + nth * self.ranks.ranks.max(1),
             _ if self.whole => nth,
             Origin::Tree(_) | Origin::List(_) => u64::from(worker) * self.most + nth,

@@ -171,7 +171,8 @@ impl RingCalls {
         match (Outcome::of_kernel(result.into()), step) {
             (Outcome::Done(count), Some(Step::Read | Step::Write)) => Outcome::Done(count),
             (Outcome::Done(_), _) => Outcome::Done(0),
-            (failed, _) => failed,
+            (failed, Some(step)) => self.calls.settled(step, failed),
+            (failed, None) => failed,
         }
     }
 

@@ -30,6 +30,10 @@ pub use crate::zones::{ZoneReset, Zones};
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
     pub mix: Mix,
+    /// The number of an operation decides its direction: of each hundred of a worker the first
+    /// ones read, then some write, the rest trims; the count begins at the worker's rank.
+    #[serde(skip_serializing_if = "is_false")]
+    pub mix_by_number: bool,
     /// Operations come in pairs of the two directions of the mix, which are half and half: both at
     /// the same place, a trim before a read before a write.
     pub pairs: bool,
@@ -121,6 +125,7 @@ impl Default for Blocks {
     fn default() -> Self {
         Blocks {
             mix: Mix::READ,
+            mix_by_number: false,
             pairs: false,
             access: Access::Sequential,
             position: Position::default(),

@@ -47,6 +47,10 @@ pub struct Entries {
     /// and a new one enters: as often as it has items, or as `first` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
+    /// `mkdir` of a directory that exists succeeds, and so does `unlink` or `rmdir` of a missing
+    /// name: each of these operations counts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub idempotent: bool,
     /// Roots of trees are among the directories that are made and removed, instead of being made
     /// before the work and removed after it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -141,6 +145,7 @@ impl Default for Entries {
             division: Division::Own,
             first: None,
             as_reached: false,
+            idempotent: false,
             window: None,
             with_roots: false,
             rename_chain: false,
@@ -402,6 +407,10 @@ impl Entries {
                 totals.items.saturating_mul(ranks)
             }
             (Over::Items, Some(totals)) => totals.items,
+            (Over::Directories, Some(_)) if self.division == Division::Every => {
+                let all = target.tree.as_ref().map_or(0, |tree| tree.part(0, 1).directories());
+                all.saturating_mul(ranks)
+            }
             // Roots are made before the work and removed after it.
             (Over::Directories, Some(totals))
                 if self.makes_or_removes_directories() && !self.with_roots =>
@@ -410,6 +419,7 @@ impl Entries {
             }
             (Over::Directories, Some(totals)) => totals.directories,
             (over, None) if !over.is_of_targets() => return None,
+            _ if self.division == Division::Every => target.files_named().saturating_mul(ranks),
             _ => target.files_named(),
         })
     }

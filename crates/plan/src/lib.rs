@@ -54,8 +54,8 @@ pub use listing::{List, ListError, Listing};
 pub use measure::{LogPlan, Measure, OperationsLog};
 pub use memory::{Memory, MemoryAccess};
 pub use model::{
-    Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, RampAmount, Sharing,
-    Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
+    Hook, Hooks, Job, OnDone, OnFailure, PLAN_VERSION, Phase, Placement, Plan, RampAmount,
+    RankPart, Sharing, Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
 };
 pub use nearest::nearest;
 pub use problem::{PathStep, PlanPath, Problem, Severity, Source};

@@ -74,4 +74,8 @@ pub struct OperationsLog {
     /// Lines are written under a lock (`flock`), for files that other processes write to as well.
     #[serde(default)]
     pub lock: bool,
+    /// Lines name system calls (`openat`, `pwrite`), and have no key beyond time, worker, call,
+    /// file, place and outcome.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub calls: bool,
 }

@@ -69,8 +69,11 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Workers of a job on all hosts.
+    /// Ranks that divide the data of a job: its workers on all hosts, or those of its part.
     pub fn ranks(&self, job: &Job) -> u64 {
+        if let Some(part) = job.part {
+            return part.of;
+        }
         let is_on_one = job.only_on.is_some() || self.hosts_apart;
         let hosts = if is_on_one { 1 } else { self.hosts.max(1) };
         u64::from(job.workers) * u64::from(hosts)
@@ -409,6 +412,9 @@ pub struct Job {
     /// Of several hosts only that one, by its number from 0, has its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_on: Option<u32>,
+    /// Its workers are some of the ranks that divide the data, and other jobs have the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<RankPart>,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.
     #[serde(default)]
     pub background: bool,
@@ -426,6 +432,16 @@ pub struct Job {
     pub stop: Option<Stop>,
     /// Work of each of its workers.
     pub work: Work,
+}
+
+/// Ranks of a job's workers among those that divide the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RankPart {
+    /// Rank of the job's first worker.
+    pub first: u64,
+    /// Number of ranks.
+    pub of: u64,
 }
 
 impl Job {
@@ -474,6 +490,7 @@ impl Default for Job {
             after: Vec::new(),
             prepare_only: false,
             only_on: None,
+            part: None,
             background: false,
             on_done: OnDone::GoOn,
             hooks: Hooks::default(),

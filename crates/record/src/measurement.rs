@@ -24,7 +24,7 @@ pub use per_target::{TargetOp, TargetStats};
 pub use stages::{StageSpan, Stages, WearOut};
 pub use verification::{
     BadSector, BlockIdentity, FinishedWrite, JournalStats, LastUse, LastWrites, MISMATCHES_KEPT,
-    Mismatch, MismatchKind, SeenBy, VerifyStats,
+    Mismatch, MismatchKind, SeenBy, VerifyStats, WrongByte,
 };
 
 /// Work of the workers of one job in one phase, merged over them.

@@ -12,7 +12,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread::{self, JoinHandle};
 
 use candor_engine::{LoggedOperation, LoggedOperations};
-use candor_plan::{Job, OperationsLog, Phase, Plan};
+use candor_plan::blocks::Engine;
+use candor_plan::entries::EntriesEngine;
+use candor_plan::{Blocks, Entries, Job, OperationsLog, Phase, Plan};
 use candor_record::{IoFailure, Note};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -28,9 +30,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 #[derive(Serialize)]
 struct Line<'a> {
     date: &'a str,
-    elapsed_ns: u64,
-    phase: &'a str,
-    job: &'a str,
+    #[serde(flatten)]
+    of_run: Option<OfRun<'a>>,
     worker_rank: u64,
     op_name: &'a str,
     entry_name: &'a str,
@@ -38,6 +39,54 @@ struct Line<'a> {
     length: u64,
     is_finished: bool,
     is_error: bool,
+}
+
+/// Keys that elbencho's log does not have.
+#[derive(Serialize)]
+struct OfRun<'a> {
+    elapsed_ns: u64,
+    phase: &'a str,
+    job: &'a str,
+}
+
+/// Words for the operations of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Words {
+    /// Those of plans.
+    Steps,
+    /// Those of system calls.
+    Calls,
+    /// Those of system calls, of which reads and writes are asynchronous.
+    AioCalls,
+}
+
+impl Words {
+    fn of(job: &Job, log: &OperationsLog) -> Words {
+        let engine = |blocks: &Blocks| matches!(blocks.engine, Engine::Libaio(_));
+        let of_names = |entries: &Entries| entries.engine == Some(EntriesEngine::Libaio);
+        let is_aio = job.blocks().is_some_and(engine) || job.entries().is_some_and(of_names);
+        match (log.calls, is_aio) {
+            (false, _) => Words::Steps,
+            (true, false) => Words::Calls,
+            (true, true) => Words::AioCalls,
+        }
+    }
+}
+
+/// System call by which an operation is issued.
+fn call_of(operation: &str, words: Words) -> &str {
+    match operation {
+        _ if words == Words::Steps => operation,
+        "read" | "read_back" if words == Words::AioCalls => "aioread",
+        "write" if words == Words::AioCalls => "aiowrite",
+        "create" | "open" => "openat",
+        "read" | "read_back" => "pread",
+        "write" => "pwrite",
+        "mkdir" => "mkdirat",
+        "unlink" | "rmdir" => "unlinkat",
+        "stat" => "fstatat",
+        other => other,
+    }
 }
 
 /// The notes about jobs whose operations are logged.
@@ -93,7 +142,7 @@ impl OperationsWriter {
                 }
             };
             writing.files[at].lock |= log.lock;
-            writing.of_jobs.insert(job.name.clone(), at);
+            writing.of_jobs.insert(job.name.clone(), (at, Words::of(job, log)));
         }
         if writing.files.is_empty() {
             return Ok(None);
@@ -156,8 +205,8 @@ impl OperationsWriter {
 struct Writing {
     phase: String,
     files: Vec<LogFile>,
-    /// Index of each job's file.
-    of_jobs: HashMap<String, usize>,
+    /// Index of each job's file, and words for its operations.
+    of_jobs: HashMap<String, (usize, Words)>,
     /// Operations of each job that found no room.
     lost: HashMap<String, u64>,
     date: Date,
@@ -170,7 +219,7 @@ impl Writing {
             self.add(batch);
         }
         let mut failed = Vec::new();
-        for (job, at) in &self.of_jobs {
+        for (job, (at, _)) in &self.of_jobs {
             let LogFile { path, failed: error, .. } = &mut self.files[*at];
             let lost = self.lost.get(job).copied().unwrap_or(0);
             let said = |what: String| format!("the log of operations {}: {what}", path.display());
@@ -186,12 +235,12 @@ impl Writing {
 
     fn add(&mut self, batch: LoggedOperations) {
         let job = batch.job().to_owned();
-        let Some(at) = self.of_jobs.get(&job).copied() else { return };
+        let Some((at, words)) = self.of_jobs.get(&job).copied() else { return };
         self.lost.insert(job.clone(), batch.lost());
         let Writing { phase, files, date, .. } = self;
         let file = &mut files[at];
         batch.for_each(|operation| {
-            file.add(&line(operation, (phase, &job), date));
+            file.add(&line(operation, (phase, &job), date, words));
         });
         file.write();
     }
@@ -201,14 +250,14 @@ fn line<'a>(
     operation: &LoggedOperation<'a>,
     (phase, job): (&'a str, &'a str),
     date: &'a mut Date,
+    words: Words,
 ) -> Line<'a> {
+    let of_run = OfRun { elapsed_ns: operation.elapsed_ns, phase, job };
     Line {
         date: date.of(operation.unix_ns),
-        elapsed_ns: operation.elapsed_ns,
-        phase,
-        job,
+        of_run: (words == Words::Steps).then_some(of_run),
         worker_rank: operation.rank,
-        op_name: operation.op,
+        op_name: call_of(operation.op, words),
         entry_name: operation.path,
         offset: operation.offset,
         length: operation.length,
@@ -303,11 +352,27 @@ mod tests {
     }
 
     #[test]
+    fn operations_have_the_words_of_their_log() {
+        let log = OperationsLog { calls: true, ..OperationsLog::default() };
+        let job = |blocks: Blocks| Job { work: blocks.into(), ..Job::default() };
+        let aio = job(Blocks { engine: Engine::LIBAIO, ..Blocks::default() });
+        let of = |job: &Job, log: &OperationsLog| {
+            let words = Words::of(job, log);
+            ["create", "write", "read_back", "rmdir", "syncfs"].map(|op| call_of(op, words))
+        };
+        let plain = job(Blocks { engine: Engine::Psync, ..Blocks::default() });
+        assert_eq!(of(&plain, &log), ["openat", "pwrite", "pread", "unlinkat", "syncfs"]);
+        assert_eq!(of(&aio, &log)[1..3], ["aiowrite", "aioread"]);
+        let steps = OperationsLog::default();
+        assert_eq!(of(&aio, &steps), ["create", "write", "read_back", "rmdir", "syncfs"]);
+    }
+
+    #[test]
     fn one_file_of_several_jobs_is_opened_once_and_a_device_is_none() {
         let dir = tempfile::tempdir().expect("a scratch directory");
         let log = |name: &str, lock| {
             let file = dir.path().join(name);
-            let operations_log = Some(OperationsLog { file, lock });
+            let operations_log = Some(OperationsLog { file, lock, calls: lock });
             Job { name: format!("{name} {lock}"), operations_log, ..Job::default() }
         };
         let phase = |jobs| Phase { jobs, ..Phase::default() };

@@ -79,6 +79,8 @@ pub struct Stream {
     mix: Mix,
     /// The only direction, or the next one of a schedule.
     direction: Option<Direction>,
+    /// Number of the next operation, where that decides its direction.
+    number: Option<u64>,
     /// Both directions of a pair, in order.
     pair: Option<(Direction, Direction)>,
     second: Option<Second>,
@@ -157,6 +159,8 @@ pub struct Parts<'p> {
     /// True where a direction that has used up the only file starts over by itself, and no pass
     /// ends.
     pub wraps: bool,
+    /// Rank of the worker.
+    pub rank: u64,
     /// Trace; where there is one, it decides everything else.
     pub trace: Option<TraceCursor>,
 }
@@ -172,6 +176,7 @@ impl Stream {
             random: parts.random,
             mix: blocks.mix,
             direction: only_direction(blocks.mix),
+            number: blocks.mix_by_number.then_some(parts.rank % 100),
             pair: blocks.pairs.then(|| pair(blocks.mix)).flatten(),
             second: None,
             any_random_percent: blocks.random_percent.iter().any(|(_, percent)| *percent > 0),
@@ -410,7 +415,14 @@ impl Stream {
     }
 
     fn pick_direction(&mut self) -> Direction {
-        let draw = self.random.below(100) as u8;
+        let draw = match &mut self.number {
+            Some(number) => {
+                let place = *number;
+                *number = (place + 1) % 100;
+                place as u8
+            }
+            None => self.random.below(100) as u8,
+        };
         if draw < self.mix.read {
             Direction::Read
         } else if draw < self.mix.read.saturating_add(self.mix.write) {

@@ -24,7 +24,7 @@ pub(super) fn stream(blocks: &Blocks, sizes: &[u64], rank: Seat, wraps: bool) ->
     let seed = 7 + rank.seat;
     let offsets = Offsets::new(blocks, &shapes, 0..sizes.len() as u32, rank, seed, 0);
     let random = Random::new(7, rank.seat);
-    Stream::new(Parts { blocks, random, seed, offsets, wraps, trace: None })
+    Stream::new(Parts { blocks, random, seed, offsets, wraps, rank: 0, trace: None })
 }
 
 fn offsets(blocks: &Blocks, size: u64, rank: Seat, ops: u64) -> Vec<u64> {

@@ -16,6 +16,7 @@ use std::path::Path;
 use candor_dialects::elbencho::options::{
     self, HelpPart, Instead, Options, Phases, Reading, TABLE,
 };
+use candor_dialects::elbencho::output;
 use candor_dialects::elbencho::plan;
 use clap::{Arg, Command};
 
@@ -101,6 +102,7 @@ fn scanned(directory: &Path, file: &Path) -> u8 {
 /// where there is nothing else to do.
 fn scan(options: &Options) -> Option<u8> {
     let directory = options.list.tree_scan.as_ref()?;
+    let directory = directory.strip_prefix("file://").unwrap_or(directory);
     let Some(file) = &options.list.tree_file else {
         COMPLAINTS.sentence("--treescan needs a file for its list; name one with --treefile");
         return Some(WRONG);
@@ -113,8 +115,13 @@ fn scan(options: &Options) -> Option<u8> {
 fn version() -> String {
     let version = env!("CARGO_PKG_VERSION");
     format!(
-        "elbencho (candor {version}), with the options of elbencho 3.1\n\
-         Features: libaio mmap\nNot included: S3 CUDA cuFile HDFS network\n"
+        "elbencho\n * Version: {}\n * Net protocol version: {}\n * Program: candor {version}\n \
+         * Included optional build features: corebind libaio libnuma syncfs syscallh \
+         threadname \n \
+         * Excluded optional build features: althttpsvc backtrace cuda cufile/gds hdfs mimalloc \
+         s3 s3crt \n",
+        output::VERSION,
+        output::PROTOCOL
     )
 }
 
@@ -142,8 +149,9 @@ fn benchmark(reading: &Reading) -> u8 {
     };
     match lowered {
         Ok(lowered) if lowered.setup.asked.run.dry_run => {
-            commands::printed(&plan::totals(&lowered.setup))
+            commands::printed(&plan::totals(&lowered))
         }
+        Ok(lowered) if lowered.phases.is_empty() => commands::printed(output::HEADER),
         Ok(lowered) => run::main(reading, &lowered),
         Err(errors) => {
             COMPLAINTS.diagnostics(&errors, &reading.texts);

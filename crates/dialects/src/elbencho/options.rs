@@ -314,6 +314,13 @@ pub struct IoOptions {
     pub write_limit_bytes_per_s: u64,
 }
 
+impl IoOptions {
+    /// I/Os in flight of each worker: each waits for its lock, if there is one.
+    pub fn in_flight(&self) -> u32 {
+        if self.lock == FileLock::None { self.depth } else { 1 }
+    }
+}
+
 impl Default for IoOptions {
     fn default() -> Self {
         IoOptions {
@@ -389,10 +396,10 @@ impl Default for DataOptions {
 /// Reads beside writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MixOptions {
-    /// Share of blocks of the write phase that are read, in percent.
-    pub read_percent: u8,
-    /// Workers that read in the write phase.
-    pub read_threads: u32,
+    /// Share of blocks of the write phase that are read, in percent; 0 is a mix, too.
+    pub read_percent: Option<u8>,
+    /// Workers that read in the write phase; 0 is a mix, too.
+    pub read_threads: Option<u32>,
     /// Share of bytes that those workers read, in percent; 0 leaves it open.
     pub read_threads_percent: u8,
 }

@@ -30,6 +30,12 @@ pub use text::HEADER;
 /// Version of elbencho whose words and forms are spoken.
 pub const VERSION: &str = "3.1-10";
 
+/// Version of the protocol of its services.
+pub const PROTOCOL: &str = "3.1.3";
+
+/// Bytes in a MiB.
+const MIB: f64 = 1_048_576.0;
+
 /// The result of one phase.
 pub struct PhaseResult<'a> {
     setup: &'a Setup,
@@ -41,6 +47,17 @@ impl<'a> PhaseResult<'a> {
     /// The result of a phase as it was recorded.
     pub fn of(setup: &'a Setup, phase: &'a BenchPhase, record: &PhaseRecord) -> PhaseResult<'a> {
         PhaseResult { setup, phase, figures: Figures::of(setup, phase, record) }
+    }
+
+    /// Lines above the first table of a results file: date, label and command line.
+    pub fn head(setup: &Setup, now: &Moment) -> String {
+        let label = match setup.asked.run.label.as_str() {
+            "" => String::new(),
+            label => format!("LABEL: {label}\n"),
+        };
+        let words = setup.asked.command.iter().map(|word| format!("\"{word}\" "));
+        let date = now.at.to_zoned(now.zone.clone()).strftime("%Y-%m-%dT%H:%M:%S%z");
+        format!("ISO DATE: {date}\n{label}COMMAND LINE: {}\n\n{HEADER}", words.collect::<String>())
     }
 
     /// Rows of the table, and the line below them.
@@ -91,6 +108,11 @@ impl Moment {
     /// Date and time with the zone: `2026-11-23T11:18:30.170-0500`.
     fn iso(&self) -> String {
         self.date(self.at)
+    }
+
+    /// The start of a phase, or this moment where that is not known.
+    fn start(&self, figures: &Figures) -> String {
+        figures.start_unix_ms.map_or_else(|| self.iso(), |ms| self.iso_of(ms))
     }
 
     /// The same of another moment, in ms since 1970.

@@ -6,8 +6,6 @@ mod phases;
 mod place;
 mod tree;
 
-pub use tree::operations_per_file;
-
 use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work};
 use candor_record::Note;
 
@@ -74,38 +72,64 @@ fn rotate(setup: &Setup, phases: &mut [Phase]) {
     }
 }
 
-/// The totals that a benchmark would reach, for a dry run.
-pub fn totals(setup: &Setup) -> String {
-    let (threads, tree) = (setup.asked.threads_of_all(), &setup.asked.tree);
-    let data_sets = setup.asked.hosts.data_sets();
-    let mut text = String::new();
-    let mut line = |what: &str, each: u64, all: u64| {
-        text.push_str(&format!("{what} per thread: {each}; all threads: {all}\n"));
+/// Entries and bytes that each phase would reach, for a dry run.
+pub fn totals(lowered: &Lowered) -> String {
+    let Lowered { setup, phases, .. } = lowered;
+    let (unit, units) = match setup.asked.hosts.list.len() {
+        0 => ("thread", setup.asked.threads_of_all()),
+        hosts => ("service", hosts as u64),
     };
-    if let Some(listed) = &setup.listed {
-        for (what, all) in
-            [("Directories", listed.dirs), ("Files", listed.files), ("Bytes", listed.bytes)]
-        {
-            line(what, all * data_sets / threads, all * data_sets);
+    let mut text = String::new();
+    // The order is elbencho's.
+    let order = [
+        PhaseKind::MakeDirs,
+        PhaseKind::RemoveDirs,
+        PhaseKind::Write,
+        PhaseKind::Read,
+        PhaseKind::RemoveFiles,
+        PhaseKind::Stat,
+    ];
+    let of = |kind| phases.iter().find(move |phase| phase.kind == kind);
+    for phase in order.into_iter().filter_map(of) {
+        let (entries, bytes) = each(setup, phase.kind);
+        // Of several hosts, each has the work of all its workers.
+        let workers = if unit == "thread" { 1 } else { u64::from(setup.asked.run.threads) };
+        let (entries, bytes) = (entries.saturating_mul(workers), bytes.saturating_mul(workers));
+        text += &format!("Phase: {}\n", phase.name);
+        let line = |name: &str, count: u64, [large, larger]: [(&str, u64); 2]| {
+            let of = |(unit, size): (&str, u64)| format!("{} {unit}", count / size);
+            format!("* {name:<19} {count} | {} | {}\n", of(large), of(larger))
+        };
+        let thousands = [("K", 1000), ("M", 1_000_000)];
+        text += &line(&format!("Entries per {unit}:"), entries, thousands);
+        text += &line("Entries total:", entries.saturating_mul(units), thousands);
+        if matches!(phase.kind, PhaseKind::Write | PhaseKind::Read) {
+            let binary = [("MiB", 1 << 20), ("GiB", 1 << 30)];
+            text += &line(&format!("Bytes per {unit}:"), bytes, binary);
+            text += &line("Bytes total:", bytes.saturating_mul(units), binary);
         }
-        return text;
     }
-    if setup.path_kind == PathKind::Directory {
-        let files = tree.dirs.max(1).saturating_mul(tree.files);
-        let all_dirs = if tree.dir_sharing { data_sets } else { threads };
-        line("Directories", tree.dirs, tree.dirs.saturating_mul(all_dirs));
-        line("Files", files, files.saturating_mul(threads));
-        let bytes = files.saturating_mul(setup.file_bytes);
-        line("Bytes", bytes, bytes.saturating_mul(threads));
-        return text;
-    }
-    let whole = setup.bytes_in_all();
-    let bytes = if setup.asked.access.random { setup.random_bytes } else { whole };
-    let blocks = bytes.div_ceil(setup.block_bytes.max(1)) * data_sets;
-    let bytes = bytes * data_sets;
-    line("Blocks", blocks / threads, blocks);
-    line("Bytes", bytes / threads, bytes);
     text
+}
+
+/// Entries and bytes of each worker in a phase.
+fn each(setup: &Setup, kind: PhaseKind) -> (u64, u64) {
+    let (threads, tree) = (setup.asked.threads_of_data_set().max(1), &setup.asked.tree);
+    let of_dirs = matches!(kind, PhaseKind::MakeDirs | PhaseKind::RemoveDirs);
+    if setup.path_kind != PathKind::Directory {
+        let random = setup.asked.access.random;
+        let bytes = if random { setup.random_bytes } else { setup.bytes_in_all() };
+        return (setup.asked.paths.len() as u64, bytes / threads);
+    }
+    match &setup.listed {
+        Some(listed) if of_dirs => (listed.dirs / threads, 0),
+        Some(listed) => (listed.files / threads, listed.bytes / threads),
+        None if of_dirs => (tree.dirs, 0),
+        None => {
+            let files = tree.dirs.max(1).saturating_mul(tree.files);
+            (files, files.saturating_mul(setup.file_bytes))
+        }
+    }
 }
 
 fn pause(setup: &Setup) -> Nanos {
@@ -132,10 +156,11 @@ impl Context<'_> {
         };
         let mut phase = Phase { name: bench.name.clone(), jobs, ..Phase::default() };
         let asked = &self.setup.asked.output;
-        let log = asked
-            .operations_log
-            .as_ref()
-            .map(|file| OperationsLog { file: file.into(), lock: asked.operations_log_locked });
+        let log = asked.operations_log.as_ref().map(|file| OperationsLog {
+            file: file.into(),
+            lock: asked.operations_log_locked,
+            calls: true,
+        });
         for job in &mut phase.jobs {
             job.on_done = on_done;
             // Programs have no operations.

@@ -11,6 +11,9 @@ use crate::kit::{Diagnostics, Found, Scope};
 /// Smallest unit of direct I/O.
 const SECTOR: u64 = 512;
 
+/// Name of the job of workers that read in a phase of writes.
+pub const READERS: &str = "readers";
+
 /// Questions to the host.
 pub trait Host {
     /// Looks at a path. Nothing is opened.
@@ -92,12 +95,11 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Directories that all workers have in directories, those of ranks apart.
+    /// Directories that all workers make or remove, those of ranks apart: each worker does those
+    /// that all share.
     pub fn dirs(&self) -> u64 {
         let data_sets = self.asked.hosts.data_sets();
-        let owners =
-            if self.asked.tree.dir_sharing { data_sets } else { self.asked.threads_of_all() };
-        let of_shape = || self.asked.tree.dirs.saturating_mul(owners);
+        let of_shape = || self.asked.tree.dirs.saturating_mul(self.asked.threads_of_all());
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs * data_sets)
     }
 
@@ -177,21 +179,17 @@ impl Settling<'_> {
     }
 
     fn settle(&mut self, host: &dyn Host) {
-        let phases = self.setup.asked.phases;
-        if phases == Default::default() && !self.setup.asked.run.sync {
-            let phases = "write -w, -r, --stat, -d, -F or -D";
-            self.wrong("read", "no phase is asked for", phases);
-        }
         if self.setup.asked.paths.is_empty() {
             return self.wrong("path", "no path is given", "name a directory, files or a device");
         }
-        self.log();
         if let Some(found) = self.kinds(host) {
             self.phases_of_kind();
             self.list(host);
             self.sizes(&found);
             self.random();
             self.data();
+            self.mixes();
+            self.engine();
         }
     }
 
@@ -236,36 +234,24 @@ impl Settling<'_> {
     fn phases_of_kind(&mut self) {
         let kind = self.setup.path_kind;
         let word = kind.word();
-        let of_directories = [
-            "mkdirs",
-            "deldirs",
-            "dirsharing",
-            "dirstats",
-            "statinline",
-            "readinline",
-            "rankoffset",
-        ];
-        let of_files = ["randamount", "norandalign", "strided"];
-        for option in of_directories.iter().filter(|_| kind != PathKind::Directory) {
-            if self.is_set(option) {
-                let message = format!("--{option} is of directories, and the path is a {word}");
-                self.wrong(option, message, "name a directory that exists, or remove it");
+        let (refused, unused): (&[&str], &[&str]) = match kind {
+            PathKind::Directory => (&["strided"], &["randamount"]),
+            PathKind::File => {
+                let unused = &["dirsharing", "dirstats", "statinline", "rankoffset"];
+                (&["mkdirs", "deldirs", "stat"], unused)
             }
+            PathKind::BlockDevice => {
+                let unused = &["dirsharing", "dirstats", "statinline", "rankoffset", "trunc"];
+                (&["mkdirs", "deldirs", "stat", "delfiles"], unused)
+            }
+        };
+        for option in self.those_set(refused) {
+            let message = format!("--{option} does not apply to a path of the kind {word}");
+            self.wrong(option, message, "remove it, or name a path of another kind");
         }
-        for option in of_files.iter().filter(|_| kind == PathKind::Directory) {
-            if self.is_set(option) {
-                let message = format!("--{option} is of large files, and the path is a directory");
-                self.wrong(option, message, "name a file, or remove it");
-            }
-        }
-        if kind == PathKind::BlockDevice {
-            for option in ["delfiles", "stat", "trunc"] {
-                if !self.is_set(option) {
-                    continue;
-                }
-                let message = format!("--{option} is of files, and the path is a device");
-                self.wrong(option, message, "remove it");
-            }
+        for option in self.those_set(unused) {
+            let why = format!("it does not apply to a path of the kind {word}");
+            self.out.note(self.reading, option, "nothing", &why);
         }
     }
 
@@ -274,12 +260,9 @@ impl Settling<'_> {
         const OF_LISTS: [&str; 4] = ["sharesize", "treeroundup", "treerand", "treeroundrob"];
         let asked = self.setup.asked.list.clone();
         let Some(file) = asked.tree_file else {
-            for option in OF_LISTS {
-                if !self.is_set(option) {
-                    continue;
-                }
-                let message = format!("--{option} is of a list of files, and none is given");
-                self.out.wrong(self.reading, option, message, "name one with --treefile");
+            for option in self.those_set(&OF_LISTS) {
+                let why = "it needs a list of files, and --treefile names none";
+                self.out.note(self.reading, option, "nothing", why);
             }
             return;
         };
@@ -293,9 +276,11 @@ impl Settling<'_> {
         };
         let share = asked.share_bytes.filter(|bytes| *bytes > 0);
         let share = share.unwrap_or(self.setup.asked.access.block_bytes.saturating_mul(32));
+        // A file of that size is cut, too.
+        let above = share.saturating_sub(1);
         let mut listing = Listing {
             file: Some(file.into()),
-            share_above: Some(Bytes(share)),
+            share_above: Some(Bytes(above)),
             round_up: Bytes(asked.round_up_bytes),
             deal: if asked.round_robin { Deal::InTurn } else { Deal::ByBytes },
             shuffled: asked.shuffled,
@@ -305,9 +290,10 @@ impl Settling<'_> {
             Err(error) => return self.wrong("treefile", error.message, error.remedy),
         };
         let (dirs, files, bytes) = (list.directories(), list.files(), list.bytes());
-        let shared_files = list.files_above(share);
+        let shared_files = list.files_above(above);
         listing.share_above = listing.share_above.filter(|_| shared_files > 0);
-        if shared_files > 0 && self.setup.asked.io.truncate && self.setup.asked.phases.write {
+        let shared = shared_files > 0;
+        if shared && self.setup.asked.io.truncate && self.setup.asked.phases.write {
             let why = "a worker would empty what others wrote to their parts of large files";
             self.out.refuse(self.reading, "trunc", why);
         }
@@ -321,92 +307,119 @@ impl Settling<'_> {
         self.setup.listed = Some(Listed { listing, dirs, files, shared_files, bytes });
     }
 
+    /// Those of some options that were given with another value than their default.
+    fn those_set(&self, options: &[&'static str]) -> Vec<&'static str> {
+        options.iter().copied().filter(|option| self.is_set(option)).collect()
+    }
+
     /// True for an option that was given with another value than its default.
     fn is_set(&self, option: &str) -> bool {
         self.reading.given().get(option).is_some_and(|given| !given.is_default)
     }
 
+    /// Size of all files, which is that of the first one if none is given, and of the block.
     fn sizes(&mut self, found: &[Found]) {
         let Options { access, io, phases, .. } = self.setup.asked.clone();
-        let (mut block, is_tree) =
-            (access.block_bytes, self.setup.path_kind == PathKind::Directory);
-        let mut sizes = Vec::new();
+        let moves = phases.write || phases.read;
+        let is_tree = self.setup.path_kind == PathKind::Directory;
+        let listed = self.setup.listed.is_some();
+        let mut bytes = if listed { 0 } else { access.file_bytes.unwrap_or(0) };
+        if !is_tree {
+            let Some(size) = self.size_of_paths(bytes, found) else { return };
+            bytes = size;
+        }
+        let mut block = access.block_bytes;
+        if block == 0 && bytes > 0 && moves {
+            return self.wrong("block", "the block has 0 bytes", "give a block with -b");
+        }
+        if block > bytes && !listed {
+            block = bytes;
+        }
+        let whole_blocks = io.direct || access.random || access.strided;
+        if whole_blocks && moves && block > 0 && !bytes.is_multiple_of(block) {
+            let cut = bytes / block * block;
+            let did = format!("{cut} bytes of the file are used");
+            let why = "direct, random and strided access take whole blocks";
+            self.out.note(self.reading, "size", &did, why);
+            bytes = cut;
+        }
+        let checks = io.direct && bytes > 0 && moves && !io.no_alignment_check;
+        if checks && access.random && access.random_unaligned {
+            let (did, why) = ("offsets are multiples of the block", "direct I/O needs them to be");
+            self.out.note(self.reading, "norandalign", did, why);
+            self.setup.asked.access.random_unaligned = false;
+        }
+        if checks && !block.is_multiple_of(SECTOR) {
+            let message =
+                format!("direct I/O of blocks of {block} bytes is not aligned to {SECTOR}");
+            self.wrong("direct", message, "give a block in multiples of 512, or --nodiocheck");
+        }
+        (self.setup.file_bytes, self.setup.block_bytes) = (bytes, block);
+        if !is_tree {
+            self.setup.bytes_of_paths = vec![bytes; found.len()];
+            self.blocks_for_all(bytes, block);
+        }
+    }
+
+    /// The given size, or that of the first file or device; none where one of them is too small.
+    fn size_of_paths(&mut self, given: u64, found: &[Found]) -> Option<u64> {
+        let phases = self.setup.asked.phases;
+        let mut bytes = given;
         for (path, found) in self.setup.asked.paths.clone().iter().zip(found) {
             let there = match found {
                 Found::File(bytes) | Found::Device(bytes) => Some(*bytes),
                 _ => None,
             };
-            if there.is_none() && !is_tree && !phases.write {
+            if there.is_none() && !phases.write {
                 let message = format!("`{path}` does not exist, and no phase writes it");
-                return self.wrong("path", message, "name a file that exists, or add -w");
+                self.wrong("path", message, "name a file that exists, or add -w");
+                return None;
             }
-            let needs_bytes = !is_tree && (phases.write || phases.read);
-            let of_list = self.setup.listed.as_ref().map(|_| 0);
-            match of_list.or(access.file_bytes).or(there) {
-                Some(0) if needs_bytes => {
-                    let message = format!("`{path}` has no bytes to use");
-                    return self.wrong("size", message, "give a size with -s");
-                }
-                Some(bytes) => sizes.push(bytes),
-                None if needs_bytes => {
-                    let message = format!("`{path}` is to be made, and its size is not given");
-                    return self.wrong("size", message, "give a size with -s");
-                }
-                None => sizes.push(0),
+            let has = there.unwrap_or(0);
+            if bytes == 0 && has == 0 && (phases.write || phases.read) {
+                let message = format!("`{path}` has no bytes to use, and no size is given");
+                self.wrong("size", message, "give a size with -s");
+                return None;
             }
-            if let Found::Device(bytes) = found
-                && sizes.last().is_some_and(|asked| asked > bytes)
-            {
-                let message = format!("`{path}` has {bytes} bytes, less than are to be used");
-                return self.wrong("size", message, "give a smaller size, or none");
+            bytes = if bytes == 0 { has } else { bytes };
+            let grows = phases.write && !matches!(found, Found::Device(_));
+            if bytes > has && !grows {
+                let message = format!("`{path}` has {has} bytes, less than the {bytes} to use");
+                self.wrong("size", message, "give a smaller size, or none");
+                return None;
             }
         }
-        let least = sizes.iter().copied().filter(|bytes| *bytes > 0).min().unwrap_or(0);
-        if least > 0 && least < block {
-            block = least;
+        Some(bytes)
+    }
+
+    /// Each worker has a block of its own.
+    fn blocks_for_all(&mut self, bytes: u64, block: u64) {
+        let phases = self.setup.asked.phases;
+        let threads = self.setup.asked.threads_of_data_set();
+        let blocks = bytes.checked_div(block).unwrap_or(0);
+        let blocks = blocks + u64::from(block > 0 && !bytes.is_multiple_of(block));
+        let blocks = blocks.saturating_mul(self.setup.asked.paths.len() as u64);
+        if block > 0 && blocks < threads && (phases.write || phases.read) {
+            let message = format!("{threads} workers share {blocks} blocks of {block} bytes");
+            self.wrong("threads", message, "use fewer workers, larger files or smaller blocks");
         }
-        if block == 0 && least > 0 {
-            return self.wrong("block", "the block has 0 bytes", "give a block with -b");
-        }
-        let whole_blocks = io.direct || access.random || access.strided;
-        if whole_blocks && !is_tree && block > 0 {
-            for bytes in &mut sizes {
-                let cut = *bytes / block * block;
-                if cut != *bytes {
-                    let did = format!("{cut} bytes of the file are used");
-                    let why = "direct, random and strided access take whole blocks";
-                    self.out.note(self.reading, "size", &did, why);
-                    *bytes = cut;
-                }
-            }
-        }
-        let odd = [block, least].into_iter().any(|bytes| !bytes.is_multiple_of(SECTOR));
-        if io.direct && odd && !io.no_alignment_check {
-            let message = format!(
-                "direct I/O of blocks of {block} bytes in files of {least} bytes is not aligned to \
-                 {SECTOR}"
-            );
-            self.wrong("direct", message, "give sizes in multiples of 512, or --nodiocheck");
-        }
-        (self.setup.file_bytes, self.setup.block_bytes) = (sizes[0], block);
-        self.setup.bytes_of_paths = if is_tree { Vec::new() } else { sizes };
     }
 
     /// The amount at random offsets, in blocks of all workers of a data set.
     fn random(&mut self) {
         let threads = self.setup.asked.threads_of_data_set();
         let access = &self.setup.asked.access;
-        if !access.random {
+        if !access.random || self.setup.path_kind == PathKind::Directory {
             return;
         }
         let whole = self.setup.bytes_in_all();
-        let asked = access.random_bytes.unwrap_or(whole);
+        let asked = access.random_bytes.filter(|bytes| *bytes > 0).unwrap_or(whole);
         let turn = self.setup.block_bytes.saturating_mul(threads).max(1);
-        let cut = asked / turn * turn;
-        if cut == 0 && asked > 0 && self.setup.block_bytes > 0 {
+        if asked < turn && !self.setup.asked.run.infinite_loop {
             let message = format!("{asked} bytes are less than a block of each worker");
             return self.wrong("randamount", message, "give more, or use fewer workers");
         }
+        let cut = if access.random_unaligned { asked } else { asked / turn * turn };
         if cut != asked {
             let did = format!("{cut} bytes are read or written");
             let why = "the amount is a multiple of the block and the number of workers";
@@ -415,36 +428,34 @@ impl Settling<'_> {
         self.setup.random_bytes = cut;
     }
 
-    /// A share of bytes of the readers among the workers.
-    fn balance(&mut self) {
-        let asked = &self.setup.asked;
-        let (has_readers, repeats) = (asked.mix.read_threads > 0, asked.run.infinite_loop);
-        if !(has_readers && repeats) {
-            let message = "--rwmixthrpct balances readers that go on and on against the writers";
-            self.wrong("rwmixthrpct", message, "add --rwmixthr N and --infloop, or remove it");
-        }
-    }
-
-    fn log(&mut self) {
-        let asked = &self.setup.asked.output;
-        if asked.operations_log_locked && asked.operations_log.is_none() {
-            let message = "--opsloglock locks the file of --opslog, and none is given";
-            self.wrong("opsloglock", message, "add --opslog FILE, or remove it");
-        }
-    }
-
+    /// Content, its verification, and the order of offsets.
     fn data(&mut self) {
         let Options { access, data, phases, mix, io, .. } = self.setup.asked.clone();
         let verifies = data.verify_salt > 0;
+        if [access.random, access.strided, access.backward].into_iter().filter(|is| *is).count() > 1
+        {
+            let message = "random, strided and backward offsets exclude each other";
+            let option = if access.random { "rand" } else { "strided" };
+            self.wrong(option, message, "give one of them");
+        }
         if data.verify_direct && !(verifies && phases.write) {
             let message = "--verifydirect reads back what --verify has written";
             self.wrong("verifydirect", message, "add --verify and -w, or remove it");
+        }
+        let reads_back = [
+            ("verifydirect", data.verify_direct),
+            ("readinline", self.setup.asked.tree.read_inline),
+        ];
+        for (option, _) in reads_back.into_iter().filter(|(_, is)| *is && io.depth > 1) {
+            let message =
+                format!("--{option} has one I/O in flight, and --iodepth is {}", io.depth);
+            self.wrong(option, message, "remove one of the two, or use more workers with -t");
         }
         if verifies && phases.write && access.random {
             let message = "words are not verified where they are written at random places";
             self.wrong("verify", message, "write in sequence, and read with --rand");
         }
-        if verifies && (mix.read_percent > 0 || mix.read_threads > 0) {
+        if verifies && mix.read_percent.is_some_and(|percent| percent > 0) {
             let message = "reads beside writes may find what is not written yet";
             self.wrong("verify", message, "verify in a phase of its own");
         }
@@ -455,30 +466,29 @@ impl Settling<'_> {
             let message = "files are verified in words of 8 bytes";
             self.wrong("verify", message, "give sizes in multiples of 8");
         }
-        if mix.read_percent > 0 && (io.read_limit_bytes_per_s > 0 || io.write_limit_bytes_per_s > 0)
-        {
-            let why = "a share of reads and a limit of one direction exclude each other";
-            self.out.refuse(self.reading, "rwmixpct", why);
-        }
-        if mix.read_threads > 0 && mix.read_threads >= self.setup.asked.run.threads {
-            let message = format!("{} workers read, and none is left to write", mix.read_threads);
-            self.wrong("rwmixthr", message, "use more workers with -t");
-        }
-        if mix.read_threads > 0 && self.setup.asked.hosts.hosts() > 1 {
-            let message = "readers and writers have ranks of their own on one host only";
-            self.wrong("rwmixthr", message, "use --rwmixpct, or one host");
-        }
-        let run = &self.setup.asked.run;
-        let bound = [("cores", run.cores == Bind::All), ("zones", run.zones == Bind::All)];
-        for (option, _) in bound.into_iter().filter(|(_, all)| *all) {
-            if self.setup.asked.hosts.hosts() > 1 {
-                let message = format!("--{option} all has other numbers on each host");
-                self.wrong(option, message, "list the numbers, which are then those of each host");
-            }
-        }
-        if mix.read_percent > 0 && mix.read_threads > 0 {
+    }
+
+    /// Reads beside writes.
+    fn mixes(&mut self) {
+        let Options { phases, mix, io, .. } = self.setup.asked.clone();
+        let threads = self.setup.asked.run.threads;
+        if mix.read_percent.is_some() && mix.read_threads.is_some() {
             let message = "--rwmixpct mixes blocks and --rwmixthr workers";
             self.wrong("rwmixthr", message, "give one of them");
+        }
+        let is_limited = io.read_limit_bytes_per_s > 0 || io.write_limit_bytes_per_s > 0;
+        if mix.read_threads_percent > 0 && is_limited {
+            let message = "--rwmixthrpct balances workers, and a limit holds them back";
+            self.wrong("rwmixthrpct", message, "remove the limit, or the balance");
+        }
+        if mix.read_threads.is_some_and(|readers| readers > threads) {
+            let did = format!("{threads} workers read");
+            self.out.note(self.reading, "rwmixthr", &did, "there are no more workers");
+            self.setup.asked.mix.read_threads = Some(threads);
+        }
+        if mix.read_threads.is_some() && self.setup.asked.hosts.hosts() > 1 {
+            let message = "readers and writers have ranks of their own on one host only";
+            self.wrong("rwmixthr", message, "use --rwmixpct, or one host");
         }
         for option in ["rwmixpct", "rwmixthr"] {
             if self.is_set(option) && !phases.write {
@@ -486,30 +496,58 @@ impl Settling<'_> {
                 self.out.note(self.reading, option, "nothing", why);
             }
         }
-        if mix.read_threads_percent > 0 {
-            self.balance();
+        self.balance();
+    }
+
+    /// A share of bytes of the readers among the workers.
+    fn balance(&mut self) {
+        let asked = &self.setup.asked;
+        if asked.mix.read_threads_percent == 0 {
+            return;
         }
-        self.one_at_a_time();
+        if asked.mix.read_threads.unwrap_or(0) == 0 {
+            let why = "--rwmixthr names no readers to balance";
+            self.out.note(self.reading, "rwmixthrpct", "nothing", why);
+            self.setup.asked.mix.read_threads_percent = 0;
+        } else if !asked.run.infinite_loop {
+            let message = "workers that end once would leave the others waiting for balance";
+            self.wrong("rwmixthrpct", message, "add --infloop, or remove it");
+        }
+    }
+
+    /// Places of workers, and ways of issuing I/O.
+    fn engine(&mut self) {
+        let Options { io, phases, run, output, .. } = self.setup.asked.clone();
+        let bound = [("cores", run.cores == Bind::All), ("zones", run.zones == Bind::All)];
+        for (option, _) in bound.into_iter().filter(|(_, all)| *all) {
+            if self.setup.asked.hosts.hosts() > 1 {
+                let message = format!("--{option} all has other numbers on each host");
+                self.wrong(option, message, "list the numbers, which are then those of each host");
+            }
+        }
+        if output.operations_log_locked && output.operations_log.is_none() {
+            let why = "--opslog names no file to lock";
+            self.out.note(self.reading, "opsloglock", "nothing", why);
+        }
+        if io.mmap && io.depth > 1 {
+            let message = format!("--mmap has one I/O in flight, and --iodepth is {}", io.depth);
+            self.wrong("mmap", message, "remove one of the two, or use more workers with -t");
+        }
         if io.mmap && io.direct {
-            let message = "--mmap works on the page cache, which --direct bypasses";
-            self.wrong("mmap", message, "remove one of the two");
+            let why = "--mmap works on the page cache";
+            self.out.note(self.reading, "direct", "the cache is not bypassed", why);
         }
         if !io.mmap && !io.map_advice.is_empty() {
             let why = "no file is mapped without --mmap";
             self.out.note(self.reading, "madv", "no such advice is given", why);
         }
-    }
-
-    /// Ways of issuing I/O that have one in flight.
-    fn one_at_a_time(&mut self) {
-        let io = &self.setup.asked.io;
-        let (depth, is_locked) = (io.depth, io.lock != FileLock::None);
-        for (option, _) in [("mmap", io.mmap), ("flock", is_locked)]
-            .into_iter()
-            .filter(|(_, is_given)| *is_given && depth > 1)
-        {
-            let message = format!("--{option} has one I/O in flight, and --iodepth is {depth}");
-            self.wrong(option, message, "remove one of the two, or use more workers with -t");
+        if io.lock != FileLock::None && io.depth > 1 {
+            if io.lock == FileLock::Full && phases.write {
+                let message = "a lock of the whole file leaves one write in flight";
+                return self.wrong("flock", message, "use range, or remove --iodepth");
+            }
+            let why = "each I/O waits for its lock";
+            self.out.note(self.reading, "iodepth", "one I/O of each worker is in flight", why);
         }
     }
 }

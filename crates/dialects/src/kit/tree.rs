@@ -37,6 +37,11 @@ impl Object {
         self
     }
 
+    /// True without a key.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The keys and values.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Tree)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))

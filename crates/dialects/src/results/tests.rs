@@ -1,4 +1,4 @@
-//! Files that the real tools wrote (elbencho's by `candor elbencho`, which has its format), against
+//! Files that the real tools wrote (those of elbencho without a version by `candor elbencho`), against
 //! the numbers in the tools' own texts.
 
 use std::path::PathBuf;
@@ -203,6 +203,30 @@ fn elbencho_csv_and_json_have_the_figures_of_its_table() {
         assert_eq!(op(job(4), "item").ops, Some(40));
         assert!(results.started.is_some_and(|at| at.starts_with("2026-11-23T18:09:4")));
     }
+}
+
+/// Files of elbencho 3.1-10: booleans are words, and reads of a mix stand within its writes.
+#[test]
+fn results_of_the_real_elbencho_are_read() {
+    for (file, exact) in [("elbencho-3.1-10.csv", false), ("elbencho-3.1-10.json", true)] {
+        let results = results(file);
+        let names: Vec<&str> = results.phases.iter().map(|phase| phase.name.as_str()).collect();
+        assert_eq!(names, ["WRITE", "READ", "RWMIX30", "MKDIRS", "WRITE (2)"], "{file}");
+        assert_eq!((results.tool.as_str(), results.command.len()), ("elbencho 3.1-10", 16));
+        assert_eq!((results.command[0].as_str(), results.command[15].as_str()), ("elbencho", "x"));
+        let job = |nth: usize| &results.phases[nth].jobs[0];
+        assert_eq!(job(0).load.access.as_deref(), Some("write"));
+        assert_eq!(job(2).load.access.as_deref(), Some("randrw read:30,write:70"));
+        let mean = |op: &OpResults| op.latency.as_ref().and_then(|latency| latency.mean_ns);
+        assert_eq!(mean(op(job(2), "write")), Some(52_000.0));
+        assert_eq!(mean(op(job(2), "read")), Some(5000.0), "{file}");
+        assert_eq!(op(job(2), "read").ops_per_s, Some(18_148.0));
+        let buckets = op(job(0), "write").latency.as_ref().map(|latency| latency.buckets.len());
+        assert_eq!(buckets, Some(if exact { 6 } else { 0 }));
+        assert_eq!((job(4).job.as_str(), op(job(4), "item").ops), ("tree", Some(4)));
+    }
+    let fault = read("live.csv", &bytes("elbencho-no-interval.csv")).expect_err("no interval");
+    assert!(fault.starts_with("live.csv: it holds no interval"), "{fault}");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::{Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
     mix(view, out);
+    mix_by_number(view, out);
     pairs(view, out);
     random_percent(view, out);
     stay(view, out);
@@ -109,6 +110,15 @@ fn random_percent(view: &View<'_>, out: &mut Found) {
 }
 
 /// Pairs are of two directions, half and half.
+fn mix_by_number(view: &View<'_>, out: &mut Found) {
+    let mix = view.blocks.mix;
+    let is_mix = Direction::ALL.into_iter().all(|op| mix.of(op) < 100);
+    if view.blocks.mix_by_number && (!is_mix || view.blocks.pairs) {
+        let message = "mix_by_number is set, but the mix or the pairs leave no choice";
+        out.error("word-unused", view.key("mix_by_number"), message, "remove mix_by_number");
+    }
+}
+
 fn pairs(view: &View<'_>, out: &mut Found) {
     let mix = view.blocks.mix;
     if view.blocks.pairs && Direction::ALL.into_iter().filter(|op| mix.of(*op) == 50).count() != 2 {

@@ -301,6 +301,7 @@ fn check_engine(entries: &Entries, at: &PlanPath, out: &mut Found) {
 fn check_words(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let opens = entries.has(Step::Open) || entries.has(Step::Create);
     let (moves, writes) = (entries.moves_bytes(), entries.has(Step::Write));
+    let has_names = [Step::Mkdir, Step::Rmdir, Step::Unlink].into_iter().any(|s| entries.has(s));
     let needs = [
         ("access", entries.access != Access::Sequential, moves, "reads or writes"),
         ("read_percent", entries.read_percent > 0, writes, "writes"),
@@ -310,6 +311,7 @@ fn check_words(entries: &Entries, at: &PlanPath, out: &mut Found) {
         ("open_sync", entries.open_sync != OpenSync::None, writes, "writes"),
         ("truncate_at_open", entries.truncate_at_open, opens, "opens files"),
         ("lock", entries.lock != Lock::None, moves, "reads or writes"),
+        ("idempotent", entries.idempotent, has_names, "makes directories or removes names"),
         ("advice", !entries.advice.is_none(), opens, "opens files"),
     ];
     for (key, _, _, does) in needs.into_iter().filter(|(_, is_set, has, _)| *is_set && !*has) {
@@ -468,7 +470,7 @@ fn check_order(entries: &Entries, at: &PlanPath, out: &mut Found) {
 /// Words about whose things are worked on, and about which of them.
 fn check_division(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let of_tree = [
-        ("division", entries.division != Division::Own),
+        ("division", entries.division == Division::First),
         ("first", entries.first.is_some()),
         ("as_reached", entries.as_reached),
     ];
@@ -477,9 +479,11 @@ fn check_division(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = format!("{key} is about the things of a tree");
         out.error("entries-division", at.key(key), message, "work on a tree, or remove it");
     }
-    if entries.division == Division::Every && entries.over != Over::Items {
+    let once = entries.makes_or_removes_directories() && !entries.idempotent;
+    if entries.division == Division::Every && once {
         let message = "every rank would make or remove the same directories";
-        out.error("entries-division", at.key("division"), message, "use own or first");
+        let remedy = "use own or first, or set idempotent";
+        out.error("entries-division", at.key("division"), message, remedy);
     }
     if entries.with_roots && !entries.makes_or_removes_directories() {
         let message = "with_roots is set, but no directories of a tree are made or removed";

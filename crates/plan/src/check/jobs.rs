@@ -19,6 +19,7 @@ pub(super) fn check(known: &Known<'_>, job: &Job, at: &PlanPath, out: &mut Found
     let ranks = known.plan.ranks(job);
     rank_shift((job, ranks), at.key("rank_shift"), out);
     rank_order((job, ranks), &at.key("rank_order"), out);
+    part(known.plan, job, at.key("part"), out);
     wants_cache(job, at.key("wants_cache"), out);
     hooks(job, &at.key("hooks"), out);
     operations_log(known, job, &at.key("operations_log"), out);
@@ -52,6 +53,22 @@ pub(super) fn check_flow(phase: &Phase, index: usize, at: &PlanPath, out: &mut F
         let at = at.key("work").key(kind).key("pace").key("flow").key("bytes");
         let message = format!("{} shares another amount in flow {}", other.name, own.id);
         out.error("flow", at, message, "let both share bytes, or both operations");
+    }
+}
+
+/// The ranks of a part are some of all, on one host.
+fn part(plan: &Plan, job: &Job, at: PlanPath, out: &mut Found) {
+    let Some(part) = job.part else { return };
+    let last = part.first.checked_add(u64::from(job.workers));
+    if last.is_none_or(|last| last > part.of) || part.of > WORKERS_MAX.into() {
+        let message = format!(
+            "{} workers from rank {} on are no part of {} ranks",
+            job.workers, part.first, part.of
+        );
+        out.error("part", at, message, "give as many ranks as all jobs have workers");
+    } else if plan.hosts > 1 {
+        let message = "the ranks of a part count within one host, and the plan has several";
+        out.error("part", at, message, "remove part, or use one host");
     }
 }
 

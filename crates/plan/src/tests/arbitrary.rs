@@ -250,6 +250,7 @@ impl Arbitrary<'_> {
             after: self.list(Self::text),
             prepare_only: self.yes(),
             only_on: self.option(Self::count),
+            part: self.option(|d| RankPart { first: d.number(), of: d.number() }),
             background: self.yes(),
             on_done: self.pick(&[
                 OnDone::GoOn,
@@ -258,7 +259,11 @@ impl Arbitrary<'_> {
                 OnDone::EndRunByTime,
             ]),
             hooks: Hooks { before: self.option(Self::hook), after: self.option(Self::hook) },
-            operations_log: self.option(|d| OperationsLog { file: d.text().into(), lock: d.yes() }),
+            operations_log: self.option(|d| OperationsLog {
+                file: d.text().into(),
+                lock: d.yes(),
+                calls: d.yes(),
+            }),
             stop: self.option(Self::stop),
             work: self.work(),
         }
@@ -341,6 +346,7 @@ impl Arbitrary<'_> {
                 enter: d.list(|d| d.pick(&[Step::Create, Step::Close])),
                 rank_step: d.count(),
             }),
+            idempotent: self.yes(),
             with_roots: self.yes(),
             rename_chain: self.yes(),
             size: self.option(Self::bytes),
@@ -487,6 +493,7 @@ impl Arbitrary<'_> {
     pub fn blocks(&mut self) -> Blocks {
         Blocks {
             mix: self.mix(),
+            mix_by_number: self.yes(),
             pairs: self.yes(),
             access: self.access(),
             position: self.pick(&[Position::Shared, Position::PerDirection]),

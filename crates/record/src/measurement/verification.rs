@@ -167,9 +167,23 @@ pub struct Mismatch {
     /// may be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sectors: Vec<BadSector>,
+    /// The first wrong byte, if every byte of the block has an expected value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wrong_byte: Option<WrongByte>,
     /// Last read or write of the block before that read, where such times are kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_use: Option<LastUse>,
+}
+
+/// A byte that is not what was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WrongByte {
+    /// Position in its block.
+    pub at: u64,
+    /// Value that was written.
+    pub expected: u8,
+    /// Value that was read.
+    pub found: u8,
 }
 
 /// Purpose of a read that is checked.

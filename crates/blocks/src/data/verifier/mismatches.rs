@@ -51,6 +51,7 @@ impl Verifier {
             expected: wrong.blocks.expected,
             found: wrong.blocks.found,
             sectors: wrong.blocks.sectors,
+            wrong_byte: wrong.blocks.byte,
             last_use,
         });
         match self.plan.mismatches_max {

@@ -14,7 +14,7 @@ mod single_bit;
 mod tests;
 
 use candor_plan::blocks::{Format, Pattern, Sum, Verify as Plan};
-use candor_record::{BadSector, BlockIdentity, MismatchKind};
+use candor_record::{BadSector, BlockIdentity, MismatchKind, WrongByte};
 
 use self::fio_header::{FioHeader, Stamp};
 pub use self::map::{BAD, Left, Map, NOTHING, UNKNOWN, ZEROS};
@@ -63,6 +63,8 @@ pub struct WrongBlocks {
     pub found: Option<BlockIdentity>,
     /// Wrong sectors, where they can be told from the others.
     pub sectors: Vec<BadSector>,
+    /// First wrong byte, if every byte has an expected value.
+    pub byte: Option<WrongByte>,
 }
 
 /// Checks a block whose last write, `new`, may not have happened: it must be as after it, or as
@@ -201,7 +203,10 @@ fn compare(found: &[u8], wanted: &[u8], skipped: usize) -> Result<(), Wrong> {
         (a ^ b).count_ones(),
         place + skipped
     );
-    Err(Wrong::of(MismatchKind::Flipped, detail))
+    let byte = Some(WrongByte { at: (place + skipped) as u64, expected: b, found: a });
+    let blocks = WrongBlocks { byte, ..WrongBlocks::default() };
+    let wrong = Wrong::of(MismatchKind::Flipped, detail);
+    Err(Wrong { blocks: blocks.into(), ..wrong })
 }
 
 /// Checks that a trimmed block reads as zeros.

@@ -53,7 +53,8 @@ impl Worker {
         let rank = Seat::ALONE;
         let offsets = Offsets::new(blocks, &shapes, 0..1, rank, seed, 0);
         let random = Random::new(seed, 0);
-        let parts = stream::Parts { blocks, random, seed, offsets, wraps: true, trace: None };
+        let parts =
+            stream::Parts { blocks, random, seed, offsets, wraps: true, rank: 0, trace: None };
         let mut stream = Stream::new(parts);
         stream.bound(Budget::NONE);
         let ranges = vec![map.between(0, files.get(0).size)].into();

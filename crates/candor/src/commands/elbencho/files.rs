@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
 use candor_dialects::elbencho::options::OutputOptions;
-use candor_dialects::elbencho::output::{self, HEADER, Moment, Notes, PhaseResult};
+use candor_dialects::elbencho::output::{self, Moment, Notes, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
 use candor_plan::List;
 
@@ -29,38 +29,45 @@ pub fn check(setup: &Setup) -> Result<(), String> {
 
 /// Files that the result of each phase is added to as it ends.
 pub struct ResultFiles<'a> {
-    asked: &'a OutputOptions,
-    /// True once the head of the table was written.
-    has_head: bool,
+    setup: &'a Setup,
+    /// Repeat of which the head of the table was written.
+    headed: Option<u32>,
     /// Why a file could not be written, where one could not; nothing is added then.
     failed: Result<(), String>,
 }
 
 impl<'a> ResultFiles<'a> {
     /// The files that were asked for.
-    pub fn new(asked: &'a OutputOptions) -> ResultFiles<'a> {
-        ResultFiles { asked, has_head: false, failed: Ok(()) }
+    pub fn new(setup: &'a Setup) -> ResultFiles<'a> {
+        ResultFiles { setup, headed: None, failed: Ok(()) }
     }
 
-    /// Adds the result of a phase.
-    pub fn add(&mut self, result: &PhaseResult<'_>) {
+    fn asked(&self) -> &'a OutputOptions {
+        &self.setup.asked.output
+    }
+
+    /// Adds the result of a phase of that repeat.
+    pub fn add(&mut self, result: &PhaseResult<'_>, repeat: u32) {
         if self.failed.is_ok() {
-            self.failed = self.append(result);
+            self.failed = self.append(result, repeat);
         }
     }
 
-    fn append(&mut self, result: &PhaseResult<'_>) -> Result<(), String> {
-        let now = Moment::now();
-        if let Some(file) = &self.asked.result_file {
-            let head = if self.has_head { "" } else { HEADER };
-            add(file, &format!("{head}{}", result.table()))?;
-            self.has_head = true;
+    fn append(&mut self, result: &PhaseResult<'_>, repeat: u32) -> Result<(), String> {
+        let (asked, now) = (self.asked(), Moment::now());
+        if let Some(file) = &asked.result_file {
+            let head = match self.headed == Some(repeat) {
+                true => String::new(),
+                false => PhaseResult::head(self.setup, &now),
+            };
+            add(file, &format!("{head}{}\n", result.table()))?;
+            self.headed = Some(repeat);
         }
-        if let Some(file) = &self.asked.csv_file {
-            let head = output::head_for(file, &first_line(file)?, !self.asked.no_csv_labels)?;
+        if let Some(file) = &asked.csv_file {
+            let head = output::head_for(file, &first_line(file)?, !asked.no_csv_labels)?;
             add(file, &(head + &result.csv(&now)))?;
         }
-        if let Some(file) = &self.asked.json_file {
+        if let Some(file) = &asked.json_file {
             add(file, &result.json(&now))?;
         }
         Ok(())
@@ -72,8 +79,11 @@ impl<'a> ResultFiles<'a> {
     /// A sentence, where a file could not be written, now or before.
     pub fn end(&self, notes: &Notes) -> Result<(), String> {
         self.failed.clone()?;
-        match &self.asked.result_file {
-            Some(file) if self.has_head => add(file, &format!("{}\n", notes.text())),
+        let notes = notes.text();
+        match &self.asked().result_file {
+            Some(file) if self.headed.is_some() && !notes.is_empty() => {
+                add(file, &format!("{notes}\n"))
+            }
             _ => Ok(()),
         }
     }

@@ -42,9 +42,9 @@ pub fn main(reading: &Reading, lowered: &Lowered) -> u8 {
             return WRONG;
         }
     };
-    let files = ResultFiles::new(&lowered.setup.asked.output);
+    let files = ResultFiles::new(&lowered.setup);
     let (live, notes) = (RefCell::new(live), Notes::default());
-    let run = &mut Run { reading, lowered, live, files, notes };
+    let run = &mut Run { reading, lowered, live, files, notes, begun: 0 };
     let place = match hosts::fleet(&asked.hosts) {
         Ok(Some((identity, fleet))) => {
             Place::Fleet(identity, FleetOptions { force: host.force, ..fleet })
@@ -66,6 +66,8 @@ struct Run<'a> {
     files: ResultFiles<'a>,
     /// Differences from elbencho's figures in the results so far.
     notes: Notes,
+    /// Repeats of all phases that have begun.
+    begun: u32,
 }
 
 impl Foreign for Run<'_> {
@@ -84,7 +86,7 @@ impl Foreign for Run<'_> {
     }
 
     fn preamble(&self) -> String {
-        self.aside(output::HEADER.to_owned())
+        String::new()
     }
 
     fn begin(&mut self) -> Result<(), String> {
@@ -94,6 +96,7 @@ impl Foreign for Run<'_> {
     fn on(&mut self, event: &Event) -> String {
         let lines = self.live.get_mut().on(event);
         match event {
+            Event::PhaseStarted { index: 0, .. } => lines + &self.repeat_begins(),
             Event::PhaseDone { record } => lines + &self.phase_done(record),
             _ => lines,
         }
@@ -129,7 +132,7 @@ impl Foreign for Run<'_> {
     fn failures(&self, report: &Report) -> String {
         let failed = report.phases.iter().flat_map(|phase| {
             let failed = phase.measurements.iter().filter(|measured| has_failed(measured));
-            failed.map(move |measured| format!("{}: {}", phase.name, reason(measured)))
+            failed.map(move |measured| format!("{}: {}", phase.name, why(measured)))
         });
         let mut sentences: Vec<String> = failed.collect();
         if sentences.is_empty() {
@@ -162,6 +165,17 @@ impl Run<'_> {
         }
     }
 
+    /// The head of the table of a repeat.
+    fn repeat_begins(&mut self) -> String {
+        self.begun += 1;
+        let iterations = self.lowered.setup.asked.run.iterations;
+        let which = match iterations {
+            1 => String::new(),
+            all => format!("[Starting iteration {} of {all}...]\n", self.begun),
+        };
+        self.aside(which + output::HEADER)
+    }
+
     /// Adds the result of a phase to the result files, and gives its rows of the table; a phase
     /// that failed has none.
     fn phase_done(&mut self, record: &PhaseRecord) -> String {
@@ -172,7 +186,7 @@ impl Run<'_> {
         }
         let result = PhaseResult::of(setup, bench, record);
         self.notes.add(&result);
-        self.files.add(&result);
+        self.files.add(&result, record.repeat);
         self.aside(result.table())
     }
 
@@ -188,6 +202,21 @@ impl Run<'_> {
 
     fn reading_name(&self) -> &str {
         candor_dialects::kit::Scope::name(self.reading)
+    }
+}
+
+/// Why a job failed; of corrupt data, the place of the first wrong byte in its file.
+fn why(measured: &Measurement) -> String {
+    let first = measured.verify.as_ref().and_then(|verify| verify.first.first());
+    match first.and_then(|found| Some((found, found.wrong_byte?))) {
+        Some((found, byte)) if measured.errors.is_empty() => format!(
+            "Data verification failed. Offset: {}; Expected value: {}; Actual value: {}; {}",
+            found.offset + byte.at,
+            byte.expected,
+            byte.found,
+            reason(measured)
+        ),
+        _ => reason(measured),
     }
 }
 

@@ -118,6 +118,15 @@ fn put_number<T: TryFrom<u64>>(
     Ok(())
 }
 
+/// Sets a number within bounds that is absent without the option.
+fn put_some_number<T: TryFrom<u64> + Default>(
+    place: &mut Option<T>,
+    text: &str,
+    bounds: [u64; 2],
+) -> Result<(), Refused> {
+    put_number(place.insert(T::default()), text, bounds)
+}
+
 /// Asks for a text, unless the switch is off.
 fn instead(draft: &mut Draft, text: &str, instead: Instead) -> Result<(), Refused> {
     if text != OFF {

@@ -1,8 +1,8 @@
 //! Results as lines of CSV: 55 columns in elbencho's order.
 
-use super::figures::{Column, Figures, Latencies, Side};
-use super::numbers::microseconds;
-use super::{Moment, VERSION};
+use super::figures::{Figures, Latencies, Side};
+use super::numbers::whole_us;
+use super::{MIB, Moment, VERSION};
 use crate::elbencho::setup::{PathKind, Setup};
 
 /// Names of the columns.
@@ -92,19 +92,23 @@ fn text(text: &str) -> String {
     text.replace([',', '\n', '\r'], " ")
 }
 
+/// The command line as a field: each word in quotes, with a blank behind it.
+pub fn command(setup: &Setup) -> String {
+    let words = setup.asked.command.iter().map(|word| format!("\"{word}\" "));
+    text(&words.collect::<String>())
+}
+
 /// The line of a phase.
 pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> String {
     let asked = &setup.asked;
-    // Those of a list are no numbers of each worker.
-    let is_tree = setup.path_kind == PathKind::Directory && setup.listed.is_none();
-    let in_tree = |count: u64| if is_tree { count.to_string() } else { String::new() };
-    let bit = |is: bool| String::from(if is { "1" } else { "0" });
-    let aligned = match asked.access.random {
-        true => bit(!asked.access.random_unaligned),
-        false => String::new(),
+    let in_tree = |count: u64| match setup.path_kind {
+        PathKind::Directory => count.to_string(),
+        _ => String::new(),
     };
+    let bit = |is: bool| String::from(if is { "1" } else { "0" });
+    let only = |applies: bool, field: String| if applies { field } else { String::new() };
     let mut fields = vec![
-        now.iso(),
+        now.start(figures),
         text(&asked.run.label),
         setup.path_kind.word().into(),
         asked.paths.len().to_string(),
@@ -116,76 +120,50 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
         setup.block_bytes.to_string(),
         bit(asked.io.direct),
         bit(asked.access.random),
-        aligned,
+        only(asked.access.random, bit(!asked.access.random_unaligned)),
         asked.io.depth.to_string(),
-        bit(!asked.hosts.own_data),
-        bit(asked.io.truncate),
+        only(!asked.hosts.list.is_empty(), bit(!asked.hosts.own_data)),
+        only(setup.path_kind != PathKind::BlockDevice, bit(asked.io.truncate)),
         text(name),
     ];
     let columns = [&figures.first, &figures.last];
     fields.extend(columns.map(|column| (column.elapsed_ns / 1_000_000).to_string()));
-    let main = columns.map(|column| &column.main);
-    let shown = Shown::of(figures);
-    fields.extend(rates(&shown, main));
-    fields.extend(columns.map(cpu));
-    fields.extend(totals(&shown, main));
+    fields.extend(rates(figures.main()));
+    fields.extend(columns.map(|column| column.cpu_percent.unwrap_or(0).to_string()));
+    fields.extend(totals(figures.main()));
     fields.extend(latencies(&figures.main));
-    let read = columns.map(|column| &column.read);
-    let shown = Shown::of(figures).only(figures.is_mix);
-    fields.extend(rates(&shown, read));
-    fields.extend(totals(&shown, read));
+    fields.extend(rates(figures.read()));
+    fields.extend(totals(figures.read()));
     fields.extend(latencies(&figures.read));
     fields.push(VERSION.into());
-    fields.push(text(&asked.command.join(" ")));
+    fields.push(command(setup));
     fields.join(",") + "\n"
 }
 
-/// Figures that a phase has; the fields of others stay empty.
-struct Shown {
-    entries: bool,
-    blocks: bool,
+/// Both columns of a value; empty where the phase did nothing of the kind.
+fn pair(sides: [&Side; 2], count: fn(&Side) -> u64, value: fn(&Side) -> f64) -> [String; 2] {
+    let is_done = count(sides[1]) > 0;
+    sides.map(|side| if is_done { (value(side) as u64).to_string() } else { String::new() })
 }
 
-impl Shown {
-    fn of(figures: &Figures) -> Shown {
-        Shown { entries: figures.noun.is_some(), blocks: figures.moves }
-    }
-
-    fn only(self, shown: bool) -> Shown {
-        Shown { entries: self.entries && shown, blocks: self.blocks && shown }
-    }
-}
-
-fn whole(shown: bool, value: f64) -> String {
-    if shown { (value as u64).to_string() } else { String::new() }
-}
-
-/// Bytes in a MiB.
-const MIB: f64 = 1_048_576.0;
-
-fn rates(shown: &Shown, sides: [&Side; 2]) -> Vec<String> {
-    let entries = sides.map(|side| whole(shown.entries, side.entries_per_s()));
-    let ios = sides.map(|side| whole(shown.blocks, side.ios_per_s()));
-    let bytes = sides.map(|side| whole(shown.blocks, side.bytes_per_s() / MIB));
+fn rates(sides: [&Side; 2]) -> Vec<String> {
+    let entries = pair(sides, |side| side.entries, Side::entries_per_s);
+    let ios = pair(sides, |side| side.ios, Side::ios_per_s);
+    let bytes = pair(sides, |side| side.bytes, |side| side.bytes_per_s() / MIB);
     [entries, ios, bytes].concat()
 }
 
-fn totals(shown: &Shown, sides: [&Side; 2]) -> Vec<String> {
-    let entries = sides.map(|side| whole(shown.entries, side.entries as f64));
-    let bytes = sides.map(|side| whole(shown.blocks, side.bytes as f64 / MIB));
+fn totals(sides: [&Side; 2]) -> Vec<String> {
+    let entries = pair(sides, |side| side.entries, |side| side.entries as f64);
+    let bytes = pair(sides, |side| side.bytes, |side| side.bytes as f64 / MIB);
     [entries, bytes].concat()
-}
-
-fn cpu(column: &Column) -> String {
-    column.cpu_percent.map_or(String::new(), |percent| percent.to_string())
 }
 
 fn latencies(of: &Latencies) -> Vec<String> {
     let three = |latency: &Option<candor_record::Latency>| match latency {
         None => [const { String::new() }; 3],
-        Some(latency) => {
-            [latency.min_ns as f64, latency.mean_ns, latency.max_ns as f64].map(microseconds)
-        }
+        Some(latency) => [latency.min_ns as f64, latency.mean_ns, latency.max_ns as f64]
+            .map(|ns| whole_us(ns).to_string()),
     };
     [three(&of.entries), three(&of.ios)].concat()
 }

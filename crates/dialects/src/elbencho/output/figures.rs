@@ -4,8 +4,7 @@ use candor_record::{
     FleetMember, HostRecord, HostSample, Latency, Measurement, OpStats, PhaseRecord, Snapshot,
 };
 
-use crate::elbencho::plan::operations_per_file;
-use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
 /// Things that a phase counts beside blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,16 +78,6 @@ pub struct Column {
     pub main: Side,
     /// Reads of a mix.
     pub read: Side,
-    /// Directories of which all files were done, where these are asked for.
-    pub dirs: Option<u64>,
-}
-
-impl Column {
-    /// Directories per second, where these are asked for.
-    pub fn dirs_per_s(&self) -> Option<f64> {
-        let side = Side { entries: self.dirs?, over_ns: self.elapsed_ns, ..Side::default() };
-        Some(side.entries_per_s())
-    }
 }
 
 /// Latencies of a phase.
@@ -100,15 +89,26 @@ pub struct Latencies {
     pub ios: Option<Latency>,
 }
 
+/// Reads beside the writes of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MixKind {
+    /// None.
+    None,
+    /// Some blocks are read.
+    Blocks,
+    /// Some workers read.
+    Workers,
+}
+
 /// Figures of a phase.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
     /// Things that are counted beside blocks.
     pub noun: Option<EntryNoun>,
-    /// True where it reads or writes blocks.
-    pub moves: bool,
-    /// True where it reads and writes.
-    pub is_mix: bool,
+    /// Mix of reads and writes.
+    pub mix: MixKind,
+    /// Files of each directory, if completed directories are counted.
+    pub files_per_dir: Option<u64>,
     /// Counts when the first worker ended.
     pub first: Column,
     /// Counts at the end.
@@ -123,37 +123,42 @@ pub struct Figures {
     pub start_unix_ms: Option<u64>,
     /// Time of each worker by rank, in ms.
     pub each_ms: Vec<u64>,
-    /// Time of each host, slowest first, in ms.
+    /// Time of each host, fastest first, in ns.
     pub each_host: Vec<(String, u64)>,
     /// Time of a message to each host and back, slowest first, in us.
     pub each_round_trip: Vec<(String, u64)>,
 }
 
 impl Figures {
+    /// Both columns of the work; of a mix, of its writes.
+    pub fn main(&self) -> [&Side; 2] {
+        [&self.first.main, &self.last.main]
+    }
+
+    /// Both columns of the reads of a mix.
+    pub fn read(&self) -> [&Side; 2] {
+        [&self.first.read, &self.last.read]
+    }
+
     /// The figures of a phase.
     pub fn of(setup: &Setup, phase: &BenchPhase, record: &PhaseRecord) -> Figures {
         let count = Count { setup, kind: phase.kind };
         let jobs = &record.measurements;
         let is_mix = phase.kind == PhaseKind::Write && jobs.iter().any(reads);
+        let of_workers = setup.asked.mix.read_threads.is_some();
         let elapsed_ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
         let mut last = Column { elapsed_ns, ..Column::default() };
         let mut first = Column { elapsed_ns: u64::MAX, ..Column::default() };
         let (mut main, mut read) = (Latencies::default(), Latencies::default());
         let mut first_is_unknown = false;
         for job in jobs {
-            // The readers of a mix by threads are a job without writes.
-            let is_reader = is_mix && !job.operations.iter().any(|op| op.name == "write");
-            let reads_beside = is_mix && !is_reader && reads(job);
+            let is_reader = job.job == READERS;
+            let reads_beside = is_mix && !is_reader;
             let all = Counts::at_end(job, elapsed_ns);
             first_is_unknown |= job.first_done.is_none() && job.workers > 1 && job.ops_done() > 0;
             let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));
             first.elapsed_ns = first.elapsed_ns.min(then.over_ns);
             for (column, counts) in [(&mut first, &then), (&mut last, &all)] {
-                // Readers open and read the files that the others write.
-                let kind = if is_reader { PhaseKind::Read } else { phase.kind };
-                if let Some(dirs) = count.directories(kind, &counts.worker_ops) {
-                    *column.dirs.get_or_insert(0) += dirs;
-                }
                 let to = if is_reader { &mut column.read } else { &mut column.main };
                 to.add(&count.side(counts, is_reader, is_reader || !is_mix));
                 if reads_beside {
@@ -171,8 +176,12 @@ impl Figures {
         let workers = jobs.iter().flat_map(|job| &job.per_worker);
         Figures {
             noun: noun(setup, phase.kind),
-            moves: moves(setup, phase.kind),
-            is_mix,
+            mix: match (is_mix, of_workers) {
+                (false, _) => MixKind::None,
+                (true, false) => MixKind::Blocks,
+                (true, true) => MixKind::Workers,
+            },
+            files_per_dir: files_per_dir(setup, phase.kind),
             first,
             last,
             first_is_unknown,
@@ -186,17 +195,25 @@ impl Figures {
     }
 }
 
-/// Name or address of each host, and its time in ms, slowest first.
+/// Files of each directory, where directories are counted by the files that are done in them.
+fn files_per_dir(setup: &Setup, kind: PhaseKind) -> Option<u64> {
+    let asked = &setup.asked.tree;
+    let of_files = setup.path_kind == PathKind::Directory && setup.listed.is_none();
+    let moves = matches!(kind, PhaseKind::Write | PhaseKind::Read);
+    (asked.dir_stats && of_files && moves && asked.files > 0).then_some(asked.files)
+}
+
+/// Name or address of each host, and its time in ns, fastest first.
 fn each_host(record: &PhaseRecord) -> Vec<(String, u64)> {
     let of = |host: &HostRecord| {
         let jobs =
             if host.measurements.is_empty() { &record.measurements } else { &host.measurements };
         let ns = jobs.iter().map(|job| job.elapsed_ns).max().unwrap_or(0);
         let name = host.member.as_ref().map_or(&host.host, |member| &member.address);
-        (name.clone(), ns / 1_000_000)
+        (name.clone(), ns)
     };
     let mut all: Vec<(String, u64)> = record.hosts.iter().map(of).collect();
-    all.sort_by_key(|(_, ms)| std::cmp::Reverse(*ms));
+    all.sort_by_key(|(_, ns)| *ns);
     all
 }
 
@@ -209,9 +226,10 @@ fn each_round_trip(record: &PhaseRecord) -> Vec<(String, u64)> {
     all
 }
 
-/// True for a job that reads.
+/// True for a job that read anything.
 fn reads(job: &Measurement) -> bool {
-    job.operations.iter().any(|op| op.name == "read")
+    let is_reader = job.job == READERS;
+    job.operations.iter().any(|op| op.ops > 0 && (is_reader || op.name == "read"))
 }
 
 /// Operations of blocks.
@@ -221,22 +239,18 @@ const BOTH: &[&str] = &["read", "write"];
 struct Counts {
     over_ns: u64,
     operations: Vec<(String, u64, u64)>,
-    /// Operations of each worker.
-    worker_ops: Vec<u64>,
 }
 
 impl Counts {
     fn at_end(job: &Measurement, over_ns: u64) -> Counts {
         let count = |op: &OpStats| (op.name.clone(), op.ops, op.bytes);
-        let worker_ops = job.per_worker.iter().map(|worker| worker.ops).collect();
-        Counts { over_ns, operations: job.operations.iter().map(count).collect(), worker_ops }
+        Counts { over_ns, operations: job.operations.iter().map(count).collect() }
     }
 
     fn at_first(job: &Measurement) -> Option<Counts> {
         let first = job.first_done.as_ref()?;
         let count = first.operations.iter().map(|op| (op.name.clone(), op.ops, op.bytes));
-        let worker_ops = first.worker_ops.clone();
-        Some(Counts { over_ns: first.at_ns, operations: count.collect(), worker_ops })
+        Some(Counts { over_ns: first.at_ns, operations: count.collect() })
     }
 
     fn ops(&self, name: &str) -> u64 {
@@ -280,21 +294,6 @@ impl Count<'_> {
         match self.kind {
             PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(self.setup.dirs()),
             _ => steps,
-        }
-    }
-
-    /// Directories in which workers with so many operations are through: each does the files of
-    /// one directory after another. One that all share is done when the last of them is.
-    fn directories(&self, kind: PhaseKind, worker_ops: &[u64]) -> Option<u64> {
-        let (asked, of_files) = (&self.setup.asked.tree, noun(self.setup, kind)?);
-        if !asked.dir_stats || of_files != EntryNoun::Files {
-            return None;
-        }
-        let ops = operations_per_file(self.setup, kind).saturating_mul(asked.files).max(1);
-        let each = worker_ops.iter().map(|done| done / ops);
-        match asked.dir_sharing || asked.dirs == 0 {
-            true => each.min(),
-            false => each.reduce(|sum, dirs| sum + dirs),
         }
     }
 

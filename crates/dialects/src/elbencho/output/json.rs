@@ -2,23 +2,25 @@
 
 use candor_record::Latency;
 
-use super::figures::{Column, Figures, Latencies, Side};
-use super::numbers::{Bucket, bound_us, buckets, microseconds, percentiles, upper_bound_ns};
+use super::csv::command;
+use super::figures::{Column, Figures, MixKind, Side};
+use super::numbers::{Bucket, bound_us, buckets, percentiles, upper_bound_ns, whole_us};
 use super::{Moment, VERSION};
-use crate::elbencho::setup::{PathKind, Setup};
+use crate::elbencho::options::OutputOptions;
+use crate::elbencho::setup::{Listed, PathKind, Setup};
 use crate::kit::Object;
 
 /// The line of a phase.
 pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> String {
-    let started = figures.start_unix_ms.map_or_else(|| now.iso(), |ms| now.iso_of(ms));
-    let document = Object::default()
-        .with("phase_type", name)
-        .with("phase_id", now.id.as_str())
-        .with("label", setup.asked.run.label.as_str())
-        .with("iso_start_date", started)
+    let mut document = Object::default().with("phase_type", name).with("phase_id", now.id.as_str());
+    if !setup.asked.run.label.is_empty() {
+        document.put("label", setup.asked.run.label.as_str());
+    }
+    let document = document
+        .with("iso_start_date", now.start(figures))
         .with("config", config(setup))
-        .with("first_done", column(setup, figures, &figures.first))
-        .with("last_done", column(setup, figures, &figures.last));
+        .with("first_done", column(figures, [&figures.first, &figures.last]))
+        .with("last_done", last(setup, figures));
     line_of(&document)
 }
 
@@ -27,8 +29,8 @@ pub fn line_of(document: &Object) -> String {
     serde_json::to_string(document).expect("texts and lists of texts are JSON") + "\n"
 }
 
-fn bit(is: bool) -> &'static str {
-    if is { "1" } else { "0" }
+fn word(is: bool) -> &'static str {
+    if is { "true" } else { "false" }
 }
 
 fn config(setup: &Setup) -> Object {
@@ -38,87 +40,124 @@ fn config(setup: &Setup) -> Object {
         .with("paths", asked.paths.len().to_string())
         .with("hosts", asked.hosts.hosts().to_string())
         .with("threads", asked.run.threads.to_string());
-    if let (Some(file), Some(listed)) = (&asked.list.tree_file, &setup.listed) {
-        config.put("custom_tree_file", file.as_str());
-        config.put("custom_tree_dirs", listed.dirs.to_string());
-        config.put("custom_tree_files", listed.files.to_string());
-        config.put("custom_tree_bytes", listed.bytes.to_string());
+    if let Some(listed) = &setup.listed {
+        put_list(&mut config, setup, listed);
     } else if setup.path_kind == PathKind::Directory {
         config.put("dirs", asked.tree.dirs.to_string());
         config.put("files", asked.tree.files.to_string());
     }
-    config
-        .with("file_size", setup.file_bytes.to_string())
-        .with("block_size", setup.block_bytes.to_string())
-        .with("direct_io", bit(asked.io.direct))
-        .with("random_offsets", bit(asked.access.random))
-        .with("random_aligned", bit(asked.access.random && !asked.access.random_unaligned))
-        .with("io_depth", asked.io.depth.to_string())
-        .with("shared_service_paths", bit(!asked.hosts.own_data))
-        .with("truncate_files", bit(asked.io.truncate))
-        .with("version", VERSION)
-        .with("command", asked.command.join(" "))
+    config.put("file_size", setup.file_bytes.to_string());
+    config.put("block_size", setup.block_bytes.to_string());
+    config.put("direct_io", word(asked.io.direct));
+    config.put("random_offsets", word(asked.access.random));
+    if asked.access.random {
+        config.put("random_aligned", word(!asked.access.random_unaligned));
+    }
+    config.put("io_depth", asked.io.depth.to_string());
+    if !asked.hosts.list.is_empty() {
+        config.put("shared_service_paths", word(!asked.hosts.own_data));
+    }
+    if setup.path_kind != PathKind::BlockDevice {
+        config.put("truncate_files", word(asked.io.truncate));
+    }
+    config.with("version", VERSION).with("command", command(setup))
 }
 
-fn column(setup: &Setup, figures: &Figures, column: &Column) -> Object {
+/// Directories and files of a list, as far as phases use them.
+fn put_list(config: &mut Object, setup: &Setup, listed: &Listed) {
+    let phases = setup.asked.phases;
+    let of_dirs = phases.make_dirs || phases.remove_dirs;
+    let of_files = phases.write || phases.stat || phases.read || phases.remove_files;
+    let count = |used: bool, count: u64| if used { count } else { 0 }.to_string();
+    config.put("custom_tree_dirs", count(of_dirs, listed.dirs));
+    config.put("custom_tree_files_shared", count(of_files, listed.shared_files));
+    config.put("files_not_shared", count(of_files, listed.files - listed.shared_files));
+}
+
+/// A column; the last one decides which values there are.
+fn column(figures: &Figures, [column, last]: [&Column; 2]) -> Object {
     let mut object =
         Object::default().with("elapsed_time_ms", (column.elapsed_ns / 1_000_000).to_string());
-    counts(&mut object, &column.main);
-    if let (Some(dirs), Some(rate)) = (column.dirs, column.dirs_per_s()) {
-        object.put("dirs/s", (rate as u64).to_string());
-        object.put("dirs", dirs.to_string());
-    }
-    if let Some(percent) = column.cpu_percent {
-        object.put("cpu%", percent.to_string());
-    }
-    if figures.is_mix {
+    counts(&mut object, [&column.main, &last.main]);
+    if figures.mix != MixKind::None {
         let mut read = Object::default();
-        counts(&mut read, &column.read);
+        counts(&mut read, [&column.read, &last.read]);
         object.put("rwmix_read", read);
     }
-    let nines = setup.asked.output.percentile_nines;
-    let mut latency = latencies(&figures.main, nines);
-    if figures.is_mix {
-        latency.put("rwmix_read", latencies(&figures.read, nines));
-    }
-    object.with("latency", latency)
+    object.with("cpu%", column.cpu_percent.unwrap_or(0).to_string())
 }
 
-fn counts(object: &mut Object, side: &Side) {
+fn counts(object: &mut Object, [side, last]: [&Side; 2]) {
     let whole = |value: f64| (value as u64).to_string();
-    object.put("entries/s", whole(side.entries_per_s()));
-    object.put("iops", whole(side.ios_per_s()));
-    object.put("bytes/s", whole(side.bytes_per_s()));
-    object.put("entries", side.entries.to_string());
-    object.put("bytes", side.bytes.to_string());
+    let values = [
+        ("entries/s", last.entries, whole(side.entries_per_s())),
+        ("iops", last.ios, whole(side.ios_per_s())),
+        ("bytes/s", last.bytes, whole(side.bytes_per_s())),
+        ("entries", last.entries, side.entries.to_string()),
+        ("bytes", last.bytes, side.bytes.to_string()),
+    ];
+    for (name, _, value) in values.into_iter().filter(|(_, count, _)| *count > 0) {
+        object.put(name, value);
+    }
 }
 
-fn latencies(of: &Latencies, nines: u8) -> Object {
-    let mut object = Object::default();
-    for (name, latency) in [("entries", &of.entries), ("IO", &of.ios)] {
-        if let Some(latency) = latency {
-            object.put(name, one_latency(latency, nines));
+/// The last column, with latencies where they are asked for.
+fn last(setup: &Setup, figures: &Figures) -> Object {
+    let asked = &setup.asked.output;
+    let object = column(figures, [&figures.last; 2]);
+    let both = [
+        ("entries", &figures.main.entries, &figures.read.entries),
+        ("IO", &figures.main.ios, &figures.read.ios),
+    ];
+    let mut all = Object::default();
+    for (name, main, read) in both {
+        let mut object = Object::default();
+        let mut histogram = Object::default();
+        if let Some(main) = main {
+            put_latency(&mut object, main, asked);
+            histogram.put("buckets", bucket_list(main));
+        }
+        if let Some(read) = read {
+            let mut of_reads = Object::default();
+            put_latency(&mut of_reads, read, asked);
+            if !of_reads.is_empty() {
+                object.put("rwmix_read", of_reads);
+            }
+            let buckets = Object::default().with("buckets", bucket_list(read));
+            histogram.put("rwmix_read", buckets);
+        }
+        if asked.histogram && !histogram.is_empty() {
+            object.put("histogram", histogram);
+        }
+        if !object.is_empty() {
+            all.put(name, object);
         }
     }
-    object
+    if all.is_empty() { object } else { object.with("latency", all) }
 }
 
-fn one_latency(latency: &Latency, nines: u8) -> Object {
-    let us = |ns: f64| microseconds(ns);
-    let mut object = Object::default()
-        .with("min_us", us(latency.min_ns as f64))
-        .with("avg_us", us(latency.mean_ns))
-        .with("max_us", us(latency.max_ns as f64));
-    let mut bounds = Object::default();
-    for percentile in percentiles(nines) {
-        let bound = bound_us(upper_bound_ns(latency, &percentile));
-        bounds.put(percentile, bound);
+fn put_latency(object: &mut Object, latency: &Latency, asked: &OutputOptions) {
+    if asked.latency {
+        let us = |ns: f64| whole_us(ns).to_string();
+        object.put("min_us", us(latency.min_ns as f64));
+        object.put("avg_us", us(latency.mean_ns));
+        object.put("max_us", us(latency.max_ns as f64));
     }
-    object.put("percentiles_us", bounds);
+    // elbencho has them in its table alone.
+    if asked.percentiles {
+        let mut bounds = Object::default();
+        for percentile in percentiles(asked.percentile_nines) {
+            let bound = bound_us(upper_bound_ns(latency, &percentile));
+            bounds.put(percentile, bound);
+        }
+        object.put("percentiles_us", bounds);
+    }
+}
+
+fn bucket_list(latency: &Latency) -> Vec<Object> {
     let bucket = |bucket: Bucket| {
-        let range = format!("{}-{}", us(bucket.from_ns as f64), us(bucket.below_ns as f64));
+        let range = format!("{}us", bucket.range_us().join("-"));
         Object::default().with("range", range).with("count", bucket.count.to_string())
     };
-    let all: Vec<Object> = buckets(latency).into_iter().map(bucket).collect();
-    object.with("histogram", Object::default().with("buckets", all))
+    buckets(latency).into_iter().map(bucket).collect()
 }

@@ -5,8 +5,8 @@
 use candor_record::{HostSample, JobSample, OpSample, WorkerStats, cpu_busy_of};
 
 use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
-use super::{Moment, json};
-use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+use super::{MIB, Moment, json};
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 use crate::kit::Object;
 
 /// Names of the columns; elbencho ends each line with a comma.
@@ -112,10 +112,10 @@ impl<'a> Live<'a> {
     /// Adds the samples of an interval, in which so many workers had not ended.
     pub fn add(&mut self, samples: &[JobSample], hosts: &[HostSample], active: u32) -> Interval {
         let has = |job: &JobSample, name| job.sample.operations.iter().any(|op| op.name == name);
+        let is_reader = |job: &JobSample| job.job == READERS;
         let writes = self.phase.kind == PhaseKind::Write;
-        self.is_mix |= writes && samples.iter().any(|job| has(job, "read"));
+        self.is_mix |= writes && samples.iter().any(|job| is_reader(job) || has(job, "read"));
         let is_mix = self.is_mix;
-        let is_reader = |job: &JobSample| is_mix && !has(job, "write");
         let named = |names: &'static [&'static str], readers: Option<bool>| {
             let jobs = samples.iter();
             let jobs =
@@ -175,22 +175,40 @@ impl<'a> Live<'a> {
     /// One line for the terminal: `READ: 30151 IOPS; 117 MiB/s; 235 MiB; 4 threads; 17% CPU; 2s`.
     pub fn line(&self, interval: &Interval) -> String {
         let setup = self.count.setup;
-        let sides = [Some(&interval.main), interval.read.as_ref()];
-        let sum =
-            |of: fn(&LiveSide) -> f64| sides.into_iter().flatten().map(of).sum::<f64>() as u64;
-        let mut parts = Vec::new();
-        if moves(setup, self.phase.kind) {
-            parts.push(format!("{} IOPS", sum(|side| side.ios_per_s)));
-            parts.push(format!("{} MiB/s", sum(|side| side.bytes_per_s / MIB)));
-            parts.push(format!("{} MiB", sum(|side| side.bytes as f64 / MIB)));
-        } else if let Some(noun) = noun(setup, self.phase.kind) {
-            parts.push(format!("{} {}/s", sum(|side| side.entries_per_s), noun.word()));
-            let name = if noun == EntryNoun::Dirs { "dirs" } else { "files" };
-            parts.push(format!("{} {name}", sum(|side| side.entries as f64)));
+        let (unit, bytes) = if setup.asked.output.base10 { ("MB/s", 1e6) } else { ("MiB/s", MIB) };
+        let is_tree = setup.path_kind == PathKind::Directory;
+        let dirs = noun(setup, self.phase.kind) == Some(EntryNoun::Dirs);
+        let noun = if dirs { "dirs" } else { "files" };
+        let rates = |side: &LiveSide, entries: bool| {
+            let rate = match (is_tree, entries) {
+                (true, true) => format!("{} {noun}/s; ", side.entries_per_s as u64),
+                (true, false) => String::new(),
+                (false, _) => format!("{} IOPS; ", side.ios_per_s as u64),
+            };
+            format!("{rate}{} {unit}", (side.bytes_per_s / bytes) as u64)
+        };
+        let mib = |bytes: u64| (bytes as f64 / MIB) as u64;
+        let (main, read) = (&interval.main, interval.read.as_ref());
+        let of_files = |side: &LiveSide| match is_tree {
+            true => rates(side, true),
+            false => format!("{}; {} MiB", rates(side, true), mib(side.bytes)),
+        };
+        let by_workers = setup.asked.mix.read_threads.is_some();
+        let mut parts = match read {
+            None => vec![of_files(main)],
+            Some(read) if is_tree => {
+                vec![format!("wr=[{}] rd=[{}]", rates(main, true), rates(read, by_workers))]
+            }
+            Some(read) => vec![format!("wr=[{}] rd=[{}]", of_files(main), of_files(read))],
+        };
+        if is_tree {
+            let (entries, bytes) = read.map_or((0, 0), |read| (read.entries, read.bytes));
+            parts.push(format!("{} {noun}", main.entries + entries));
+            parts.push(format!("{} MiB", mib(main.bytes + bytes)));
         }
         parts.push(format!("{} threads", interval.active));
-        parts.extend(interval.cpu_percent.map(|percent| format!("{percent}% CPU")));
-        parts.push(format!("{}s", interval.runtime_ns / 1_000_000_000));
+        parts.push(format!("{}% CPU", interval.cpu_percent.unwrap_or(0)));
+        parts.push(elapsed_seconds(interval.runtime_ns / 1_000_000_000));
         format!("{}: {}", self.phase.name, parts.join("; "))
     }
 
@@ -215,8 +233,13 @@ impl<'a> Live<'a> {
     }
 
     fn rows(&self, interval: &Interval, now: &Moment) -> Vec<Row> {
+        let is_tree = self.count.setup.path_kind == PathKind::Directory;
+        let by_blocks = self.count.setup.asked.mix.read_threads.is_none();
         let row = |side: &LiveSide, mix: &str| {
             let whole = |value: f64| (value as u64).to_string();
+            // Reads of a mix by blocks are in the files that the writes count.
+            let of = if mix == "Read" && by_blocks { &interval.main } else { side };
+            let in_tree = |value: f64| whole(if is_tree { value } else { 0.0 });
             [
                 now.iso(),
                 self.count.setup.asked.run.label.clone(),
@@ -228,18 +251,18 @@ impl<'a> Live<'a> {
                 side.bytes.to_string(),
                 whole(side.bytes_per_s / MIB),
                 whole(side.ios_per_s),
-                side.entries.to_string(),
-                whole(side.entries_per_s),
+                in_tree(of.entries as f64),
+                in_tree(of.entries_per_s),
                 whole(side.entry_latency_ns / 1e3),
                 whole(side.io_latency_ns / 1e3),
                 interval.active.to_string(),
-                interval.cpu_percent.map_or(String::new(), |percent| percent.to_string()),
+                interval.cpu_percent.unwrap_or(0).to_string(),
                 String::new(),
             ]
         };
         match &interval.read {
             None => vec![row(&interval.main, "")],
-            Some(read) => vec![row(&interval.main, "write"), row(read, "read")],
+            Some(read) => vec![row(&interval.main, "Write"), row(read, "Read")],
         }
     }
 
@@ -252,6 +275,15 @@ impl<'a> Live<'a> {
         fields[4] = worker.rank.to_string();
         fields[7] = worker.bytes.to_string();
         fields
+    }
+}
+
+/// A time: `59s`, `2m3s`, `1h2m3s`.
+fn elapsed_seconds(seconds: u64) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m{seconds}s"),
+        (hours, minutes, seconds) => format!("{hours}h{minutes}m{seconds}s"),
     }
 }
 
@@ -274,9 +306,6 @@ fn json_line(fields: Row) -> String {
     }
     json::line_of(&object)
 }
-
-/// Bytes in a MiB.
-const MIB: f64 = 1_048_576.0;
 
 /// Bytes that a phase is to read or write.
 fn expected_bytes(setup: &Setup) -> u64 {
@@ -370,12 +399,14 @@ mod tests {
             (BlocksOp::Write.operation(), 300, 300 * 4096),
         ];
         let interval = live.add(&samples(1, &operations), &[host()], 4);
-        assert!(live.line(&interval).starts_with("RWMIX70: 1000 IOPS; 3 MiB/s;"));
+        let line =
+            "RWMIX70: wr=[300 IOPS; 1 MiB/s; 1 MiB] rd=[700 IOPS; 2 MiB/s; 2 MiB]; 4 threads;";
+        assert!(live.line(&interval).starts_with(line), "{}", live.line(&interval));
         let csv = live.csv(&interval, &moment());
         let of = |line: &str, at: usize| line.split(',').nth(at).map(String::from);
         let types: Vec<_> = csv.lines().map(|line| (of(line, 5), of(line, 9))).collect();
         let side = |name: &str, ios: &str| (Some(name.to_owned()), Some(ios.to_owned()));
-        assert_eq!(types, [side("write", "300"), side("read", "700")]);
+        assert_eq!(types, [side("Write", "300"), side("Read", "700")]);
     }
 
     #[test]
@@ -385,7 +416,10 @@ mod tests {
         let stat = phase(PhaseKind::Stat, "STAT");
         let mut live = Live::new(&setup, &stat);
         let interval = live.add(&samples(1, &[(Step::Stat.operation(), 100, 0)]), &[host()], 3);
-        assert_eq!(live.line(&interval), "STAT: 100 Files/s; 100 files; 3 threads; 17% CPU; 1s");
+        assert_eq!(
+            live.line(&interval),
+            "STAT: 100 files/s; 0 MiB/s; 100 files; 0 MiB; 3 threads; 17% CPU; 1s"
+        );
         assert_eq!(interval.done_percent, 25);
         assert_eq!(interval.main.entry_latency_ns, 530_000.0);
     }

@@ -36,14 +36,14 @@ const NOTES: &[Note] = &[
             let workers = result.setup.asked.threads_of_all();
             result.phase.kind == PhaseKind::RemoveFiles && is_shared && workers > 1
         },
-        sentence: "RMFILES counts each file once; elbencho counts it once for each thread.",
+        sentence: "RMFILES counts each file once for each thread: all threads try to remove it.",
     },
     Note {
         applies: |result| {
             let removes = [PhaseKind::RemoveFiles, PhaseKind::RemoveDirs];
             result.setup.asked.tree.no_delete_errors && removes.contains(&result.phase.kind)
         },
-        sentence: "names that were not there are in no count; elbencho counts them as removed.",
+        sentence: "with --nodelerr, counts of removals include names that were missing.",
     },
     Note {
         applies: |result| {

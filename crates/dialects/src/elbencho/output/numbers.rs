@@ -1,56 +1,48 @@
 //! Times and distributions, as the table and the result files write them.
 
 use candor_record::Latency;
-use candor_record::histogram::{SUB_BITS, bucket_low};
+use candor_record::histogram::bucket_low;
 
-/// A time: `61ms`, `11.559s`, `2m3.241s`.
+/// A time: `61ms`, `11.559s`, `2m3.241s`, `1h2m3s`.
 pub fn elapsed(ns: u64) -> String {
     let ms = ns / 1_000_000;
-    let seconds = |ms: u64| format!("{}.{:03}s", ms / 1000, ms % 1000);
-    match ms {
-        0..1000 => format!("{ms}ms"),
-        1000..60_000 => seconds(ms),
-        _ => format!("{}m{}", ms / 60_000, seconds(ms % 60_000)),
+    let (hours, minutes, seconds, ms) =
+        (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
+    match (hours, minutes, seconds) {
+        (0, 0, 0) => format!("{ms}ms"),
+        (0, 0, _) => format!("{seconds}.{ms:03}s"),
+        (0, _, _) => format!("{minutes}m{seconds}.{ms:03}s"),
+        _ => format!("{hours}h{minutes}m{seconds}s"),
     }
 }
 
-/// A latency with its unit, in three digits: `5.23us`, `530us`, `61.4ms`, `1.2s`.
+/// A latency with its unit, in whole µs or three digits: `530us`, `5.23ms`, `61.4ms`, `1.20s`.
 pub fn latency(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ..999_500.0 => (ns / 1e3, "us"),
-        ..999_500_000.0 => (ns / 1e6, "ms"),
-        _ => (ns / 1e9, "s"),
+    let us = whole_us(ns);
+    let (value, unit) = match us {
+        ..1000 => return format!("{us}us"),
+        1000..1_000_000 => (us as f64 / 1e3, "ms"),
+        _ => (us as f64 / 1e6, "s"),
     };
-    format!("{}{unit}", digits(value))
+    let places = match value {
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("{value:.places$}{unit}")
 }
 
-/// A latency in µs, in three digits below 100: `0.85`, `5.23`, `65536`.
-pub fn microseconds(ns: f64) -> String {
-    digits(ns / 1e3)
+/// A latency in whole µs; the rest is left out.
+pub fn whole_us(ns: f64) -> u64 {
+    (ns / 1e3) as u64
 }
 
-/// The same for a bound: rounded up, so that it stays one.
+/// An upper bound in µs: one decimal below 10, and rounded up, so that it stays a bound.
 pub fn bound_us(ns: u64) -> String {
     let us = ns as f64 / 1e3;
-    let factor = 10f64.powi(places(us) as i32);
     // A product may lie a little above the whole number that it is.
-    digits((us * factor - 1e-6).ceil() / factor)
-}
-
-/// Decimals of a number with three digits.
-fn places(value: f64) -> usize {
-    match value {
-        ..9.995 => 2,
-        ..99.95 => 1,
-        _ => 0,
-    }
-}
-
-/// A number with three digits or all whole ones, without zeros at the end.
-fn digits(value: f64) -> String {
-    let places = places(value);
-    let text = format!("{value:.places$}");
-    if places == 0 { text } else { text.trim_end_matches('0').trim_end_matches('.').into() }
+    let tenths = (us * 10.0 - 1e-6).ceil() / 10.0;
+    if tenths < 10.0 { format!("{tenths:.1}") } else { format!("{:.0}", us.ceil()) }
 }
 
 /// Percentiles: the usual four, and those of further nines.
@@ -81,31 +73,44 @@ pub fn bounds(latency: &Latency, nines: u8) -> Vec<String> {
 }
 
 /// A bucket of a printed distribution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bucket {
-    /// Least latency.
-    pub from_ns: u64,
-    /// Least latency that lies above it.
-    pub below_ns: u64,
+    /// Number among the buckets.
+    number: u32,
     /// Latencies in it.
     pub count: u64,
 }
 
-/// Buckets per power of two in a printed distribution, as a power of two.
-const SHOWN_BITS: u32 = 2;
+/// Buckets per power of two of µs.
+const PER_OCTAVE: f64 = 4.0;
 
-/// A distribution in four buckets per power of two of ns; those without a latency are left out.
+/// Number of the last bucket, which has all longer latencies.
+const BUCKET_MAX: u32 = 111;
+
+impl Bucket {
+    /// Least latency, and the least above it, in µs.
+    pub fn range_us(&self) -> [String; 2] {
+        let edge = |number: u32| match number {
+            0 => "0.0".to_owned(),
+            number => {
+                let us = 2_f64.powf(f64::from(number) / PER_OCTAVE);
+                if us < 10.0 { format!("{us:.1}") } else { format!("{us:.0}") }
+            }
+        };
+        [edge(self.number), edge(self.number + 1)]
+    }
+}
+
+/// A distribution in four buckets per power of two of µs; those without a latency are left out.
 pub fn buckets(latency: &Latency) -> Vec<Bucket> {
-    let width = 1 << (SUB_BITS - SHOWN_BITS);
     let mut buckets: Vec<Bucket> = Vec::new();
     for (bucket, count) in latency.histogram.filled() {
-        // Below that there is a bucket for each ns.
-        let group = if bucket < 2 << SUB_BITS { 0 } else { bucket / width * width };
-        let end = if group == 0 { 2 << SUB_BITS } else { group + width };
-        let from_ns = bucket_low(group);
-        match buckets.last_mut().filter(|last| last.from_ns == from_ns) {
+        let us = bucket_low(bucket) as f64 / 1e3;
+        let number = if us < 1.0 { 0.0 } else { us.log2() * PER_OCTAVE };
+        let number = (number as u32).min(BUCKET_MAX);
+        match buckets.last_mut().filter(|last| last.number == number) {
             Some(last) => last.count += count,
-            None => buckets.push(Bucket { from_ns, below_ns: bucket_low(end), count }),
+            None => buckets.push(Bucket { number, count }),
         }
     }
     buckets
@@ -127,9 +132,10 @@ mod tests {
     fn times_have_the_units_of_the_table() {
         let ms = |ms: u64| elapsed(ms * 1_000_000);
         assert_eq!([ms(0), ms(61), ms(11_559)], ["0ms", "61ms", "11.559s"]);
-        assert_eq!([ms(123_241), ms(3_723_004)], ["2m3.241s", "62m3.004s"]);
-        let all = [850.0, 5_230.0, 530_400.0, 999_600.0, 61_420_000.0, 1_200_000_000.0];
-        assert_eq!(all.map(latency), ["0.85us", "5.23us", "530us", "1ms", "61.4ms", "1.2s"]);
+        assert_eq!([ms(123_241), ms(3_723_004)], ["2m3.241s", "1h2m3s"]);
+        let all = [850.0, 5_230.0, 530_900.0, 1_042_000.0, 61_420_000.0, 1_200_000_000.0];
+        assert_eq!(all.map(latency), ["0us", "5us", "530us", "1.04ms", "61.4ms", "1.20s"]);
+        assert_eq!([999_999.0, 128_499_999.0].map(latency), ["999us", "128ms"]);
     }
 
     #[test]
@@ -146,19 +152,16 @@ mod tests {
 
     #[test]
     fn a_bound_is_rounded_up() {
-        let all = [850, 5_231, 61_440, 99_960, 530_001, 65_536_000].map(bound_us);
-        assert_eq!(all, ["0.85", "5.24", "61.5", "100", "531", "65536"]);
+        let all = [850, 5_231, 9_960, 61_440, 530_001, 65_536_000].map(bound_us);
+        assert_eq!(all, ["0.9", "5.3", "10", "62", "531", "65536"]);
     }
 
     #[test]
     fn printed_buckets_hold_every_latency_once() {
-        let values = [1, 100, 127, 128, 159, 160, 1023, 1024, 65_536, 1 << 50];
+        let values = [1, 999, 1000, 1100, 5_000, 5_100, 64_000, 1 << 50];
         let buckets = buckets(&distribution(&values));
-        assert_eq!(buckets.iter().map(|bucket| bucket.count).sum::<u64>(), 10);
-        for bucket in &buckets[..buckets.len() - 1] {
-            let within = |ns: &&u64| (bucket.from_ns..bucket.below_ns).contains(ns);
-            assert_eq!(values.iter().filter(within).count() as u64, bucket.count, "{bucket:?}");
-        }
-        assert!(buckets.windows(2).all(|pair| pair[0].below_ns <= pair[1].from_ns));
+        let ranges: Vec<_> = buckets.iter().map(|b| (b.range_us().join("-"), b.count)).collect();
+        let wanted = [("0.0-1.2", 4), ("4.8-5.7", 2), ("64-76", 1), ("225726413-268435456", 1)];
+        assert_eq!(ranges, wanted.map(|(range, count)| (range.to_owned(), count)));
     }
 }

@@ -3,7 +3,7 @@ use candor_plan::work::BlocksOp;
 use candor_record::*;
 
 use super::*;
-use crate::elbencho::setup::{PathKind, PhaseKind};
+use crate::elbencho::setup::{PathKind, PhaseKind, READERS};
 
 const MS: u64 = 1_000_000;
 
@@ -125,36 +125,28 @@ fn the_table_of_small_files() {
                 Files total      :          19          24
                 CPU util %       :          50          50
                 Time ms each     : [ 2000 1500 ]
-                Files latency    : [ min=61.4us avg=63.2us max=64.9us ]
-                Files lat % us   : [ 1%<=61.5 50%<=63.5 75%<=64.6 99%<=65 99.9%<=65 ]
-                Files lat hist   : [ 65.6: 24 ]
-                IO latency       : [ min=61.4us avg=64us max=67.4us ]
-                IO lat % us      : [ 1%<=61.5 50%<=64 75%<=66.6 99%<=67.4 99.9%<=67.4 ]
-                IO lat hist      : [ 65.6: 35, 82: 13 ]
+                Files latency    : [ min=61us avg=63us max=64us ]
+                Files lat % us   : [ 1%<=62 50%<=64 75%<=65 99%<=65 99.9%<=65 ]
+                Files lat hist   : [ 64: 24 ]
+                IO latency       : [ min=61us avg=64us max=67us ]
+                IO lat % us      : [ 1%<=62 50%<=64 75%<=67 99%<=68 99.9%<=68 ]
+                IO lat hist      : [ 64: 26, 76: 22 ]
     ---
     Note: latencies of writes leave out the time to fill blocks; elbencho's contain it.
     ");
 }
 
 #[test]
-fn completed_directories_are_those_of_which_all_files_were_done() {
+fn completed_directories_follow_from_the_files_in_them() {
     let mut setup = setup(PathKind::Directory);
     (setup.asked.tree.dirs, setup.asked.tree.files) = (3, 4);
     setup.asked.tree.dir_stats = true;
-    let mut record = small_files();
-    let job = &mut record.measurements[0];
-    // A file is made, written in two blocks and closed.
-    let dir_ops = 4 * 4;
-    job.first_done
-        .iter_mut()
-        .for_each(|first| first.worker_ops = vec![3 * dir_ops, 2 * dir_ops - 1]);
-    job.per_worker.iter_mut().for_each(|worker| worker.ops = 3 * dir_ops);
     let write = phase(PhaseKind::Write, "WRITE");
-    let result = PhaseResult::of(&setup, &write, &record);
+    let result = PhaseResult::of(&setup, &write, &small_files());
     insta::assert_snapshot!(result.table(), @r"
     WRITE       Elapsed time     :      1.500s      2.000s
                 Files/s          :          12          12
-                Dirs/s           :           2           3
+                Dirs/s           :           3           3
                 IOPS             :          25          24
                 Throughput MiB/s :           0           0
                 Total MiB        :           0           0
@@ -163,14 +155,9 @@ fn completed_directories_are_those_of_which_all_files_were_done() {
     ---
     ");
     let line: serde_json::Value = serde_json::from_str(&result.json(&moment())).expect("JSON");
-    assert_eq!(line["first_done"]["dirs"], "4");
-    assert_eq!(line["last_done"]["dirs/s"], "3");
-    // Directories that all share are done when the last worker is.
-    setup.asked.tree.dir_sharing = true;
-    let shared = PhaseResult::of(&setup, &write, &record).figures;
-    assert_eq!((shared.first.dirs, shared.last.dirs), (Some(1), Some(3)));
+    assert_eq!(line["last_done"].get("dirs"), None, "the table alone has them");
     let make = phase(PhaseKind::MakeDirs, "MKDIRS");
-    assert_eq!(PhaseResult::of(&setup, &make, &record).figures.last.dirs, None);
+    assert_eq!(PhaseResult::of(&setup, &make, &small_files()).figures.files_per_dir, None);
 }
 
 #[test]
@@ -221,37 +208,44 @@ fn a_mix_has_reads_and_writes_apart() {
                 IOPS total       :         400         250
                 MB/s write       :           0           0
                 MB/s read        :           1           0
-                Throughput MB/s  :           1           1
-                MB write         :           0           0
-                MB read          :           1           1
-                Total MB         :           1           2
-                wr IO latency    : [ min=61.4us avg=64.2us max=67.4us ]
-                rd IO latency    : [ min=61.4us avg=64.3us max=67.4us ]
+                MB/s total       :           1           1
+                MiB write        :           0           0
+                MiB read         :           1           1
+                IO wr latency    : [ min=61us avg=64us max=67us ]
+                IO rd latency    : [ min=61us avg=64us max=67us ]
     ---
     ");
 }
 
 #[test]
-fn blocks_are_counted_in_all_where_more_is_asked_for() {
+fn blocks_are_counted_where_more_is_requested() {
     let mut setup = setup(PathKind::File);
     setup.asked.run.log_level = 1;
-    let total = |name: &str, record: &PhaseRecord| {
+    let total = |name: &str, record: &PhaseRecord, row: &str| {
         let table = PhaseResult::of(&setup, &phase(PhaseKind::Write, name), record).table();
-        let row = table.lines().find(|line| line.contains("IOs total")).map(str::to_owned);
+        let row = table.lines().find(|line| line.contains(row)).map(str::to_owned);
         row.unwrap_or(table).split_whitespace().skip(3).map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(total("RWMIX70", &mix()), ["400", "500"]);
-    assert_eq!(total("WRITE", &small_files()), ["38", "48"]);
+    assert_eq!(total("RWMIX70", &mix(), "IOs write"), ["100", "150"]);
+    assert_eq!(total("RWMIX70", &mix(), "IOs read"), ["300", "350"]);
+    assert_eq!(total("WRITE", &small_files(), "IOs total"), ["38", "48"]);
+}
+
+/// Writers, and workers that read meanwhile.
+fn readers(operations: [&[Op]; 2]) -> PhaseRecord {
+    let [writers, readers] = operations;
+    let named = Measurement { job: READERS.into(), ..job([500, 1500], readers) };
+    record(vec![job([1000, 2000], writers), named])
 }
 
 #[test]
 fn readers_of_a_mix_by_threads_are_a_side_of_their_own() {
-    let setup = setup(PathKind::File);
+    let mut setup = setup(PathKind::File);
+    setup.asked.mix.read_threads = Some(2);
     let reads: Op = (BlocksOp::Read.operation(), [300, 350], [300 * 4096, 350 * 4096]);
     let writes: Op = (BlocksOp::Write.operation(), [100, 150], [100 * 4096, 150 * 4096]);
-    let record = record(vec![job([1000, 2000], &[writes]), job([500, 1500], &[reads])]);
     let write = phase(PhaseKind::Write, "MIX-T2");
-    let figures = PhaseResult::of(&setup, &write, &record).figures;
+    let figures = PhaseResult::of(&setup, &write, &readers([&[writes], &[reads]])).figures;
     assert_eq!((figures.first.elapsed_ns, figures.last.elapsed_ns), (500 * MS, 2000 * MS));
     let rates = |side: &figures::Side| side.ios_per_s() as u64;
     assert_eq!((rates(&figures.first.main), rates(&figures.first.read)), (100, 600));
@@ -259,22 +253,52 @@ fn readers_of_a_mix_by_threads_are_a_side_of_their_own() {
 }
 
 #[test]
-fn rows_of_throughput_have_five_words() {
-    let setup = setup(PathKind::File);
-    let write = phase(PhaseKind::Write, "RWMIX70");
-    let read = phase(PhaseKind::Read, "READ");
-    for phase in [&write, &read] {
-        let table = PhaseResult::of(&setup, phase, &mix()).table();
-        let row = table.lines().find(|line| line.contains("Throughput")).expect("a row");
-        let words: Vec<&str> = row.split_whitespace().collect();
-        assert_eq!(words, ["Throughput", "MiB/s", ":", "1", "0"], "{table}");
+fn files_of_a_mix_by_threads_have_rows_for_both_sides() {
+    let mut setup = setup(PathKind::Directory);
+    (setup.asked.tree.dirs, setup.asked.tree.files) = (1, 2);
+    setup.asked.mix.read_threads = Some(1);
+    (setup.asked.tree.dir_stats, setup.asked.output.latency) = (true, true);
+    let item = &OPERATIONS[usize::from(ITEM)];
+    let reads: [Op; 2] = [(row(Step::Read), [2, 4], [8192, 16384]), (item, [1, 2], [0, 0])];
+    let writes: [Op; 2] = [(row(Step::Write), [4, 8], [16384, 32768]), (item, [2, 4], [0, 0])];
+    let write = phase(PhaseKind::Write, "MIX-T1");
+    let result = PhaseResult::of(&setup, &write, &readers([&writes, &reads]));
+    insta::assert_snapshot!(result.table(), @r"
+    ");
+    // Of empty files, readers have nothing but files.
+    let files: [Op; 1] = [(item, [1, 2], [0, 0])];
+    let empty = PhaseResult::of(&setup, &write, &readers([&files, &files]));
+    assert!(empty.table().contains("Files read"), "{}", empty.table());
+}
+
+#[test]
+fn a_phase_without_a_count_has_no_row_and_no_value_of_it() {
+    let mut setup = setup(PathKind::Directory);
+    setup.asked.tree.dirs = 1;
+    let item = &OPERATIONS[usize::from(ITEM)];
+    let empty = record(vec![job([10, 20], &[(item, [1, 2], [0, 0])])]);
+    let write = phase(PhaseKind::Write, "WRITE");
+    let result = PhaseResult::of(&setup, &write, &empty);
+    insta::assert_snapshot!(result.table(), @r"
+    WRITE       Elapsed time     :        10ms        20ms
+                Files/s          :         100         100
+                Files total      :           1           2
+    ---
+    ");
+    let line: serde_json::Value = serde_json::from_str(&result.json(&moment())).expect("JSON");
+    let keys: Vec<_> = line["last_done"].as_object().expect("a column").keys().collect();
+    assert_eq!(keys, ["cpu%", "elapsed_time_ms", "entries", "entries/s"]);
+    let csv = result.csv(&moment());
+    let header = head_for("f", "", true).expect("a new file");
+    for name in ["IOPS [last]", "MiB/s [first]", "MiB [last]", "shared paths"] {
+        assert_eq!(by_name(&header, &csv, name), "", "{name}");
     }
 }
 
 /// Fields of a line by the names of the columns.
 fn by_name<'a>(header: &'a str, line: &'a str, name: &str) -> &'a str {
     let at = header.trim_end().split(',').position(|column| column == name).expect(name);
-    line.trim_end().split(',').nth(at).expect("a field")
+    line.trim_end_matches('\n').split(',').nth(at).expect("a field")
 }
 
 #[test]
@@ -286,8 +310,8 @@ fn columns_of_csv_are_found_by_name_and_by_number() {
     let line = PhaseResult::of(&setup, &write, &small_files()).csv(&moment());
     let header = head_for("f", "", true).expect("a new file");
     assert_eq!((header.split(',').count(), line.split(',').count()), (55, 55));
-    let numbered: [(usize, &str, &str); 16] = [
-        (1, "ISO date", "2026-02-09T11:18:30.170-0500"),
+    let numbered: [(usize, &str, &str); 18] = [
+        (1, "ISO date", "2026-02-09T11:18:29.000-0500"),
         (2, "label", "first  with a comma"),
         (3, "path type", "dir"),
         (7, "dirs", "3"),
@@ -298,15 +322,17 @@ fn columns_of_csv_are_found_by_name_and_by_number() {
         (22, "IOPS [first]", "25"),
         (27, "CPU% [last]", "50"),
         (29, "entries [last]", "24"),
-        (32, "Ent lat us [min]", "61.4"),
-        (35, "IO lat us [min]", "61.4"),
+        (15, "shared paths", ""),
+        (16, "truncate", "0"),
+        (32, "Ent lat us [min]", "61"),
+        (35, "IO lat us [min]", "61"),
         (38, "rwmix read entries/s [first]", ""),
         (54, "version", VERSION),
-        (55, "command", "elbencho -w --label a b /data/t"),
+        (55, "command", "\"elbencho\" \"-w\" \"--label\" \"a b\" \"/data/t\" "),
     ];
     for (number, name, value) in numbered {
         assert_eq!(by_name(&header, &line, name), value, "{name}");
-        assert_eq!(line.trim_end().split(',').nth(number - 1), Some(value), "{name}");
+        assert_eq!(line.trim_end_matches('\n').split(',').nth(number - 1), Some(value), "{name}");
     }
     let mix = phase(PhaseKind::Write, "RWMIX70");
     let line = PhaseResult::of(&setup, &mix, &self::mix()).csv(&moment());
@@ -327,6 +353,9 @@ fn a_file_of_results_has_one_header_and_takes_no_other_columns() {
 fn every_value_of_json_is_a_text() {
     let mut setup = setup(PathKind::File);
     setup.asked.run.label = "with \"quotes\"".into();
+    let output = &mut setup.asked.output;
+    (output.latency, output.percentiles, output.histogram) = (true, true, true);
+    setup.asked.io.direct = true;
     let write = phase(PhaseKind::Write, "RWMIX70");
     let line = PhaseResult::of(&setup, &write, &mix()).json(&moment());
     assert!(line.ends_with("}\n") && line.lines().count() == 1, "{line}");
@@ -348,11 +377,36 @@ fn every_value_of_json_is_a_text() {
     assert_eq!(at("/first_done/iops"), Some("100"));
     assert_eq!(at("/last_done/rwmix_read/bytes~1s"), Some("716800"));
     assert_eq!(at("/last_done/cpu%"), Some("50"));
-    assert_eq!(at("/last_done/latency/IO/min_us"), Some("61.4"));
-    assert_eq!(at("/last_done/latency/IO/percentiles_us/99"), Some("67.4"));
+    assert_eq!(at("/config/direct_io"), Some("true"));
+    assert_eq!(at("/config/random_offsets"), Some("false"));
+    assert_eq!(at("/config/truncate_files"), Some("false"));
+    assert_eq!((at("/config/random_aligned"), at("/config/shared_service_paths")), (None, None));
+    assert_eq!(at("/last_done/latency/IO/min_us"), Some("61"));
+    assert_eq!(at("/last_done/latency/IO/rwmix_read/max_us"), Some("67"));
+    assert_eq!(at("/last_done/latency/IO/percentiles_us/99"), Some("68"));
+    assert_eq!(at("/last_done/latency/IO/histogram/buckets/0/range"), Some("54-64us"));
+    assert_eq!(document.pointer("/first_done/latency"), None);
     let buckets = document.pointer("/last_done/latency/IO/histogram/buckets").expect("buckets");
     let count = |bucket: &serde_json::Value| bucket["count"].as_str()?.parse::<u64>().ok();
     assert_eq!(buckets.as_array().expect("a list").iter().filter_map(count).sum::<u64>(), 150);
+    // Without a request for latencies, and without a label, there are none.
+    setup.asked.output = Default::default();
+    setup.asked.run.label = String::new();
+    let line = PhaseResult::of(&setup, &write, &mix()).json(&moment());
+    assert!(!line.contains("latency") && !line.contains("\"label\""), "{line}");
+}
+
+#[test]
+fn a_file_of_tables_has_date_label_and_command_line() {
+    let mut setup = setup(PathKind::File);
+    setup.asked.run.label = "mine".into();
+    assert_eq!(
+        PhaseResult::head(&setup, &moment()),
+        format!(
+            "ISO DATE: 2026-02-09T11:18:30-0500\nLABEL: mine\nCOMMAND LINE: \"elbencho\" \"-w\" \
+             \"--label\" \"a,b\" \"/data/t\" \n\n{HEADER}"
+        )
+    );
 }
 
 #[test]
@@ -363,10 +417,10 @@ fn notes_stand_only_where_they_apply() {
         let phase = phase(kind, "X");
         noted(&PhaseResult::of(setup, &phase, &record))
     };
-    assert!(told(&setup, PhaseKind::RemoveFiles).contains("counts each file once"));
+    assert!(told(&setup, PhaseKind::RemoveFiles).contains("once for each thread"));
     assert_eq!(told(&setup, PhaseKind::Stat), "");
     setup.asked.run.threads = 1;
     assert_eq!(told(&setup, PhaseKind::RemoveFiles), "");
     setup.asked.tree.no_delete_errors = true;
-    assert!(told(&setup, PhaseKind::RemoveFiles).contains("not there"));
+    assert!(told(&setup, PhaseKind::RemoveFiles).contains("were missing"));
 }

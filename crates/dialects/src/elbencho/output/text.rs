@@ -2,8 +2,9 @@
 
 use candor_record::Latency;
 
-use super::figures::{Column, Figures, Latencies, Side};
-use super::numbers::{Bucket, bound_us, bounds, buckets, elapsed, latency};
+use super::MIB;
+use super::figures::{EntryNoun, Figures, MixKind, Side};
+use super::numbers::{Bucket, bounds, buckets, elapsed, latency};
 use crate::elbencho::setup::{PathKind, Setup};
 
 /// The head of the table.
@@ -39,6 +40,20 @@ impl Rows<'_> {
         self.pair(label, values.map(|value| format!("{}", value as u64)));
     }
 
+    /// The same, unless nothing was done.
+    fn counted(&mut self, count: u64, label: &str, values: [f64; 2]) {
+        if count > 0 {
+            self.numbers(label, values);
+        }
+    }
+
+    /// Completed directories by the files that are done in them, where these are asked for.
+    fn dirs(&mut self, figures: &Figures, count: u64, label: &str, files: [f64; 2]) {
+        if let Some(each) = figures.files_per_dir {
+            self.counted(count, label, files.map(|files| files / each as f64));
+        }
+    }
+
     /// A row with a list.
     fn list(&mut self, label: &str, items: &[String]) {
         self.label(label);
@@ -51,11 +66,8 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
     let mut rows = Rows { name, text: String::new() };
     let columns = [&figures.first, &figures.last];
     rows.pair("Elapsed time", columns.map(|column| elapsed(column.elapsed_ns)));
-    if figures.is_mix {
-        mixed(&mut rows, setup, figures);
-    } else {
-        plain(&mut rows, setup, figures);
-    }
+    rates(&mut rows, setup, figures);
+    totals(&mut rows, setup, figures);
     if setup.asked.output.cpu {
         let cpu = columns.map(|column| column.cpu_percent);
         if let [Some(first), Some(last)] = cpu {
@@ -67,97 +79,103 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
         rows.list("Time ms each", &each);
     }
     if setup.asked.output.hosts_elapsed {
-        let each = figures.each_host.iter().map(|(host, ms)| format!("{host}={ms}"));
-        rows.list("Svc compl. time", &each.collect::<Vec<_>>());
+        let of = |(host, ns): &(String, u64)| format!("{host}={}", elapsed(*ns));
+        rows.list("Svc compl. time", &figures.each_host.iter().map(of).collect::<Vec<_>>());
     }
     if setup.asked.output.hosts_round_trip {
         let each = figures.each_round_trip.iter().map(|(host, us)| format!("{host}={us}"));
         rows.list("Svc ping us", &each.collect::<Vec<_>>());
     }
-    let (main, read) = if figures.is_mix { ("wr ", "rd ") } else { ("", "") };
-    latencies(&mut rows, setup, figures, &figures.main, main);
-    if figures.is_mix {
-        latencies(&mut rows, setup, figures, &figures.read, read);
-    }
+    latencies(&mut rows, setup, figures);
     rows.text + END
 }
 
-/// Directories that were completed, where they are asked for: a row of rates, or of totals.
-fn dirs(rows: &mut Rows, figures: &Figures, label: &str, value: fn(&Column) -> Option<f64>) {
-    if let [Some(first), Some(last)] = [&figures.first, &figures.last].map(value) {
-        rows.numbers(label, [first, last]);
-    }
-}
-
-fn dirs_total(column: &Column) -> Option<f64> {
-    Some(column.dirs? as f64)
-}
-
-/// Rates and totals of a phase that reads, or writes, or neither.
-fn plain(rows: &mut Rows, setup: &Setup, figures: &Figures) {
-    let sides = [&figures.first.main, &figures.last.main];
+/// Rates: entries, completed directories, blocks and bytes. A phase that did nothing of a kind has
+/// no row of it.
+fn rates(rows: &mut Rows, setup: &Setup, figures: &Figures) {
     let unit = Unit::of(setup);
-    if let Some(noun) = figures.noun {
-        rows.numbers(&format!("{}/s", noun.word()), sides.map(Side::entries_per_s));
-    }
-    dirs(rows, figures, "Dirs/s", Column::dirs_per_s);
-    if figures.moves {
-        if !one_block_per_file(setup) {
-            rows.numbers("IOPS", sides.map(Side::ios_per_s));
-        }
-        let rate = |side: &Side| side.bytes_per_s() / unit.bytes;
-        rows.numbers(&format!("Throughput {}/s", unit.name), sides.map(rate));
-        let total = |side: &Side| side.bytes as f64 / unit.bytes;
-        rows.numbers(&format!("Total {}", unit.name), sides.map(total));
-    }
-    if let Some(noun) = figures.noun {
-        rows.numbers(&format!("{} total", noun.word()), sides.map(|side| side.entries as f64));
-    }
-    dirs(rows, figures, "Dirs total", dirs_total);
-    if figures.moves && setup.asked.run.log_level > 0 {
-        rows.numbers("IOs total", sides.map(|side| side.ios as f64));
-    }
-}
-
-/// Rates and totals of a phase that reads and writes: each apart, and both together.
-fn mixed(rows: &mut Rows, setup: &Setup, figures: &Figures) {
-    let columns = [&figures.first, &figures.last];
-    let unit = Unit::of(setup);
-    let mut three = |label: &str, total: &str, value: &dyn Fn(&Side) -> f64| {
-        let [write, read] =
-            [columns.map(|column| value(&column.main)), columns.map(|column| value(&column.read))];
-        rows.numbers(&format!("{label} write"), write);
-        rows.numbers(&format!("{label} read"), read);
-        rows.numbers(total, [write[0] + read[0], write[1] + read[1]]);
+    let by_workers = figures.mix == MixKind::Workers;
+    let both = |value: &dyn Fn(&Side) -> f64| {
+        [figures.main().map(value), figures.read().map(value)].map(|pair| pair.map(f64::trunc))
     };
+    let entries = both(&Side::entries_per_s);
     if let Some(noun) = figures.noun {
-        let label = format!("{}/s", noun.word());
-        three(&label, &format!("{label} total"), &Side::entries_per_s);
+        let head = format!("{}/s", noun.word());
+        let main = if by_workers { format!("{head} write") } else { head.clone() };
+        rows.counted(figures.last.main.entries, &main, entries[0]);
+        let dirs = if by_workers { "Dirs/s write" } else { "Dirs/s" };
+        rows.dirs(figures, figures.last.main.entries, dirs, entries[0]);
+        if figures.last.read.entries > 0 {
+            rows.numbers(&format!("{head} read"), entries[1]);
+            rows.numbers(&format!("{head} total"), sum(entries));
+        }
+        rows.dirs(figures, figures.last.read.entries, "Dirs/s read", entries[1]);
     }
-    if !one_block_per_file(setup) {
-        three("IOPS", "IOPS total", &Side::ios_per_s);
+    let ios = both(&Side::ios_per_s);
+    let is_mix = figures.mix != MixKind::None;
+    let shows = |side: &Side| side.ios > 0 && (!one_block_per_file(setup) || side.entries == 0);
+    if shows(&figures.last.main) {
+        rows.numbers(if is_mix { "IOPS write" } else { "IOPS" }, ios[0]);
     }
-    let rate = |side: &Side| side.bytes_per_s() / unit.bytes;
-    three(&format!("{}/s", unit.name), &format!("Throughput {}/s", unit.name), &rate);
-    let size = |side: &Side| side.bytes as f64 / unit.bytes;
-    three(unit.name, &format!("Total {}", unit.name), &size);
-    if let Some(noun) = figures.noun {
-        let entries = columns.map(|column| (column.main.entries + column.read.entries) as f64);
-        rows.numbers(&format!("{} total", noun.word()), entries);
+    if shows(&figures.last.read) {
+        rows.numbers("IOPS read", ios[1]);
+        rows.numbers("IOPS total", sum(ios));
+    }
+    let bytes = both(&Side::bytes_per_s);
+    let of_unit = |pair: [f64; 2]| pair.map(|bytes| bytes / unit.bytes);
+    let head = format!("{}/s", unit.name);
+    let main = if is_mix { format!("{head} write") } else { format!("Throughput {head}") };
+    rows.counted(figures.last.main.bytes, &main, of_unit(bytes[0]));
+    if figures.last.read.bytes > 0 {
+        rows.numbers(&format!("{head} read"), of_unit(bytes[1]));
+        rows.numbers(&format!("{head} total"), of_unit(sum(bytes)));
+    }
+}
+
+/// Totals: MiB, whatever the unit of the rates, entries, completed directories and blocks.
+fn totals(rows: &mut Rows, setup: &Setup, figures: &Figures) {
+    let is_mix = figures.mix != MixKind::None;
+    let [main, read] = [figures.main(), figures.read()];
+    let mib = |side: &Side| side.bytes as f64 / MIB;
+    let head = if is_mix { "MiB write" } else { "Total MiB" };
+    rows.counted(figures.last.main.bytes, head, main.map(mib));
+    rows.counted(figures.last.read.bytes, "MiB read", read.map(mib));
+    if let Some(noun) = figures.noun.map(EntryNoun::word) {
+        let by_workers = figures.mix == MixKind::Workers;
+        let entries = |side: &Side| side.entries as f64;
+        let end = if by_workers { "write" } else { "total" };
+        rows.counted(figures.last.main.entries, &format!("{noun} {end}"), main.map(entries));
+        let dirs = format!("Dirs {end}");
+        rows.dirs(figures, figures.last.main.entries, &dirs, main.map(entries));
+        rows.counted(figures.last.read.entries, &format!("{noun} read"), read.map(entries));
+        rows.dirs(figures, figures.last.read.entries, "Dirs read", read.map(entries));
     }
     if setup.asked.run.log_level > 0 {
-        let ios = columns.map(|column| (column.main.ios + column.read.ios) as f64);
-        rows.numbers("IOs total", ios);
+        let ios = |side: &Side| side.ios as f64;
+        let head = if is_mix { "IOs write" } else { "IOs total" };
+        rows.counted(figures.last.main.ios, head, main.map(ios));
+        rows.counted(figures.last.read.ios, "IOs read", read.map(ios));
     }
-    dirs(rows, figures, "Dirs/s", Column::dirs_per_s);
-    dirs(rows, figures, "Dirs total", dirs_total);
 }
 
-fn latencies(rows: &mut Rows, setup: &Setup, figures: &Figures, of: &Latencies, which: &str) {
-    let noun = figures.noun.map_or("", |noun| noun.word());
-    for (head, found) in [(noun, &of.entries), ("IO", &of.ios)] {
+fn sum([write, read]: [[f64; 2]; 2]) -> [f64; 2] {
+    [write[0] + read[0], write[1] + read[1]]
+}
+
+/// Latencies of entries, then of blocks; of each the writes of a mix come first.
+fn latencies(rows: &mut Rows, setup: &Setup, figures: &Figures) {
+    let noun = figures.noun.map_or("Files", EntryNoun::word);
+    let of_entries = if figures.mix == MixKind::Workers { " wr" } else { "" };
+    let of_blocks = if figures.mix == MixKind::None { "" } else { " wr" };
+    let all = [
+        (format!("{noun}{of_entries}"), &figures.main.entries),
+        (format!("{noun} rd"), &figures.read.entries),
+        (format!("IO{of_blocks}"), &figures.main.ios),
+        ("IO rd".to_owned(), &figures.read.ios),
+    ];
+    for (head, found) in all {
         if let Some(found) = found {
-            one_latency(rows, setup, &format!("{which}{head}"), found);
+            one_latency(rows, setup, &head, found);
         }
     }
 }
@@ -173,7 +191,7 @@ fn one_latency(rows: &mut Rows, setup: &Setup, head: &str, of: &Latency) {
         rows.list(&format!("{head} lat % us"), &bounds(of, asked.percentile_nines));
     }
     if asked.histogram {
-        let of_bucket = |bucket: Bucket| format!("{}: {}", bound_us(bucket.below_ns), bucket.count);
+        let of_bucket = |bucket: Bucket| format!("{}: {}", bucket.range_us()[1], bucket.count);
         let items: Vec<String> = buckets(of).into_iter().map(of_bucket).collect();
         rows.list(&format!("{head} lat hist"), &[items.join(", ")]);
     }
@@ -194,7 +212,7 @@ impl Unit {
     fn of(setup: &Setup) -> Unit {
         match setup.asked.output.base10 {
             true => Unit { name: "MB", bytes: 1e6 },
-            false => Unit { name: "MiB", bytes: 1_048_576.0 },
+            false => Unit { name: "MiB", bytes: MIB },
         }
     }
 }

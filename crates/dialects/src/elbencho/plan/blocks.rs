@@ -1,7 +1,7 @@
 //! Files and block devices as blocks: all are one long range, cut into a slice for each worker.
 
 use candor_plan::blocks::{self, Access, Engine, FileOrder, Hints, Lock, Pieces, Rotation, Share};
-use candor_plan::entries::{Entries, Over, Step};
+use candor_plan::entries::{Division, Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
 
@@ -22,7 +22,10 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let layout = match setup.path_kind {
         PathKind::BlockDevice => Layout::Never,
         _ if io.preallocate => Layout::Allocate,
-        _ if io.truncate_to_size || writes_by_mapping => Layout::Sparse,
+        // Reads of a mix fall on places that are not written yet.
+        _ if io.truncate_to_size || writes_by_mapping || setup.asked.access.random => {
+            Layout::Sparse
+        }
         _ => Layout::Never,
     };
     for (path, bytes) in setup.asked.paths.iter().zip(&setup.bytes_of_paths) {
@@ -71,44 +74,40 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         ..Job::default()
     };
     let threads = asked.run.threads;
-    let of_names = |step| {
-        let removes = kind == PhaseKind::RemoveFiles && asked.tree.no_delete_errors;
-        let entries = Entries { over: Over::TargetFiles, steps: vec![step], ..Entries::default() };
-        let stop = Stop { continue_on_error: removes, ..context.stop() };
-        vec![job("workers", threads, entries.into(), stop)]
-    };
+    if kind == PhaseKind::RemoveFiles {
+        // Every worker removes every file, or finds that another one has done so.
+        let entries = Entries {
+            over: Over::TargetFiles,
+            steps: vec![Step::Unlink],
+            division: Division::Every,
+            idempotent: true,
+            ..Entries::default()
+        };
+        return vec![job("workers", threads, entries.into(), context.stop())];
+    }
     let of_blocks = |name: &str, workers: u32, mix: Mix| {
         let work = Work::Blocks(Box::new(blocks(context, mix, workers)));
-        job(name, workers, work, stop(context, workers))
+        job(name, workers, work, stop(context))
     };
-    let mixed = asked.mix.read_percent;
+    let read = asked.mix.read_percent.unwrap_or(0);
     match kind {
-        PhaseKind::Stat => of_names(Step::Stat),
-        PhaseKind::RemoveFiles => of_names(Step::Unlink),
-        PhaseKind::Write if mixed > 0 => {
-            let mix = Mix { read: mixed, write: 100 - mixed, trim: 0 };
-            vec![of_blocks("workers", threads, mix)]
+        PhaseKind::Write if asked.mix.read_threads.is_some() => {
+            phases::readers_and_writers(context.setup, |name, workers, kind| {
+                let mix = if kind == PhaseKind::Read { Mix::READ } else { Mix::WRITE };
+                of_blocks(name, workers, mix)
+            })
         }
-        PhaseKind::Write if asked.mix.read_threads > 0 => {
-            let readers = asked.mix.read_threads;
-            let writers = threads.saturating_sub(readers).max(1);
-            let both = [
-                of_blocks("writers", writers, Mix::WRITE),
-                of_blocks("readers", readers, Mix::READ),
-            ];
-            phases::balanced(context.setup, both)
+        PhaseKind::Write => {
+            vec![of_blocks("workers", threads, Mix { read, write: 100 - read, trim: 0 })]
         }
-        PhaseKind::Write => vec![of_blocks("workers", threads, Mix::WRITE)],
         _ => vec![of_blocks("workers", threads, Mix::READ)],
     }
 }
 
 /// The end of a job of blocks: at random places, once so many bytes were moved.
-fn stop(context: &Context<'_>, workers: u32) -> Stop {
+fn stop(context: &Context<'_>) -> Stop {
     let stop = context.stop();
-    let hosts = &context.setup.asked.hosts;
-    let workers = u64::from(workers.max(1)) * u64::from(hosts.hosts()) / hosts.data_sets();
-    let each = context.setup.random_bytes / workers;
+    let each = context.setup.random_bytes / context.setup.asked.threads_of_data_set().max(1);
     let random = context.setup.asked.access.random;
     match random && !context.setup.asked.run.infinite_loop {
         true => Stop { bytes: Some(Bytes(each)), passes: None, ..stop },
@@ -119,11 +118,14 @@ fn stop(context: &Context<'_>, workers: u32) -> Stop {
 fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     let Setup { asked, block_bytes, .. } = context.setup;
     let (access, io) = (&asked.access, &asked.io);
-    let align = if io.direct { 512 } else { 1 };
+    // Mappings are of the page cache.
+    let direct = io.direct && !io.mmap;
+    let align = if direct { 512 } else { 1 };
     let unaligned = access.random && access.random_unaligned;
     let in_order = !access.random;
     Blocks {
         mix,
+        mix_by_number: mix.read > 0 && mix.write > 0,
         access: order(access, mix),
         align: unaligned.then(|| PerDirection::all(Bytes(align))),
         rotation: Rotation {
@@ -133,15 +135,15 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
         size: PerDirection::all(SizeSpec::Fixed(Bytes(*block_bytes))),
         short_last: in_order && !access.strided,
         share: if access.strided { Share::Interleave } else { Share::Span },
-        depth: io.depth,
+        depth: io.in_flight(),
         lock: lock(io),
         truncate_at_open: io.truncate && mix.write > 0,
-        engine: match (io.mmap, io.depth) {
+        engine: match (io.mmap, io.in_flight()) {
             (true, _) => Engine::MMAP,
             (false, 1) => Engine::Psync,
             (false, _) => Engine::LIBAIO,
         },
-        direct: io.direct,
+        direct,
         hints: Hints { advice: advice(io), map_advice: map_advice(io), ..Hints::default() },
         pace: content::pace(context.setup, mix, workers),
         content: content::content(context.setup),

@@ -29,8 +29,12 @@ pub(super) fn content(setup: &Setup) -> Content {
             ..Content::default()
         };
     }
-    let fill = if data.variance_percent == 0 { Fill::Once } else { Fill::Pool };
-    Content { fill, ..Content::default() }
+    if data.variance_percent == 0 {
+        return Content { fill: Fill::Once, ..Content::default() };
+    }
+    let compressible_percent = 100 - data.variance_percent;
+    let piece = (compressible_percent > 0).then_some(Bytes(0));
+    Content { compressible_percent, compressible_piece: piece, ..Content::default() }
 }
 
 fn words(salt: u64) -> Option<Pattern> {
@@ -38,17 +42,15 @@ fn words(salt: u64) -> Option<Pattern> {
     Pattern::empty().then_offset().salted(salt).anew_every(word).finish()
 }
 
-/// Words that are compared when blocks are read, or read back.
+/// Words that are compared when blocks are read, or read back; blocks without words are only read
+/// back.
 pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
-    let data = &setup.asked.data;
-    let reads_back = data.verify_direct && mix.write > 0;
-    if data.verify_salt == 0 || (mix.read == 0 && !reads_back) {
-        return None;
-    }
+    let (format, reads_back) = checks(setup, mix.write > 0);
+    let compares = format == Format::Pattern && mix.read > 0;
     let read_back = ReadBack { every: 1, batch: 1, ..ReadBack::default() };
-    Some(Verify {
+    (compares || reads_back).then(|| Verify {
         interval: interval(setup),
-        format: Format::Pattern,
+        format,
         generations: false,
         unknown: UnknownBlocks::Check,
         read_back: reads_back.then_some(read_back),
@@ -58,13 +60,21 @@ pub(super) fn verify(setup: &Setup, mix: Mix) -> Option<Verify> {
 
 /// The same in small files, of a phase that writes or reads them.
 pub(super) fn verify_items(setup: &Setup, writes: bool) -> Option<VerifyItems> {
-    let verifies = setup.asked.data.verify_salt > 0 && setup.has_bytes();
-    verifies.then(|| VerifyItems {
+    let (format, read_back) = checks(setup, writes);
+    let is_wanted = format == Format::Pattern || read_back;
+    (is_wanted && setup.has_bytes()).then(|| VerifyItems {
         interval: interval(setup),
-        format: Format::Pattern,
-        read_back: writes && setup.asked.data.verify_direct,
+        format,
+        read_back,
         ..VerifyItems::default()
     })
+}
+
+/// Form of what is checked, and whether each block is read back when it has been written.
+fn checks(setup: &Setup, writes: bool) -> (Format, bool) {
+    let asked = &setup.asked;
+    let format = if asked.data.verify_salt > 0 { Format::Pattern } else { Format::Nothing };
+    (format, writes && (asked.data.verify_direct || asked.tree.read_inline))
 }
 
 /// Longest piece of which blocks and files are multiples.

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use candor_plan::blocks::Flow;
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::{Create, Job, Program, Target, TargetKind, Work};
+use candor_plan::{Create, Job, Program, RankPart, Target, TargetKind, Work};
 
 use super::Context;
-use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, Setup};
+use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
 
 /// Name of the target that is synced.
 const SYNCED: &str = "filesystem of ";
@@ -40,15 +40,18 @@ fn name(setup: &Setup, kind: PhaseKind) -> String {
     let inline = || {
         let stat = if tree.stat_inline { "+s" } else { "" };
         let read = if tree.read_inline && kind == PhaseKind::Write { "+r" } else { "" };
-        format!("{stat}{read}")
+        let of_files = setup.path_kind == PathKind::Directory;
+        if of_files { format!("{stat}{read}") } else { String::new() }
     };
     match kind {
         PhaseKind::Sync => "SYNC".to_owned(),
         PhaseKind::DropCaches => "DROPCACHE".to_owned(),
         PhaseKind::MakeDirs => "MKDIRS".to_owned(),
-        PhaseKind::Write if mix.read_percent > 0 => format!("RWMIX{}", mix.read_percent),
-        PhaseKind::Write if mix.read_threads > 0 => format!("MIX-T{}", mix.read_threads),
-        PhaseKind::Write => format!("WRITE{}", inline()),
+        PhaseKind::Write => match (mix.read_threads, mix.read_percent) {
+            (Some(readers), _) => format!("MIX-T{readers}{}", inline()),
+            (None, Some(percent)) => format!("RWMIX{percent}{}", inline()),
+            (None, None) => format!("WRITE{}", inline()),
+        },
         PhaseKind::Stat => "STAT".to_owned(),
         PhaseKind::Read => format!("READ{}", inline()),
         PhaseKind::RemoveFiles => "RMFILES".to_owned(),
@@ -113,8 +116,28 @@ fn program(name: &str, command: Vec<String>) -> Job {
     Job { name: name.into(), work, ..Job::default() }
 }
 
-/// Writers and readers, which keep their shares of bytes where shares are asked for.
-pub(super) fn balanced(setup: &Setup, mut both: [Job; 2]) -> Vec<Job> {
+/// Readers, which have the first ranks, and writers; both keep their shares of bytes where shares
+/// are asked for.
+pub(super) fn readers_and_writers(
+    setup: &Setup,
+    job: impl Fn(&str, u32, PhaseKind) -> Job,
+) -> Vec<Job> {
+    let (threads, readers) = (setup.asked.run.threads, setup.asked.mix.read_threads.unwrap_or(0));
+    let part = |first: u32, job: Job| {
+        let part = RankPart { first: first.into(), of: threads.into() };
+        Job { part: Some(part), ..job }
+    };
+    let writers = threads.saturating_sub(readers);
+    let both = [
+        part(readers, job("writers", writers, PhaseKind::Write)),
+        part(0, job(READERS, readers, PhaseKind::Read)),
+    ];
+    let mut jobs = balanced(setup, both);
+    jobs.retain(|job| job.workers > 0);
+    jobs
+}
+
+fn balanced(setup: &Setup, mut both: [Job; 2]) -> Vec<Job> {
     let share = setup.asked.mix.read_threads_percent;
     let shares = [100 - share, share].map(u32::from);
     for (job, weight) in both.iter_mut().zip(shares).filter(|_| share > 0) {

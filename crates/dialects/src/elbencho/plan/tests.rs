@@ -6,9 +6,9 @@ use std::path::Path;
 use candor_plan::blocks::{
     Access, Advice, FileOrder, Fill, Format, Lock, MapAdvice, Pieces, Share,
 };
-use candor_plan::entries::{EntriesEngine, Over, Step};
+use candor_plan::entries::{Division, EntriesEngine, Over, Step};
 use candor_plan::listing::{Deal, List, ListError, Listing};
-use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, Work, check};
+use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, RankPart, Work, check};
 
 use super::*;
 use crate::elbencho::options::read;
@@ -179,8 +179,31 @@ fn a_tree_is_made_by_its_phase_alone() {
     assert_eq!(entries("WRITE").size, Some(Bytes(8192)), "no block is larger than its file");
     assert!(entries("WRITE").direct && !entries("RMFILES").direct);
     assert_eq!((entries("MKDIRS").over, entries("RMFILES").over), (Over::Directories, Over::Items));
-    let goes_on = |name| job(&plan, name).stop.as_ref().is_some_and(|stop| stop.continue_on_error);
-    assert!(goes_on("RMFILES") && goes_on("RMDIRS") && !goes_on("READ"));
+    for (name, idempotent) in
+        [("MKDIRS", true), ("RMFILES", true), ("RMDIRS", true), ("READ", false)]
+    {
+        assert_eq!(entries(name).idempotent, idempotent, "{name}");
+        let stop = job(&plan, name).stop.clone().expect("an end");
+        assert!(!stop.continue_on_error, "{name} stops at any other error");
+    }
+    let strict = self::plan("-F -D -t 4 -n 3 -N 10 /d");
+    for name in ["RMFILES", "RMDIRS"] {
+        assert!(!job(&strict, name).entries().expect("entries").idempotent, "{name}");
+    }
+}
+
+#[test]
+fn every_worker_makes_and_removes_what_all_share() {
+    let shared = plan("-d -w -F -D -t 3 -n 2 -N 1 -s 4k --dirsharing /d");
+    let division = |plan: &Plan, name: &str| {
+        let entries = job(plan, name).entries().expect("entries").clone();
+        (entries.division, entries.idempotent)
+    };
+    assert_eq!(division(&shared, "MKDIRS"), (Division::Every, true));
+    assert_eq!(division(&shared, "RMDIRS"), (Division::Every, true));
+    assert_eq!(division(&shared, "RMFILES"), (Division::Own, false));
+    let files = plan("-F -t 2 /f,/g");
+    assert_eq!(division(&files, "RMFILES"), (Division::Every, true));
 }
 
 #[test]
@@ -202,7 +225,8 @@ fn lists_take_the_place_of_a_shape() {
     let line = "-d -w --stat -r -F -D -t 4 -b 1k --treefile /list --treerand --verify 3 /d";
     let plan = plan(line);
     let listing = plan.targets[0].listing.as_ref().expect("a list");
-    assert_eq!((&plan.targets[0].tree, listing.share_above), (&None, Some(Bytes(32 << 10))));
+    let above = Some(Bytes((32 << 10) - 1));
+    assert_eq!((&plan.targets[0].tree, listing.share_above), (&None, above));
     assert_eq!((listing.deal, listing.shuffled), (Deal::ByBytes, true));
     assert!(plan.targets.iter().all(|target| target.listing.as_ref() == Some(listing)));
     let write = job(&plan, "WRITE").entries().expect("entries");
@@ -219,11 +243,9 @@ fn lists_take_the_place_of_a_shape() {
     let noted: Vec<_> = other.notes.iter().map(|note| note.asked.as_str()).collect();
     assert!(noted.iter().any(|asked| asked.starts_with("size")), "{noted:?}");
     assert!(noted.iter().any(|asked| asked.starts_with("dirs")), "{noted:?}");
-    assert_eq!(
-        totals(&other.setup),
-        "Directories per thread: 1; all threads: 1\nFiles per thread: 3; all threads: 3\n\
-         Bytes per thread: 109010; all threads: 109010\n"
-    );
+    let told = totals(&other);
+    assert!(told.contains("* Entries total:      3 | 0 K | 0 M\n"), "{told}");
+    assert!(told.contains("* Bytes total:        126976 | 0 MiB | 0 GiB\n"), "{told}");
 }
 
 #[test]
@@ -268,12 +290,99 @@ fn the_first_workers_read_their_own_small_files() {
     let steps = |job: &Job| job.entries().map(|entries| entries.steps.clone());
     assert_eq!(steps(readers), Some(vec![Step::Open, Step::Read, Step::Close]));
     assert_eq!(steps(writers), Some(vec![Step::Create, Step::Write, Step::Close]));
-    let ranks = [readers, writers].map(|job| {
-        let targets = job.targets.iter().filter_map(|name| plan.target(name));
-        targets.filter_map(|target| target.tree.as_ref()).map(|tree| tree.first_rank).collect()
-    });
-    let [of_readers, of_writers]: [Vec<u64>; 2] = ranks;
-    assert_eq!((of_readers, of_writers), (vec![8, 8], vec![9, 9]));
+    let part = |first| Some(RankPart { first, of: 4 });
+    assert_eq!((readers.part, writers.part), (part(0), part(1)));
+    assert!(
+        plan.targets.iter().all(|target| target.tree.as_ref().expect("a tree").first_rank == 8)
+    );
+}
+
+#[test]
+fn readers_and_writers_of_large_files_have_slices_of_their_own() {
+    let plan = plan("-w --rwmixthr 1 -t 3 -s 3m -b 64k --rand /new");
+    let parts: Vec<_> = plan.phases[0].jobs.iter().map(|job| (job.workers, job.part)).collect();
+    let part = |first| Some(RankPart { first, of: 3 });
+    assert_eq!(parts, [(2, part(1)), (1, part(0))]);
+    let bytes = |job: &Job| job.stop.as_ref().and_then(|stop| stop.bytes);
+    assert!(plan.phases[0].jobs.iter().all(|job| bytes(job) == Some(Bytes(1 << 20))));
+    let all = self::plan("-w --rwmixthr 3 -t 3 -s 3m -b 64k /f");
+    assert_eq!(all.phases[0].jobs.len(), 1, "nobody is left to write");
+    let more = lowered("-w --rwmixthr 9 -t 3 -s 3m -b 64k /f").expect("good");
+    assert_eq!(more.phases[0].name, "MIX-T3");
+}
+
+#[test]
+fn a_share_of_reads_is_exact_and_finds_the_whole_file() {
+    let plan = plan("-w --rwmixpct 30 --rand -t 2 -s 4m -b 16k /new");
+    let blocks = job(&plan, "RWMIX30").blocks().expect("blocks");
+    assert_eq!((blocks.mix.read, blocks.mix_by_number), (30, true));
+    assert_eq!(plan.target("/new").map(|target| target.layout), Some(Layout::Sparse));
+    let plain = self::plan("-w -s 4m /new");
+    assert!(!job(&plain, "WRITE").blocks().expect("blocks").mix_by_number);
+    assert_eq!(names(&self::plan("-w --rwmixpct 0 -s 1m /new")), ["RWMIX0"]);
+}
+
+#[test]
+fn blocks_are_read_back_without_words_too() {
+    let plan = plan("-w --readinline -s 4m -b 64k /new");
+    let verify = job(&plan, "WRITE").blocks().and_then(|blocks| blocks.verify.clone());
+    let verify = verify.expect("it is read back");
+    assert_eq!((verify.format, verify.read_back.is_some()), (Format::Nothing, true));
+    let small = self::plan("-w --readinline -s 64k -b 4k /d");
+    let entries = job(&small, "WRITE+r").entries().expect("entries").clone();
+    assert_eq!(entries.steps, [Step::Create, Step::Write, Step::Close]);
+    assert_eq!(entries.verify.map(|of| (of.format, of.read_back)), Some((Format::Nothing, true)));
+}
+
+#[test]
+fn a_part_of_each_block_is_new() {
+    let plan = plan("-w --blockvarpct 30 -s 4m /new");
+    let content = job(&plan, "WRITE").blocks().expect("blocks").content.clone();
+    assert_eq!((content.fill, content.compressible_percent), (Fill::Pool, 70));
+    assert_eq!(content.compressible_piece, Some(Bytes(0)), "the part is one piece of the block");
+}
+
+/// Options that elbencho takes where they have no effect.
+#[test]
+fn options_without_their_partner_are_noted() {
+    for (line, option) in [
+        ("-w --treerand /d", "treerand"),
+        ("-w --sharesize 4k -s 4k /d", "sharesize"),
+        ("-w --treeroundup 4k -s 4k /d", "treeroundup"),
+        ("-w --rwmixthrpct 50 --infloop -t 4 -s 8m /new", "rwmixthrpct"),
+        ("-w --dirstats -s 8m /new", "dirstats"),
+        ("-w --dirsharing -s 8m /new", "dirsharing"),
+        ("-w --rankoffset 1 -s 8m /new", "rankoffset"),
+        ("-r --opsloglock /f", "opsloglock"),
+        ("-r --randamount 1m --rand -s 4k /d", "randamount"),
+        ("-w --trunc /dev/x", "trunc"),
+        ("-w --mmap --direct -s 4k /d", "direct"),
+        ("-w --sendbuf 64k -s 8m /new", "sendbuf"),
+        ("-w --respsize 1 -s 8m /new", "respsize"),
+    ] {
+        let notes = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).notes;
+        assert!(notes.iter().any(|note| note.asked.starts_with(option)), "{line}: {notes:?}");
+    }
+    for line in [
+        "-w --norandalign --rand -s 64k -b 4k /d",
+        "-w --rwmixpct 30 --limitwrite 50m -s 8m --trunctosize /new",
+        "-w --flock range --iodepth 4 -s 4m -b 64k /new",
+    ] {
+        plan(line);
+    }
+    let locked = plan("-w --flock range --iodepth 4 -s 4m -b 64k /new");
+    assert_eq!(job(&locked, "WRITE").blocks().expect("blocks").depth, 1, "each waits for its lock");
+}
+
+/// All files have the size of the first, as in elbencho.
+#[test]
+fn sizes_are_those_of_the_first_file() {
+    let of = |line: &str| lowered(line).expect("good").setup;
+    assert_eq!(of("-w -b 4k /f,/g").bytes_of_paths, [GIB, GIB]);
+    assert_eq!(of("-d -w --direct -s 10000 -b 4k /d").file_bytes, 8192);
+    assert_eq!(of("-w --rand --direct --norandalign -s 64k -b 4k /f").file_bytes, 64 << 10);
+    assert!(refused("-r -b 4k /f,/g").contains("has 1000 bytes, less than the"));
+    assert!(refused("-r -s 2g /f").contains("less than the"));
 }
 
 #[test]
@@ -392,35 +501,33 @@ fn a_mix_without_writes_is_noted() {
 fn mistakes_are_sentences() {
     for (line, part) in [
         ("-r /none", "`/none` does not exist, and no phase writes it"),
-        ("-w /new", "its size is not given"),
+        ("-w /new", "has no bytes to use, and no size is given"),
         ("-w -s 4k /dev/none", "is no name for a file"),
         ("-r /d,/f", "`/d` is of the kind dir, and `/f` of the kind file"),
         ("-r /pipe", "is no directory, file or block device"),
-        ("-d /new", "--mkdirs is of directories, and the path is a file"),
-        ("-F /dev/x", "--delfiles is of files"),
-        ("-r -s 2g /dev/x", "less than are to be used"),
-        ("--randamount 1m --rand -r /d", "--randamount is of large files"),
-        ("-w --trunc /dev/x", "--trunc is of files, and the path is a device"),
-        ("-w --mmap --direct -s 4k /d", "--mmap works on the page cache"),
+        ("-d /new", "--mkdirs does not apply to a path of the kind file"),
+        ("-w --stat -s 4k /new", "--stat does not apply to a path of the kind file"),
+        ("-w --strided -s 4k /d", "--strided does not apply to a path of the kind dir"),
+        ("-F /dev/x", "--delfiles does not apply to a path of the kind blockdev"),
+        ("-r -s 2g /dev/x", "less than the"),
         ("-r --mmap --iodepth 4 /f", "--mmap has one I/O in flight, and --iodepth is 4"),
-        ("-w --flock full --iodepth 4 -s 4k /d", "--flock has one I/O in flight"),
-        ("/f", "no phase is asked for"),
+        ("-w --flock full --iodepth 4 -s 4k /d", "leaves one write in flight"),
+        ("-w -t 3 -s 128k -b 64k /new", "3 workers share 2 blocks of 65536 bytes"),
+        ("-w --rand --backward -s 1m /new", "exclude each other"),
+        ("-r --strided --backward /f", "exclude each other"),
+        ("-w --readinline --iodepth 4 -s 1m /new", "--readinline has one I/O in flight"),
+        ("-w --rwmixthr 1 -t 2 --rwmixthrpct 50 --infloop --limitread 1m -s 8m /new", "a limit"),
         ("-r --direct -b 1000 /f", "is not aligned to 512"),
         ("-w --rand --verify 1 /f", "are not verified where they are written at random places"),
         ("-w --verifydirect -s 4k /new", "reads back what --verify has written"),
         ("-r --start 999 /f", "the second 999 has passed"),
         ("-r --zones 0,7 /f", "there is no NUMA node 7"),
-        ("-w --rwmixthr 4 -t 4 -s 8m /new", "none is left to write"),
-        ("-w --treerand /d", "--treerand is of a list of files, and none is given"),
         ("-w --treefile /list /d,/e", "a list is of one directory"),
         ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
         ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),
         ("-w --treefile /odd /d", "`../x` leads out of the tree"),
         ("-w --rwmixthr 1 -t 4 --rwmixpct 50 -s 8m /new", "--rwmixthr workers"),
-        ("-w --rwmixthr 1 -t 4 --rwmixthrpct 50 -s 8m /new", "and --infloop, or"),
-        ("-w --rwmixthrpct 50 --infloop -t 4 -s 8m /new", "add --rwmixthr N"),
-        ("-w --dirstats -s 8m /new", "--dirstats is of directories"),
-        ("-r --opsloglock /f", "add --opslog FILE"),
+        ("-w --rwmixthr 1 -t 4 --rwmixthrpct 50 -s 8m /new", "add --infloop, or"),
     ] {
         let error = refused(line);
         assert!(error.contains(part), "{line}: {error}");
@@ -429,11 +536,19 @@ fn mistakes_are_sentences() {
 
 #[test]
 fn totals_are_told_without_a_run() {
-    let of = |line: &str| totals(&lowered(line).expect("good").setup);
-    assert_eq!(
-        of("-d -w -t 4 -n 3 -N 10 -s 8k /d"),
-        "Directories per thread: 3; all threads: 12\nFiles per thread: 30; all threads: 120\n\
-         Bytes per thread: 245760; all threads: 983040\n"
-    );
-    assert!(of("-r -t 2 -b 4k /f").contains("Blocks per thread: 131072; all threads: 262144\n"));
+    let of = |line: &str| totals(&lowered(line).expect("good"));
+    let wanted = "\
+Phase: MKDIRS
+* Entries per thread: 3 | 0 K | 0 M
+* Entries total:      12 | 0 K | 0 M
+Phase: WRITE
+* Entries per thread: 3000 | 3 K | 0 M
+* Entries total:      12000 | 12 K | 0 M
+* Bytes per thread:   24576000 | 23 MiB | 0 GiB
+* Bytes total:        98304000 | 93 MiB | 0 GiB
+";
+    assert_eq!(of("-d -w -t 4 -n 3 -N 1000 -s 8k /d"), wanted);
+    let file = of("-r -F -t 2 -b 4k /f");
+    assert!(file.contains("* Bytes per thread:   536870912 | 512 MiB | 0 GiB\n"), "{file}");
+    assert!(file.ends_with("Phase: RMFILES\n* Entries per thread: 1 | 0 K | 0 M\n* Entries total:      2 | 0 K | 0 M\n"), "{file}");
 }

@@ -1,8 +1,8 @@
 //! Directories of small files as a tree.
 
-use candor_plan::entries::{Entries, EntriesEngine, Over, Step};
+use candor_plan::entries::{Division, Entries, EntriesEngine, Over, Step};
 use candor_plan::units::{Mix, SizeSpec};
-use candor_plan::{Bytes, Create, Job, Stop, Target, TargetKind, Tree};
+use candor_plan::{Bytes, Create, Job, Target, TargetKind, Tree};
 
 use super::{Context, blocks, content, phases};
 use crate::elbencho::setup::{Listed, PhaseKind, Setup};
@@ -11,8 +11,6 @@ use crate::elbencho::setup::{Listed, PhaseKind, Setup};
 const MADE: &str = "directories";
 /// Begin of the name of a tree that is there.
 const THERE: &str = "files";
-/// Begin of the name of the part of it that the workers behind the readers write.
-const WRITTEN: &str = "files to write";
 
 /// Names of the trees of all paths, among which directories are dealt.
 fn named(setup: &Setup, begin: &str) -> Vec<String> {
@@ -25,25 +23,20 @@ fn named(setup: &Setup, begin: &str) -> Vec<String> {
 /// The tree of each path, once to be made and once as it is: of what is missing, nothing is made
 /// but by the phase that is asked to.
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
-    let target = |(name, path): (String, &String), create, first_rank| Target {
+    let target = |(name, path): (String, &String), create| Target {
         name,
         path: path.into(),
         kind: TargetKind::Tree,
         create,
         keep: true,
         overwrite: true,
-        tree: setup.listed.is_none().then(|| Tree { first_rank, ..shape(setup) }),
+        tree: setup.listed.is_none().then(|| shape(setup)),
         listing: setup.listed.as_ref().map(|Listed { listing, .. }| listing.clone()),
         ..Target::default()
     };
     let each = |begin| named(setup, begin).into_iter().zip(&setup.asked.paths);
-    let (first, readers) = (setup.asked.run.rank_offset, u64::from(setup.asked.mix.read_threads));
-    let mut all: Vec<Target> = each(MADE).map(|tree| target(tree, Create::Files, first)).collect();
-    all.extend(each(THERE).map(|tree| target(tree, Create::Nothing, first)));
-    if readers > 0 && setup.asked.phases.write {
-        let behind = first.saturating_add(readers);
-        all.extend(each(WRITTEN).map(|tree| target(tree, Create::Nothing, behind)));
-    }
+    let mut all: Vec<Target> = each(MADE).map(|tree| target(tree, Create::Files)).collect();
+    all.extend(each(THERE).map(|tree| target(tree, Create::Nothing)));
     all.extend(phases::targets(setup));
     all
 }
@@ -55,6 +48,7 @@ fn shape(setup: &Setup) -> Tree {
     let flat = asked.dirs == 0;
     let own = !flat && !asked.dir_sharing;
     Tree {
+        first_rank: setup.asked.run.rank_offset,
         depth: if flat { 0 } else { 1 },
         width: u32::try_from(asked.dirs).unwrap_or(u32::MAX),
         items: asked.files,
@@ -76,30 +70,23 @@ fn shape(setup: &Setup) -> Tree {
 /// The jobs of a phase: one, or those of readers and writers.
 pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
     let asked = &context.setup.asked;
-    let (threads, readers) = (asked.run.threads, asked.mix.read_threads);
-    if kind == PhaseKind::Write && readers > 0 {
-        let writers = threads.saturating_sub(readers).max(1);
-        let both = [
-            job(context, kind, "writers", (writers, WRITTEN)),
-            job(context, PhaseKind::Read, "readers", (readers, THERE)),
-        ];
-        return phases::balanced(context.setup, both);
+    if kind == PhaseKind::Write && asked.mix.read_threads.is_some() {
+        return phases::readers_and_writers(context.setup, |name, workers, kind| {
+            job(context, kind, name, (workers, THERE))
+        });
     }
     let target = if kind == PhaseKind::MakeDirs { MADE } else { THERE };
-    vec![job(context, kind, "workers", (threads, target))]
+    vec![job(context, kind, "workers", (asked.run.threads, target))]
 }
 
 /// A job of so many workers on the trees whose names begin so.
 fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u32, &str)) -> Job {
-    let asked = &context.setup.asked;
-    let removes = matches!(kind, PhaseKind::RemoveFiles | PhaseKind::RemoveDirs);
-    let stop = Stop { continue_on_error: removes && asked.tree.no_delete_errors, ..context.stop() };
     Job {
         name: name.into(),
         workers,
         targets: named(context.setup, target),
         placement: context.placement.clone(),
-        stop: Some(stop),
+        stop: Some(context.stop()),
         work: entries(context.setup, kind, workers).into(),
         ..Job::default()
     }
@@ -113,10 +100,19 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         PhaseKind::MakeDirs | PhaseKind::RemoveDirs => Over::Directories,
         _ => Over::Items,
     };
-    let entries = Entries { over, steps, ..Entries::default() };
+    // Every worker makes and removes the directories that all share.
+    let shares = over == Over::Directories && asked.tree.dir_sharing && setup.listed.is_none();
+    let division = if shares { Division::Every } else { Division::Own };
+    let idempotent = match kind {
+        PhaseKind::MakeDirs => true,
+        PhaseKind::RemoveDirs => shares || setup.listed.is_some() || asked.tree.no_delete_errors,
+        PhaseKind::RemoveFiles => setup.listed.is_some() || asked.tree.no_delete_errors,
+        _ => false,
+    };
+    let entries = Entries { over, steps, division, idempotent, ..Entries::default() };
     let mix = match kind {
         PhaseKind::Write => {
-            let read = asked.mix.read_percent;
+            let read = asked.mix.read_percent.unwrap_or(0);
             Mix { read, write: 100_u8.saturating_sub(read), trim: 0 }
         }
         PhaseKind::Read => Mix::READ,
@@ -132,13 +128,13 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         size: Some(Bytes(*block_bytes)),
         access: blocks::order(&asked.access, mix),
         read_percent: if writes { mix.read } else { 0 },
-        direct: io.direct,
+        direct: io.direct && !io.mmap,
         lock: blocks::lock(io),
         map_advice: blocks::map_advice(io),
-        depth: io.depth,
+        depth: io.in_flight(),
         // The blocks in flight are of one file.
-        items_at_once: (io.depth > 1).then_some(1),
-        engine: match (io.mmap, io.depth) {
+        items_at_once: (io.in_flight() > 1).then_some(1),
+        engine: match (io.mmap, io.in_flight()) {
             (true, _) => Some(EntriesEngine::Mmap),
             (false, 1) => None,
             (false, _) => Some(EntriesEngine::Libaio),
@@ -150,16 +146,6 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     }
 }
 
-/// Operations of each file in a phase.
-pub fn operations_per_file(setup: &Setup, kind: PhaseKind) -> u64 {
-    let blocks = setup.file_bytes.div_ceil(setup.block_bytes.max(1));
-    let of_step = |step: &Step| match step {
-        Step::Read | Step::Write => blocks,
-        _ => 1,
-    };
-    steps(setup, kind).iter().map(of_step).sum()
-}
-
 /// Steps done to each name in a phase.
 fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
     let (tree, has_bytes) = (&setup.asked.tree, setup.has_bytes());
@@ -169,12 +155,11 @@ fn steps(setup: &Setup, kind: PhaseKind) -> Vec<Step> {
     };
     let stat = (tree.stat_inline, Step::Stat);
     let write = (has_bytes, Step::Write);
-    let read_back = (tree.read_inline && has_bytes, Step::Read);
     let extend = (setup.asked.io.truncate_to_size, Step::Ftruncate);
     let allocate = (setup.asked.io.preallocate, Step::Fallocate);
     match kind {
         PhaseKind::MakeDirs => vec![Step::Mkdir],
-        PhaseKind::Write => of_file(Step::Create, &[extend, allocate, stat, write, read_back]),
+        PhaseKind::Write => of_file(Step::Create, &[extend, allocate, stat, write]),
         PhaseKind::Read => of_file(Step::Open, &[stat, (has_bytes, Step::Read)]),
         PhaseKind::RemoveFiles => vec![Step::Unlink],
         PhaseKind::RemoveDirs => vec![Step::Rmdir],

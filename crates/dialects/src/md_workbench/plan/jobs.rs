@@ -88,7 +88,7 @@ fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
 fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
     let prefix = setup.asked.output.latency_prefix.as_ref()?;
     let file = log_file(prefix, bench).into();
-    (bench.part == Part::Objects).then_some(OperationsLog { file, lock: false })
+    (bench.part == Part::Objects).then_some(OperationsLog { file, ..OperationsLog::default() })
 }
 
 /// File of a phase's operations, until their times are written.

@@ -72,7 +72,8 @@ fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
     let last = bench.iteration + 1 == setup.asked.run.iterations;
     let is_of_files = bench.test >= Test::FileCreate && !bench.test.is_of_tree();
     let file = log_file(prefix, bench.test).into();
-    (last && is_of_files && bench.part == Part::Work).then_some(OperationsLog { file, lock: false })
+    (last && is_of_files && bench.part == Part::Work)
+        .then_some(OperationsLog { file, ..OperationsLog::default() })
 }
 
 /// File of a phase's operations, until their times are written.

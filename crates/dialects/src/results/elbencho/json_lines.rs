@@ -28,7 +28,8 @@ struct Config {
     hosts: Number,
     threads: Number,
     block_size: Number,
-    random_offsets: Number,
+    #[serde(deserialize_with = "switch")]
+    random_offsets: bool,
     io_depth: Number,
     version: String,
     command: String,
@@ -57,7 +58,7 @@ struct Counts {
     bytes: Number,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 struct Latencies {
     entries: Option<Latency>,
@@ -66,7 +67,7 @@ struct Latencies {
     rwmix_read: Option<Box<Latencies>>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 struct Latency {
     min_us: Number,
@@ -75,19 +76,21 @@ struct Latency {
     /// Only candor writes them; the values are upper bounds.
     percentiles_us: BTreeMap<String, Number>,
     histogram: Histogram,
+    rwmix_read: Option<Box<Latency>>,
 }
 
-#[derive(Default, Deserialize)]
+#[derive(Clone, Default, Deserialize)]
 #[serde(default)]
 struct Histogram {
     /// An empty list is an empty text.
     #[serde(deserialize_with = "list")]
     buckets: Vec<Bucket>,
+    rwmix_read: Option<Box<Histogram>>,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Bucket {
-    /// `from-to` in µs.
+    /// `from-to` in µs, with or without the unit.
     range: String,
     count: Number,
 }
@@ -131,6 +134,25 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// A switch: elbencho writes `true` and `false`, earlier versions of candor `1` and `0`.
+fn switch<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    match text.as_str() {
+        "true" | "1" => Ok(true),
+        "false" | "0" | "" => Ok(false),
+        _ => Err(de::Error::invalid_value(de::Unexpected::Str(&text), &"true or false")),
+    }
+}
+
+/// Words of a command line: each in quotes, or separated by blanks.
+pub(super) fn words(command: &str) -> Vec<String> {
+    let command = command.trim();
+    match command.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(quoted) => quoted.split("\" \"").map(str::to_owned).collect(),
+        None => command.split_whitespace().map(str::to_owned).collect(),
+    }
+}
+
 /// A list, or the empty text that some writers of JSON have for one without elements.
 fn list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Bucket>, D::Error> {
     #[derive(Deserialize)]
@@ -169,13 +191,11 @@ impl Line {
             results.started = start.and_then(moment);
             results.tool = format!("elbencho {}", self.config.version).trim().to_owned();
             results.conditions[0].value.clone_from(&results.tool);
-            results.command = self.config.command.split_whitespace().map(str::to_owned).collect();
+            results.command = words(&self.config.command);
         }
         let phase = self.phase_type.as_str();
         let done = &self.last_done;
-        let read = done.rwmix_read.as_ref().map(|read| {
-            read.side(done.latency.rwmix_read.as_deref().unwrap_or(&Latencies::default()))
-        });
+        let read = done.rwmix_read.as_ref().map(|read| read.side(&done.latency.of_reads()));
         let job = JobResults {
             job: if self.label.is_empty() { "elbencho".to_owned() } else { self.label.clone() },
             load: self.config.load(phase),
@@ -190,7 +210,7 @@ impl Line {
 impl Config {
     fn load(&self, phase: &str) -> Load {
         let small = |number: Option<f64>| number.map(|number| number as u32);
-        let io = access(phase, self.random_offsets.0 == Some(1.0));
+        let io = access(phase, self.random_offsets);
         let threads = self.threads.0.map(|threads| threads * self.hosts.0.unwrap_or(1.0).max(1.0));
         Load {
             block_bytes: self.block_size.0.filter(|_| io.is_some()).map(|bytes| bytes as u64),
@@ -223,7 +243,28 @@ impl Counts {
     }
 }
 
+impl Latencies {
+    /// Latencies of the reads of a mix: each stands in that of the writes.
+    fn of_reads(&self) -> Latencies {
+        if let Some(earlier) = &self.rwmix_read {
+            return (**earlier).clone();
+        }
+        let of = |writes: &Option<Latency>| writes.as_ref().and_then(Latency::of_reads);
+        Latencies { entries: of(&self.entries), io: of(&self.io), rwmix_read: None }
+    }
+}
+
 impl Latency {
+    fn of_reads(&self) -> Option<Latency> {
+        let histogram = self.histogram.rwmix_read.as_deref().cloned();
+        let reads = self.rwmix_read.as_deref().cloned();
+        if reads.is_none() && histogram.is_none() {
+            return None;
+        }
+        let reads = reads.unwrap_or_default();
+        Some(Latency { histogram: histogram.unwrap_or_default(), ..reads })
+    }
+
     fn results(&self) -> Option<LatencyResults> {
         let ns = |us: f64| (us * 1000.0).round() as u64;
         let percentile = |(p, us): (&String, &Number)| Some((p.parse().ok()?, ns(us.0?)));
@@ -232,15 +273,18 @@ impl Latency {
         percentiles.retain(|(p, _)| (0.0..=100.0).contains(p));
         percentiles.sort_by(|a, b| a.0.total_cmp(&b.0));
         let bucket = |bucket: &Bucket| {
-            let (from, to) = bucket.range.split_once('-')?;
+            let (from, to) = bucket.range.trim_end_matches("us").split_once('-')?;
             let (from, to): (f64, f64) = (from.trim().parse().ok()?, to.trim().parse().ok()?);
             Some((ns((from + to) / 2.0), bucket.count.0? as u64))
         };
         let buckets = self.histogram.buckets.iter().filter_map(bucket);
         let mut buckets: Vec<(u64, u64)> = buckets.filter(|(_, count)| *count > 0).collect();
         buckets.sort_unstable();
+        if self.avg_us.0.is_none() && buckets.is_empty() {
+            return None;
+        }
         Some(LatencyResults {
-            mean_ns: Some(self.avg_us.0? * 1000.0),
+            mean_ns: self.avg_us.0.map(|us| us * 1000.0),
             min_ns: self.min_us.0.map(ns),
             max_ns: self.max_us.0.map(ns),
             percentiles,

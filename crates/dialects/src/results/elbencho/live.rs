@@ -20,7 +20,7 @@ struct Row<'a> {
     label: &'a str,
     phase: &'a str,
     runtime_ms: u64,
-    /// `read` for the reads of a mix.
+    /// `Read` for the reads of a mix.
     mix: &'a str,
     bytes: u64,
     mib_per_s: f64,
@@ -33,6 +33,11 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// True for the reads of a mix.
+    fn is_read(&self) -> bool {
+        self.mix.eq_ignore_ascii_case("read")
+    }
+
     /// The line, if it is one of all workers.
     fn read<'a>(fields: &[&'a str]) -> Result<Option<Row<'a>>, String> {
         let text = |at: usize| fields.get(at).map_or("", |field| field.trim());
@@ -95,7 +100,7 @@ pub fn read_live(name: &str, text: &str) -> Result<Results, String> {
         let row = Row::read(&fields).map_err(|why| format!("{name}:{line}: {why}"))?;
         let Some(row) = row else { continue };
         let goes_on = |phase: &Phase| {
-            let end_ms = phase.ends_ms[usize::from(row.mix == "read")];
+            let end_ms = phase.ends_ms[usize::from(row.is_read())];
             phase.name == row.phase && row.runtime_ms > end_ms
         };
         if !current.as_ref().is_some_and(goes_on) {
@@ -107,7 +112,10 @@ pub fn read_live(name: &str, text: &str) -> Result<Results, String> {
     current.into_iter().for_each(|phase| phase.end(&mut phases));
     let started = phases.all.first().and_then(|phase| moment(phase.start_unix_ms?));
     match phases.all.is_empty() {
-        true => Err(format!("{name}: has no line of all workers")),
+        true => Err(format!(
+            "{name}: it holds no interval; every phase of the run ended before the first one, so \
+             use a longer run or a shorter --liveint"
+        )),
         false => Ok(Results { started, phases: phases.all, ..begin(name, "elbencho") }),
     }
 }
@@ -124,7 +132,7 @@ impl Phase {
     }
 
     fn add(&mut self, row: &Row<'_>) {
-        let at = usize::from(row.mix == "read");
+        let at = usize::from(row.is_read());
         self.is_mix |= at == 1;
         self.workers = self.workers.max(row.active);
         self.runtime_ms = self.runtime_ms.max(row.runtime_ms);

@@ -3,6 +3,7 @@
 use candor_record::results::{JobResults, LatencyResults, Load, OpResults, Results};
 use csv::StringRecord;
 
+use super::json_lines::words;
 use super::{MIB, Phases, Side, access, operations};
 use crate::elbencho::output::COLUMNS;
 use crate::results::{begin, moment, remark, unix_ms};
@@ -85,7 +86,7 @@ impl Row<'_> {
             let version = self.text("version");
             results.tool = format!("elbencho {version}").trim().to_owned();
             results.conditions[0].value.clone_from(&results.tool);
-            results.command = self.text("command").split_whitespace().map(str::to_owned).collect();
+            results.command = words(self.text("command"));
         }
         let read = phase.starts_with("RWMIX") || phase.starts_with("MIX-T");
         let read = if read { Some(self.side("rwmix read ")?) } else { None };

@@ -9,6 +9,7 @@ const OWN_DATA: &str = "the first column counts each host up to the end of its o
 const ROUND_TRIP: &str = "round trips stand in each result, and not on a live screen";
 const ONE_PROTOCOL: &str = "agents of candor send their figures as they arise";
 const NO_NETWORK: &str = "candor does not measure networks yet";
+const FOR_NETBENCH: &str = "only --netbench, which is refused, uses it";
 const NO_GPU: &str = "candor does not move bytes to GPUs yet";
 const NO_S3: &str = "candor does not measure object stores yet";
 
@@ -54,14 +55,14 @@ pub(super) const HOSTS: &[Row<Value>] = &[
 #[rustfmt::skip]
 pub(super) const NETWORK: &[Row<Value>] = &[
     refused_switch("netbench", "measure a network", NO_NETWORK),
-    refused("servers", "LIST", "hosts that receive", NO_NETWORK),
-    refused("serversfile", "FILE", "file of them", NO_NETWORK),
-    refused("clients", "LIST", "hosts that send", NO_NETWORK),
-    refused("clientsfile", "FILE", "file of them", NO_NETWORK),
-    refused("respsize", "SIZE", "bytes of an answer", NO_NETWORK),
-    refused("sendbuf", "SIZE", "buffer of a sender", NO_NETWORK),
-    refused("recvbuf", "SIZE", "buffer of a receiver", NO_NETWORK),
-    refused("netdevs", "LIST", "interfaces to use", NO_NETWORK),
+    bare("servers", Value::value("LIST"), "hosts that receive").idle("a", FOR_NETBENCH),
+    bare("serversfile", Value::value("FILE"), "file of them").idle("f", FOR_NETBENCH),
+    bare("clients", Value::value("LIST"), "hosts that send").idle("a", FOR_NETBENCH),
+    bare("clientsfile", Value::value("FILE"), "file of them").idle("f", FOR_NETBENCH),
+    bare("respsize", Value::value("SIZE"), "bytes of an answer").idle("1", FOR_NETBENCH),
+    bare("sendbuf", Value::value("SIZE"), "buffer of a sender").idle("64k", FOR_NETBENCH),
+    bare("recvbuf", Value::value("SIZE"), "buffer of a receiver").idle("64k", FOR_NETBENCH),
+    bare("netdevs", Value::value("LIST"), "interfaces to use").idle("eth0", FOR_NETBENCH),
 ];
 
 #[rustfmt::skip]

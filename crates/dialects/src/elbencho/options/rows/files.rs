@@ -1,6 +1,8 @@
 //! Directories, files and devices: sizes, offsets, engine, content.
 
-use super::{Draft, Value, put, put_number, put_size, put_some_size, switch, value};
+use super::{
+    Draft, Value, put, put_number, put_size, put_some_number, put_some_size, switch, value,
+};
 use crate::elbencho::grammar::split;
 use crate::elbencho::options::{FileAdvice, FileLock, MapAdvice, RandomSource};
 use crate::kit::{Choice, Refused, Row, choose, store};
@@ -76,7 +78,8 @@ pub(super) const ENGINE: &[Row<Value>] = &[
         "advice about files, given in turn: seq, rand, willneed, dontneed, noreuse")
         .exact("blocks.hints.advice", "seq,willneed"),
     value("flock", "WORD", file_lock, "lock around each I/O: range or full")
-        .near("blocks.lock", "range", "workers exclude each other, as processes do"),
+        .near("blocks.lock", "range", "workers exclude each other, as processes do; each has one \
+              I/O in flight"),
     value("limitread", "SIZE", |d, t| put_size(&mut d.options.io.read_limit_bytes_per_s, t),
         "bytes per second that each worker reads at most").default("0")
         .near("blocks.pace", "8m", "the rate is held smoothly, not by bursts of a second"),
@@ -90,8 +93,8 @@ pub(super) const DATA: &[Row<Value>] = &[
     value("blockvarpct", "PERCENT",
         |d, t| put_number(&mut d.options.data.variance_percent, t, [0, 100]),
         "share of each block with new random bytes").default("100")
-        .near("blocks.content", "0", "random bytes are made outside of the measured time; below \
-              100 and above 0 all of a block is new"),
+        .near("blocks.content", "0", "random bytes are made outside of the measured time; the \
+              rest of a block is zero"),
     value("blockvaralgo", "WORD", |_, t| choose(t, ALGORITHMS).map(|_| ()),
         "source of random bytes")
         .idle("fast", "random bytes are made outside of the measured time, by one generator"),
@@ -104,14 +107,12 @@ pub(super) const DATA: &[Row<Value>] = &[
 
 #[rustfmt::skip]
 pub(super) const MIX: &[Row<Value>] = &[
-    value("rwmixpct", "PERCENT", |d, t| put_number(&mut d.options.mix.read_percent, t, [0, 100]),
-        "share of blocks of the write phase that are read").default("0")
-        .near("blocks.mix", "70", "of large files, reads and writes are drawn by chance, not in \
-              a fixed pattern"),
-    value("rwmixthr", "N", |d, t| put_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
-        "workers that read in the write phase").default("0")
-        .near("job", "1", "of large files, readers divide all among them, and so do writers; \
-              of small ones, the first workers read their own"),
+    value("rwmixpct", "PERCENT",
+        |d, t| put_some_number(&mut d.options.mix.read_percent, t, [0, 100]),
+        "share of blocks of the write phase that are read").exact("blocks.mix", "70"),
+    value("rwmixthr", "N",
+        |d, t| put_some_number(&mut d.options.mix.read_threads, t, [0, 1 << 16]),
+        "workers that read in the write phase").exact("job.part", "1"),
     value("rwmixthrpct", "PERCENT",
         |d, t| put_number(&mut d.options.mix.read_threads_percent, t, [0, 99]),
         "share of bytes that those workers read, with --infloop").default("0")
