@@ -186,7 +186,7 @@ pub trait Source {
 
     /// True where it is known that no operation will come.
     fn is_over(&mut self) -> bool {
-        self.inner().is_some_and(|inner| inner.is_over())
+        self.inner().is_some_and(Source::is_over)
     }
 
     /// Handles the completion of an operation of this source.

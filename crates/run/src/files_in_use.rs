@@ -89,7 +89,7 @@ fn inputs(job: &Job) -> Vec<(PathBuf, Use)> {
     });
     let of_blocks = job.blocks().and_then(|blocks| blocks.verify.as_ref()?.journal.as_ref());
     let items = job.entries().and_then(|entries| entries.verify.as_ref());
-    let of_entries = items.into_iter().flat_map(|items| items.journals());
+    let of_entries = items.into_iter().flat_map(candor_plan::entries::VerifyItems::journals);
     let journals = of_blocks.into_iter().chain(of_entries.map(|(_, journal)| journal));
     let journals = journals.flat_map(|journal| {
         let files = std::fs::read_dir(&journal.directory).into_iter().flatten().flatten();

@@ -212,7 +212,7 @@ pub fn restore_in(directory: &Path, restore: &dyn Fn(&Path, &str) -> io::Result<
 fn mapped_user(directory: &Path) -> Option<u32> {
     /// Type of NFS in the answer of statfs(2).
     const NFS: i64 = 0x6969;
-    if !rustix::fs::statfs(directory).is_ok_and(|found| found.f_type as i64 == NFS) {
+    if !rustix::fs::statfs(directory).is_ok_and(|found| found.f_type == NFS) {
         return None;
     }
     let probe = Mark::create(directory).ok()?;
