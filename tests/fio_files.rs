@@ -117,11 +117,31 @@ fn each_block_that_differs_has_the_lines_of_fio() {
     };
     assert_eq!((ran.code, begins), (Some(0), vec![&*line(8192), &*line(20480), &*line(40960)]));
     assert_eq!(ran.err.matches("verify failed").count(), 3, "{}", ran.err);
+    assert!(!ran.out.contains("verify failed"), "scripts count these words: {}", ran.out);
     assert_eq!(ran.err.matches("\n       Expected CRC: ").count(), 3, "{}", ran.err);
     let (ran, _) = fio(&[&common[..], &["--rw=read"]].concat());
     let first = line(8192);
     assert!(ran.code == Some(1) && ran.err.starts_with(&first), "{}", ran.err);
     assert_eq!(ran.err.matches("verify failed").count(), 1, "{}", ran.err);
+}
+
+#[test]
+fn loops_over_mixed_sizes_have_no_false_alarm() {
+    let scratch = Scratch::new();
+    let sizes = ["--bsrange=4k-16k", "--bssplit=4k/50:8k/30:64k/20"];
+    let overlap = ["--ioengine=libaio", "--iodepth=8", "--serialize_overlap=1"];
+    for (seed, size) in (1..4).flat_map(|seed| sizes.map(|size| (seed, size))) {
+        for more in [&[][..], &["--verify=meta"], &overlap] {
+            let file = format!("--filename={}", scratch.path(&format!("v{seed}")));
+            let seed = format!("--randseed={seed}");
+            let words = ["--name=a", &file, "--size=1m", "--rw=randrw", "--loops=2", size, &seed];
+            let verify = ["--verify=crc32c", "--verify_state_save=0"];
+            let (ran, json) = fio(&[&words[..], &verify, more].concat());
+            assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{size} {more:?}");
+            // All that the last loop wrote is read back.
+            assert!(json["jobs"][0]["write"]["total_ios"].as_u64() > Some(0), "{json}");
+        }
+    }
 }
 
 /// As many lines as a thousand blocks have, then how many more there are.

@@ -57,6 +57,7 @@ mod scale;
 mod scenarios;
 mod segments;
 mod slurm;
+mod stopped;
 mod support;
 mod trees;
 mod user;

@@ -68,23 +68,30 @@ pub struct Scheme {
     header_at: u64,
     /// Seed in the headers.
     seed: u64,
-    pattern: Option<Pattern>,
+    pattern: Option<Arc<Pattern>>,
     words: Option<Words>,
 }
 
 impl Scheme {
-    /// Scheme of a job's blocks in a file whose headers have that seed.
-    pub fn new(verify: &Verify, content: &Content, [step, origin, seed]: [u64; 3]) -> Scheme {
+    /// Scheme of a job's blocks in files whose headers have its seed, from the first byte on.
+    pub fn new(verify: &Verify, content: &Content) -> Scheme {
+        let pattern = content.pattern.clone().filter(|_| verify.format != Format::Own);
         Scheme {
-            step,
-            origin,
+            step: verify.interval.0,
+            origin: 0,
             interval: verify.interval.0,
             format: verify.format,
             header_at: verify.header_at.0,
-            seed,
-            pattern: content.pattern.clone().filter(|_| verify.format != Format::Own),
+            seed: verify.seed.unwrap_or_default(),
+            pattern: pattern.map(Arc::new),
             words: content.words.filter(|_| verify.format == Format::Words),
         }
+    }
+
+    /// The same in a file whose blocks begin elsewhere, and whose headers have another seed.
+    #[must_use]
+    pub fn of_file(&self, step: u64, origin: u64, seed: u64) -> Scheme {
+        Scheme { step, origin, seed, ..self.clone() }
     }
 }
 
@@ -114,6 +121,7 @@ impl KnownFile {
             new.contest(bytes.clone());
         }
         // A map that is too short may still be in use in this phase.
+        self.maps.reserve_exact(1);
         self.maps.push((scheme, new.clone()));
         new
     }
@@ -124,6 +132,7 @@ impl KnownFile {
         for (_, map) in self.maps.iter().filter(|(_, map)| !is_own(map)) {
             map.contest(bytes.clone());
         }
+        self.writers.reserve_exact(1);
         self.writers.push((bytes, own.cloned()));
     }
 
@@ -205,10 +214,9 @@ impl Known {
 
     /// Stores that a file was laid out with headers of the first generation.
     pub fn laid_out(&mut self, path: &Path, size: u64, verify: &Verify, content: &Content) {
-        let (interval, seed) = (verify.interval.0, verify.seed.unwrap_or_default());
-        let scheme = Scheme::new(verify, content, [interval, 0, seed]);
-        let laid_out = Map::new(size, interval, 1);
-        let file = KnownFile { maps: vec![(scheme, laid_out)], ..KnownFile::default() };
+        let laid_out = Map::new(size, verify.interval.0, 1);
+        let maps = vec![(Scheme::new(verify, content), laid_out)];
+        let file = KnownFile { maps, ..KnownFile::default() };
         self.files.insert(FileKey::of(path), file);
     }
 

@@ -240,12 +240,19 @@ impl<S: Source> Worker<S> {
             self.begin_counting();
         }
         if present.now >= self.mark {
-            if !self.source.time_is_up() {
-                self.drain(Ended::Time);
-            }
-            self.mark = Ticks::MAX;
+            // A stop of the process moves the end of the time.
+            let deadline = self.seat.shared.deadline.load(Relaxed);
+            self.mark = if present.now < deadline { deadline } else { self.time_is_up() };
         }
         present.bank = present.live.bank(self.counting);
+    }
+
+    /// Ends the work at the end of its time; gives the next mark.
+    fn time_is_up(&mut self) -> Ticks {
+        if !self.source.time_is_up() {
+            self.drain(Ended::Time);
+        }
+        Ticks::MAX
     }
 
     /// Carries out the commands of a changed command word.

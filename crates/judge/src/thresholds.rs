@@ -563,6 +563,10 @@ thresholds! {
     OTHER_WORK = 0.05, [G9],
         "share of the workers' time in other work", "evidence book G9",
         "32 of 38 s were spent in close(); a twentieth is as much as quiet runs differ";
+    /// Share of the time in which the process was stopped.
+    STOPPED = 0.01, [G19],
+        "share of the time in which the process was stopped", "judge",
+        "a rest of that length fills caches, queues and credits for the time after it";
     /// Rate from which memory is measured.
     FAST_RATE = 1e9, [B15],
         "bytes per second of the application, least", "judge",

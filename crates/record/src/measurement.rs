@@ -16,12 +16,14 @@ mod latency;
 mod merge;
 mod per_target;
 mod stages;
+mod stopped;
 mod verification;
 
 pub use first_done::{FirstDone, OpCount};
 pub use latency::{Latency, PERCENTILES, samples_needed};
 pub use per_target::{TargetOp, TargetStats};
 pub use stages::{StageSpan, Stages, WearOut};
+pub use stopped::{Stopped, StoppedBy};
 pub use verification::{
     BadSector, BlockIdentity, FinishedWrite, JournalStats, LastUse, LastWrites, MISMATCHES_KEPT,
     Mismatch, MismatchKind, SeenBy, VerifyStats, WrongByte,
@@ -95,6 +97,10 @@ pub struct Measurement {
     /// How far workers were when their time was up, where all went on to the furthest one's count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wear_out: Option<WearOut>,
+    /// Time in which the whole process was stopped, where it was. `elapsed_ns` and the lengths of
+    /// samples leave it out; latencies of operations in flight do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Wall clock when its workers began, before the ramp, in ms since 1970.
     #[serde(default)]
     pub start_unix_ms: Option<u64>,

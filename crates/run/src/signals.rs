@@ -71,6 +71,8 @@ pub fn interrupt_exit_code() -> Option<u8> {
 /// under `nohup`.
 pub fn interrupts() -> Control {
     let control = CONTROL.get_or_init(Control::default).clone();
+    // Phases take the time of a stop off the clock.
+    handle(libc::SIGCONT, on_continue, libc::SA_RESTART);
     for signal in INTERRUPTS {
         if matches!(signal, libc::SIGINT | libc::SIGTERM) || !is_ignored(signal) {
             // Without SA_RESTART, a blocked call returns.
@@ -126,6 +128,7 @@ extern "C" fn on_stop(signal: libc::c_int) {
 }
 
 extern "C" fn on_continue(_: libc::c_int) {
+    candor_engine::host::stops::continued();
     AROUND_STOP.get().inspect(|[_, after]| after());
 }
 

@@ -124,8 +124,10 @@ impl ReadyBlocks {
         let maps: Vec<Arc<Map>> = match &self.blocks.verify {
             None => Vec::new(),
             Some(verify) => {
+                let scheme = Scheme::new(verify, &self.blocks.content);
+                let scheme = scheme.of_file(self.verified_step(), 0, 0);
                 let files = self.files.all().iter().enumerate();
-                files.map(|(nth, file)| self.map_of(nth, file, verify, context)).collect()
+                files.map(|file| self.map_of(file, (verify, &scheme), context)).collect()
             }
         };
         let writes = self.blocks.mix.write > 0 || self.blocks.mix.trim > 0;
@@ -154,14 +156,12 @@ impl ReadyBlocks {
 
     fn map_of(
         &self,
-        nth: usize,
-        file: &OpenFile,
-        verify: &Verify,
+        (nth, file): (usize, &OpenFile),
+        (verify, scheme): (&Verify, &Scheme),
         context: &mut JobContext<'_>,
     ) -> Arc<Map> {
         let seed = self.header_seeds.get(nth).copied().unwrap_or_default();
-        let places = [self.verified_step(), self.verified_from(file), seed];
-        let scheme = Scheme::new(verify, &self.blocks.content, places);
+        let scheme = scheme.of_file(scheme.step, self.verified_from(file), seed);
         // Jobs that use more or less of a file share its map.
         let targets = context.plan.targets.iter().filter(|target| target.path == file.path);
         let sizes = targets.filter_map(|target| target.size).map(|size| size.0);

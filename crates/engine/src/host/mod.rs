@@ -3,4 +3,5 @@
 pub mod idle;
 pub mod memory;
 pub mod placement;
+pub mod stops;
 pub mod thread_attributes;

@@ -13,6 +13,7 @@ use candor_record::{Ended, JobSample, Measurement};
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
 use crate::failures::Failures;
+use crate::host::stops::StopWatch;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
 use crate::phase::logged::PhaseRelease;
@@ -57,6 +58,11 @@ pub struct Control<'a> {
     /// Number of intervals that were sampled since then.
     intervals: u64,
     next_sample_ns: u64,
+    stops: StopWatch,
+    /// Time since the last sample in which the process was stopped.
+    stopped_ns: u64,
+    /// Time of the whole phase in which the process was stopped.
+    stopped_all: Duration,
     /// True where nothing completed for too long.
     pub stalled: bool,
     interrupted: bool,
@@ -81,6 +87,9 @@ impl<'a> Control<'a> {
                 Some(_) => phase.interval_ns,
                 None => phase.interval_ns.min(phase.ramp_ns.max(1)),
             },
+            stops: StopWatch::new(&phase.clock),
+            stopped_ns: 0,
+            stopped_all: Duration::ZERO,
             stalled: false,
             interrupted: false,
             released_unix_ns: (unix_ns as u64).saturating_sub(since_ns),
@@ -95,7 +104,7 @@ impl<'a> Control<'a> {
 
     /// Receives ends, takes samples and forwards the user's stop, until all workers have ended.
     pub fn watch_over(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
-        let mut progress = (Instant::now(), 0);
+        let mut progress = (Instant::now(), 0, Duration::ZERO);
         let mut stopping_since: Option<Instant> = None;
         self.tick(watch);
         self.start_waiting();
@@ -110,7 +119,10 @@ impl<'a> Control<'a> {
                     if monitor.job.first_done.is_marked() {
                         watch.first_done(job);
                     }
-                    monitor.ends.extend(end.ok());
+                    if let Ok(mut end) = *end {
+                        monitor.leave_out_stops(&mut end);
+                        monitor.ends.push(end);
+                    }
                     self.job_done(job);
                     self.start_waiting();
                     self.end_background();
@@ -191,14 +203,16 @@ impl<'a> Control<'a> {
 
     /// Waits for a message until something is due or a command has come.
     fn next_message(
-        &self,
+        &mut self,
         stop: &AtomicBool,
         watch: &mut dyn Watch,
     ) -> Result<Message, RecvTimeoutError> {
         let due = Instant::now() + self.pause();
         loop {
             let left = due.saturating_duration_since(Instant::now());
-            let received = self.phase.messages.recv_timeout(left.min(COMMAND_INTERVAL));
+            let (begun, wait) = (self.phase.clock.now(), left.min(COMMAND_INTERVAL));
+            let received = self.phase.messages.recv_timeout(wait);
+            self.look_for_stop(begun, wait);
             let goes_on = matches!(received, Err(RecvTimeoutError::Timeout))
                 && left > COMMAND_INTERVAL
                 && !stop.load(Relaxed)
@@ -207,6 +221,18 @@ impl<'a> Control<'a> {
                 return received;
             }
         }
+    }
+
+    /// Takes a stop of the process in a wait of this thread off the clock.
+    fn look_for_stop(&mut self, begun: Ticks, wait: Duration) {
+        let clock = self.phase.clock;
+        let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
+        let progress = || live.clone().map(Live::progress).sum();
+        let most_ns = wait.as_nanos() as u64;
+        let Some(stop) = self.stops.stop(&clock, (begun, most_ns), progress) else { return };
+        self.monitors.iter_mut().for_each(|monitor| monitor.stopped(&clock, stop));
+        self.stopped_ns += stop.ns;
+        self.stopped_all += Duration::from_nanos(stop.ns);
     }
 
     fn pause(&self) -> Duration {
@@ -255,7 +281,7 @@ impl<'a> Control<'a> {
     }
 
     /// True once nothing has ended for [`STALL`] plus the plan's longest pause.
-    fn no_progress(&self, last: &mut (Instant, u64)) -> bool {
+    fn no_progress(&self, last: &mut (Instant, u64, Duration)) -> bool {
         let live = self.phase.jobs.iter().flat_map(|job| job.live.iter());
         let now: u64 = live.map(Live::progress).sum();
         let tick = self.phase.clock.now();
@@ -264,9 +290,9 @@ impl<'a> Control<'a> {
             monitor.from.is_some() && tick < monitor.job.shared.started.load(Relaxed)
         };
         if now != last.1 || self.monitors.iter().any(waits) {
-            *last = (Instant::now(), now);
+            *last = (Instant::now(), now, self.stopped_all);
         }
-        last.0.elapsed() > STALL + self.longest_rest()
+        last.0.elapsed() > STALL + self.longest_rest() + (self.stopped_all - last.2)
     }
 
     /// Longest time in which a plan issues nothing on purpose.
@@ -364,6 +390,12 @@ impl<'a> Control<'a> {
         for (index, monitor) in self.monitors.iter_mut().enumerate() {
             let sample = monitor.sample(&self.phase.clock, at, zero_ns, short_ns);
             taken.extend(sample.map(|sample| (index, sample)));
+        }
+        if let Some(stopped_ns) = (!taken.is_empty()).then(|| std::mem::take(&mut self.stopped_ns))
+        {
+            for (_, JobSample { sample, .. }) in &mut taken {
+                sample.length_ns = sample.length_ns.saturating_sub(stopped_ns).max(1);
+            }
         }
         taken.sort_by_key(|(_, of)| std::cmp::Reverse(of.sample.at_ns));
         if zero_ns.is_some() && !taken.is_empty() {

@@ -197,7 +197,10 @@ fn op_stats(
         elapsed_ns: match (sum.ops, sum.last) {
             (0, _) => 0,
             (_, Ticks(0)) => elapsed_ns,
-            (_, last) => clock.ns(last.saturating_sub(job.shared.count_from.load(Relaxed))),
+            // The job's time leaves stops of the process out.
+            (_, last) => {
+                clock.ns(last.saturating_sub(job.shared.count_from.load(Relaxed))).min(elapsed_ns)
+            }
         },
         latency: Latency::from_histogram(sum.latency),
         submission: Latency::from_histogram(sum.submission),

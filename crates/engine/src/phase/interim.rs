@@ -34,7 +34,9 @@ pub fn measurements(
     let measured = monitors.iter().zip(requested).map(|(monitor, requested)| {
         let mut ends = monitor.ends.clone();
         if requested {
-            ends.extend(reports(monitor, clock, until));
+            let mut reports = reports(monitor, clock, until);
+            reports.iter_mut().for_each(|end| monitor.leave_out_stops(end));
+            ends.extend(reports);
         }
         monitor.measured(ends, clock, false, since)
     });

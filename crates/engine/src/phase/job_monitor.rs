@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use candor_record::{Ended, IoFailure, JobSample, Measurement};
+use candor_record::{Ended, IoFailure, JobSample, Measurement, Stopped};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
+use crate::host::stops::Stop;
 use crate::phase::gather;
 use crate::phase::logged::{LoggedOperations, PhaseRelease};
 use crate::phase::logging::Logging;
@@ -37,6 +38,8 @@ pub struct JobMonitor {
     /// Reason that the job counts as ended with, where the control plane ended it without a
     /// failure.
     pub called_off: Option<Ended>,
+    /// Stops of the process since counting began.
+    pub stopped: Option<Stopped>,
     minimum_rate: Option<MinimumRateWatch>,
     /// True once the job's last sample was taken.
     sampled_out: bool,
@@ -54,6 +57,7 @@ impl JobMonitor {
             from: job.job.after.is_empty().then_some(release),
             failure: None,
             called_off: None,
+            stopped: None,
             minimum_rate: job.work.floor().map(MinimumRateWatch::new),
             sampled_out: false,
             job: job.clone(),
@@ -72,6 +76,32 @@ impl JobMonitor {
         let minimum_rate = self.minimum_rate.as_ref().map(MinimumRateWatch::due_ns);
         let due = [logging, steady, minimum_rate].into_iter().flatten().min();
         due.filter(|_| self.left > 0 && self.called_off.is_none())
+    }
+
+    /// Notes a stop of the process that has just ended: the job's time goes on for as long.
+    pub fn stopped(&mut self, clock: &Clock, stop: Stop) {
+        if self.left == 0 || self.from.is_none() {
+            return;
+        }
+        let counted = clock.ns(clock.now().saturating_sub(self.zero()));
+        let ns = stop.ns.min(counted);
+        if ns == 0 {
+            return;
+        }
+        self.stopped.get_or_insert_default().add(ns, stop.by);
+        if self.job.stop.time.is_some() {
+            let deadline = self.job.shared.deadline.load(Relaxed);
+            self.job.shared.deadline.store(deadline + clock.ticks(ns), Relaxed);
+        }
+    }
+
+    /// Takes stops of the process out of the time of a worker that was at work meanwhile.
+    pub fn leave_out_stops(&self, end: &mut WorkerEnd) {
+        let stopped_ns = self.stopped.map_or(0, |stopped| stopped.ns);
+        // Nothing tells whether a stop was in the work or in the reads after it.
+        if end.read_back.is_none_or(|spent| spent.ticks == Ticks(0)) {
+            end.stats.elapsed_ns = end.stats.elapsed_ns.saturating_sub(stopped_ns);
+        }
     }
 
     /// True for a job at work that moves bytes.
@@ -150,6 +180,7 @@ impl JobMonitor {
         let started_ns = released_unix_ns + waited_ns + job.job.delay.0;
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().iter().cloned().collect();
+        measurement.stopped = self.stopped;
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
         measurement
     }
@@ -176,7 +207,8 @@ impl JobMonitor {
             self.sampled_out = true;
             let apart = |end: &WorkerEnd| clock.ns(end.read_back.unwrap_or_default().ticks);
             let worked = self.ends.iter().map(|end| end.stats.elapsed_ns + apart(end));
-            let worked = worked.max().unwrap_or(0);
+            let stopped_ns = self.stopped.map_or(0, |stopped| stopped.ns);
+            let worked = worked.max().unwrap_or(0) + stopped_ns;
             until_ns = now_ns.min(clock.ns(self.zero().saturating_sub(release)) + worked);
         }
         let job = &self.job;

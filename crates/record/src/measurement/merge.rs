@@ -5,7 +5,7 @@
 
 use super::{
     EngineUsed, FirstDone, IoFailure, Measurement, OpCount, OpSample, OpStats, ReadBack, Sample,
-    VerifyStats,
+    Stopped, VerifyStats,
 };
 use crate::JobSample;
 use crate::by_name::Named;
@@ -44,6 +44,7 @@ impl Measurement {
         self.depth_reached = depths.into_iter().flatten().min();
         self.zone_resets += next.zone_resets;
         add(&mut self.stages, next.stages, |mine, theirs| mine.merge(&theirs));
+        add(&mut self.stopped, next.stopped, Stopped::merge);
         add(&mut self.wear_out, next.wear_out, |mine, theirs| mine.merge(&theirs));
         for (why, items) in next.passed_over {
             *self.passed_over.entry(why).or_default() += items;

@@ -37,6 +37,10 @@ fn after(observed: &Observed) -> Outcome {
 
 fn of_side(ran: &Ran, op: Direction, stats: &OpStats) -> Option<Finding> {
     let latency = stats.latency.as_ref()?;
+    // The longest latency is that of the stop, in which nothing was due.
+    if ran.measured.stopped.is_some() {
+        return None;
+    }
     match &stats.from_intended {
         Some(intended) => paced(ran, op, latency, intended),
         None if ran.paced() => None,

@@ -13,6 +13,7 @@ mod other_work_timed;
 mod repeats_vary;
 mod same_blocks_again;
 mod seconds_vary;
+mod stopped;
 mod too_short;
 mod tracing_cost;
 mod trend;
@@ -39,4 +40,5 @@ pub const RULES: &[Rule] = &[
     repeats_vary::RULE,
     hosts_share_kernel::RULE,
     host_lost::RULE,
+    stopped::RULE,
 ];

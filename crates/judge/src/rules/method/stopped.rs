@@ -1,0 +1,102 @@
+//! G19: the process was stopped while it measured.
+
+use candor_record::fmt::{self, ratio};
+use candor_record::{Confidence, Finding, Measurement, Quantity, Severity, Stopped, StoppedBy};
+
+use crate::builder::FindingBuilder;
+use crate::observed::Observed;
+use crate::rule::{Outcome, Rule, RuleText};
+use crate::stage::Stage;
+use crate::thresholds::STOPPED;
+
+pub const RULE: Rule = Rule {
+    text: RuleText {
+        id: "G19",
+        title: "stopped while it measured",
+        explanation: "Ctrl-Z, SIGSTOP, a frozen control group, a debugger or a suspended machine \
+            stop all threads at once. Nothing is sent meanwhile, devices and caches rest, and \
+            operations in flight count the stop as their latency. candor sees such a stop when \
+            a thread wakes late that neither ran nor waited for a CPU. It takes the stop off the \
+            clock: rates and intervals leave it out, and a phase of a fixed time goes on for as \
+            long. The longest latencies still hold it. From 1 % of the time on the result is not \
+            believable. Run again without a stop.",
+    },
+    stage: Stage::Apart,
+    limit: None,
+    before: None,
+    after,
+};
+
+fn after(observed: &Observed) -> Outcome {
+    let all = observed.record.measurements.iter();
+    let stopped = all.filter_map(|measured| Some((measured, measured.stopped?)));
+    // A stop is of the whole process: the job that saw the most tells it.
+    let longest = stopped.max_by_key(|(_, stopped)| stopped.ns);
+    let found = longest.map(|(measured, stopped)| finding(measured, stopped));
+    found.into_iter().collect::<Vec<_>>().into()
+}
+
+fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
+    let wall_ns = measured.elapsed_ns.saturating_add(stopped.ns);
+    let share = ratio(stopped.ns as f64, wall_ns as f64);
+    let severity = match share >= STOPPED.value {
+        true => Severity::MeasuresElse,
+        false => Severity::Remark,
+    };
+    let cause = match stopped.by {
+        StoppedBy::Signal => "a signal (Ctrl-Z or SIGSTOP)",
+        StoppedBy::Suspend => "a suspended machine",
+        StoppedBy::Other => "a frozen control group, a debugger or the hypervisor",
+    };
+    let times = match stopped.times {
+        1 => String::new(),
+        times => format!(" in {times} stops"),
+    };
+    let sentence = format!(
+        "The process was stopped for {}{times} by {cause}: rates leave this out, the longest \
+         latencies hold it.",
+        fmt::time(stopped.ns as f64)
+    );
+    FindingBuilder::new("G19", severity, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("stopped", Quantity::ns(stopped.ns as f64), "candor")
+        .evidence("longest stop", Quantity::ns(stopped.longest_ns as f64), "candor")
+        .advice("Run again without a stop.", None)
+        .done()
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::units::Direction;
+
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn stopped(ns: u64) -> TestCase {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
+        let of_job = Stopped { ns, times: 1, longest_ns: ns, by: StoppedBy::Signal };
+        let measured = case.measured();
+        measured.stopped = Some(of_job);
+        measured.of_mut(Direction::Read).latency.as_mut().unwrap().max_ns = ns;
+        case
+    }
+
+    #[test]
+    fn a_stop_makes_a_result_unbelievable_and_is_no_latency() {
+        let judgement = stopped(4_000_000_000).judge();
+        let found = judgement.finding("G19").expect("found");
+        assert_eq!(found.severity, Severity::MeasuresElse);
+        assert_eq!(
+            found.sentence,
+            "The process was stopped for 4 s by a signal (Ctrl-Z or SIGSTOP): rates leave this \
+             out, the longest latencies hold it."
+        );
+        assert!(judgement.finding("G4").is_none(), "nothing was due while it was stopped");
+    }
+
+    #[test]
+    fn a_short_stop_is_a_remark_and_none_is_silent() {
+        assert_eq!(stopped(60_000_000).found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
+    }
+}
