@@ -27,6 +27,7 @@ mod fio_files;
 mod fio_fleet;
 mod fio_newer;
 mod fio_peer;
+mod fio_queue;
 mod fio_states;
 mod fio_traces;
 mod fleet;

@@ -3,7 +3,7 @@
 //! the file of that turn. A sync is an operation like any other: writes are in flight with it.
 
 use candor_engine::clock::Ticks;
-use candor_engine::operation::Slot;
+use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{Next, Source, Spans, Turn, Wait};
 use candor_plan::blocks::Durability;
 use candor_plan::work::BlocksOp;
@@ -202,6 +202,13 @@ impl<S: Source> Source for Synced<S> {
 
     fn inner(&mut self) -> Option<&mut dyn Source> {
         Some(&mut self.inner)
+    }
+
+    /// Inner sources issue no flushes: neither a schedule nor a latency goal counts them.
+    fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
+        if !slot.flushes() {
+            self.inner.completed(slot, outcome, turn);
+        }
     }
 
     fn spans_ended(&mut self, slot: &Slot, started: Ticks, is_done: bool, spans: &mut Spans<'_>) {

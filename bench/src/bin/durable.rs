@@ -1,0 +1,154 @@
+//! Durable writes and the queue against fio, in turn: `durable CANDOR FIO DIRECTORY ROUNDS`. A table
+//! on stdout.
+//!
+//! Both tools get the same words. The columns are what a reader compares: counts of writes, reads and
+//! flushes, the depth of most operations, the rates, their ratio, and the CPU time in user mode.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use candor_bench::stats::Spread;
+use serde_json::Value;
+
+/// Words of all works.
+const COMMON: &[&str] = &[
+    "--name=a",
+    "--filename=file",
+    "--size=64m",
+    "--bs=4k",
+    "--direct=1",
+    "--time_based",
+    "--runtime=2",
+    "--output-format=json",
+];
+
+/// Work that both tools do.
+struct Work {
+    name: String,
+    words: Vec<String>,
+}
+
+/// Results of one run.
+struct Ran {
+    reads: u64,
+    writes: u64,
+    flushes: u64,
+    /// Depth that most operations had, and their share in percent.
+    level: (String, f64),
+    ops_per_s: f64,
+    user_percent: f64,
+}
+
+impl Ran {
+    fn of(job: &Value) -> Option<Ran> {
+        let number = |path: &str| job.pointer(path)?.as_f64();
+        let count = |path: &str| number(path).map(|count| count as u64);
+        let levels = job["iodepth_level"].as_object()?.iter();
+        let levels = levels.filter_map(|(depth, share)| Some((depth.clone(), share.as_f64()?)));
+        Some(Ran {
+            reads: count("/read/total_ios")?,
+            writes: count("/write/total_ios")?,
+            flushes: count("/sync/total_ios")?,
+            level: levels.max_by(|a, b| a.1.total_cmp(&b.1))?,
+            ops_per_s: number("/read/iops")? + number("/write/iops")?,
+            user_percent: number("/usr_cpu")?,
+        })
+    }
+
+    /// Counts and levels, for a cell.
+    fn shown(&self) -> String {
+        let (depth, share) = &self.level;
+        let counts = format!("{} / {} / {}", self.reads, self.writes, self.flushes);
+        format!("{counts} | {depth}: {share:.0} %")
+    }
+}
+
+fn works() -> Vec<Work> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let mut works = Vec::new();
+    for engine in ["libaio", "io_uring", "psync"] {
+        for depth in [1, 4, 16, 32] {
+            let (by, deep) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
+            works.push(Work {
+                name: format!("write and fsync, {engine}, depth {depth}"),
+                words: words(&["--rw=randwrite", "--fsync=1", &by, &deep]),
+            });
+        }
+    }
+    works.push(Work {
+        name: "read, libaio, depth 32 down to 8".to_owned(),
+        words: words(&["--rw=randread", "--ioengine=libaio", "--iodepth=32", "--iodepth_low=8"]),
+    });
+    for (engine, depth) in [("psync", 1), ("libaio", 8)] {
+        let (by, deep) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
+        works.push(Work {
+            name: format!("90 % reads, fsync of each write, {engine}, depth {depth}"),
+            words: words(&["--rw=randrw", "--rwmixread=90", "--fsync=1", &by, &deep]),
+        });
+    }
+    works
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [candor, fio, directory, rounds] = &words[..] else {
+        eprintln!("usage: durable CANDOR FIO DIRECTORY ROUNDS");
+        std::process::exit(2);
+    };
+    let dir = Path::new(directory).join("candor-durable");
+    fs::create_dir(&dir).expect("a new directory");
+    let fill = ["--name=fill", "--filename=file", "--size=64m", "--rw=write", "--bs=1m"];
+    run(&dir, &[fio], &fill.map(str::to_owned));
+    println!(
+        "| work | candor: reads / writes / flushes | depth | fio: reads / writes / flushes | depth \
+         | candor/s | fio/s | candor ÷ fio | candor user % | fio user % |"
+    );
+    println!("|---|---|---|---|---|---:|---:|---:|---:|---:|");
+    let rounds = rounds.parse().expect("a number of rounds");
+    for work in works() {
+        row(&work, &dir, [&[candor, "fio"], &[fio]], rounds);
+    }
+    fs::remove_dir_all(&dir).expect("a directory that can be removed");
+}
+
+/// Runs both tools in turn and prints a row.
+fn row(work: &Work, dir: &Path, tools: [&[&str]; 2], rounds: usize) {
+    let mut ran: [Vec<Ran>; 2] = Default::default();
+    for _ in 0..rounds {
+        for (tool, ran) in tools.iter().zip(&mut ran) {
+            let common = COMMON.iter().map(|word| (*word).to_owned());
+            let words: Vec<String> = common.chain(work.words.iter().cloned()).collect();
+            let text = run(dir, tool, &words);
+            let json =
+                text.find('{').and_then(|at| serde_json::from_str::<Value>(&text[at..]).ok());
+            ran.push(json.and_then(|json| Ran::of(&json["jobs"][0])).expect("a result"));
+        }
+    }
+    let [candor, fio] = &ran;
+    let spread = |ran: &[Ran], of: fn(&Ran) -> f64, digits| {
+        Spread::of(ran.iter().map(of)).expect("rounds").text(digits)
+    };
+    let ratios = candor.iter().zip(fio).map(|(candor, fio)| candor.ops_per_s / fio.ops_per_s);
+    println!(
+        "| {} | {} | {} | {} | {} | {} | {} | {} |",
+        work.name,
+        candor.last().expect("a round").shown(),
+        fio.last().expect("a round").shown(),
+        spread(candor, |ran| ran.ops_per_s, 0),
+        spread(fio, |ran| ran.ops_per_s, 0),
+        Spread::of(ratios).expect("rounds").text(3),
+        spread(candor, |ran| ran.user_percent, 1),
+        spread(fio, |ran| ran.user_percent, 1),
+    );
+}
+
+/// Runs a tool in the directory and gives what it wrote.
+fn run(dir: &Path, tool: &[&str], words: &[String]) -> String {
+    let mut command = Command::new(tool[0]);
+    command.args(&tool[1..]).args(words).current_dir(dir).stdin(Stdio::null());
+    command.env("CANDOR_VERDICT", "off").env("CANDOR_HISTORY", "off");
+    let out = command.output().expect("a tool that starts");
+    assert!(out.status.success(), "{words:?}: {}", String::from_utf8_lossy(&out.stderr));
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
