@@ -66,7 +66,8 @@ fn measurement(reads: u64, writes: u64) -> Measurement {
         samples: vec![sample(1, reads / 2), sample(2, (reads / 2).saturating_sub(100))],
         per_worker: vec![worker],
         depths: Some(Depths {
-            in_flight: [1, 2, 4, (reads + writes).saturating_sub(7), 0, 0, 0],
+            // Flushes have a depth as well.
+            in_flight: [1, 2, 4, reads + writes + 40 - 7, 0, 0, 0],
             submitted: [0, reads + writes, 0, 0, 0, 0, 0],
             reaped: [1, reads + writes, 3, 0, 0, 0, 0],
         }),

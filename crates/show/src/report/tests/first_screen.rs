@@ -2,6 +2,7 @@
 
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
+use candor_plan::work::BlocksOp;
 use candor_plan::{Job, Phase};
 use candor_record::facts::TargetFacts;
 
@@ -154,6 +155,24 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     assert!(text.contains("\nNo room for p90, p95, p99: --verbose.\n"), "{text}");
     let page = plain(&report);
     assert!(page.contains("mean      p10      p25      p50"), "{page}");
+}
+
+#[test]
+fn a_durable_write_is_shown_with_its_flush() {
+    let mut report = series();
+    let durable = report.phases.last_mut().expect("the series ends with durable writes");
+    let commit = durable.measurements[0].operation_mut(BlocksOp::Commit.operation());
+    let (name, figure) = (commit.name.clone(), commit.figure);
+    *commit = OpStats { name, figure, ..stats(620.0, 0, 1_600_000) };
+    let text = first_screen(&report, &NARROW);
+    assert!(text.contains("durable\n620 writes/s") || text.contains("durable 620"), "{text}");
+    let row = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+    let cells: Vec<&str> = row("durable write 4 KiB").split_whitespace().skip(4).collect();
+    // The rate and latency of commits, and the bytes of the writes.
+    assert_eq!(cells[..4], ["620", "2.62", "1.68", "ms"], "{text}");
+    let page = plain(&report);
+    let of = |name: &str| page.lines().filter(|line| line.trim_start().starts_with(name)).count();
+    assert_eq!([of("write "), of("flush ")], [2, 2], "both parts, with their latencies: {page}");
 }
 
 #[test]
