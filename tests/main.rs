@@ -54,6 +54,7 @@ mod plans;
 mod ranks;
 mod ranks_offsets;
 mod safety;
+mod safety_attempts;
 mod scale;
 mod scenarios;
 mod segments;

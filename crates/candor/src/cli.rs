@@ -63,6 +63,13 @@ pub fn main(words: &[OsString]) -> u8 {
     if let Some((tool, words)) = in_foreign_clothes(words) {
         return (tool.main)(&words);
     }
+    if let Some((nth, word)) = words.iter().enumerate().find(|(_, word)| word.to_str().is_none()) {
+        // Debug spells bytes that are no text as `\xFF`.
+        screen::error(&format!(
+            "argument {nth}, {word:?}, is not text in UTF-8; reach the file by a link whose name is"
+        ));
+        return exit::USAGE;
+    }
     let matches = match command().try_get_matches_from(words) {
         Ok(matches) => matches,
         Err(error) => return refuse(&error, words.get(1).and_then(|word| word.to_str())),
@@ -137,7 +144,10 @@ fn refuse(error: &clap::Error, command: Option<&str>) -> u8 {
     }
     match screen::data(&error.render().to_string()) {
         Ok(()) => exit::RAN,
-        Err(_) => exit::TROUBLE,
+        Err(sentence) => {
+            screen::error(&sentence);
+            exit::TROUBLE
+        }
     }
 }
 

@@ -53,7 +53,7 @@ impl Shown {
             Some(line) => {
                 // Half a millennium of nanoseconds fits.
                 let now_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-                screen::tell(&line.on(event, now_ns));
+                screen::tell_renewed(&line.on(event, now_ns));
             }
             None => {
                 if let (Some(_), Event::Warned { sentence }) = (&self.session, event) {

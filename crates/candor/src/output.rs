@@ -429,7 +429,7 @@ fn as_file(place: &Option<PathBuf>) -> Option<&Path> {
 fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
     match as_file(place) {
         None if place.is_none() => Ok(()),
-        None => screen::data(text),
+        None => screen::machine(text),
         Some(file) => candor_files::replace(file, text)
             .map_err(|error| format!("{} cannot be written: {error}", file.display())),
     }

@@ -49,7 +49,7 @@ impl Format {
 /// It cannot be written, or this candor makes none of that format.
 pub fn write(chart: &Chart, format: Format, out: &Path, look: &Look) -> Result<(), String> {
     if out == Path::new("-") {
-        return screen::data(&chart.svg(look));
+        return screen::machine(&chart.svg(look));
     }
     let bytes = match format {
         Format::Svg => chart.svg(look).into_bytes(),

@@ -1,9 +1,11 @@
 //! The terminal: what goes to stdout, what to stderr, how wide, in colour or not.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 use candor_plan::{Problem, Source};
+use candor_record::fmt::{visible_json, visible_lines, visible_with_codes};
 use candor_show::{Style, problems, progress};
 
 /// Width where there is no terminal to ask.
@@ -38,7 +40,9 @@ impl Color {
 pub fn style(color: Color) -> Style {
     let terminal = io::stdout().is_terminal();
     let width = columns(rustix::termios::tcgetwinsize(io::stdout()), terminal);
-    Style { color: color.on(terminal), width }
+    let color = color.on(terminal);
+    HAS_COLORS.store(color, Relaxed);
+    Style { color, width }
 }
 
 /// Rows and columns of the terminal on stdout; none if there is no terminal, or a dumb one.
@@ -61,12 +65,32 @@ fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -
     known.filter(|columns| *columns > 0).unwrap_or(COLUMNS)
 }
 
-/// Writes data to stdout. That nobody reads to the end (`| head`) is no error.
+/// Text on stdout has colours.
+static HAS_COLORS: AtomicBool = AtomicBool::new(false);
+
+/// Writes text to stdout, with names as a terminal may show them. That nobody reads to the end
+/// (`| head`) is no error.
 pub fn data(text: &str) -> Result<(), String> {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let shown = match HAS_COLORS.load(Relaxed) {
+        _ if is_json => visible_json(text),
+        true => visible_with_codes(text),
+        false => visible_lines(text),
+    };
+    machine(&shown)
+}
+
+/// Writes data to stdout as it is.
+pub fn machine(text: &str) -> Result<(), String> {
     stream(text).map(|_| ())
 }
 
-/// Writes data to stdout; false if nobody reads it any more.
+/// Writes text to stdout that may write a line of the terminal over again.
+pub fn renewed(text: &str) -> Result<(), String> {
+    machine(&visible_with_codes(text))
+}
+
+/// Writes data to stdout as it is; false if nobody reads it any more.
 pub fn stream(text: &str) -> Result<bool, String> {
     catch_up();
     let mut stdout = io::stdout().lock();
@@ -79,8 +103,18 @@ pub fn stream(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Writes to stderr; if that fails there is nobody left to tell.
+/// Writes to stderr, with names as a terminal may show them; if that fails there is nobody left to
+/// tell.
 pub fn tell(text: &str) {
+    tell_raw(&visible_lines(text));
+}
+
+/// Writes text to stderr that may write a line of the terminal over again.
+pub fn tell_renewed(text: &str) {
+    tell_raw(&visible_with_codes(text));
+}
+
+fn tell_raw(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
@@ -108,13 +142,14 @@ fn catch_up() {
 /// Tells an error in a sentence.
 pub fn error(sentence: &str) {
     catch_up();
-    tell(&format!("{}error: {sentence}\n", fresh_line()));
+    tell_raw(&format!("{}error: {}\n", fresh_line(), visible_lines(sentence)));
 }
 
 /// Tells on a line what ended a run before its time.
 pub fn cut_short(sentence: &str) {
     catch_up();
-    tell(&format!("{}candor: {}\n", fresh_line(), sentence.replace('\n', " ")));
+    let sentence = sentence.replace('\n', " ");
+    tell_raw(&format!("{}candor: {}\n", fresh_line(), visible_lines(&sentence)));
 }
 
 /// The codes that wipe a line of progress off the terminal.
@@ -126,5 +161,5 @@ fn fresh_line() -> &'static str {
 pub fn problems(found: &[Problem], source: &Source, color: Color) {
     catch_up();
     let text = problems::text(found, source, color.on(io::stderr().is_terminal()));
-    tell(&format!("{}{text}", fresh_line()));
+    tell_renewed(&format!("{}{text}", fresh_line()));
 }

@@ -2,7 +2,8 @@
 //! tools.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use candor_files::Use;
@@ -10,7 +11,7 @@ use candor_record::results::Results;
 use candor_record::{REPORT_BYTES_MAX, Report};
 use clap::Arg;
 
-use crate::{history, run_dir};
+use crate::{history, run_dir, screen};
 
 /// The argument that names one.
 pub fn arg() -> Arg {
@@ -80,26 +81,60 @@ pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
     if let Some(document) = history::document(file) {
         return document;
     }
-    let mut text = String::new();
+    let mut bytes = Vec::new();
     let path = Path::new(file);
     let path = if path.is_dir() { path.join(run_dir::JSON) } else { path.to_owned() };
     if file != "-" {
         let used = candor_files::uses(&path, Use::Input);
         used.map_err(|refusal| format!("{}: {refusal}", path.display()))?;
+        if is_named_pipe(&path) {
+            screen::tell(&format!(
+                "candor: {} is a pipe; waiting for its writer\n",
+                path.display()
+            ));
+        }
     }
     let read = match file {
-        "-" => std::io::stdin().take(bytes_max + 1).read_to_string(&mut text),
-        _ => File::open(&path).and_then(|open| open.take(bytes_max + 1).read_to_string(&mut text)),
+        "-" => std::io::stdin().take(bytes_max + 1).read_to_end(&mut bytes),
+        _ => File::open(&path).and_then(|open| open.take(bytes_max + 1).read_to_end(&mut bytes)),
     };
+    let name = path.display();
     match read {
-        Err(error) if error.kind() == ErrorKind::InvalidData => Err(format!(
-            "{} is no text: reports and results that candor reads are JSON, CSV or logs",
-            path.display()
-        )),
-        Err(error) => Err(format!("{} cannot be read: {error}", path.display())),
-        Ok(bytes) if bytes as u64 > bytes_max => {
-            Err(format!("{} has more than {bytes_max} bytes", path.display()))
-        }
-        Ok(_) => Ok(text),
+        Err(error) => Err(format!("{name} cannot be read: {error}")),
+        Ok(length) if length as u64 > bytes_max => Err(format!("{name} has more than {bytes_max} bytes")),
+        Ok(_) => String::from_utf8(bytes).map_err(|wrong| {
+            let (line, column) = place(wrong.as_bytes(), wrong.utf8_error().valid_up_to());
+            format!(
+                "{name} is no text at line {line}, column {column}: reports and results that candor \
+                 reads are JSON, CSV or logs in UTF-8"
+            )
+        }),
+    }
+}
+
+/// True for a pipe with a name of its own, whose writer may never come. (A shell's `<(…)` has one.)
+fn is_named_pipe(path: &Path) -> bool {
+    let is_descriptor = path.starts_with("/dev/fd") || path.starts_with("/proc");
+    !is_descriptor && path.metadata().is_ok_and(|file| file.file_type().is_fifo())
+}
+
+/// Line and column of a byte, from 1; all bytes before it are text.
+fn place(bytes: &[u8], at: usize) -> (usize, usize) {
+    let before = String::from_utf8_lossy(&bytes[..at]);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    (before.matches('\n').count() + 1, line.chars().count() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_that_is_no_text_has_a_line_and_a_column() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), b"a = 1\n\xc3\xa4 = \xff\n").unwrap();
+        let why = text(file.path().to_str().unwrap(), 100).unwrap_err();
+        assert!(why.contains("is no text at line 2, column 5"), "{why}");
+        assert_eq!(place(b"", 0), (1, 1));
     }
 }

@@ -20,6 +20,55 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hidden(c) && c != '\n' && c != '\t')
 }
 
+/// A document of JSON: as [`visible_lines`], in JSON's own spelling, which changes no string of it.
+pub fn visible_json(document: &str) -> Cow<'_, str> {
+    let is_escaped = |c| is_hidden(c) && c != '\n' && c != '\t';
+    if !document.chars().any(is_escaped) {
+        return Cow::Borrowed(document);
+    }
+    let spelled = |c| match is_escaped(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => String::from(c),
+    };
+    Cow::Owned(document.chars().map(spelled).collect())
+}
+
+/// Text with candor's own codes in it: as [`visible_lines`], but colours stay, and what writes a line
+/// of a terminal over again.
+pub fn visible_with_codes(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let own = own_code(rest);
+        let length = own.unwrap_or(c.len_utf8());
+        match own.is_some() || !is_hidden(c) || "\n\t\r".contains(c) {
+            true => shown.push_str(&rest[..length]),
+            false => shown.extend(c.escape_default()),
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(shown)
+}
+
+/// Length of a code at the start of a text that sets a colour or wipes the rest of a line.
+fn own_code(text: &str) -> Option<usize> {
+    let code = text.strip_prefix("\x1b[")?;
+    let end = code.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    let is_tone = |number: &str| match number.parse::<u32>() {
+        Ok(number) => matches!(number, 0..=2 | 30..=37 | 39 | 90..=97),
+        Err(_) => number.is_empty(),
+    };
+    let is_own = match code.as_bytes()[end] {
+        b'm' => code[..end].split(';').all(is_tone),
+        b'K' => end == 0,
+        _ => false,
+    };
+    is_own.then_some("\x1b[".len() + end + 1)
+}
+
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.chars().any(&is_escaped) {
         return Cow::Borrowed(text);
@@ -46,6 +95,19 @@ mod tests {
             visible("a\u{202e}b\u{2066}\u{200f}\u{61c}"),
             r"a\u{202e}b\u{2066}\u{200f}\u{61c}"
         );
+        assert_eq!(
+            visible_json("{\n \"a\": \"\u{9b}\u{202e}\"}"),
+            "{\n \"a\": \"\\u009b\\u202e\"}"
+        );
         assert_eq!(visible_lines("a\n\tb\r\u{1b}"), "a\n\tb\\r\\u{1b}");
+    }
+
+    #[test]
+    fn own_codes_stay_and_others_are_spelled_out() {
+        let own = "\r\x1b[1mhead\x1b[0m \x1b[1;91mred\x1b[m\n\x1b[K";
+        assert_eq!(visible_with_codes(own), own);
+        let foreign = "\x1b[8m\x1b[2J\x1b]52;c;x\x07\x1b[38;5;1m\x1b";
+        let shown = r"\u{1b}[8m\u{1b}[2J\u{1b}]52;c;x\u{7}\u{1b}[38;5;1m\u{1b}";
+        assert_eq!(visible_with_codes(foreign), shown);
     }
 }

@@ -7,7 +7,9 @@
 pub mod axis;
 pub mod column;
 
-pub use candor_plan::visible::{is_hidden, visible, visible_lines};
+pub use candor_plan::visible::{
+    is_hidden, visible, visible_json, visible_lines, visible_with_codes,
+};
 
 /// Units with their sizes, the smallest first.
 type Units = [(f64, &'static str)];

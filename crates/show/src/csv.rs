@@ -121,7 +121,8 @@ pub fn page() -> String {
          tables, `--csv-of TABLE` says which; `candor show REPORT` writes any of them later.\n\n\
          Numbers are written in full, with a point, in the unit that ends the column's name. An \
          empty cell is something that was not measured. Steps of a search are in no table. \
-         Columns keep their names and places; new ones are added at the end.\n",
+         Cells hold names exactly as they were given; a spreadsheet may run one that begins with \
+         `=`, `+`, `-` or `@`: import it as text. Columns keep their names and places; new ones are added at the end.\n",
     );
     for table in Table::ALL {
         let name = table.name();

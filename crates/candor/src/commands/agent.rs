@@ -7,6 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
 use candor_fleet::{Allowed, Chore, Identity, Listening, PORT, ServeOptions, SessionCommand};
+use candor_record::fmt::visible;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
@@ -258,5 +259,5 @@ pub fn session_of_everything_by(keys: &Keys) -> SessionCommand {
 pub fn log(line: &str) {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ");
     // Nobody may be left to read it.
-    let _ = writeln!(io::stderr(), "{now} {line}");
+    let _ = writeln!(io::stderr(), "{now} {}", visible(line));
 }

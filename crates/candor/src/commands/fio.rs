@@ -25,6 +25,7 @@ use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::{help, lower, read, show_command};
 use candor_dialects::kit::{Diagnostic, Texts};
+use candor_plan::Plan;
 use candor_record::Note;
 use clap::{Arg, Command};
 
@@ -137,7 +138,10 @@ fn run(
             place: None,
         });
     }
-    if let Err(sentence) = logs::merged(&lowered.merged) {
+    // Before the merged traces are written.
+    let targets = Plan { targets: lowered.plan.targets.clone(), ..Plan::default() };
+    let noted = candor_run::note_files(&targets).map_err(|error| error.to_string());
+    if let Err(sentence) = noted.and_then(|()| logs::merged(&lowered.merged)) {
         complaints(flags).sentence(&sentence);
         return WRONG;
     }

@@ -73,8 +73,10 @@ pub fn enter(texts: &mut Texts, argv: &[OsString]) -> (Vec<Word>, Vec<Diagnostic
         line.push_str(&text.replace(['\n', '\r'], " "));
         let at = Span { text: text_index, start, end: line.len() };
         if word.to_str().is_none() || text.contains('\0') {
-            let message = format!("`{text}` is not text in UTF-8");
-            wrong.push(Diagnostic::new(at, "encoding", &text, message));
+            // Debug spells bytes that are no text as `\xFF`.
+            let message = format!("argument {nth}, {word:?}, is not text in UTF-8");
+            let wrong_word = Diagnostic::new(at, "encoding", &text, message);
+            wrong.push(wrong_word.remedy("reach the file by a link whose name is"));
         }
         words.push(Word { text, at });
     }

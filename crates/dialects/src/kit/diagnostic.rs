@@ -1,5 +1,7 @@
 //! A diagnostic: what is wrong, where, and what to do about it.
 
+use std::borrow::Cow;
+
 use candor_plan::visible::visible;
 
 use super::{Span, Texts};
@@ -107,13 +109,36 @@ impl Diagnostic {
                 line.push_str(&format!(" ({aside})"));
             }
         }
-        visible(&line).into_owned()
+        visible(&bounded(&line)).into_owned()
     }
+}
+
+/// Most characters of a diagnostic: a file that is no text may be one line of millions.
+const SHOWN_MAX: usize = 2000;
+
+/// The line, cut in its middle where it is too long: both ends say what is wrong.
+fn bounded(line: &str) -> Cow<'_, str> {
+    let count = line.chars().count();
+    if count <= SHOWN_MAX {
+        return Cow::Borrowed(line);
+    }
+    let head: String = line.chars().take(SHOWN_MAX / 2).collect();
+    let tail: String = line.chars().skip(count - SHOWN_MAX / 2).collect();
+    Cow::Owned(format!("{head}… {} more characters …{tail}", count - SHOWN_MAX))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_line_is_cut_in_its_middle() {
+        let line = format!("begin{}end", "é".repeat(1 << 20));
+        let shown = bounded(&line);
+        assert!(shown.starts_with("beginé") && shown.ends_with("éend"));
+        assert!(shown.chars().count() < 2 * SHOWN_MAX, "{}", shown.len());
+        assert_eq!(bounded("short"), "short");
+    }
 
     #[test]
     fn a_mistake_is_reported_on_one_line() {

@@ -101,7 +101,7 @@ impl<'a> LiveOutput<'a> {
             Event::PhaseDone { .. } => {
                 self.phase = None;
                 if self.terminal == Terminal::Line {
-                    screen::tell("\r\x1b[K");
+                    screen::tell_renewed("\r\x1b[K");
                 }
             }
             _ => {}
@@ -123,7 +123,9 @@ impl<'a> LiveOutput<'a> {
         let now = Moment::now();
         match self.terminal {
             Terminal::None => {}
-            Terminal::Line => screen::tell(&format!("\r\x1b[K{}", phase.live.line(interval))),
+            Terminal::Line => {
+                screen::tell_renewed(&format!("\r\x1b[K{}", phase.live.line(interval)));
+            }
             Terminal::Lines => screen::tell(&format!("{}\n", phase.live.line(interval))),
         }
         let csv = self.csv.as_mut().map(|csv| csv.put(phase.live.csv(interval, &now)));

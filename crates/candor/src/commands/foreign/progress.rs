@@ -94,7 +94,7 @@ impl Line {
 
 /// That nobody reads progress is no reason to stop.
 fn say(text: &str) {
-    let _ = screen::data(text);
+    let _ = screen::renewed(text);
 }
 
 #[cfg(test)]
