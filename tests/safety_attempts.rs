@@ -84,9 +84,13 @@ fn no_output_is_written_over_a_target_an_input_or_a_list() {
     let report = scratch.path("r.json");
     let made = candor(&["run", "--target", &data, "--rw", "read", "--ops", "3", "--json", &report]);
     assert_eq!(made.code, Some(0), "{}", made.err);
-    scratch.file("plan.toml", &plan(&data));
-    scratch.file("job.fio", &format!("[a]\nfilename={data}\nrw=read\nsize=64k\nthread\n"));
-    let list = scratch.file("list", "d sub\nf 4096 sub/x\n");
+    let write = |name: &str, text: &str| {
+        fs::write(scratch.path(name), text).unwrap();
+        scratch.path(name)
+    };
+    write("plan.toml", &plan(&data));
+    write("job.fio", &format!("[a]\nfilename={data}\nrw=read\nsize=64k\nthread\n"));
+    let list = write("list", "d sub\nf 4096 sub/x\n");
     let kept = [&data, &report, &scratch.path("plan.toml"), &scratch.path("job.fio"), &list];
     let kept = Kept::of(&kept.map(String::as_str));
     let mut attempts = Attempts { scratch: &scratch, kept, count: 0 };

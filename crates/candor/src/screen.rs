@@ -71,23 +71,30 @@ static HAS_COLORS: AtomicBool = AtomicBool::new(false);
 /// Writes text to stdout, with names as a terminal may show them. That nobody reads to the end
 /// (`| head`) is no error.
 pub fn data(text: &str) -> Result<(), String> {
-    let is_json = text.trim_start().starts_with(['{', '[']);
     let shown = match HAS_COLORS.load(Relaxed) {
-        _ if is_json => visible_json(text),
+        _ if is_json(text) => visible_json(text),
         true => visible_with_codes(text),
         false => visible_lines(text),
     };
-    machine(&shown)
+    stream(&shown).map(|_| ())
 }
 
-/// Writes data to stdout as it is.
+/// Writes data for programs to stdout: as it is, unless a person sees it.
 pub fn machine(text: &str) -> Result<(), String> {
-    stream(text).map(|_| ())
+    match is_json(text) || io::stdout().is_terminal() {
+        true => data(text),
+        false => stream(text).map(|_| ()),
+    }
+}
+
+/// True for a document of JSON, whose strings have a spelling of their own for such characters.
+fn is_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
 }
 
 /// Writes text to stdout that may write a line of the terminal over again.
 pub fn renewed(text: &str) -> Result<(), String> {
-    machine(&visible_with_codes(text))
+    stream(&visible_with_codes(text)).map(|_| ())
 }
 
 /// Writes data to stdout as it is; false if nobody reads it any more.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -41,7 +42,10 @@ pub fn create(path: &Path) -> io::Result<Replacement> {
     let metadata = to.metadata().ok();
     let is_stream = place.is_descriptor || metadata.as_ref().is_some_and(|old| !old.is_file());
     if is_stream {
-        let file = opened(path, OpenOptions::new().append(true))?;
+        let file = match own_stream(&place) {
+            Some(stream) => stream?,
+            None => opened(path, OpenOptions::new().append(true))?,
+        };
         return Ok(Replacement::new(path, file, Kind::Stream));
     }
     // A file that must not be written is not replaced either.
@@ -105,6 +109,20 @@ pub fn stream(path: &Path) -> io::Result<File> {
         file.set_len(0)?;
     }
     Ok(file)
+}
+
+/// Standard output or standard error of this process: what is written follows what was written.
+fn own_stream(place: &Place) -> Option<io::Result<File>> {
+    let process = place.directory.parent()?.file_name()?.to_str()?;
+    if !place.is_descriptor || process != std::process::id().to_string() {
+        return None;
+    }
+    let stream = match place.name.to_str()? {
+        "1" => io::stdout().as_fd().try_clone_to_owned(),
+        "2" => io::stderr().as_fd().try_clone_to_owned(),
+        _ => return None,
+    };
+    Some(stream.map(File::from))
 }
 
 /// Opens a file and checks what was opened: a link may have come between.

@@ -70,7 +70,7 @@ impl Guard {
             false => Some(given.clone()),
         };
         let force = force.iter().filter_map(name).collect();
-        Guard { force, roots: roots.clone(), ..Guard::default() }
+        Guard { force, roots: roots.clone(), loop_files: Some(Vec::new()), ..Guard::default() }
     }
 
     /// Lets phases pass if nothing speaks against them, and claims the devices they write to.
