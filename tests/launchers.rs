@@ -58,6 +58,10 @@ fn the_first_process_has_all_ranks_and_the_others_end() {
         }
         let told = text(&all[0].stdout);
         assert!(told.contains("tasks               : 4"), "{name}: {told}");
+        assert!(
+            !told.contains("candor: "),
+            "{name}: results of a launcher have no verdict: {told}"
+        );
         let mut files = scratch.entries();
         files.sort();
         let expected: Vec<String> = (0..4).map(|rank| format!("f.{rank:08}")).collect();

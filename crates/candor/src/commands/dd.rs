@@ -21,7 +21,7 @@ use clap::{Arg, Command};
 use self::evidence::Evidence;
 use self::files::{Files, cause};
 use self::observer::Closing;
-use super::foreign::verdict::Verdict;
+use super::foreign::verdict::{Verdict, VerdictIn};
 use crate::{commands, screen};
 
 /// Whatever goes wrong.
@@ -105,7 +105,10 @@ fn copied(options: &Options) -> Result<u8, String> {
 /// Somebody reads what the rate measures.
 fn is_wanted(verdict: &Verdict, options: &Options) -> bool {
     match verdict {
-        Verdict::Beside => options.status != Status::None && screen::is_read_by_a_person(),
+        Verdict::Beside => {
+            let in_text = verdict.among_results() == VerdictIn::AllForms;
+            options.status != Status::None && in_text && screen::is_read_by_a_person()
+        }
         Verdict::Off => false,
         Verdict::Stderr | Verdict::File(_) => true,
     }

@@ -340,6 +340,8 @@ pub enum VerdictPlace {
     Within,
     /// For a person: a key of the JSON; in text the last lines.
     AtEnd,
+    /// A key of the JSON, and nothing in text.
+    Document,
     /// Elsewhere, or nowhere.
     Absent,
 }

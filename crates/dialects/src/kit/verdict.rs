@@ -105,7 +105,9 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
     for limit in limits(report).iter().filter(|limit| !headline.contains(limit.as_str())) {
         text += &format!("  limited by {}\n", plain(limit));
     }
-    text += &requests::text(report);
+    for line in requests::text(report).lines() {
+        text += &format!("{}\n", plain(line));
+    }
     let mut shown: Vec<&str> = Vec::new();
     for (_, finding) in findings(report) {
         // Findings of the same rule in further phases stand in the JSON.

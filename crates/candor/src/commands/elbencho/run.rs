@@ -20,6 +20,7 @@ use super::live::{self, LiveOutput};
 use super::{COMPLAINTS, WRONG, hosts};
 use crate::commands::foreign::failures::reason;
 use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign, Place};
 use crate::screen;
 
@@ -116,10 +117,10 @@ impl Foreign for Run<'_> {
         self.files.end(&self.notes)
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let mut text = self.notes.text();
         // Scripts read the table; only a person reads from a terminal.
-        if with_verdict && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
             text += &self.verdict(report);
         }
         self.aside(text)

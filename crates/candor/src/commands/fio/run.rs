@@ -21,6 +21,7 @@ use super::debug::Debug;
 use super::progress::Progress;
 use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
 use crate::commands::foreign::monitor::{Requests, Trigger};
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign, Place};
 use crate::screen;
 
@@ -191,14 +192,15 @@ impl Foreign for Run<'_> {
         }
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let interrupted = if report.interrupted { "\nfio: terminating on signal 2\n" } else { "" };
         // Only a person reads from a terminal.
         let for_people = self.output.file.is_none() && std::io::stdout().is_terminal();
-        let verdict = match (with_verdict, for_people) {
-            (false, _) => VerdictPlace::Absent,
-            (true, false) => VerdictPlace::Within,
-            (true, true) => VerdictPlace::AtEnd,
+        let verdict = match (verdict_in, for_people) {
+            (VerdictIn::Nothing, _) => VerdictPlace::Absent,
+            (VerdictIn::Documents, _) => VerdictPlace::Document,
+            (VerdictIn::AllForms, false) => VerdictPlace::Within,
+            (VerdictIn::AllForms, true) => VerdictPlace::AtEnd,
         };
         let output = Output { verdict, ..self.output.clone() };
         let operations = self.debug.operations(report, &self.lowered.jobs);

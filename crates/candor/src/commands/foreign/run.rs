@@ -14,7 +14,7 @@ use super::monitor::{Monitor, Requests};
 use super::own::OwnResults;
 use super::ranks::RankHosts;
 use super::sink::Sink;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, VerdictIn};
 use crate::screen;
 
 /// Runs the phases of a plan, in an order of its own.
@@ -61,8 +61,8 @@ pub trait Foreign: Send {
     /// Writes files beside the results. The error is a sentence.
     fn write_files(&self, report: &Report) -> Result<(), String>;
 
-    /// The results; the verdict stands among them where `with_verdict` says so.
-    fn results(&self, report: &Report, with_verdict: bool) -> String;
+    /// The results, with the verdict among those that `verdict_in` names.
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String;
 
     /// The verdict as text, for where it stands alone.
     fn verdict(&self, report: &Report) -> String;
@@ -143,7 +143,6 @@ pub fn run_on<F: Foreign>(
     (options, mut place): (Options, Place),
 ) -> u8 {
     let verdict = Verdict::chosen();
-    let with_verdict = verdict == Verdict::Beside;
     // Before files are claimed, and complaints written to them.
     if let Err(error) = candor_run::note_files(plan) {
         return not_started(command, &error);
@@ -193,7 +192,7 @@ pub fn run_on<F: Foreign>(
     };
     command.complete(&mut report);
     let files = command.write_files(&report);
-    let text = command.results(&report, with_verdict);
+    let text = command.results(&report, verdict.among_results());
     screen::tell(&command.failures(&report));
     let delivered = undelivered.and_then(|()| sink.put(&text)).and_then(|()| sink.deliver());
     if let Err(sentence) = delivered {

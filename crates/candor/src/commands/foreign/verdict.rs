@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::launch;
 use crate::screen;
 
 /// Where the verdict goes.
@@ -16,6 +17,17 @@ pub enum Verdict {
     Stderr,
     /// To a file.
     File(PathBuf),
+}
+
+/// Results that have the verdict among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VerdictIn {
+    /// None.
+    Nothing,
+    /// Documents such as JSON, as a key of their own: no reader of lines meets it there.
+    Documents,
+    /// Text as well.
+    AllForms,
 }
 
 impl Verdict {
@@ -38,6 +50,20 @@ impl Verdict {
         let Verdict::File(path) = self else { return Ok(()) };
         let shown = path.display();
         candor_files::prepare(path).map_err(|error| format!("CANDOR_VERDICT={shown}: {error}"))
+    }
+
+    /// Results of this process that have the verdict among them. Open MPI gives its ranks a pseudo
+    /// terminal and copies it into the user's file, so text of a launched process is for programs.
+    pub fn among_results(&self) -> VerdictIn {
+        self.among(launch::is_launched())
+    }
+
+    fn among(&self, is_launched: bool) -> VerdictIn {
+        match self {
+            Verdict::Beside if is_launched => VerdictIn::Documents,
+            Verdict::Beside => VerdictIn::AllForms,
+            Verdict::Off | Verdict::Stderr | Verdict::File(_) => VerdictIn::Nothing,
+        }
     }
 
     /// Writes the verdict where it does not stand among the results. The error is a sentence.
@@ -65,5 +91,15 @@ mod tests {
             (Verdict::Beside, Verdict::Off, Verdict::Stderr)
         );
         assert_eq!(of("/tmp/verdict"), Verdict::File("/tmp/verdict".into()));
+    }
+
+    #[test]
+    fn text_of_launched_processes_has_no_verdict() {
+        assert_eq!(Verdict::Beside.among(false), VerdictIn::AllForms);
+        assert_eq!(Verdict::Beside.among(true), VerdictIn::Documents);
+        for elsewhere in [Verdict::Off, Verdict::Stderr, Verdict::File("v".into())] {
+            assert_eq!(elsewhere.among(true), VerdictIn::Nothing);
+            assert_eq!(elsewhere.among(false), VerdictIn::Nothing);
+        }
     }
 }

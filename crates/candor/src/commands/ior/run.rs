@@ -17,6 +17,7 @@ use crate::commands;
 use crate::commands::foreign::failures::{mismatch, reason};
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign};
 use crate::screen;
 
@@ -131,17 +132,23 @@ impl Foreign for Tests<'_> {
         self.failed.clone()
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let now = Moment::now();
         match self.lowered.setup.output.format {
             Format::Default => {
-                let verdict = if with_verdict { self.verdict(report) } else { String::new() };
+                let verdict = match verdict_in {
+                    VerdictIn::AllForms => self.verdict(report),
+                    VerdictIn::Documents | VerdictIn::Nothing => String::new(),
+                };
                 self.results.clone().tail(&now) + &verdict
             }
-            Format::Json => self.results.json(&now, with_verdict.then_some(report)),
+            Format::Json => {
+                let with_verdict = verdict_in != VerdictIn::Nothing;
+                self.results.json(&now, with_verdict.then_some(report))
+            }
             Format::Csv => {
                 // Nothing but rows: scripts take the last line.
-                if with_verdict && std::io::stderr().is_terminal() {
+                if verdict_in == VerdictIn::AllForms && std::io::stderr().is_terminal() {
                     screen::tell(&self.verdict(report));
                 }
                 self.results.csv()

@@ -17,6 +17,7 @@ use crate::commands::foreign::failures::of_name;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign};
 
 /// Runs the phases, and gives the exit code.
@@ -117,7 +118,7 @@ impl Foreign for Run<'_> {
         file.map_or(Ok(()), |file| files::write(file, &self.document(report)))
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let to_file = self.lowered.setup.asked.output.summary_file.is_some();
         if !self.is_text() {
             return if to_file { String::new() } else { self.document(report) };
@@ -133,7 +134,7 @@ impl Foreign for Run<'_> {
         }
         text += &output::closing(setup, self.began.elapsed().as_secs_f64(), &output::stamp());
         // Scripts read the lines; only a person reads from a terminal.
-        if with_verdict && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
             text += &self.verdict(report);
         }
         text

@@ -17,6 +17,7 @@ use crate::commands::foreign::failures::of_name;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign};
 
 /// Runs the phases, and gives the exit code.
@@ -133,7 +134,7 @@ impl Foreign for Run<'_> {
         file.map_or(Ok(()), |file| files::write(file, &self.document(report)))
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let to_file = self.lowered.setup.asked.output.summary_file.is_some();
         if !self.is_text() {
             return if to_file { String::new() } else { self.document(report) };
@@ -145,7 +146,7 @@ impl Foreign for Run<'_> {
         }
         text += &format!("-- finished at {} --\n\n", output::stamp());
         // Scripts read the block; only a person reads from a terminal.
-        if with_verdict && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
             text += &self.verdict(report);
         }
         text
@@ -169,8 +170,12 @@ impl Foreign for Run<'_> {
     }
 
     fn exit_code(&self, report: &Report) -> u8 {
+        let asked = &self.lowered.setup.asked.run;
+        let ends_mdtest = |measured: &Measurement| {
+            asked.warnings_are_errors && has_failed(measured) || ends_mdtest(measured)
+        };
         let mut measured = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let failed = measured.any(has_failed)
+        let failed = measured.any(ends_mdtest)
             || report.cut_short.is_some()
             || self.failed.borrow().is_some();
         if failed || report.interrupted { WRONG } else { 0 }
@@ -235,6 +240,25 @@ const PROGRAM_ENDED: &str = "the program ended: ";
 fn command_failure(measured: &Measurement) -> Option<&str> {
     let ends = measured.engine.features.iter().filter_map(|told| told.strip_prefix(PROGRAM_ENDED));
     ends.rev().find(|status| *status != "exit status: 0")
+}
+
+/// Operations whose failure mdtest reports as a warning: its exit code stays 0.
+const WARNED: [&str; 5] = ["mkdir", "rmdir", "stat", "rename", "unlink"];
+
+/// True for a phase after which mdtest's exit code is not 0. Failures of [`WARNED`] operations,
+/// short reads and wrong data are warnings there.
+fn ends_mdtest(measured: &Measurement) -> bool {
+    let is_warned =
+        |op: &Option<String>| op.as_ref().is_some_and(|op| WARNED.contains(&op.as_str()));
+    let mut errors = measured.errors.iter();
+    let unexplained = measured.ended == Ended::Failed
+        && measured.errors.is_empty()
+        && measured.verify.as_ref().is_none_or(|verify| verify.first.is_empty())
+        && output::short_reads(measured) == 0;
+    errors.any(|error| !is_warned(&error.op))
+        || unexplained
+        || measured.ended == Ended::Stalled
+        || command_failure(measured).is_some()
 }
 
 /// True for a phase in which anything went wrong: what failed is no work.

@@ -11,6 +11,7 @@ use candor_dialects::vdbench::options::Reading;
 use candor_dialects::vdbench::output::{
     Book, FileSheet, Layout, LunSheet, Now, Setup, Sheet, used_operations,
 };
+use candor_dialects::vdbench::runs::RunRate;
 use candor_plan::{Plan, Problem, Target};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
 use candor_run::{Command, HostOptions, Options};
@@ -22,6 +23,7 @@ use super::pages::Pages;
 use super::{COMPLAINTS, FAILED, INTERRUPTED};
 use super::{anchors, hosts};
 use crate::commands::foreign::monitor::Requests;
+use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Driver, Foreign, Place};
 use crate::screen;
 
@@ -31,6 +33,9 @@ const FORCE: &str = "CANDOR_FORCE";
 const LAYOUT: &str = "CANDOR_VDBENCH_LAYOUT";
 /// Directory of the results, where none is named.
 const DIRECTORY: &str = "output";
+
+/// Operations per second that a simulation takes for the fastest run of a curve.
+const SIMULATED_MAX: f64 = 10_000.0;
 
 /// Runs the phases, and gives the exit code.
 pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
@@ -165,7 +170,13 @@ fn simulate(reading: &Reading, lowered: &Lowered, mut written: Written) -> u8 {
     written.remark(reading);
     // Of luns, only a look at them tells what must be filled.
     for run in lowered.runs.iter().filter(|run| !run.is_format || run.files.is_some()) {
-        written.book.begin(run, None, &Now::here());
+        let rate = match run.rate {
+            Some(RunRate::OfCurve(percent) | RunRate::OfPrevious(percent)) => {
+                Some(SIMULATED_MAX * percent / 100.0)
+            }
+            _ => None,
+        };
+        written.book.begin(run, rate, &Now::here());
     }
     written.book.close(true, &Now::here());
     let console = written.drain();
@@ -350,7 +361,7 @@ impl Foreign for Run<'_> {
         self.written.borrow().pages.undelivered()
     }
 
-    fn results(&self, report: &Report, with_verdict: bool) -> String {
+    fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let (mut written, now) = (self.written.borrow_mut(), Now::here());
         commands(&mut written.book, &self.shared, &now);
         let early = self.shared.state().ended_early.clone();
@@ -360,7 +371,7 @@ impl Foreign for Run<'_> {
         let succeeded = self.exit_code(report) == 0;
         written.book.close(succeeded, &now);
         let mut text = written.drain();
-        if with_verdict {
+        if verdict_in == VerdictIn::AllForms {
             text += &self.verdict(report);
         }
         text

@@ -108,7 +108,7 @@ pub(super) fn write(report: &Report, jobs: &[FioJob], output: &Output, now: &Mom
         let all = normal::jobs(&sum, now);
         let all = all.trim_start_matches('\n');
         text += &match output.verdict {
-            VerdictPlace::Absent => all.to_owned(),
+            VerdictPlace::Absent | VerdictPlace::Document => all.to_owned(),
             VerdictPlace::Within => format!("{}{all}", verdict(report)),
             VerdictPlace::AtEnd => format!("{all}{}", verdict(report)),
         };

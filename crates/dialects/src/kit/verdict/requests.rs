@@ -68,13 +68,14 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
     traced(report).into_iter().map(tree).collect()
 }
 
-/// A line for each device and direction of a phase.
+/// A line for each device and direction of a phase. Names of phases are those of rows in a tool's
+/// results, so they follow a word of candor's own.
 pub(super) fn text(report: &Report) -> String {
     let several = report.results().count() > 1;
     let line = |Traced { phase, of, issued, shapes, mixed }: Traced| {
-        let phase = if several { format!("{phase}: ") } else { String::new() };
+        let phase = if several { format!(" of {phase}") } else { String::new() };
         let part = of.traced_share().map(|part| format!(" ({} traced)", percent(part)));
-        let lead = format!("  {phase}{} {} requests", of.device, of.direction.name());
+        let lead = format!("  requests{phase}, {} {}", of.device, of.direction.name());
         let lead = format!("{lead}{}", part.unwrap_or_default());
         if mixed {
             let Issued { own, kernel, others } = issued;
@@ -157,8 +158,7 @@ mod tests {
             latency_ns: vec![(65_536, 3), (131_072, 1)],
             ..Requests::default()
         });
-        let line =
-            "  sda read requests (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
+        let line = "  requests, sda read (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
         assert_eq!(text(&report), line);
         let tree = trees(&report).remove(0);
         let sizes = Object::default().with("262144", 3_u64).with("524288", 1_u64);
@@ -182,7 +182,7 @@ mod tests {
             issuers: vec![issuer(9, 30), issuer(0, 10)],
             ..Requests::default()
         });
-        let line = "  sda read requests: 10 by candor, 0 by threads of the kernel, 30 by others\n";
+        let line = "  requests, sda read: 10 by candor, 0 by threads of the kernel, 30 by others\n";
         assert_eq!(text(&beside), line);
         let own = Requests {
             count: 10,
@@ -203,7 +203,7 @@ mod tests {
             own: Some(Box::new(own)),
             ..Requests::default()
         });
-        let line = "  sda read requests by candor: 64 KiB 100 %; all begin on 4 KiB; 30 by others, \
+        let line = "  requests, sda read by candor: 64 KiB 100 %; all begin on 4 KiB; 30 by others, \
                     4 KiB on average\n";
         assert_eq!(text(&apart), line);
         let sizes = Object::default().with("65536", 10_u64);
