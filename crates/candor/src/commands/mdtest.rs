@@ -45,7 +45,8 @@ pub fn matrix() -> String {
          the program; a test keeps them so.\n\n{}\n\
          Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
-         anything failed. The verdict follows the block on a terminal, or goes\nwhere \
+         mdtest would end. The verdict follows the block on a terminal that no \
+         launcher has made, or goes\nwhere \
          `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's \
          own results beside it\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
          {}{DIFFERENCES}",
@@ -58,9 +59,11 @@ pub fn matrix() -> String {
 const DIFFERENCES: &str = "\
 ## Differences
 
-- A rate counts what succeeded: tasks × the items per second of the slowest task. Items that failed are in no rate, a line says
-  how many and why, and the exit code is 1; mdtest counts them as work and exits with 0. The same goes for data that is not what
-  was written.
+- A rate counts what succeeded: tasks × the items per second of the slowest task. Items that failed are in no rate, and a line says
+  how many and why; mdtest counts them as work. The exit code is 0 where mdtest only warns: of mkdir, rmdir, stat, rename and unlink that
+  fail, of files that are too short, of data that is not what was written. `--warningAsErrors` makes it 1.
+- `-a DUMMY` counts operations of the null engine: nothing is made.
+- Letters that mdtest skips, such as the `42` of `-R42`, have a note.
 - The block of times holds seconds of the phase, and is titled so. mdtest titles it in ms/op.
 - Below the block stand latencies of each operation on an item, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
   and iterations. A percentile stands there where ten samples lie beyond it.

@@ -1,5 +1,7 @@
 //! The values of IOR's options: numbers with a unit of one letter, memory, lists of directives.
 
+use std::time::Duration;
+
 use crate::kit::{Refused, Span, Word};
 
 /// Letters behind a number, each a power of 1024 more than the last.
@@ -52,6 +54,25 @@ pub fn within(text: &str, [min, max]: [i64; 2]) -> Result<i64, Refused> {
             Err(Refused::whole(text, format!("{number} is out of range"), remedy))
         }
     }
+}
+
+/// A time in seconds, which may have decimals: `2`, `0.5`.
+///
+/// # Errors
+/// The word has another form, or the time is above 32 bits of seconds.
+pub fn seconds(text: &str) -> Result<Duration, Refused> {
+    let word = text.trim();
+    let (whole, decimals) = word.split_once('.').unwrap_or((word, ""));
+    let is_decimal = |digits: &str| digits.bytes().all(|c| c.is_ascii_digit());
+    if decimals.is_empty() || !is_decimal(whole) || !is_decimal(decimals) {
+        let seconds = within(text, [0, i64::from(u32::MAX)])?;
+        return Ok(Duration::from_secs(seconds.unsigned_abs()));
+    }
+    let seconds = word.parse().ok().filter(|seconds| *seconds <= f64::from(u32::MAX));
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| {
+        let remedy = "give seconds, such as 2 or 0.5";
+        Refused::whole(text, format!("`{text}` is no time"), remedy)
+    })
 }
 
 /// A flag with a value: `0` is off, other numbers are on, and how often; without a value it is
@@ -160,6 +181,17 @@ mod tests {
         }
         let refused = number("1.5g").expect_err("no whole number");
         assert!(refused.message.contains("IOR would read 1"), "{}", refused.message);
+    }
+
+    #[test]
+    fn seconds_may_have_decimals() {
+        let ms = |text: &str| seconds(text).ok().map(|time| time.as_millis());
+        for (text, value) in [("2", 2000), ("0.5", 500), (".25", 250), ("1k", 1_024_000)] {
+            assert_eq!(ms(text), Some(value), "{text}");
+        }
+        for text in ["", ".", "1.", "-1", "1.5s", "1.2.3", "9999999999.5", "x"] {
+            assert_eq!(ms(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@ mod script;
 mod tests;
 mod words;
 
+use std::time::Duration;
+
 use super::grammar::Memory;
 use crate::kit::choices;
 
@@ -47,8 +49,8 @@ pub struct RunOptions {
     pub check_read: bool,
     /// Repetitions, 1 by default.
     pub repetitions: u32,
-    /// Seconds before each write and each read.
-    pub delay_s: u64,
+    /// Time before each write and each read.
+    pub delay: Duration,
     /// Barriers between open, transfer and close.
     pub barriers: bool,
     /// Files are not deleted before they are written.
@@ -77,7 +79,7 @@ impl Default for RunOptions {
             check_write: false,
             check_read: false,
             repetitions: 1,
-            delay_s: 0,
+            delay: Duration::ZERO,
             barriers: false,
             use_existing: false,
             keep: false,
@@ -172,11 +174,28 @@ choices! {
     pub enum Api {
         #[default]
         Posix = "system calls": "POSIX",
+        Mpiio = "MPI-IO, by independent system calls": "MPIIO",
         Mmap = "files mapped into memory": "MMAP",
         Dummy = "no I/O at all": "DUMMY",
         Aio = "the kernel's aio": "AIO",
         IoUring = "io_uring, candor's own addition": "io_uring",
     }
+}
+
+impl Api {
+    /// True where files may be opened without the page cache.
+    pub fn can_be_direct(self) -> bool {
+        !matches!(self, Api::Mmap | Api::Mpiio)
+    }
+}
+
+/// Pauses of the back end DUMMY.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DummyDelays {
+    /// In each create.
+    pub create_us: u32,
+    /// In each close.
+    pub close_us: u32,
 }
 
 /// How I/O is issued.
@@ -196,6 +215,8 @@ pub struct IoOptions {
     pub collective: bool,
     /// Pause after each transfer.
     pub delay_us: u64,
+    /// Other pauses of DUMMY.
+    pub dummy: DummyDelays,
     /// Transfers in flight of each task, for AIO and `io_uring`.
     pub pending_max: u32,
     /// Transfers that are submitted together.
@@ -216,6 +237,7 @@ impl Default for IoOptions {
             fsync_per_write: false,
             collective: false,
             delay_us: 0,
+            dummy: DummyDelays::default(),
             pending_max: 128,
             granularity: 16,
             map_dont_need: false,

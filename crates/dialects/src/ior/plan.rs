@@ -79,6 +79,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
         let notes = TABLE.notes(&draft, &test.given, &reading.texts);
         notes.into_iter().for_each(|note| out.add_note(note));
     }
+    reading.notes.iter().for_each(|note| out.add_note(note.clone()));
     if !out.errors.is_empty() {
         return Err(out.errors);
     }

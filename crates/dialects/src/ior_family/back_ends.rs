@@ -1,12 +1,33 @@
-//! Back ends of the family: candor has POSIX.
+//! Back ends of the family: candor has POSIX, and DUMMY for mdtest.
 
 use crate::kit::Refused;
 
 /// Back ends that the family has, and candor does not.
 const OTHERS: &[&str] = &[
-    "DUMMY", "MPIIO", "MMAP", "AIO", "HDF5", "NCMPI", "S3", "S3-libs3", "S3-4c", "S3_EMC", "DFS",
-    "DAOS", "RADOS", "CEPHFS", "HDFS", "IME", "PMDK", "LIBNFS", "CHFS", "FINCHFS", "Gfarm",
+    "MPIIO", "MMAP", "AIO", "HDF5", "NCMPI", "S3", "S3-libs3", "S3-4c", "S3_EMC", "DFS", "DAOS",
+    "RADOS", "CEPHFS", "HDFS", "IME", "PMDK", "LIBNFS", "CHFS", "FINCHFS", "Gfarm",
 ];
+
+/// A back end that candor has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BackEnd {
+    /// Files and directories of a mounted filesystem.
+    #[default]
+    Posix,
+    /// Operations without an effect.
+    Dummy,
+}
+
+/// Accepts POSIX and DUMMY.
+///
+/// # Errors
+/// Any other back end.
+pub fn posix_or_dummy(text: &str) -> Result<BackEnd, Refused> {
+    match text.eq_ignore_ascii_case("DUMMY") {
+        true => Ok(BackEnd::Dummy),
+        false => posix(text).map(|()| BackEnd::Posix),
+    }
+}
 
 /// Accepts POSIX.
 ///
@@ -16,7 +37,7 @@ pub fn posix(text: &str) -> Result<(), Refused> {
     if text.eq_ignore_ascii_case("POSIX") {
         return Ok(());
     }
-    let known = OTHERS.iter().any(|name| name.eq_ignore_ascii_case(text));
+    let known = OTHERS.iter().chain(&["DUMMY"]).any(|name| name.eq_ignore_ascii_case(text));
     let message = match known {
         true => format!("the back end {text} is not done"),
         false => format!("there is no back end `{text}`"),

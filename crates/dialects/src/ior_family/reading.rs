@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::fmt::Debug;
 
+use candor_record::Note;
+
 use super::words;
 use crate::kit::{Diagnostic, Environment, Given, Plain, Scope, Span, Table, Texts, enter, ranks};
 
@@ -55,6 +57,8 @@ pub struct Reading<T: Tool> {
     pub given: Given,
     /// The command line.
     pub texts: Texts,
+    /// Parts of the command line without effect.
+    pub notes: Vec<Note>,
     /// The faults, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
 }
@@ -95,8 +99,10 @@ pub fn read<T: Tool>(argv: &[OsString], environment: &mut dyn Environment) -> Re
     let mut draft = Draft::<T::Options>::default();
     let command = entered.iter().map(|word| word.text.clone()).collect();
     T::begin(&mut draft.options, ranks, command);
-    let wrong = words::read(&entered, &T::TABLE, &mut draft, (&mut reading.given, T::LIST));
-    reading.errors.extend(wrong);
+    let read = words::read(&entered, &T::TABLE, &mut draft, (&mut reading.given, T::LIST));
+    reading.errors.extend(read.wrong);
+    let note = |letters| words::skipped_note(T::NAME, letters, &reading.texts);
+    reading.notes = read.skipped.iter().map(note).collect();
     reading.errors.extend(T::TABLE.refusals(&draft, &reading.given, |_| false));
     (reading.options, reading.instead) = (draft.options, draft.instead);
     reading

@@ -3,8 +3,10 @@
 //! `-n 10`, `-n10` and `-n=10` are the same. Flags may stand together (`-FCT`), are counted, and
 //! may have a number (`-F=0`). Long names are written whole.
 
+use candor_record::Note;
+
 use crate::kit::{
-    Assignment, Diagnostic, Given, Plain, Refused, Row, Span, Table, Takes, ValueKind, Word,
+    Assignment, Diagnostic, Given, Plain, Refused, Row, Span, Table, Takes, Texts, ValueKind, Word,
 };
 
 /// Letters behind a number, each a power of 1024 more than the one before.
@@ -80,6 +82,15 @@ pub fn put<T: TryFrom<u64>>(place: &mut T, text: &str, bounds: [u64; 2]) -> Resu
     Ok(())
 }
 
+/// Faults of a command line, and letters without a meaning.
+#[derive(Debug, Default)]
+pub struct Read {
+    /// The faults.
+    pub wrong: Vec<Diagnostic>,
+    /// Letters of groups such as the `42` of `-R42`, which the family skips without a word.
+    pub skipped: Vec<Word>,
+}
+
 /// Reads the words behind the program's name into options by a table; `list` says where all options
 /// are listed.
 pub fn read<O: 'static>(
@@ -87,12 +98,23 @@ pub fn read<O: 'static>(
     table: &Table<Plain<O>>,
     options: &mut O,
     (given, list): (&mut Given, &str),
-) -> Vec<Diagnostic> {
-    let mut reader = Reader { words, table, options, given, list, next: 1, wrong: Vec::new() };
+) -> Read {
+    let read = Read::default();
+    let mut reader = Reader { words, table, options, given, list, next: 1, read };
     while let Some(word) = reader.take() {
         reader.word(&word);
     }
-    reader.wrong
+    reader.read
+}
+
+/// The note on letters that `tool` skips.
+pub fn skipped_note(tool: &str, letters: &Word, texts: &Texts) -> Note {
+    Note {
+        asked: letters.text.clone(),
+        did: "nothing".into(),
+        why: format!("{tool} skips letters that it does not know after one that it knows"),
+        place: Some(texts.location(letters.at)),
+    }
 }
 
 struct Reader<'a, O: 'static> {
@@ -103,7 +125,7 @@ struct Reader<'a, O: 'static> {
     list: &'a str,
     /// Index of the next word.
     next: usize,
-    wrong: Vec<Diagnostic>,
+    read: Read,
 }
 
 /// A part of a word, with its place.
@@ -132,7 +154,7 @@ impl<O: 'static> Reader<'_, O> {
             false => {
                 let message = format!("`{text}` is no option: all words are options here");
                 let wrong = Diagnostic::new(word.at, "operand", text, message);
-                self.wrong.push(wrong.remedy(self.list));
+                self.read.wrong.push(wrong.remedy(self.list));
             }
         }
     }
@@ -140,7 +162,7 @@ impl<O: 'static> Reader<'_, O> {
     fn unknown(&mut self, name: &Word) {
         let message = format!("there is no option `{}`", name.text);
         let wrong = Diagnostic::new(name.at, "unknown-option", &name.text, message);
-        self.wrong.push(wrong.nearest(self.table.names()).remedy(self.list));
+        self.read.wrong.push(wrong.nearest(self.table.names()).remedy(self.list));
     }
 
     fn long(&mut self, name: &Word, value: Option<Word>) {
@@ -155,11 +177,16 @@ impl<O: 'static> Reader<'_, O> {
     /// Letters behind a dash: flags, or an option whose value follows it.
     fn letters(&mut self, word: &Word, value: Option<&Word>) {
         let text = &word.text;
+        let mut skipped: Vec<Word> = Vec::new();
         for (at, letter) in text.char_indices().skip(1) {
             let end = at + letter.len_utf8();
             let name = part(word, at, end);
             let Some(row) = self.table.by_letter(letter) else {
-                return self.unknown(&name);
+                if at == 1 {
+                    return self.unknown(&name);
+                }
+                skipped.push(name);
+                continue;
             };
             let takes = row.kind.takes() != Takes::Maybe(FLAG);
             // Only the first letter may have its value close behind.
@@ -167,6 +194,10 @@ impl<O: 'static> Reader<'_, O> {
                 return self.option(row, name.at, Some(part(word, end, text.len())));
             }
             self.option(row, name.at, value.cloned());
+        }
+        if let Some((first, last)) = skipped.first().zip(skipped.last()) {
+            let from = first.at.start - word.at.start;
+            self.read.skipped.push(part(word, from, last.at.end - word.at.start));
         }
     }
 
@@ -180,12 +211,12 @@ impl<O: 'static> Reader<'_, O> {
             let behind = row.letter.map(|letter| format!(" behind -{letter}"));
             let message = format!("{} needs a value{}", row.name, behind.unwrap_or_default());
             let wrong = Diagnostic::new(at, "value", row.name, message);
-            return self.wrong.push(wrong.remedy("write it behind the option"));
+            return self.read.wrong.push(wrong.remedy("write it behind the option"));
         }
         let assignment = Assignment { name: Word { text: row.name.to_owned(), at }, value };
         match self.table.assign(&assignment, self.options, self.list) {
             Ok(assigned) => self.given.insert(assigned.row.name, assigned.given),
-            Err(wrong) => self.wrong.push(*wrong),
+            Err(wrong) => self.read.wrong.push(*wrong),
         }
     }
 }
@@ -242,6 +273,29 @@ mod tests {
             (Some(3), Some(0), Some(3))
         });
         assert!(flag("x", 0).is_err());
+    }
+
+    /// The known options of a line by their names, the skipped letters, and the faults.
+    fn read_of(line: &str) -> (Vec<&'static str>, Vec<String>, usize) {
+        const ROWS: &[Row<Plain<()>>] = &[
+            crate::kit::row("random", Plain::maybe(FLAG), |(), _| Ok(()), "").letter('R'),
+            crate::kit::row("items", Plain::value("N"), |(), _| Ok(()), "").letter('n'),
+        ];
+        let table = Table(&[crate::kit::Group { title: "", rows: ROWS }]);
+        let mut texts = Texts::default();
+        let argv: Vec<_> = line.split(' ').map(Into::into).collect();
+        let (words, _) = crate::kit::enter(&mut texts, &argv);
+        let mut given = Given::default();
+        let read = read(&words, &table, &mut (), (&mut given, ""));
+        let names = given.iter().map(|(name, _)| name).collect();
+        (names, read.skipped.into_iter().map(|word| word.text).collect(), read.wrong.len())
+    }
+
+    #[test]
+    fn letters_behind_a_known_one_may_be_unknown() {
+        assert_eq!(read_of("mdtest -R42 -n 9"), (vec!["items", "random"], vec!["42".into()], 0));
+        assert_eq!(read_of("mdtest -n9"), (vec!["items"], Vec::new(), 0));
+        assert_eq!(read_of("mdtest -4R"), (Vec::new(), Vec::new(), 1));
     }
 
     proptest! {

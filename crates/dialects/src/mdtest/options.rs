@@ -7,6 +7,7 @@ mod tests;
 pub use read::{Reading, read};
 pub use rows::{Draft, TABLE, help};
 
+pub use crate::ior_family::back_ends::BackEnd;
 pub use crate::ior_family::reading::Instead;
 pub use crate::ior_family::results::{Packet, SummaryFormat};
 
@@ -158,6 +159,8 @@ impl Default for RunOptions {
 /// Bytes of files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DataOptions {
+    /// The back end (`-a`).
+    pub back_end: BackEnd,
     /// Bytes that are written into each file (`-w`).
     pub write_bytes: u64,
     /// Bytes that are read of each file (`-e`).

@@ -65,7 +65,7 @@ pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnost
     let setup = setup::settle(reading, host, &mut out);
     let draft = Draft::of(setup.asked.clone());
     let notes = TABLE.notes(&draft, &reading.given, &reading.texts);
-    notes.into_iter().for_each(|note| out.add_note(note));
+    notes.into_iter().chain(reading.notes.clone()).for_each(|note| out.add_note(note));
     if !out.errors.is_empty() {
         return Err(out.errors);
     }

@@ -2,7 +2,7 @@
 
 use candor_plan::check::OPERATION_MAX;
 
-use super::options::{Options, Phases, Reading};
+use super::options::{BackEnd, Options, Phases, Reading};
 use crate::kit::Diagnostics;
 
 /// Most directories of one tree, and most runs of all phases.
@@ -143,7 +143,7 @@ impl Setup {
 pub fn settle(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Setup {
     let mut asked = reading.options.clone();
     settle_phases(&mut asked);
-    let checks = [check_together, check_tree, check_data, check_tasks];
+    let checks = [check_together, check_tree, check_data, check_tasks, check_dummy];
     checks.iter().for_each(|check| check(reading, &asked, out));
     let counted = count(reading, &asked, out);
     let run = &asked.run;
@@ -336,6 +336,23 @@ fn check_tasks(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     if run.shift > 0 {
         let why = "all tasks run on this host: its caches know what the neighbour did";
         out.note(reading, "N", "shifted tasks as asked", why);
+    }
+}
+
+/// Options that need files, where there are none.
+fn check_dummy(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
+    if asked.data.back_end != BackEnd::Dummy {
+        return;
+    }
+    let why = "no file and no directory is made: rates are those of candor's own loop";
+    out.note(reading, "a", "operations of the null engine", why);
+    let rules = [
+        ("verify-read", asked.data.verify_read, "DUMMY has no bytes to compare"),
+        ("verify-write", asked.data.verify_write, "DUMMY has no bytes to compare"),
+        ("savePerOpDataCSV", asked.output.per_op_prefix.is_some(), "DUMMY logs no operations"),
+    ];
+    for (option, _, message) in rules.into_iter().filter(|(_, breaks, _)| *breaks) {
+        out.wrong(reading, option, message.to_owned(), "use -a POSIX, or leave it out");
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 
+use candor_record::Note;
+
 use super::reader::{DIRECTIVES, NOWHERE, Reader, Test};
 use super::rows::{Draft, Instead, TABLE, Value};
 use super::words::{self, Written};
 use super::{OutputOptions, script};
+use crate::ior_family::words::skipped_note;
 use crate::kit::{Diagnostic, Environment, Given, Scope, Span, Table, Texts, Word, enter, ranks};
 
 /// Variables by which one host plays several nodes.
@@ -40,6 +43,8 @@ pub struct Reading {
     pub instead: Option<Instead>,
     /// The command line, and the script.
     pub texts: Texts,
+    /// Parts of the command line that mean nothing, or more than they say.
+    pub notes: Vec<Note>,
     /// The faults, in the order found; with any, nothing runs.
     pub errors: Vec<Diagnostic>,
 }
@@ -99,13 +104,20 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     reading.fake = fake_nodes(environment, &mut reading.errors);
     reading.command = words.iter().map(|word| word.text.clone()).collect();
     let mut reader = Reader::default();
-    for written in words::written(&words) {
+    let read = words::written(&words);
+    for written in read.written {
         match written {
             Ok(written) if written.name == DIRECTIVES => reader.directives(&written),
             Ok(Written { name, at, value }) => reader.assign(name, at, value),
             Err(diagnostic) => reader.errors.push(*diagnostic),
         }
     }
+    for value in &read.keeping {
+        reader.assign("keepFile", value.at, None);
+    }
+    reading.notes.extend(read.keeping.iter().map(|value| kept_note(value, &reading.texts)));
+    let note = |letters| skipped_note("IOR", letters, &reading.texts);
+    reading.notes.extend(read.skipped.iter().map(note));
     reading.errors.append(&mut reader.errors);
     reading.instead = reader.draft.instead;
     reading.script = reader.draft.script.clone();
@@ -131,6 +143,18 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     }
     reading.errors.extend(refused);
     reading
+}
+
+/// The note on a value whose `k` is read twice.
+fn kept_note(value: &Word, texts: &Texts) -> Note {
+    Note {
+        asked: value.text.clone(),
+        did: "files stay at the end".into(),
+        why: "IOR reads the k of a value close behind its letter as -k, too; leave a blank \
+              between them"
+            .into(),
+        place: Some(texts.location(value.at)),
+    }
 }
 
 fn fake_nodes(environment: &dyn Environment, errors: &mut Vec<Diagnostic>) -> FakeNodes {

@@ -47,6 +47,11 @@ fn the_spellings_of_a_value_are_one() {
         let all = options.run.write && options.run.keep && options.layout.file_per_process;
         assert!(all && !options.run.read, "{line}");
     }
+    let joined = reading(&["-w", "-b64k", "-v2"], &[]);
+    assert!(joined.errors.is_empty() && joined.tests[0].options.run.keep);
+    let notes: Vec<_> = joined.notes.iter().map(|note| (&note.asked[..], &note.did[..])).collect();
+    assert_eq!(notes, [("64k", "files stay at the end"), ("2", "nothing")]);
+    assert!(!good("-b 64k").run.keep && !good("-b65536").run.keep && !good("-b=64k").run.keep);
     let glued = good("-wkt64k");
     assert!(glued.run.keep && glued.layout.transfer_bytes == 65536);
     assert!(!good("-k -k=0").run.keep && !good("-O keepFile=0 -k=0").run.keep);
@@ -65,11 +70,8 @@ fn some_flags_are_counted() {
 fn former_options_are_refused_by_a_sentence() {
     for (line, part) in [
         ("-p", "preallocate is not done: IOR does so by MPI-IO only"),
-        ("-U hints", "hintsFileName=hints is not done: it is an option of MPI-IO"),
         ("-n", "noFill is not done: it is an option of HDF5"),
-        ("-H", "showHints is not done"),
         ("-y", "dualMount is not done: name the mount points in -o"),
-        ("-a MPIIO", "MPIIO is not done: it is MPI-IO, which needs MPI"),
         ("-a HDF5", "HDF5 is not done"),
         ("-a dfs", "dfs is not done: it needs the libraries of DAOS"),
         ("-a S3-libs3", "candor does not measure object stores yet"),
@@ -92,7 +94,7 @@ fn mistakes_are_sentences() {
         ("-s 0", "0 is out of range; give 1 to"),
         ("-b", "blockSize needs a value"),
         ("-J 4", "setAlignment=4 is not done"),
-        ("-q?", "`?` is no option"),
+        ("-?q", "`?` is no option"),
         ("--blockSise=4", "did you mean `blockSize`?"),
         ("-O blokSize=4", "did you mean `blockSize`?"),
         ("-O nonsense=1", "(IOR: Unrecognized parameter \"nonsense\")"),

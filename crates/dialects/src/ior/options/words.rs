@@ -17,22 +17,33 @@ pub(super) struct Written {
 /// Remedy for an unknown word.
 pub(super) const LIST: &str = "ior -h lists all options";
 
+/// A command line in its options.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// The options, and the faults.
+    pub written: Vec<Result<Written, Box<Diagnostic>>>,
+    /// Letters in groups that IOR skips.
+    pub skipped: Vec<Word>,
+    /// Values whose `k` IOR reads as `-k`, too.
+    pub keeping: Vec<Word>,
+}
+
 /// Takes the words behind the program's name apart.
-pub(super) fn written(words: &[Word]) -> Vec<Result<Written, Box<Diagnostic>>> {
-    let mut all = Vec::new();
+pub(super) fn written(words: &[Word]) -> Words {
+    let mut all = Words::default();
     let mut left = words.iter().skip(1);
     while let Some(word) = left.next() {
         match word.text.strip_prefix("--") {
             // Older guides put it before the options of back ends.
             Some("") => {}
-            Some(_) => all.push(long(word, &mut left)),
+            Some(_) => all.written.push(long(word, &mut left)),
             None if word.text.len() > 1 && word.text.starts_with('-') => {
                 letters(word, &mut left, &mut all);
             }
             None => {
                 let message = format!("`{}` is no option, and IOR takes no operands", word.text);
                 let wrong = Diagnostic::new(word.at, "operand", &word.text, message);
-                all.push(Err(Box::new(wrong.remedy("name the file with -o"))));
+                all.written.push(Err(Box::new(wrong.remedy("name the file with -o"))));
             }
         }
     }
@@ -68,28 +79,41 @@ fn long<'w>(
 }
 
 /// Letters behind a single dash: flags, the last of which may be an option with a value.
-fn letters<'w>(
-    word: &Word,
-    left: &mut impl Iterator<Item = &'w Word>,
-    all: &mut Vec<Result<Written, Box<Diagnostic>>>,
-) {
+fn letters<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>, all: &mut Words) {
+    let mut skipped: Option<Span> = None;
     for (from, letter) in word.text.char_indices().skip(1) {
         let start = word.at.start + from;
         let at = Span { start, end: start + letter.len_utf8(), ..word.at };
         let Some(row) = TABLE.by_letter(letter) else {
-            all.push(Err(Box::new(unknown(&letter.to_string(), at))));
-            return;
+            if from == 1 {
+                return all.written.push(Err(Box::new(unknown(&letter.to_string(), at))));
+            }
+            skipped = Some(Span { start: skipped.map_or(at.start, |first| first.start), ..at });
+            continue;
         };
         let rest = &word.text[from + letter.len_utf8()..];
         let behind_equals = rest.strip_prefix('=');
         let takes_rest = matches!(row.kind.takes(), Takes::One(_)) && !rest.is_empty();
         if behind_equals.is_some() || takes_rest {
-            let value = Some(tail(word, behind_equals.unwrap_or(rest)));
-            all.push(finished(row, at, value, left));
-            return;
+            let value = tail(word, behind_equals.unwrap_or(rest));
+            if behind_equals.is_none() && from == 1 && is_read_as_keep(&value.text) {
+                all.keeping.push(value.clone());
+            }
+            all.written.push(finished(row, at, Some(value), left));
+            break;
         }
-        all.push(finished(row, at, None, left));
+        all.written.push(finished(row, at, None, left));
     }
+    if let Some(at) = skipped {
+        let (start, end) = (at.start - word.at.start, at.end - word.at.start);
+        all.skipped.push(Word { text: word.text[start..end].to_owned(), at });
+    }
+}
+
+/// True for a number in KiB: IOR goes on through the letters of `-b64k` and meets `k` there.
+fn is_read_as_keep(value: &str) -> bool {
+    let digits = value.trim_end_matches(['b', 'B', 'i']).strip_suffix('k');
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit()))
 }
 
 /// The end of a word as a word of its own.

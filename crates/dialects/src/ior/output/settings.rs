@@ -115,7 +115,7 @@ pub(super) fn parameters(setup: &TestSetup, platform: Option<&str>) -> Vec<(&'st
         ("tasksPerNode", number(setup.tasks_on_node0.into())),
         ("repetitions", number(run.repetitions.into())),
         ("multiFile", flag(layout.multi_file)),
-        ("interTestDelay", number(run.delay_s)),
+        ("interTestDelay", number(run.delay.as_secs())),
         ("fsync", flag(io.fsync)),
         ("fsyncperwrite", flag(io.fsync_per_write)),
         ("useExistingTestFile", flag(run.use_existing)),

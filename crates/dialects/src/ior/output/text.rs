@@ -230,7 +230,18 @@ pub(super) fn test_end(test: &TestResults<'_>) -> String {
     } else if output.verbose >= 1 {
         text += &maxima(test);
     }
-    text
+    text + &pairs(test)
+}
+
+/// The count to which all tasks of the first write came, where no status file has it.
+fn pairs(test: &TestResults<'_>) -> String {
+    let ends = &test.setup.options.ends;
+    if !ends.wear_out || ends.status_file.is_some() {
+        return String::new();
+    }
+    let write = test.rows.iter().find(|figures| figures.access == Access::Write);
+    let count = write.and_then(|figures| figures.stonewall).map_or(0, |wall| wall.transfers_max);
+    format!("Pairs deadlineForStonewallingaccessed: {count}\n")
 }
 
 fn maxima(test: &TestResults<'_>) -> String {

@@ -93,9 +93,12 @@ fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
         return vec![format!("{}{end}", names[0]).into()];
     }
     let path = |rank: usize| {
-        let (directory, name) = split(names[rank % names.len()]);
-        let own = if test.options.layout.unique_dir { format!("{rank}/") } else { String::new() };
-        format!("{directory}{own}{name}.{rank:08}{end}").into()
+        let path = names[rank % names.len()];
+        if test.options.layout.unique_dir {
+            let (directory, name) = split_for_own(path);
+            return format!("{directory}{rank}/{name}.{rank:08}{end}").into();
+        }
+        format!("{path}.{rank:08}{end}").into()
     };
     (0..test.tasks as usize).map(path).collect()
 }
@@ -103,6 +106,13 @@ fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
 /// The directory of a path, with its last slash, and the name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.rfind('/').map_or(0, |at| at + 1))
+}
+
+/// The parts of a path that each task's own directory (`-u`) is put between. IOR looks for the last
+/// slash and ends at the first letter, so that `f` becomes `f0/` and `abc` becomes `a0/bc`.
+fn split_for_own(path: &str) -> (&str, &str) {
+    let first = path.chars().next().map_or(0, char::len_utf8);
+    path.split_at(path.rfind('/').map_or(first, |at| (at + 1).max(first)))
 }
 
 /// One file for all tasks, or one of those of several paths.
@@ -117,10 +127,16 @@ fn file(test: &TestSetup, path: &Path, is_device: bool) -> Target {
 
 /// A file for each task.
 fn set(test: &TestSetup, name: &str, end: &str) -> Target {
-    let (directory, base_name) = split(name);
     let braces = |text: &str| text.replace('{', "{{").replace('}', "}}");
-    let own = if test.options.layout.unique_dir { "{number}/" } else { "" };
-    let pattern = format!("{own}{}.{{number:08}}{end}", braces(base_name));
+    let (directory, base_name) = split(name);
+    let pattern = match test.options.layout.unique_dir {
+        true => {
+            let (own, base_name) = split_for_own(name);
+            let own = own.strip_prefix(directory).unwrap_or_default();
+            format!("{}{{number}}/{}.{{number:08}}{end}", braces(own), braces(base_name))
+        }
+        false => format!("{}.{{number:08}}{end}", braces(base_name)),
+    };
     Target {
         name: format!("{name}{end}"),
         path: directory_path(directory),

@@ -1,5 +1,7 @@
 //! The phases of a repetition, in IOR's order: delete, fill, write, check, read, remove.
 
+use std::time::Duration;
+
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::{Job, Nanos, Phase, Plan, Sharing, Target};
 
@@ -113,8 +115,10 @@ impl Lowering<'_> {
     fn moves(&mut self, place: &Place, kind: PhaseKind, test: &TestSetup, targets: &[Target]) {
         let job = work::job(test, kind, place.repetition, self.use_targets(targets));
         let waits = matches!(kind, PhaseKind::Write | PhaseKind::Read);
-        let delay_s = if waits { test.options.run.delay_s } else { 0 };
-        self.push(place, kind, Phase { delay: Nanos::from_secs(delay_s), ..phase(job) });
+        let between = if waits { test.options.run.delay } else { Duration::ZERO };
+        let delay = between + work::dummy_delay(test, kind);
+        let delay = Nanos(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX));
+        self.push(place, kind, Phase { delay, ..phase(job) });
     }
 
     /// A phase that removes files: a task removes its own, the first one that of all.

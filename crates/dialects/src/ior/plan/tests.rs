@@ -99,6 +99,38 @@ fn lowered(line: &str) -> Lowered {
     lowered
 }
 
+/// The engine of the write, whether it bypasses the cache, and the notes on that.
+fn issued(line: &str) -> (Engine, bool, Vec<String>) {
+    let lowered = lowered(line);
+    let blocks = lowered.plan.phases[0].jobs[0].blocks().expect("blocks");
+    let notes = lowered
+        .notes
+        .iter()
+        .filter(|note| note.did.contains("cache") || note.did == "pread and pwrite");
+    (blocks.engine, blocks.direct, notes.map(|note| note.asked.clone()).collect())
+}
+
+#[test]
+fn back_ends_have_engines() {
+    assert_eq!(issued("-w -a MPIIO -c"), (Engine::Psync, false, vec!["api=MPIIO".into()]));
+    let direct = vec!["api=MPIIO".into(), "posix.odirect".into()];
+    assert_eq!(issued("-w -a MPIIO --posix.odirect"), (Engine::Psync, false, direct));
+    let mapped = issued("-w -a MMAP -O useO_DIRECT=1");
+    assert_eq!(mapped, (Engine::MMAP, false, vec!["useO_DIRECT=1".into()]));
+    assert_eq!(issued("-w --posix.odirect"), (Engine::Psync, true, Vec::new()));
+}
+
+#[test]
+fn waits_come_before_phases() {
+    let delays = |line: &str| -> Vec<u64> {
+        lowered(line).plan.phases.iter().map(|phase| phase.delay.0 / 1000).collect()
+    };
+    assert_eq!(delays("-w -r -k -d 0.5"), [500_000, 500_000]);
+    let dummy = "--dummy.delay-create=300 --dummy.delay-close=20";
+    assert_eq!(delays(&format!("-w -r -a DUMMY {dummy}")), [320, 20]);
+    assert_eq!(delays(&format!("-w -r -k {dummy}")), [0, 0], "other back ends have no such pause");
+}
+
 fn refused(line: &str) -> String {
     lowered_in(line, &[]).err().unwrap_or_else(|| panic!("{line} is taken")).join("\n")
 }
@@ -333,7 +365,7 @@ fn files_have_iors_names() {
     assert_eq!(names("-w -i 2 -m -o /d/f"), ["/d/f.0", "/d/f.1"]);
     assert_eq!(names("--ranks 2 -w -F"), ["testFile.00000000", "testFile.00000001"]);
     assert_eq!(names("--ranks 2 -w -F -u -o /d/f"), { ["/d/0/f.00000000", "/d/1/f.00000001"] });
-    assert_eq!(names("-w -F -i 2 -m -u -o f{1}"), ["0/f{1}.00000000.0", "0/f{1}.00000000.1"]);
+    assert_eq!(names("-w -F -i 2 -m -u -o f{1}"), ["f0/{1}.00000000.0", "f0/{1}.00000000.1"]);
     assert_eq!(names("--ranks 3 -w -F -o /a/f@/b/g"), {
         ["/a/f.00000000", "/b/g.00000001", "/a/f.00000002"]
     });
@@ -475,7 +507,7 @@ fn combinations_without_sense_are_refused() {
         ("-o /a@/b", "several paths are dealt among the files of tasks"),
         ("-F -u -o /a@/b", "-u and several paths exclude each other"),
         ("-u", "-u gives each task's file a directory, and there is one file"),
-        ("-a MMAP --posix.odirect", "MMAP works on the page cache"),
+        ("-a MPIIO -c -z -t 64k", "collective calls of MPI-IO have no random offsets"),
         ("-a DUMMY -w -W", "DUMMY moves no bytes"),
         ("-a AIO --posix.rangelocks", "locks are for one transfer at a time"),
         ("-w -z -O savePerOpDataCSV=p", "these do not tell their task"),

@@ -1,5 +1,7 @@
 //! Work of the tasks of a phase: offsets, order, engine, content, ends.
 
+use std::time::Duration;
+
 use candor_plan::blocks::{
     Access, Content, Durability, Fill, Format, Hints, Libaio, Lock, MapAdvice, Opening, Pace,
     Pieces, SegmentDeal, Share, Stay, StayAt, Think, UnknownBlocks, Uring, Verify, WordKind, Words,
@@ -33,6 +35,16 @@ pub(super) fn job(test: &TestSetup, kind: PhaseKind, repetition: u32, targets: V
         stop: Some(stop(test, kind)),
         work: blocks(test, kind).into(),
         ..Job::default()
+    }
+}
+
+/// Pauses of DUMMY around a phase.
+pub(super) fn dummy_delay(test: &TestSetup, kind: PhaseKind) -> Duration {
+    let io = &test.options.io;
+    let create_us = if kind == PhaseKind::Write { io.dummy.create_us } else { 0 };
+    match io.api {
+        Api::Dummy => Duration::from_micros(u64::from(create_us) + u64::from(io.dummy.close_us)),
+        _ => Duration::ZERO,
     }
 }
 
@@ -89,7 +101,7 @@ fn blocks(test: &TestSetup, kind: PhaseKind) -> Blocks {
         lock: if io.range_locks { Lock::PosixRange } else { Lock::None },
         opening: opening(test),
         engine: engine(io.api),
-        direct: io.direct,
+        direct: io.direct && io.api.can_be_direct(),
         durability: Durability {
             fsync_every: u64::from(writes && io.fsync_per_write),
             fsync_at_end: writes && io.fsync,
@@ -151,13 +163,13 @@ fn opening(test: &TestSetup) -> Opening {
 fn depth(test: &TestSetup) -> u32 {
     match test.options.io.api {
         Api::Aio | Api::IoUring => test.options.io.pending_max,
-        Api::Posix | Api::Mmap | Api::Dummy => 1,
+        Api::Posix | Api::Mpiio | Api::Mmap | Api::Dummy => 1,
     }
 }
 
 fn engine(api: Api) -> Engine {
     match api {
-        Api::Posix => Engine::Psync,
+        Api::Posix | Api::Mpiio => Engine::Psync,
         Api::Mmap => Engine::MMAP,
         Api::Dummy => Engine::Null,
         Api::Aio => Engine::Libaio(Libaio::DEFAULT),

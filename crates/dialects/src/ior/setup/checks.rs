@@ -237,11 +237,14 @@ const RULES: &[Rule] = &[
         remedy: "give one path",
     },
     Rule {
-        option: "posix.odirect",
-        is_broken: |test, _| test.options.io.direct && test.options.io.api == Api::Mmap,
-        sentence: |_| "MMAP works on the page cache, which direct I/O bypasses".into(),
-        known_as: "",
-        remedy: "leave one of them out",
+        option: "randomOffset",
+        is_broken: |test, _| {
+            let io = &test.options.io;
+            test.options.layout.random > 0 && io.api == Api::Mpiio && io.collective
+        },
+        sentence: |_| "collective calls of MPI-IO have no random offsets".into(),
+        known_as: "random offset not available with collective MPIIO",
+        remedy: "leave -c or -z out",
     },
     Rule {
         option: "posix.rangelocks",
@@ -300,11 +303,30 @@ pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostic
         out.note(scope, "keepFile", "files that were there are removed after the read", why);
     }
     content(test, scope, out);
+    back_end(test, scope, out);
     let order = &test.options.order;
     if has(scope, "taskPerNodeOffset") && order.offset != 1 && !order.constant && order.random == 0
     {
         let why = "it is a distance of -C and of -Z, and neither is given";
         out.note(scope, "taskPerNodeOffset", "nothing", why);
+    }
+}
+
+/// Back ends that are another one here, and options that they do not have.
+fn back_end(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
+    let io = &test.options.io;
+    if io.api == Api::Mpiio {
+        let why = "candor calls no MPI: each task reads and writes its part of the file by itself, \
+                   as -a POSIX does; two-phase I/O and other collective buffering do not happen";
+        out.note(scope, "api", "pread and pwrite", why);
+    }
+    if io.direct && !io.api.can_be_direct() {
+        let option = if has(scope, "useO_DIRECT") { "useO_DIRECT" } else { "posix.odirect" };
+        let why = match io.api {
+            Api::Mmap => "mapped pages are those of the page cache, whatever flag opened the file",
+            _ => "it is an option of POSIX",
+        };
+        out.note(scope, option, "I/O through the page cache", why);
     }
 }
 
@@ -324,7 +346,9 @@ fn reordering(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
         return;
     }
     let reads_own = order.constant && test.read_shift() == 0;
-    let cached = !test.options.io.direct && test.options.io.api != Api::Dummy;
+    let io = &test.options.io;
+    let is_direct = io.direct && io.api.can_be_direct();
+    let cached = !is_direct && io.api != Api::Dummy;
     let did = match reads_own {
         true => "each task reads what it wrote itself",
         false => "tasks read what other tasks of this host wrote",

@@ -200,8 +200,9 @@ const OUTPUT: &[Row<Value>] = &[
 
 #[rustfmt::skip]
 const BACK_ENDS: &[Row<Value>] = &[
-    value('a', ("a", "API"), |_, t| back_ends::posix(t), "API for I/O").default("POSIX")
-        .exact("", "posix"),
+    value('a', ("a", "API"),
+        |d, t| store(&mut d.options.data.back_end, back_ends::posix_or_dummy(t)?),
+        "API for I/O: POSIX, DUMMY").default("POSIX").exact("blocks.engine", "DUMMY"),
     row("posix.odirect", Value::maybe(FLAG), |d, t| put_flag(&mut d.options.data.direct, t),
         "bypass the page cache").exact("entries.direct", "1"),
     bare("posix.rangelocks", Value::maybe(FLAG), "lock each range").refused("1", LOCKS),

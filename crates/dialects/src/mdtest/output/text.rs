@@ -89,7 +89,10 @@ fn iteration_lines(run: &TaskRun, iteration: usize) -> String {
         );
         verbose(1, &text)
     };
-    rows.iter().map(line).collect()
+    // The tree is made before all others, though blocks list it behind them.
+    let (made, others): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|(test, _)| **test == Test::TreeCreate);
+    made.into_iter().chain(others).map(line).collect()
 }
 
 /// Unit of the figures of a block.
@@ -166,13 +169,19 @@ pub fn totals_and_block(setup: &Setup, run: &TaskRun) -> String {
         0 => String::new(),
         _ => (0..run.iterations.len()).map(|nth| iteration_lines(run, nth)).collect(),
     };
-    let stonewalls: String = run.of(Test::FileCreate).iter().map(stonewall_line).collect();
+    let stonewalls = run.of(Test::FileCreate);
+    let stonewalls: String = stonewalls.iter().map(|made| stonewall_line(setup, made)).collect();
     format!("{}\n{stonewalls}{lines}{}", setup.totals(run.tasks), block(setup, run))
 }
 
 /// The line about files when time was up.
-fn stonewall_line(result: &TestResult) -> String {
-    let Some([least, most, mean]) = result.stonewall else { return String::new() };
+fn stonewall_line(setup: &Setup, result: &TestResult) -> String {
+    let run = &setup.asked.run;
+    let Some([least, most, mean]) = result.stonewall else {
+        let is_told = run.stonewall_s > 0 && run.verbosity > 0 && result.items > 0;
+        let all = format!("stonewall hit with {} items", setup.items);
+        return if is_told { verbose(1, &all) } else { String::new() };
+    };
     format!("Continue stonewall hit min: {least:.0} max: {most:.0} avg: {mean:.1} \n\n")
 }
 

@@ -1,9 +1,12 @@
 //! The job of a phase.
 
+use candor_plan::blocks::{Access, Content, Fill};
 use candor_plan::entries::{Division, Entries, Over, Select, Step, VerifyItems};
-use candor_plan::{Job, Nanos, OperationsLog, Program, Stonewall, Stop, Work};
+use candor_plan::units::Mix;
+use candor_plan::{Blocks, Engine, Job, Nanos, OperationsLog, Program, Stonewall, Stop, Work};
 
 use super::{BenchPhase, Part, targets};
+use crate::mdtest::options::BackEnd;
 use crate::mdtest::setup::{Setup, Test};
 
 pub(super) fn job(setup: &Setup, bench: &BenchPhase) -> Job {
@@ -21,8 +24,37 @@ fn program(command: &str) -> Job {
     Job { name: "command".into(), work, ..Job::default() }
 }
 
+/// The tasks of a phase without an effect: an operation of the null engine for each item.
+fn dummies(setup: &Setup, bench: &BenchPhase) -> Job {
+    let (each, of_all) = match bench.test.is_of_tree() {
+        true => (setup.directories, setup.directories),
+        false => (setup.items, setup.all_items(bench.tasks)),
+    };
+    let by_first = division(setup, bench) == Division::First;
+    let stop = Stop { ops: Some(if by_first { of_all } else { each }), ..stop(setup, bench) };
+    let reads = matches!(bench.test, Test::DirStat | Test::FileStat | Test::FileRead);
+    let blocks = Blocks {
+        engine: Engine::Null,
+        mix: if reads { Mix::READ } else { Mix::WRITE },
+        access: Access::Random,
+        content: Content { fill: Fill::Once, ..Content::default() },
+        ..Blocks::default()
+    };
+    Job {
+        name: "tasks".into(),
+        workers: if by_first { 1 } else { bench.tasks },
+        targets: vec![targets::NOTHING.into()],
+        stop: Some(Stop { passes: None, ..stop }),
+        work: blocks.into(),
+        ..Job::default()
+    }
+}
+
 /// The tasks of a phase.
 fn tasks(setup: &Setup, bench: &BenchPhase) -> Job {
+    if setup.asked.data.back_end == BackEnd::Dummy {
+        return dummies(setup, bench);
+    }
     let entries = entries(setup, bench);
     Job {
         name: "tasks".into(),

@@ -5,6 +5,7 @@ use candor_plan::units::SizeSpec;
 use candor_plan::{Bytes, Create, Target, TargetKind, Tree};
 
 use super::BenchPhase;
+use crate::mdtest::options::BackEnd;
 use crate::mdtest::setup::{Setup, Test};
 
 /// The way in which a phase sees a test directory.
@@ -53,8 +54,15 @@ pub(super) fn names(setup: &Setup, bench: &BenchPhase) -> Vec<String> {
     setup.test_dirs(bench.iteration).map(|dir| format!("{word} in {dir}")).collect()
 }
 
+/// Name of the only target of DUMMY.
+pub(super) const NOTHING: &str = "nothing";
+
 /// The targets of all phases.
 pub(super) fn all(setup: &Setup, phases: &[BenchPhase]) -> Vec<Target> {
+    if setup.asked.data.back_end == BackEnd::Dummy {
+        let (name, size) = (NOTHING.to_owned(), Some(Bytes(1 << 20)));
+        return vec![Target { name, kind: TargetKind::Null, size, ..Target::default() }];
+    }
     let mut targets = Vec::new();
     for iteration in 0..setup.asked.run.iterations {
         for view in View::ALL {

@@ -2,7 +2,7 @@
 
 use super::{Draft, Value, flag, put, put_number, refused, refused_flag, value};
 use crate::ior::options::Api;
-use crate::kit::{Refused, Row, choose, store};
+use crate::kit::{Refused, Row, choose, row, store};
 
 const COUNT_MAX: i64 = u32::MAX as i64;
 
@@ -11,7 +11,7 @@ const PENDING_MAX: i64 = 4096;
 
 #[rustfmt::skip]
 pub(super) const API: &[Row<Value>] = &[
-    value("api", "NAME", api, "back end: POSIX, MMAP, DUMMY, AIO, io_uring")
+    value("api", "NAME", api, "back end: POSIX, MPIIO, MMAP, DUMMY, AIO, io_uring")
         .letter('a').default("POSIX").exact("blocks.engine", "MMAP"),
     flag("posix.odirect", |d, t| put(&mut d.options.io.direct, t), "bypass the page cache")
         .exact("blocks.direct", "1"),
@@ -53,20 +53,27 @@ pub(super) const API: &[Row<Value>] = &[
     value("dummy.delay-xfer", "MICROSECONDS",
         |d, t| put_number(&mut d.options.io.delay_us, t, [0, COUNT_MAX]),
         "pause of each transfer of DUMMY").default("0")
-        .when(|d| d.options.io.api == Api::Dummy)
+        .when(is_dummy)
         .near("blocks.pace.think", "100", "the pause follows the transfer, and is no part of its \
               latency"),
-    refused("dummy.delay-create", "MICROSECONDS", "pause of each create of DUMMY", NO_FILE)
-        .default("0"),
-    refused("dummy.delay-close", "MICROSECONDS", "pause of each close of DUMMY", NO_FILE)
-        .default("0"),
-    refused("dummy.delay-sync", "MICROSECONDS", "pause of each sync of DUMMY", NO_FILE)
-        .default("0"),
+    value("dummy.delay-create", "MICROSECONDS",
+        |d, t| put_number(&mut d.options.io.dummy.create_us, t, [0, COUNT_MAX]),
+        "pause of each create of DUMMY").default("0").when(is_dummy)
+        .near("phase.delay", "100", BEFORE_PHASE),
+    value("dummy.delay-close", "MICROSECONDS",
+        |d, t| put_number(&mut d.options.io.dummy.close_us, t, [0, COUNT_MAX]),
+        "pause of each close of DUMMY").default("0").when(is_dummy)
+        .near("phase.delay", "100", BEFORE_PHASE),
+    value("dummy.delay-sync", "MICROSECONDS",
+        |_, t| put_number(&mut 0_u32, t, [0, COUNT_MAX]),
+        "pause of each sync of DUMMY").default("0")
+        .idle("100", "IOR's tests never sync DUMMY"),
     refused_flag("dummy.delay-only-rank0", "pauses of the first task only",
         "all tasks of a phase have the same pace"),
 ];
 
-const NO_FILE: &str = "the null engine opens, syncs and closes nothing";
+const BEFORE_PHASE: &str =
+    "the pause is before the phase and in none of its times, for the null engine opens nothing";
 
 const NO_HDF5: &str = "it is an option of HDF5, which candor does not have";
 
@@ -80,14 +87,22 @@ pub(super) const FORMER: &[Row<Value>] = &[
               phase ends at the first transfer that is wrong"),
     refused_flag("noFill", "no fill when HDF5 makes a file", NO_HDF5).letter('n'),
     refused_flag("preallocate", "reserve the space of files first",
-        "IOR does so by MPI-IO only; `candor run` has --layout allocate").letter('p'),
+        "IOR does so by MPI-IO only; `candor run` has --layout allocate").letter('p')
+        .alias(&["mpiio.preallocate"]),
     refused_flag("useSharedFilePointer", "shared file pointer", NO_MPI).letter('P'),
-    refused_flag("useStridedDatatype", "strides in a data type", NO_MPI).letter('S'),
-    refused("hintsFileName", "FILE", "file of hints for MPI-IO", NO_MPI).letter('U'),
-    refused_flag("useFileView", "view of the file", NO_MPI).letter('V'),
+    refused_flag("useStridedDatatype", "strides in a data type", NO_MPI).letter('S')
+        .alias(&["mpiio.useStridedDatatype"]),
+    row("hintsFileName", Value::value("FILE"), |_, _| Ok(()), "file of hints for MPI-IO")
+        .letter('U').alias(&["mpiio.hintsFileName"])
+        .idle("hints", "hints are for MPI-IO, and files are opened by system calls"),
+    flag("useFileView", |_, t| put(&mut false, t), "view of the file").letter('V')
+        .alias(&["mpiio.useFileView"])
+        .idle("1", "each call names its offset, which is that of the view"),
     refused("setAlignment", "BYTES", "alignment in HDF5 files", NO_HDF5).letter('J'),
     refused_flag("individualDataSets", "a data set for each task", NO_HDF5).letter('I'),
-    refused_flag("showHints", "print the hints of MPI-IO", NO_MPI).letter('H'),
+    flag("showHints", |_, t| put(&mut false, t), "print the hints of MPI-IO").letter('H')
+        .alias(&["mpiio.showHints"])
+        .idle("1", "there are no hints: files are opened by system calls"),
     refused_flag("storeFileOffset", "offsets as content", "IOR of today spells it -l offset"),
 ];
 
@@ -123,7 +138,6 @@ pub(super) const ELSEWHERE: &[Row<Value>] = &[
 
 /// Back ends that candor does not have, and why.
 const REFUSED: &[(&[&str], &str)] = &[
-    (&["mpiio"], "it is MPI-IO, which needs MPI; independent calls to one file are -a POSIX"),
     (&["hdf5", "ncmpi"], "it writes through a library on MPI-IO; candor has none"),
     (
         &["s3", "s3-libs3", "s3-4c", "s3_4c", "s3_plus", "s3_emc", "s3-curl", "s3-aws"],
@@ -149,10 +163,14 @@ fn api(draft: &mut Draft, text: &str) -> Result<(), Refused> {
         return store(&mut draft.options.io.api, chosen);
     }
     if let Some(why) = refused_api(text) {
-        let remedy = "candor has POSIX, MMAP, DUMMY, AIO and io_uring";
+        let remedy = "candor has POSIX, MPIIO, MMAP, DUMMY, AIO and io_uring";
         return Err(Refused::whole(text, format!("{text} is not done: {why}"), remedy));
     }
     choose(text, Api::CHOICES).map(|_| ())
+}
+
+fn is_dummy(draft: &Draft) -> bool {
+    draft.options.io.api == Api::Dummy
 }
 
 fn is_asynchronous(draft: &Draft) -> bool {

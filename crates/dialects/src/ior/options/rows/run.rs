@@ -1,7 +1,8 @@
 //! Phases, and their ends.
 
 use super::{Value, flag, put, put_number, put_text, refused, value};
-use crate::kit::Row;
+use crate::ior::grammar;
+use crate::kit::{Row, store};
 
 const COUNT_MAX: i64 = u32::MAX as i64;
 
@@ -19,7 +20,7 @@ pub(super) const PHASES: &[Row<Value>] = &[
     value("repetitions", "N", |d, t| put_number(&mut d.options.run.repetitions, t, [1, 100_000]),
         "repetitions of the test").letter('i').default("1").exact("phase", "2"),
     value("interTestDelay", "SECONDS",
-        |d, t| put_number(&mut d.options.run.delay_s, t, [0, COUNT_MAX]),
+        |d, t| store(&mut d.options.run.delay, grammar::seconds(t)?),
         "wait before each write and each read").letter('d').default("0")
         .exact("phase.delay", "1"),
     value("maxTimeDuration", "MINUTES",
