@@ -15,7 +15,7 @@ use super::definitions::{Defined, Definition};
 use super::lines::Lines;
 use super::parameters::{self, Written};
 use super::values::{self, Unit};
-use crate::kit::{Diagnostic, Given, Span, Word};
+use crate::kit::{Diagnostic, Given, GivenOption, Span, Word};
 
 /// Name of definitions that set defaults for those behind them.
 pub const DEFAULT: &str = "default";
@@ -120,6 +120,7 @@ pub fn read(lines: Lines) -> Read {
     sections.read(written);
     let (file, errors) = sections.finish();
     remarks.extend(converted(&file));
+    remarks.extend(falling(&file));
     Read { file, errors, remarks }
 }
 
@@ -145,6 +146,24 @@ fn converted(file: &ParameterFile) -> Vec<Diagnostic> {
             remarks.push(remark.remedy(format!("write {ratio}=")));
         }
     }
+    // Defaults stand in each definition behind them.
+    remarks.dedup();
+    remarks
+}
+
+/// Remarks on ranges that go down in steps.
+fn falling(file: &ParameterFile) -> Vec<Diagnostic> {
+    let options = file.rds.all.iter().flat_map(|rd| rd.given.iter());
+    let remark = |(name, option): (&str, &GivenOption)| {
+        let value = option.value.as_deref().unwrap_or_default();
+        let first = values::first_of_falling(value, Unit::Size)?;
+        let message = format!(
+            "{name}={value} goes down in steps, and vdbench takes {first} alone of such a range"
+        );
+        let remark = Diagnostic::warning(option.at, "range", message);
+        Some(remark.remedy("write the range upwards, or list its numbers"))
+    };
+    let mut remarks: Vec<Diagnostic> = options.filter_map(remark).collect();
     // Defaults stand in each definition behind them.
     remarks.dedup();
     remarks

@@ -11,6 +11,10 @@ pub use substitutes::Substitutes;
 
 /// Most bytes of one parameter file.
 const FILE_BYTES_MAX: usize = 8 << 20;
+/// Most bytes of all parameter files together, each time that one is included counted.
+const ALL_BYTES_MAX: usize = 32 << 20;
+/// Problems after which nothing more is read.
+const PROBLEMS_MAX: usize = 300;
 /// Most lines of all parameter files together.
 const LINES_MAX: usize = 200_000;
 /// Word that names a file to insert.
@@ -115,6 +119,10 @@ pub struct Reader<'a> {
     texts: &'a mut Texts,
     substitutes: &'a mut Substitutes,
     lines: Lines,
+    /// Bytes of all files so far.
+    bytes: usize,
+    /// A bound is reached: nothing more is read.
+    is_full: bool,
 }
 
 /// A file among the parameter files: its name, and the place that names it.
@@ -131,7 +139,8 @@ impl<'a> Reader<'a> {
         texts: &'a mut Texts,
         substitutes: &'a mut Substitutes,
     ) -> Reader<'a> {
-        Reader { environment, texts, substitutes, lines: Lines::default() }
+        let lines = Lines::default();
+        Reader { environment, texts, substitutes, lines, bytes: 0, is_full: false }
     }
 
     /// Reads a file that the command line names.
@@ -184,6 +193,11 @@ impl<'a> Reader<'a> {
             None => Diagnostic::nowhere(rule, message),
         };
         self.lines.errors.push(diagnostic.remedy(remedy));
+        if self.lines.errors.len() == PROBLEMS_MAX {
+            let message = format!("there are {PROBLEMS_MAX} problems, and the rest is not read");
+            self.lines.errors.push(Diagnostic::nowhere("problems", message));
+        }
+        self.is_full |= self.lines.errors.len() >= PROBLEMS_MAX;
     }
 
     /// Reads the content of a file.
@@ -191,6 +205,15 @@ impl<'a> Reader<'a> {
         if bytes.len() > FILE_BYTES_MAX {
             let message = format!("{} has more than {FILE_BYTES_MAX} bytes", named.path);
             return self.wrong(named.at, "file", &named.path, message, "split it");
+        }
+        self.bytes += bytes.len();
+        if self.bytes > ALL_BYTES_MAX {
+            let message = format!(
+                "all files together have more than {ALL_BYTES_MAX} bytes with {}",
+                named.path
+            );
+            self.is_full = true;
+            return self.wrong(named.at, "file", &named.path, message, "include fewer files");
         }
         // A byte that is no text makes a word that nothing knows, which its line will show.
         let text = String::from_utf8_lossy(bytes).into_owned();
@@ -201,9 +224,10 @@ impl<'a> Reader<'a> {
             start = at.end;
             if self.lines.all.len() >= LINES_MAX {
                 let message = format!("there are more than {LINES_MAX} lines");
+                self.is_full = true;
                 return self.wrong(Some(at), "file", "", message, "use ranges and wildcards");
             }
-            if self.line(named, written, at) {
+            if self.line(named, written, at) || self.is_full {
                 return;
             }
         }
@@ -307,7 +331,8 @@ impl<'a> Reader<'a> {
                 && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
         let first = ignored.split_whitespace().next().unwrap_or_default();
-        if !is_comment && is_parameter(first) {
+        let has_room = self.lines.remarks.len() < PROBLEMS_MAX;
+        if has_room && !is_comment && is_parameter(first) {
             let start = end + line.text[end..].find(first).unwrap_or(0);
             let at = line.span(start..start + first.len());
             let message =

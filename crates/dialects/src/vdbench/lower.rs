@@ -122,7 +122,7 @@ pub struct JobRow {
 pub struct Shown {
     /// Bytes per operation.
     pub transfer_bytes: Option<u64>,
-    /// Operations in flight.
+    /// Operations in flight of each lun; absent where luns differ.
     pub threads: Option<u64>,
     /// Share of reads.
     pub read_percent: Option<f64>,

@@ -6,7 +6,7 @@ mod number;
 
 pub use list::{Item, items};
 pub use names::{matches, names};
-pub use number::{Unit, number, numbers, shown_size};
+pub use number::{Unit, first_of_falling, number, numbers, shown_size};
 
 use crate::kit::Refused;
 

@@ -122,3 +122,18 @@ fn extras_go_to_run_definitions_of_one_line() {
     let lines: Vec<_> = lines.all.iter().map(|line| line.text.as_str()).collect();
     assert_eq!(lines, ["rd=a,io=max,el=5", "rd=b,io=1", "wd=w"]);
 }
+
+/// Files that include themselves, or others again and again, end in a few hundred problems.
+#[test]
+fn includes_are_bounded_in_problems_and_bytes() {
+    let itself: &'static str = "include=f\n".repeat(3000).leak();
+    let (lines, told) = read(&[("f", itself)], &[]);
+    assert_eq!((lines.len(), told.len()), (0, PROBLEMS_MAX + 1));
+    assert!(told[0].contains("stands in a file that is included itself"), "{}", told[0]);
+    assert!(told[PROBLEMS_MAX].contains("300 problems"), "{}", told[PROBLEMS_MAX]);
+    let comments: &'static str = "* nothing\n".repeat(FILE_BYTES_MAX / 10).leak();
+    let many: &'static str = "include=g\n".repeat(40).leak();
+    let (_, told) = read(&[("f", many), ("g", comments)], &[]);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("all files together have more than"), "{}", told[0]);
+}

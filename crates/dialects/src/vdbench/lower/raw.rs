@@ -73,7 +73,9 @@ pub(super) fn lower(
 fn format(request: &Request<'_>, luns: &Luns<'_>) -> Option<LoweredRun> {
     let general = &request.file.general().options;
     let (mut jobs, mut rows) = (Vec::new(), Vec::new());
+    let mut lun_bytes = 0_u64;
     for (sd, lun) in luns.to_format(general.format_sds) {
+        lun_bytes = lun_bytes.saturating_add(lun.bytes);
         let direct = sd.options.open_flags.direct && lun.bytes.is_multiple_of(512);
         let asked = general.format_transfer_size.unwrap_or(FORMAT_BYTES);
         let size = if lun.bytes < asked { lun.bytes } else { asked };
@@ -114,6 +116,17 @@ fn format(request: &Request<'_>, luns: &Luns<'_>) -> Option<LoweredRun> {
         is_format: true,
         jobs: rows,
         interval_s: 1,
+        shown: Shown {
+            transfer_bytes: Some(general.format_transfer_size.unwrap_or(FORMAT_BYTES)),
+            threads: Some(FORMAT_DEPTH.into()),
+            read_percent: Some(0.0),
+            read_hit_percent: Some(0.0),
+            write_hit_percent: Some(0.0),
+            seek_percent: None,
+            lun_bytes: Some(lun_bytes),
+            compression_ratio: Some(1.0),
+            dedup_ratio: None,
+        },
         ..LoweredRun::default()
     })
 }
@@ -281,14 +294,24 @@ impl<'a> OfRun<'a> {
     }
 
     /// Divides the operations in flight of each lun among the jobs that use it, by their shares.
+    /// Threads that are asked for, before workloads of one lun divide them.
+    fn threads_of(&self, workloads: &[Workload<'a>], part: &Part<'a>) -> u32 {
+        use crate::vdbench::definitions::rd::LoopKind;
+        let looped = self.run.number(LoopKind::Threads).map(|threads| threads as u32);
+        let wd = &workloads[part.workload].wd.options;
+        let of_lun = match part.sds.as_slice() {
+            [sd] if !self.request.file.general().options.concatenate => sd.options.threads,
+            _ => wd.threads.unwrap_or(part.sds[0].options.threads),
+        };
+        looped.unwrap_or(of_lun).max(1)
+    }
+
     fn give_threads(
         &self,
         workloads: &[Workload<'a>],
         parts: &mut [Part<'a>],
         out: &mut Diagnostics,
     ) {
-        use crate::vdbench::definitions::rd::LoopKind;
-        let looped = self.run.number(LoopKind::Threads).map(|threads| threads as u32);
         let keys: Vec<String> = parts
             .iter()
             .map(|part| match part.sds.as_slice() {
@@ -304,12 +327,7 @@ impl<'a> OfRun<'a> {
             done.push(key);
             let mine: Vec<usize> = (0..parts.len()).filter(|nth| keys[*nth] == *key).collect();
             let first = &parts[mine[0]];
-            let wd = &workloads[first.workload].wd.options;
-            let of_lun = match first.sds.as_slice() {
-                [sd] if !self.request.file.general().options.concatenate => sd.options.threads,
-                _ => wd.threads.unwrap_or(first.sds[0].options.threads),
-            };
-            let threads = looped.unwrap_or(of_lun).max(1);
+            let threads = self.threads_of(workloads, first);
             let has_skew =
                 mine.iter().any(|nth| workloads[parts[*nth].workload].wd.options.skew.is_some());
             let weight =
@@ -486,7 +504,8 @@ impl<'a> OfRun<'a> {
             .and_then(|part| content::joined(&general.dedup, &part.sds[0].options.dedup).ratio);
         Shown {
             transfer_bytes: of(|w| w.values.transfer.first() as f64).map(|bytes| bytes as u64),
-            threads: Some(parts.iter().map(|part| u64::from(part.threads)).sum()),
+            threads: same(parts.iter().map(|part| self.threads_of(workloads, part).into()))
+                .map(|threads| threads as u64),
             read_percent: of(|w| w.values.read_percent),
             read_hit_percent: of(|w| w.values.read_hit_percent),
             write_hit_percent: of(|w| w.values.write_hit_percent),

@@ -25,10 +25,11 @@ pub enum Cell {
 impl std::fmt::Display for Cell {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Cell::Whole(number) => write!(f, "{number:10}"),
-            Cell::Number(number) => write!(f, "{number:10.4}"),
-            Cell::Text(word) => write!(f, "{word:>10}"),
-            Cell::Absent => write!(f, "{:>10}", "n/a"),
+            Cell::Whole(number) => write!(f, "{number}"),
+            Cell::Number(0.0) => write!(f, "0"),
+            Cell::Number(number) => write!(f, "{number:.4}"),
+            Cell::Text(word) => write!(f, "{word}"),
+            Cell::Absent => write!(f, "n/a"),
         }
     }
 }
@@ -74,15 +75,17 @@ pub(super) fn head(sheet: &dyn Sheet) -> String {
     text + "\n"
 }
 
-/// A row.
+/// A row: its values with one blank behind each, so that readers may split it at single blanks.
+/// Rows of averages have a second blank before their label, as vdbench 5.04.07 has.
 pub(super) fn row(sheet: &dyn Sheet, row: &FlatRow<'_>) -> String {
     let rate = match (row.rate, row.run.rate) {
         (Some(rate), _) => Cell::Whole(rate.round() as u64),
         (None, Some(RunRate::CurveMax)) => Cell::Whole(CURVE_MAX as u64),
         (None, _) => Cell::Whole(MAX as u64),
     };
-    let mut text = format!(" {:>12} {:>23} ", row.tod, row.stamp);
-    text += &format!("{:>10} {:>10} {rate} ", row.run.name, row.label);
+    let (name, label) = (&row.run.name, row.label);
+    let blank = if label.starts_with("avg_") { " " } else { "" };
+    let mut text = format!("{} {} {name} {blank}{label} {rate} ", row.tod, row.stamp);
     for cell in sheet.flat_cells(row.run, row.figures) {
         text += &format!("{cell} ");
     }

@@ -110,7 +110,9 @@ const FLAT: &[Flat] = &[
     ("read_std", "The same of reads", |_, _, of| Cell::Number(of.of_name("read").stddev_ms())),
     ("write_std", "The same of writes", |_, _, of| Cell::Number(of.of_name("write").stddev_ms())),
     ("xfersize", "Bytes of an operation, as asked", |_, run, _| whole(run.shown.transfer_bytes)),
-    ("threads", "Operations in flight, as asked", |_, run, _| whole(run.shown.threads)),
+    ("threads", "Operations in flight of a lun, as asked; -1 where luns differ", |_, run, _| {
+        run.shown.threads.map_or(Cell::Text("-1".into()), Cell::Whole)
+    }),
     ("rdpct", "Share of reads, as asked", |_, run, _| number(run.shown.read_percent)),
     ("rhpct", "Share of reads in the hit area", |_, run, _| number(run.shown.read_hit_percent)),
     ("whpct", "Share of writes in the hit area", |_, run, _| number(run.shown.write_hit_percent)),
@@ -118,12 +120,7 @@ const FLAT: &[Flat] = &[
     ("lunsize", "Gigabytes (1024**3) of all luns", |_, run, _| {
         number(run.shown.lun_bytes.map(|bytes| bytes as f64 / GIGABYTE))
     }),
-    ("version", "Version whose columns these are", |sheet, _, _| {
-        Cell::Text(match sheet.layout {
-            Layout::V50407 => "50407".to_owned(),
-            Layout::V50406 => "50406".to_owned(),
-        })
-    }),
+    ("version", "Identifier of a version, which vdbench leaves open", |_, _, _| Cell::Absent),
     ("compratio", "Ratio of compression, as asked", |_, run, _| {
         number(run.shown.compression_ratio)
     }),

@@ -27,7 +27,8 @@ pub fn number(value: &str, unit: Unit) -> Result<f64, Refused> {
     }
 }
 
-/// Numbers of a list, with ranges written out: `(1-10,1)`, `(1-64,d)`, `(64k-1k,d)`.
+/// Numbers of a list, with ranges written out: `(1-10,1)`, `(1-64,d)`, `(64k-1k,d)`. Of a range
+/// that goes down in steps, such as `(100-0,10)`, vdbench takes the first number alone.
 ///
 /// # Errors
 /// An item is no number, or a range has no step.
@@ -52,6 +53,19 @@ pub fn numbers(value: &str, unit: Unit) -> Result<Vec<f64>, Refused> {
     Ok(found)
 }
 
+/// The first number of a range that goes down in steps, and so is all of it; none in other values.
+pub fn first_of_falling(value: &str, unit: Unit) -> Option<f64> {
+    let items = items(value, true).ok()?;
+    let number = |item: &Item| one(value, item, unit).ok();
+    items.windows(4).find_map(|of| match of {
+        [first, dash, last, step] if dash.is_dash => {
+            let (first, last) = (number(first)?, number(last)?);
+            number(step).filter(|_| last < first).map(|_| first)
+        }
+        _ => None,
+    })
+}
+
 /// Adds what follows `first` in a range.
 fn range(
     value: &str,
@@ -69,10 +83,13 @@ fn range(
         }
         _ => {
             let by = one(value, step, unit)?;
-            if by <= 0.0 || last < first {
+            if by <= 0.0 {
                 let message = format!("the range {first} to {last} has no steps of {by}");
-                let remedy = "let it go upwards in steps above 0, or halve it: (64-1,d)";
+                let remedy = "give a step above 0, or halve it: (64-1,d)";
                 return Err(step.refused(value, message, remedy));
+            }
+            if last < first {
+                return Ok(());
             }
             Box::new(move |at| at + by)
         }

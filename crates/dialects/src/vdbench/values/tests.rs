@@ -50,17 +50,9 @@ fn ranges_step_double_and_halve() {
     ] {
         assert_eq!(sizes(text), Ok(values), "{text}");
     }
-    for text in [
-        "(1-10)",
-        "(1-)",
-        "(-5)",
-        "(1-10,0)",
-        "(10-1,1)",
-        "(0-8,d)",
-        "(1-10,x)",
-        "(1,x)",
-        "(1-1000000,1)",
-    ] {
+    for text in
+        ["(1-10)", "(1-)", "(-5)", "(1-10,0)", "(0-8,d)", "(1-10,x)", "(1,x)", "(1-1000000,1)"]
+    {
         assert!(sizes(text).is_err(), "{text}");
     }
     let refused = numbers("(4k,8x,1m)", Unit::Size).expect_err("no number");
@@ -135,4 +127,15 @@ proptest! {
             prop_assert!(text.get(refused.part.clone()).is_some(), "{refused:?}");
         }
     }
+}
+
+#[test]
+fn falling_ranges_are_their_first_number() {
+    assert_eq!(numbers("(100-0,10)", Unit::Size), Ok(vec![100.0]));
+    assert_eq!(numbers("(64k-16k,16k)", Unit::Size), Ok(vec![65536.0]));
+    assert_eq!(numbers("(8-2,d)", Unit::Size), Ok(vec![8.0, 4.0, 2.0]), "halving goes down");
+    assert!(numbers("(1-9,0)", Unit::Size).is_err());
+    let first = |value: &str| first_of_falling(value, Unit::Size);
+    assert_eq!([first("(100-0,10)"), first("(1,9-3,2)")], [Some(100.0), Some(9.0)]);
+    assert_eq!([first("(8-2,d)"), first("(0-100,10)"), first("100"), first("(")], [None; 4]);
 }
