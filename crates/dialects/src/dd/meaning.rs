@@ -44,6 +44,10 @@ pub struct Copied {
     pub output_devices: Vec<String>,
     /// Bytes that these wrote meanwhile, for whomever.
     pub devices_wrote_bytes: u64,
+    /// Time of the copy in s.
+    pub seconds: f64,
+    /// Bytes per second that the input gives by itself, where it can be asked again.
+    pub source_bytes_per_s: Option<f64>,
 }
 
 impl End {
@@ -61,7 +65,24 @@ pub fn sentence(copied: &Copied, options: &Options) -> String {
         (End::Memory(name), _) => format!("memory: the input lies in {name}"),
         _ => "memory and system calls: no storage takes part".to_owned(),
     };
-    format!("this rate is that of {said}")
+    format!("this rate is that of {said}{}", source(copied, options))
+}
+
+/// Share of the input's own rate from which on it is the limit of a copy.
+const LIMIT_OF_SOURCE: f64 = 0.5;
+
+/// The input as the limit of a copy, in words.
+fn source(copied: &Copied, options: &Options) -> String {
+    let Some(alone) = copied.source_bytes_per_s.filter(|_| copied.output.is_storage()) else {
+        return String::new();
+    };
+    let rate = copied.bytes.0 as f64 / copied.seconds.max(1e-9);
+    if rate < alone * LIMIT_OF_SOURCE {
+        return String::new();
+    }
+    let name = options.input.as_ref().map_or("the input".into(), |name| name.to_string_lossy());
+    let alone = size(alone as u64, 1000);
+    format!("; {name} is the limit: it gives {alone}/s by itself, without any write")
 }
 
 /// The way of one thread with one block at a time.
@@ -141,8 +162,15 @@ pub fn command(copied: &Copied, options: &Options) -> Option<String> {
             let block = block_size(options.output_block);
             let bytes = copied.bytes.1.max(64 << 20).div_ceil(1 << 20);
             let target = quoted(&format!("{output}.candor"));
+            let flags = options.output_flags;
+            let sync = match (flags.has("sync"), flags.has("dsync")) {
+                (true, _) => " --open-sync sync",
+                (false, true) => " --open-sync dsync",
+                (false, false) => "",
+            };
             Some(format!(
-                "candor run --target {target} --size {bytes}m --rw write --bs {block} --direct"
+                "candor run --target {target} --size {bytes}m --rw write --bs {block} \
+                 --direct{sync}"
             ))
         }
         (End::Device, _) => {
@@ -222,6 +250,32 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_source_is_named() {
+        let of = |alone: Option<f64>, output| {
+            let copied = Copied {
+                output,
+                bytes: (64_000_000, 64_000_000),
+                seconds: 1.0,
+                source_bytes_per_s: alone,
+                ..Copied::default()
+            };
+            sentence(&copied, &copying(&["if=/dev/urandom"]))
+        };
+        let slow = of(Some(85e6), End::File);
+        assert!(
+            slow.ends_with(
+                "; /dev/urandom is the limit: it gives 85 MB/s by itself, without any write"
+            ),
+            "{slow}"
+        );
+        for (alone, output) in
+            [(Some(500e6), End::File), (None, End::File), (Some(85e6), End::Other)]
+        {
+            assert!(!of(alone, output).contains("is the limit"));
+        }
+    }
+
+    #[test]
     fn reads_are_what_this_process_fetched() {
         let read = |fetched, operands: &[&str]| {
             let copied = Copied {
@@ -261,6 +315,13 @@ mod tests {
                 End::File,
                 &["of=/a b/c", "bs=8k"][..],
                 "candor run --target '/a b/c.candor' --size 64m --rw write --bs 8k --direct",
+            ),
+            (
+                End::Zeros,
+                End::File,
+                &["of=f", "bs=4k", "oflag=direct,dsync"],
+                "candor run --target f.candor --size 64m --rw write --bs 4k --direct --open-sync \
+                 dsync",
             ),
             (End::Zeros, End::Device, &["of=/dev/sdb"], "candor check /dev/sdb"),
             (End::File, End::Other, &["if=-f", "bs=2M"], "candor check ."),

@@ -11,7 +11,7 @@ const POWERS: &str = "KMGTPEZYRQ";
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// True where a `B` ends it: bytes, where blocks are counted otherwise.
+    /// True where a unit ends in `B`: bytes, where blocks are counted otherwise.
     pub in_bytes: bool,
 }
 
@@ -35,7 +35,6 @@ pub fn read(text: &str, max: u64) -> Result<Number, Wrong> {
         match factor {
             Ok(_) if is_behind => return Err(Wrong::Form),
             Ok(factor) => {
-                number.in_bytes |= factor.in_bytes;
                 is_larger &= factor.value > 0;
                 match value.checked_mul(factor.value) {
                     Some(product) => value = product,
@@ -47,6 +46,8 @@ pub fn read(text: &str, max: u64) -> Result<Number, Wrong> {
         }
     }
     number.value = value;
+    // dd looks for the letter in all of the word, so that `1kB` counts bytes as `5B` does.
+    number.in_bytes = text.contains('B');
     if is_larger || value > max { Err(Wrong::TooLarge) } else { Ok(number) }
 }
 
@@ -138,6 +139,10 @@ mod tests {
         assert_eq!(bytes("5B"), Ok((5, true)));
         assert_eq!(bytes("5Bx2"), Ok((10, true)));
         assert_eq!(bytes("3cB"), Ok((3, true)));
+        for (text, value) in [("1kB", 1000), ("1MB", 1_000_000), ("2KiB", 2048), ("2x1kB", 2000)] {
+            assert_eq!(bytes(text), Ok((value, true)), "{text}");
+        }
+        assert_eq!([bytes("1k"), bytes("2M")], [Ok((1024, false)), Ok((2 << 20, false))]);
     }
 
     #[test]

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use candor_copy::Counts;
 use candor_dialects::dd::meaning::{self, Copied, End};
@@ -15,6 +18,8 @@ use candor_record::facts::value;
 const SECTOR_BYTES: u64 = 512;
 /// Number of `/dev/zero`.
 const ZERO: (u32, u32) = (1, 5);
+/// Numbers of `/dev/random` and `/dev/urandom`: a read of these takes nothing away.
+const GENERATORS: [(u32, u32); 2] = [(1, 8), (1, 9)];
 
 /// Counters at a moment.
 #[derive(Debug, Default)]
@@ -25,11 +30,13 @@ struct Counters {
     fetched_bytes: Option<u64>,
 }
 
-/// Counters before a copy, and behind it.
+/// Counters before a copy, and behind it, and the time between them.
 #[derive(Debug)]
 pub struct Evidence {
     before: Counters,
     after: Counters,
+    began: Instant,
+    seconds: f64,
 }
 
 impl Counters {
@@ -51,12 +58,14 @@ fn fetched_bytes() -> Option<u64> {
 impl Evidence {
     /// Reads the counters before a copy.
     pub fn begin() -> Evidence {
-        Evidence { before: Counters::now(), after: Counters::default() }
+        let before = Counters::now();
+        Evidence { before, after: Counters::default(), began: Instant::now(), seconds: 0.0 }
     }
 
     /// Reads them behind it.
     pub fn end(self) -> Evidence {
-        Evidence { after: Counters::now(), ..self }
+        let seconds = self.began.elapsed().as_secs_f64();
+        Evidence { after: Counters::now(), seconds, ..self }
     }
 
     /// The sentence about a copy, and the command that measures the storage.
@@ -78,6 +87,8 @@ impl Evidence {
             fetched_bytes: fetched.map(|(after, before)| after.saturating_sub(before)),
             devices_wrote_bytes: output_devices.iter().filter_map(wrote).sum(),
             output_devices,
+            seconds: self.seconds,
+            source_bytes_per_s: source_rate(&options.input),
         };
         let sentence = meaning::sentence(&copied, options);
         let command = meaning::command(&copied, options);
@@ -102,6 +113,27 @@ fn end_of(path: &Option<OsString>, stream: &str) -> End {
     } else {
         End::Other
     }
+}
+
+/// Bytes per second that a character device gives by itself, such as `/dev/urandom`, tried for a
+/// short time. Pipes and terminals gave what they had.
+fn source_rate(path: &Option<OsString>) -> Option<f64> {
+    const TRIED: Duration = Duration::from_millis(20);
+    let mut file = File::open(path.as_ref()?).ok()?;
+    let kind = file.metadata().ok()?;
+    let number = (rustix::fs::major(kind.rdev()), rustix::fs::minor(kind.rdev()));
+    if !GENERATORS.contains(&number) || !kind.file_type().is_char_device() {
+        return None;
+    }
+    let (mut bytes, mut block) = (0, vec![0; 1 << 16]);
+    let began = Instant::now();
+    while began.elapsed() < TRIED {
+        match file.read(&mut block) {
+            Ok(read @ 1..) => bytes += read,
+            _ => return None,
+        }
+    }
+    Some(bytes as f64 / began.elapsed().as_secs_f64())
 }
 
 /// Kernel names of the devices at the end of a path.

@@ -169,7 +169,7 @@ pub fn help() -> String {
     text.push_str(&words("Words of iflag and oflag", FLAGS));
     text + "\nNumbers: c is 1, w 2, b 512, k and K 1024, kB and KB 1000, and so on for \
             M, G, T, P, E;\n\
-            MxN is a product; N of skip, seek and count that ends in B is in bytes.\n\
+            MxN is a product; N of skip, seek and count that has a B, as 1kB has, is in bytes.\n\
             SIGUSR1 prints the closing lines, and the copy goes on.\n\
             A device that is mounted or in use is not written, unless CANDOR_FORCE=1 is set.\n"
 }

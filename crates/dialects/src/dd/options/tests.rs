@@ -61,6 +61,12 @@ fn distances_are_of_blocks_or_bytes() {
     assert_eq!(options.skip, Distance { number: 3, in_bytes: false });
     assert_eq!(options.seek, Distance { number: 5, in_bytes: true });
     assert_eq!(options.count, Some(Distance { number: 7, in_bytes: true }));
+    let options = copying(&["bs=1kB", "skip=1KiB", "seek=2k", "count=1MB"]);
+    assert_eq!(
+        (options.input_block, options.skip.in_bytes, options.seek.in_bytes),
+        (1000, true, false)
+    );
+    assert_eq!(options.count, Some(Distance { number: 1_000_000, in_bytes: true }));
 }
 
 #[test]
