@@ -1,4 +1,4 @@
-//! candor in the clothes of sysstat's iostat, beside sysstat's own.
+//! candor called as sysstat's iostat, beside sysstat's own.
 //!
 //! Both read the same counters, though never at the same moment: what is compared is what does not
 //! depend on the moment. A device that rests has the same figures since boot in both; a steady load
@@ -314,4 +314,36 @@ fn mistakes_get_a_sentence_and_the_exit_code_of_sysstat() {
     let json: Value = serde_json::from_str(&text).expect("whole JSON");
     let reports = json["sysstat"]["hosts"][0]["statistics"].as_array().map(Vec::len);
     assert!(reports.is_some_and(|reports| reports >= 2), "{json}");
+}
+
+/// Names of the devices of a report.
+fn devices(text: &str) -> Vec<String> {
+    let rows = text.lines().skip_while(|line| !line.starts_with("Device")).skip(1);
+    let first = rows.filter_map(|line| line.split_whitespace().next());
+    first.map(str::to_owned).collect()
+}
+
+#[test]
+fn devices_of_user_space_have_their_counters_in_a_directory() {
+    let scratch = Scratch::new();
+    let Some(pair) = Pair::find(&scratch) else { return };
+    let counters = "259 0 usr0 10 0 80 5 20 0 160 7 0 12 12 0 0 0 0 0 0\n";
+    std::fs::write(scratch.path("diskstats"), counters).expect("a file");
+    let dir = scratch.dir();
+    let [theirs, ours] = pair.both(&format!("-d -f {dir}"));
+    assert_eq!((devices(&theirs), devices(&ours)), (vec!["usr0".into()], vec!["usr0".into()]));
+    let [theirs, ours] = pair.both(&format!("-d +f {dir}"));
+    let has = |text: &str| devices(text).contains(&"usr0".to_owned());
+    assert!(has(&theirs) && has(&ours) && devices(&ours).len() > 1, "{ours}");
+}
+
+#[test]
+fn the_version_is_read_by_scripts() {
+    let scratch = Scratch::new();
+    let Some(pair) = Pair::find(&scratch) else { return };
+    for text in pair.both("-V") {
+        assert!(text.starts_with("sysstat version "), "{text}");
+        let version = text.split_whitespace().nth(2).unwrap_or_default();
+        assert!(version.starts_with(|digit: char| digit.is_ascii_digit()), "{text}");
+    }
 }

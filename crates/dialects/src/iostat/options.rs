@@ -3,6 +3,8 @@
 mod read;
 mod table;
 
+use std::path::PathBuf;
+
 pub use read::read;
 pub use table::TABLE;
 
@@ -43,10 +45,21 @@ pub struct Options {
     pub entries: Vec<Entry>,
     /// Which partitions (`-p`).
     pub partitions: Partitions,
+    /// Directory of further counters (`-f`, `+f`).
+    pub directory: Option<CounterDirectory>,
     /// Seconds between reports; one report where there is none.
     pub interval_s: Option<u64>,
     /// The number of reports; until interrupted where there is none.
     pub count: Option<u64>,
+}
+
+/// A directory with a file `diskstats`, of devices that user space drives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CounterDirectory {
+    /// The directory.
+    pub path: PathBuf,
+    /// Its devices are shown beside the kernel's, not in their place.
+    pub with_kernel: bool,
 }
 
 /// A word that names devices.
@@ -99,7 +112,7 @@ pub enum Request {
 pub const USAGE: &str = "\
 usage: iostat [-c] [-d] [-x] [-s] [-k | -m] [-t] [-y] [-z] [-N] [-h] [--human] [--pretty]
               [--compact] [--dec=0|1|2] [-o JSON] [-p [DEVICE,… | ALL]] [[-H] -g GROUP]
-              [DEVICE… | ALL] [INTERVAL [COUNT]]
+              [{-f | +f} DIRECTORY] [DEVICE… | ALL] [INTERVAL [COUNT]]
 ";
 
 impl Default for Options {
@@ -122,6 +135,7 @@ impl Default for Options {
             groups_only: false,
             entries: Vec::new(),
             partitions: Partitions::Named,
+            directory: None,
             interval_s: None,
             count: None,
         }

@@ -258,14 +258,20 @@ fn words_that_make_no_sense_get_a_sentence() {
         ("1 2 3", "`3`: after interval and count"),
         ("99999999999", "too large"),
         ("-j ID", "`-j` is not done"),
-        ("-f /x", "kernel's own counters"),
-        ("+f /x", "kernel's own counters"),
+        ("-f", "`-f` needs the name of a directory"),
+        ("+f", "`-f` needs the name of a directory"),
     ] {
         let (errors, texts) = options::read(&argv(line.split_whitespace()), false).unwrap_err();
         let sentence = errors[0].describe(&texts);
         assert!(sentence.contains(message), "{line}: {sentence}");
     }
     assert_eq!(options::read(&argv(["-V"]), false), Ok(Request::Version));
+    for (word, with_kernel) in [("-f", false), ("+f", true)] {
+        let read = options::read(&argv([word, "/x"]), false);
+        let Ok(Request::Reports(options)) = read else { panic!("{read:?}") };
+        let directory = options::CounterDirectory { path: "/x".into(), with_kernel };
+        assert_eq!(options.directory, Some(directory));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
-use candor_dialects::iostat::options::{self, Entry, Options, Request};
+use candor_dialects::iostat::options::{self, CounterDirectory, Entry, Options, Request};
 use candor_dialects::iostat::{Disk, Host, Printer, Sample};
 use candor_observe::Roots;
 use candor_run::Control;
@@ -13,6 +13,9 @@ use super::pace::Pace;
 use crate::commands::foreign::Complaints;
 use crate::commands::foreign::host::cpus_online;
 use crate::{exit, screen};
+
+/// Version of sysstat whose reports these are; scripts read it from the third word of `-V`.
+const SYSSTAT: &str = "12.6.1";
 
 /// As sysstat's iostat: whatever is wrong with the words.
 const WRONG: u8 = 1;
@@ -37,7 +40,7 @@ pub fn main(argv: &[OsString]) -> u8 {
     };
     let done = match request {
         Request::Version => screen::data(&format!(
-            "candor {} in the clothes of sysstat's iostat 12.6\n",
+            "sysstat version {SYSSTAT}\ncandor {} with the reports of sysstat's iostat\n",
             env!("CARGO_PKG_VERSION")
         )),
         Request::Reports(mut options) => {
@@ -83,7 +86,7 @@ fn reports(options: &Options) -> Result<(), String> {
     let mut passes_over = options.skip_first && interval.is_some();
     while is_read {
         let is_last = control.is_stopped();
-        let now = sample()?;
+        let now = sample(options.directory.as_ref())?;
         if passes_over {
             passes_over = false;
             is_read = screen::stream(printer.passed_over())?;
@@ -101,10 +104,19 @@ fn reports(options: &Options) -> Result<(), String> {
     screen::stream(&printer.tail()).map(|_| ())
 }
 
-fn sample() -> Result<Sample, String> {
+fn sample(directory: Option<&CounterDirectory>) -> Result<Sample, String> {
     let roots = Roots::default();
-    let disks = candor_observe::diskstats(&roots)
-        .map_err(|error| format!("/proc/diskstats cannot be read: {error}"))?;
+    let read = |roots: &Roots| {
+        let wrong = |error| format!("{}/diskstats cannot be read: {error}", roots.proc.display());
+        candor_observe::diskstats(roots).map_err(wrong)
+    };
+    let from_kernel = directory.is_none_or(|directory| directory.with_kernel);
+    let mut disks = if from_kernel { read(&roots)? } else { Vec::new() };
+    if let Some(CounterDirectory { path, .. }) = directory {
+        let mut roots = Roots::default();
+        roots.proc.clone_from(path);
+        disks.extend(read(&roots)?);
+    }
     // The moment is that of the counters, not that of what is read beside them.
     let uptime_ns = u64::try_from(candor_observe::uptime().as_nanos()).unwrap_or(u64::MAX);
     let disks = disks.into_iter().map(|disk| Disk {

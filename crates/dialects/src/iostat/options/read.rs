@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use super::table::{Draft, TABLE};
+use super::table::{Draft, TABLE, directory};
 use super::{Entry, Options, Partitions, Request, Unit};
 use crate::kit::{self, Diagnostic, Row, Span, Support, Takes, Texts, ValueKind, Word};
 
@@ -48,8 +48,10 @@ impl<'a> Reader<'a> {
         match word.text.as_str() {
             "--help" => self.errors.push(Diagnostic::nowhere("help", "the options are")),
             "+f" => {
-                self.take();
-                self.refused(word, "+f");
+                let name = self.take().map_or("", |name| name.text.as_str());
+                if let Err(refused) = directory(&mut self.draft, name, true) {
+                    self.wrong(word.at, "value", &refused.message);
+                }
             }
             text if text.starts_with("--") => self.long(word),
             text if text.len() > 1 && text.starts_with('-') => self.letters(word),

@@ -1,6 +1,6 @@
 //! The table of iostat's options.
 
-use super::{Entry, Options, Partitions, Unit};
+use super::{CounterDirectory, Entry, Options, Partitions, Unit};
 use crate::kit::{Group, Plain, Refused, Row, Set, Table, bare, row, store};
 
 /// The options so far, and what decides only together.
@@ -56,8 +56,9 @@ const DEVICES: &[Row<Value>] = &[
     switch("z", |d, _| store(&mut d.options.skip_idle, true), "no devices that did nothing"),
     bare("j", Value::value("TYPE"), "persistent names").letter('j')
         .refused("", "names are those of the kernel, or with -N those of the device mapper"),
-    bare("f", Value::value("DIRECTORY"), "another directory of counters").letter('f')
-        .refused("", "candor reads the kernel's own counters only"),
+    row("f", Value::value("DIRECTORY"), |d, t| directory(d, t, false),
+        "counters of the file diskstats in that directory; +f: beside the kernel's").letter('f')
+        .exact("", "/dir"),
 ];
 
 #[rustfmt::skip]
@@ -98,6 +99,15 @@ fn format(draft: &mut Draft, text: &str) -> Result<(), Refused> {
         }
     }
     Ok(())
+}
+
+/// The directory of `-f`, or of `+f`, which adds its counters to the kernel's.
+pub(super) fn directory(draft: &mut Draft, text: &str, with_kernel: bool) -> Result<(), Refused> {
+    if text.is_empty() {
+        return Err(Refused::whole(text, "`-f` needs the name of a directory", ""));
+    }
+    let path = text.into();
+    store(&mut draft.options.directory, Some(CounterDirectory { path, with_kernel }))
 }
 
 fn group(draft: &mut Draft, text: &str) -> Result<(), Refused> {
@@ -174,7 +184,7 @@ mod tests {
             let value = match row.name {
                 "dec" => "1",
                 "o" => "JSON",
-                "g" => "G",
+                "g" | "f" => "G",
                 _ => "",
             };
             let mut draft = Draft::default();
