@@ -11,6 +11,7 @@ mod command_line;
 mod diagnostic;
 mod diagnostics;
 mod environment;
+pub mod evidence;
 mod found;
 mod given;
 mod help;

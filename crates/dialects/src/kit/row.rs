@@ -74,7 +74,7 @@ impl Support {
         match self {
             Support::Exact => "exact",
             Support::Approximate(_) => "approximate",
-            Support::Idle(_) => "no effect",
+            Support::Idle(_) => "accepted, no effect",
             Support::Refused(_) => "refused",
         }
     }
@@ -112,8 +112,8 @@ pub struct Row<K: ValueKind> {
     pub support: Support,
     /// A value other than the default.
     pub example: &'static str,
-    /// True where the option means anything beside the others; else it is neither refused nor
-    /// noted.
+    /// True if the option has an effect beside the others. If not, a note says so, and nothing is
+    /// refused.
     pub when: fn(&K::Options) -> bool,
     /// The function by which a value enters the options.
     pub set: K::Setter,

@@ -12,16 +12,23 @@ fn as_written<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
     }
 }
 
+/// The reason for the note on an option that means nothing beside the others.
+fn without_effect<K: ValueKind>(row: &Row<K>) -> String {
+    match row.parent {
+        "" => "the other options leave it without effect".to_owned(),
+        parent => format!("with {parent} as it is set, the option has no effect"),
+    }
+}
+
 impl<K: ValueKind> Table<K> {
     /// The options that are set to something of their own, in the order of the table.
     fn set<'a>(
         &self,
-        options: &'a K::Options,
         given: &'a Given,
     ) -> impl Iterator<Item = (&'static Row<K>, &'a GivenOption)> {
         self.rows().filter_map(|row| {
             let option = given.get(row.name)?;
-            (!option.is_default && (row.when)(options)).then_some((row, option))
+            (!option.is_default).then_some((row, option))
         })
     }
 
@@ -33,7 +40,8 @@ impl<K: ValueKind> Table<K> {
         given: &Given,
         spared: impl Fn(&Row<K>) -> bool,
     ) -> Vec<Diagnostic> {
-        let refused = self.set(options, given).filter_map(|(row, option)| match row.support {
+        let meant = self.set(given).filter(|(row, _)| (row.when)(options));
+        let refused = meant.filter_map(|(row, option)| match row.support {
             Support::Refused(why) if !spared(row) => Some((row, option, why)),
             _ => None,
         });
@@ -44,19 +52,20 @@ impl<K: ValueKind> Table<K> {
         refused.map(diagnostic).collect()
     }
 
-    /// A note for each option that is done a little differently.
+    /// A note for each option that is done a little differently, or that the others leave without
+    /// effect.
     pub fn notes(&self, options: &K::Options, given: &Given, texts: &Texts) -> Vec<Note> {
-        let near = self.set(options, given).filter_map(|(row, option)| match row.support {
-            Support::Approximate(why) => Some((row, option, why)),
-            _ => None,
-        });
-        let note = |(row, option, why): (&Row<K>, &GivenOption, &str)| Note {
-            asked: as_written(row, option),
-            did: row.plan.to_owned(),
-            why: why.to_owned(),
-            place: Some(texts.location(option.name_at)),
+        let note = |(row, option): (&'static Row<K>, &GivenOption)| {
+            let (did, why) = match row.support {
+                Support::Idle(_) | Support::Refused(_) => return None,
+                _ if !(row.when)(options) => ("nothing".to_owned(), without_effect(row)),
+                Support::Approximate(why) => (row.plan.to_owned(), why.to_owned()),
+                Support::Exact => return None,
+            };
+            let place = Some(texts.location(option.name_at));
+            Some(Note { asked: as_written(row, option), did, why, place })
         };
-        near.map(note).collect()
+        self.set(given).filter_map(note).collect()
     }
 
     /// A refusal of an option for a reason that its row cannot know: the value, or what stands

@@ -333,10 +333,6 @@ fn check_tasks(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
         let message = format!("{runs} iterations of all numbers of tasks are more than {RUNS_MAX}");
         out.wrong(reading, "i", message, "use fewer");
     }
-    if run.shift > 0 {
-        let why = "all tasks run on this host: its caches know what the neighbour did";
-        out.note(reading, "N", "shifted tasks as asked", why);
-    }
 }
 
 /// Options that need files, where there are none.

@@ -1,5 +1,7 @@
 //! Command lines and the plans that they become.
 
+mod rows;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -159,7 +159,7 @@ const OUTPUT: &[Row<Value>] = &[
 #[rustfmt::skip]
 const BACK_ENDS: &[Row<Value>] = &[
     value(("api", "API"), |_, t| back_ends::posix(t), "API for I/O").letter('a').default("POSIX")
-        .exact("", "posix"),
+        .idle("posix", "POSIX is the only back end of candor, and others are refused"),
     flag("posix.odirect", |d, t| put_flag(&mut d.options.data.direct, t),
         "bypass the page cache").exact("entries.direct", "1"),
     bare("posix.rangelocks", Value::maybe(FLAG), "lock each range").refused("1", LOCKS),

@@ -1,3 +1,5 @@
+mod rows;
+
 use std::ffi::OsString;
 use std::io;
 

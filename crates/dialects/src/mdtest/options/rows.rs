@@ -103,7 +103,8 @@ const RUN: &[Row<Value>] = &[
         "step between numbers of tasks").default("1").exact("job.workers", "2"),
     value('N', ("N", "N"), |d, t| put(&mut d.options.run.shift, t, [0, NUMBER_MAX]),
         "each phase works on items of the task so many further on").default("0")
-        .exact("job.rank_shift", "1"),
+        .near("job.rank_shift", "1", "tasks of one host share its caches, which know what the \
+              neighbour did"),
     flag('B', "B", |d, t| put_flag(&mut d.options.run.no_barriers, t),
         "no barriers between phases")
         .near("phase", "1", "phases begin together; each task's time ends with its own last \

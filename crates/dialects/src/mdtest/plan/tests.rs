@@ -1,3 +1,5 @@
+mod rows;
+
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;

@@ -1,0 +1,112 @@
+//! Each row of the table does what its support says.
+
+use super::*;
+use crate::elbencho::options::{Reading, TABLE};
+use crate::kit::evidence::{self, Outcome, Partners, Sources};
+
+const FOLDER: &str = "--write --read --mkdirs --threads=4 --dirs=3 --size=64k --block=16k /d";
+
+/// Words that examples need beside them, other than those of [`FOLDER`].
+const PARTNERS: &Partners = &[
+    ("--write --size=64k /d", &["mkdirs"]),
+    (
+        "--write --threads=4 --size=64m --block=16k /f",
+        &[
+            "rand",
+            "backward",
+            "strided",
+            "nofdsharing",
+            "mmap",
+            "preallocfile",
+            "trunctosize",
+            "rwmixpct",
+            "verify",
+        ],
+    ),
+    (
+        "--write --rand --threads=4 --size=64m --block=16k /f",
+        &["norandalign", "randamount", "randalgo"],
+    ),
+    ("--read --mmap --size=64m --block=16k /f", &["madv"]),
+    ("--write --verify=1 --size=64k /d", &["verifydirect"]),
+    ("--write --threads=4 --infloop --timelimit=5 --rwmixthr=1 --size=64m /f", &["rwmixthrpct"]),
+    (
+        "--write --threads=4 --treefile=/list /d",
+        &["sharesize", "treeroundup", "treerand", "treeroundrob"],
+    ),
+    ("--write --read --hosts=a,b --size=64k /d", &["numhosts", "nosvcshare", "rotatehosts"]),
+    ("--write --size=1m /new[1-2]", &["nopathexp"]),
+    ("--write --opslog=f --size=64k /d", &["opsloglock"]),
+];
+
+/// A file of options, or of hosts.
+struct OneFile(&'static str);
+
+impl crate::kit::Environment for OneFile {
+    fn file(&mut self, _: &str) -> std::io::Result<Vec<u8>> {
+        Ok(self.0.as_bytes().to_vec())
+    }
+
+    fn variable(&self, _: &str) -> Option<String> {
+        None
+    }
+}
+
+fn reading(words: &[String]) -> Reading {
+    let is_of_hosts = words.iter().any(|word| word.starts_with("--hostsfile"));
+    let argv: Vec<_> = std::iter::once("elbencho")
+        .chain(words.iter().map(String::as_str))
+        .map(Into::into)
+        .collect();
+    read(&argv, &mut OneFile(if is_of_hosts { "a b" } else { "iterations=2" }))
+}
+
+fn outcome(words: &[String]) -> Result<Outcome, String> {
+    // The host of these tests has one list.
+    let words: Vec<_> =
+        words.iter().map(|word| word.replace("treefile=f", "treefile=/list")).collect();
+    let reading = reading(&words);
+    let told = |errors: &[Diagnostic]| {
+        errors.iter().map(|error| error.describe(&reading.texts)).collect::<Vec<_>>().join("\n")
+    };
+    if !reading.errors.is_empty() {
+        return Err(told(&reading.errors));
+    }
+    if let Some(instead) = reading.instead {
+        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+    }
+    let mut lowered = lower(&reading, &host()).map_err(|errors| told(&errors))?;
+    lowered.setup.asked.command.clear();
+    Ok(Outcome {
+        effects: String::new(),
+        notes: lowered.notes,
+        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
+    })
+}
+
+/// Sources that run a plan, and those that act on other options or print.
+const READERS: &[&str] = &[
+    "blocks/src",
+    "candor/src/commands/elbencho.rs",
+    "candor/src/commands/elbencho",
+    "candor/src/commands/foreign",
+    "dialects/src/elbencho/output",
+    "dialects/src/elbencho/output.rs",
+    "engine/src",
+    "entries/src",
+    "plan/src/entries.rs",
+    "plan/src/rank.rs",
+    "plan/src/tree.rs",
+    "run/src",
+];
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
+    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
+        "" => FOLDER,
+        words => words,
+    };
+    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    assert!(broken.is_empty(), "{broken:#?}");
+}

@@ -1,0 +1,79 @@
+//! Each row of the table does what its support says.
+
+use super::*;
+use crate::ior::options::TABLE;
+use crate::kit::evidence::{self, Outcome, Partners, Sources};
+
+const BOTH: &str = "--ranks 4 --writeFile=1 --readFile=1 --blockSize=1m --transferSize=64k \
+                    --testFile=/d/f";
+
+/// Words that examples need beside them, other than those of [`BOTH`].
+const PARTNERS: &Partners = &[
+    ("--ranks 4 --api=AIO --testFile=/d/f", &["aio.max-pending", "aio.granularity"]),
+    ("--ranks 4 --api=MMAP --testFile=/d/f", &["mmap.madv_dont_need", "mmap.madv_pattern"]),
+    ("--ranks 4 --api=DUMMY --testFile=/d/f", &["dummy.delay-xfer"]),
+    ("--ranks 4 --randomOffset=1 --testFile=/d/f", &["random-offset-seed", "randomPrefill"]),
+    ("--ranks 4 --filePerProc=1 --testFile=/d/f", &["uniqueDir"]),
+    ("--ranks 4 --repetitions=2 --testFile=/d/f", &["interTestDelay", "multiFile"]),
+    ("--ranks 4 --reorderTasksRandom=1 --testFile=/d/f", &["reorderTasksRandomSeed"]),
+    ("--ranks 4 --writeFile=1 --testFile=/d/f", &["reorderTasks"]),
+    (
+        "--ranks 4 --reorderTasksConstant=1 --testFile=/d/f",
+        &["taskPerNodeOffset", "numTasksOnNode0"],
+    ),
+    ("--ranks 4 --deadlineForStonewalling=5 --testFile=/d/f", &["stoneWallingWearOut"]),
+    (
+        "--ranks 4 --deadlineForStonewalling=5 --stoneWallingWearOut=1 --keepFile=1 --testFile=/d/f",
+        &["stoneWallingStatusFile"],
+    ),
+    (
+        "--ranks 4 --writeFile=1 --checkRead=1 --testFile=/d/f",
+        &["keepFileWithError", "quitOnError"],
+    ),
+];
+
+fn outcome(words: &[String]) -> Result<Outcome, String> {
+    let line = words.join(" ");
+    let reading = reading_in(&line, &[("script", "IOR START\nRUN\nRUN\nIOR STOP\n")]);
+    if reading.errors.is_empty()
+        && let Some(instead) = reading.instead
+    {
+        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+    }
+    let files = [("script", "IOR START\nRUN\nRUN\nIOR STOP\n"), ("status", "5\n")];
+    let mut lowered = lowered_in(&line, &files).map_err(|errors| errors.join("\n"))?;
+    lowered.setup.command.clear();
+    Ok(Outcome {
+        effects: String::new(),
+        notes: lowered.notes,
+        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
+    })
+}
+
+/// Sources that run a plan, and those that act on other options or print.
+const READERS: &[&str] = &[
+    "blocks/src",
+    "candor/src/commands/ior.rs",
+    "candor/src/commands/ior",
+    "candor/src/commands/foreign",
+    "dialects/src/ior/output",
+    "dialects/src/ior/output.rs",
+    "engine/src",
+    "entries/src",
+    "plan/src/entries.rs",
+    "plan/src/rank.rs",
+    "plan/src/tree.rs",
+    "memory/src",
+    "run/src",
+];
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
+    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
+        "" => BOTH,
+        words => words,
+    };
+    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    assert!(broken.is_empty(), "{broken:#?}");
+}

@@ -1,0 +1,69 @@
+//! Each row of the table does what its support says.
+
+use super::*;
+use crate::kit::evidence::{self, Outcome, Partners, Sources};
+use crate::mdtest::options::TABLE;
+
+const USUAL: &str = "--ranks 2 -n=10 -w=100 -e=100 -d=/a";
+
+/// Words that examples need beside them, other than the usual ones.
+const PARTNERS: &Partners = &[
+    ("--ranks 2 -z=2 -b=2 -n=28 -d=/a", &["L", "u"]),
+    ("--ranks 2 -z=1 -b=2 -d=/a", &["I"]),
+    ("--ranks 2 -n=10 -u=1 -d=/a", &["d"]),
+    ("--ranks 4 -n=10 -f=1 -d=/a", &["l"]),
+    ("--ranks 4 -n=10 -l=4 -d=/a", &["f"]),
+    ("--ranks 4 -n=10 -f=1 -l=4 -d=/a", &["s"]),
+    ("--ranks 2 -n=10 -R=1 -d=/a", &["random-seed"]),
+    ("--ranks 2 -n=10 -W=5 -d=/a", &["x"]),
+    ("--ranks 2 -n=10 -F=1 -w=100 -d=/a", &["S", "y", "verify-write"]),
+    ("--ranks 2 -n=10 -F=1 -d=/a", &["k", "w"]),
+    ("--ranks 2 -n=10 -F=1 -w=4096 -d=/a", &["e", "posix.odirect"]),
+    ("--ranks 2 -n=10 -F=1 -w=100 -e=100 -d=/a", &["verify-read"]),
+    ("--ranks 2 -n=10 -D=1 -d=/a", &["U"]),
+];
+
+fn outcome(words: &[String]) -> Result<Outcome, String> {
+    let argv = ["mdtest".to_owned()].into_iter().chain(words.iter().cloned());
+    let argv: Vec<OsString> = argv.map(OsString::from).collect();
+    let reading = read(&argv, &mut Nothing);
+    if reading.errors.is_empty()
+        && let Some(instead) = reading.instead
+    {
+        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+    }
+    let mut lowered = lowered(&words.join(" ")).map_err(|errors| errors.join("\n"))?;
+    lowered.setup.asked.command.clear();
+    Ok(Outcome {
+        effects: String::new(),
+        notes: lowered.notes,
+        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
+    })
+}
+
+/// Sources that run a plan, and those that act on other options or print.
+const READERS: &[&str] = &[
+    "candor/src/commands/mdtest.rs",
+    "candor/src/commands/mdtest",
+    "candor/src/commands/foreign",
+    "dialects/src/mdtest/output",
+    "dialects/src/mdtest/output.rs",
+    "dialects/src/ior_family",
+    "engine/src",
+    "entries/src",
+    "plan/src/entries.rs",
+    "plan/src/rank.rs",
+    "plan/src/tree.rs",
+    "run/src",
+];
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
+    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
+        "" => USUAL,
+        words => words,
+    };
+    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    assert!(broken.is_empty(), "{broken:#?}");
+}
