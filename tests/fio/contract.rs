@@ -108,8 +108,8 @@ fn what_keeps_jobs_from_starting_ends_with_1() {
         (&["--section=b", "job.fio"], "No job(s) defined"),
         (&["none.fio"], "command line:1:5: `none.fio` cannot be read"),
         (&["--readonly", "job.fio"], "job.fio:1:2: job <a> writes or trims"),
-        (&["--max-jobs=1", "--name=a", "--numjobs=2", "--size=4k"], "these are 2 jobs"),
-        (&["--name=a", "--ioengine=rbd", "--size=4k"], "ioengine=rbd is not done"),
+        (&["--name=a", "--ioengine=rbd", "--size=4k"], "engine rbd not loadable"),
+        (&["--name=a", "--ioengine=noengine", "--size=4k"], "engine noengine not loadable"),
         (&["--name=a", "--ioengine=libaoi", "--size=4k"], "libaio"),
         (&["--warnings-fatal", "--name=a", "--bs=4KiB", "--parse-only"], "4000 bytes"),
         (&["--remote-config=other", "job.fio"], "--remote-config cannot be done"),
@@ -120,6 +120,23 @@ fn what_keeps_jobs_from_starting_ends_with_1() {
         assert!(ran.err.starts_with("fio: ") && ran.err.contains(told), "{words:?}\n{}", ran.err);
     }
     assert_eq!(scratch.entries(), ["job.fio"]);
+}
+
+/// What fio 3.42 runs, though it reads as if it would not.
+#[test]
+fn words_that_fio_drops_keep_no_job_from_running() {
+    let scratch = Scratch::new();
+    let split = "--bssplit=512/10,1536/10,2560/10,3584/10";
+    for (words, shown) in [
+        (&["--max-jobs=1", "--numjobs=2"][..], "Starting 2 processes"),
+        (&["--rw=randrw", split], "bs=(R) 512B-512B, (W) 1536B-1536B, (T) 2560B-2560B"),
+        (&["--rw=write", "--num_range=2"], "rw=write"),
+    ] {
+        let job = ["--name=a", "--ioengine=null", "--filename=v", "--size=1m"];
+        let ran = fio(&scratch, &[&job, words].concat());
+        assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{words:?}");
+        assert!(ran.out.contains(shown), "{words:?}\n{}", ran.out);
+    }
 }
 
 #[test]

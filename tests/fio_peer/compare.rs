@@ -64,6 +64,9 @@ fn files(fio: &Outcome, candor: &Outcome) -> Vec<String> {
 const MORE: &[&str] = &[
     ".candor",
     ".jobs[].job_start",
+    ".jobs[].latency_target_ns",
+    ".jobs[].latency_window_us",
+    ".jobs[].zone_resets",
     ".disk_util[].read_sectors",
     ".disk_util[].write_sectors",
     ".disk_util[].aggr_read_sectors",
@@ -71,11 +74,29 @@ const MORE: &[&str] = &[
 ];
 
 fn keys(fio: &Value, candor: &Value) -> Vec<String> {
-    let (left, right) = (tree::tree(fio), tree::tree(candor));
-    let own = |path: &&String| !MORE.iter().any(|more| path.starts_with(more));
+    let (left, right) = (tree::tree(fio), tree::tree(&without_bare_options(candor)));
+    let own = |path: &&String| {
+        !MORE.iter().any(|more| path.starts_with(more)) && !path.ends_with(".priohint number")
+    };
     let missing = left.difference(&right).map(|path| format!("key {path} is missing"));
     let more = right.difference(&left).filter(own).map(|path| format!("key {path} is more"));
     missing.chain(more).collect()
+}
+
+/// The document without options that have no value: fio left them out before 3.42.
+fn without_bare_options(document: &Value) -> Value {
+    let mut document = document.clone();
+    let clear = |options: &mut Value| {
+        if let Some(options) = options.as_object_mut() {
+            options.retain(|_, value| value != "");
+        }
+    };
+    let jobs = document["jobs"].as_array_mut().into_iter().flatten();
+    jobs.filter_map(|job| job.get_mut("job options")).for_each(clear);
+    if let Some(options) = document.get_mut("global options") {
+        clear(options);
+    }
+    document
 }
 
 fn jobs(document: &Value) -> &[Value] {
@@ -103,8 +124,8 @@ fn batches(fio: &Value, candor: &Value) -> Vec<String> {
 }
 
 fn syncs(fio: &Value, candor: &Value) -> Vec<String> {
-    let count =
-        |job: &Value| (job["sync"]["total_ios"].clone(), job["sync"]["lat_ns"]["N"].clone());
+    // Before 3.42, `total_ios` counted calls of fsync only.
+    let count = |job: &Value| job["sync"]["lat_ns"]["N"].clone();
     let pairs = jobs(fio).iter().map(count).zip(jobs(candor).iter().map(count));
     let apart = pairs.filter(|(a, b)| a != b);
     apart.map(|(a, b)| format!("syncs {b:?}, not {a:?}")).collect()

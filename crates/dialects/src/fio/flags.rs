@@ -21,8 +21,6 @@ pub struct Flags {
     pub instead: Option<Instead>,
     /// Jobs that write are refused.
     pub readonly: bool,
-    /// More jobs than this are refused.
-    pub jobs_max: Option<u64>,
     /// Remarks and notes are refused.
     pub warnings_fatal: bool,
     /// When progress is shown.
@@ -273,11 +271,10 @@ mod tests {
 
     #[test]
     fn times_and_numbers() {
-        let (flags, diagnostics) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=8"]);
+        let (flags, diagnostics) = given(&["eta-interval=5", "eta-newline=500ms", "max-jobs=x"]);
         assert_eq!(diagnostics, Vec::<String>::new());
         assert_eq!(flags.eta_interval, Some(Nanos(5_000_000_000)));
         assert_eq!(flags.eta_newline, Some(Nanos(500_000_000)));
-        assert_eq!(flags.jobs_max, Some(8));
     }
 
     #[test]
@@ -312,7 +309,6 @@ mod tests {
             ("status-interval=1ms", "`1ms` is too short; give at least 2 ms"),
             ("trigger-timeout=soon", "`soon` is not"),
             ("eta-interval=100ms", "`100ms` is too short; give at least 250 ms"),
-            ("max-jobs=x", "`x` is not a number"),
             ("debug=foo", "`foo` is none of process, file"),
             ("server=sock:/x", "`sock:/x` is a socket of the filesystem; servers of candor"),
             ("alloc-size=many", "`many` is not a number"),

@@ -25,7 +25,7 @@ pub struct FioJob {
     /// The job's figures are shown with those of its group.
     pub group_reporting: bool,
     /// Options of the section as written, in order, without those of `[global]`; absent where
-    /// there are none. Bare ones of a job file count and are not among them.
+    /// there are none.
     pub options: Option<Vec<(String, String)>>,
     /// The number within its section, from 0: clones that `numjobs` makes count on.
     pub clone: u32,
@@ -40,6 +40,8 @@ pub struct FioJob {
     /// Blocks that are not what was written are such errors: the job ends with them, but does not
     /// fail.
     pub counts_mismatches: bool,
+    /// `zonemode=zbd` of a job that writes or trims: resets of zones are shown.
+    pub counts_zone_resets: bool,
     /// `verify_only`: what was checked counts as written, too.
     pub verify_only: bool,
     /// Blocks are checked while more are written (`verify_backlog`).
@@ -129,6 +131,8 @@ pub struct Shape {
     pub instead: Option<String>,
     /// Lines of fio's about the section, which stand before its own.
     pub remarks: String,
+    /// `io_submit_mode=offload`: each thread of the job has one operation, which is fio's depth.
+    pub offloads: bool,
     /// The engine does one operation at a time, and `iodepth` asks for more.
     pub depth_capped: bool,
     /// Files that are missing or too short are laid out before the run, by fio's account: also

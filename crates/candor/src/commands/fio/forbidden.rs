@@ -12,17 +12,16 @@ use candor_record::Note;
 /// Errors in the options of all sections, and what flags forbid of them. A file that names an
 /// engine which this build lacks is well written all the same.
 pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
-    let checked = flags.readonly || flags.warnings_fatal || flags.jobs_max.is_some();
+    let checked = flags.readonly || flags.warnings_fatal;
     // Whoever runs the jobs reads them once more, and tells the same diagnostics.
     if !checked && flags.instead != Some(Instead::ParseOnly) {
         return Vec::new();
     }
     // Clones share what their section and its defaults got wrong.
-    let (mut diagnostics, mut jobs) = (Diagnostics::default(), 0);
+    let mut diagnostics = Diagnostics::default();
     for section in &ast.sections {
         let reading = options::read(ast, section);
         reading.errors.into_iter().for_each(|error| diagnostics.push(error));
-        jobs += reading.options.runtime.clones;
         let direction = reading.options.rw.direction;
         if flags.readonly && (direction.writes() || direction.trims()) {
             let (at, name) = (section.name.at, &section.name.text);
@@ -34,10 +33,6 @@ pub fn by_flags(ast: &Ast, flags: &Flags) -> Vec<Diagnostic> {
             let severity = Severity::Error;
             diagnostics.push(Diagnostic { severity, ..remark }.remedy(FATAL));
         }
-    }
-    if let Some(max) = flags.jobs_max.filter(|max| jobs > *max) {
-        let message = format!("these are {jobs} jobs, and --max-jobs={max}");
-        diagnostics.push(Diagnostic::nowhere("max-jobs", message));
     }
     diagnostics.errors
 }

@@ -61,9 +61,8 @@ const ROWS: &[Row<Flag>] = &[
         "run only the section of that name; may be repeated"),
     flag("readonly", 'r', Flag::SWITCH, |f, _| store(&mut f.readonly, true),
         "refuse jobs that write or trim"),
-    flag("max-jobs", 'j', Flag::value("N"),
-        |f, t| number(t).map(|number| f.jobs_max = Some(number)),
-        "refuse more than N jobs, clones counted"),
+    flag("max-jobs", 'j', Flag::value("N"), |_, _| Ok(()), "limit the number of jobs to N")
+        .idle("4", "fio 3.42 ignores it, and limits the jobs of a run to 4096"),
     flag("warnings-fatal", 'w', Flag::SWITCH, |f, _| store(&mut f.warnings_fatal, true),
         "refuse what would otherwise be remarked upon"),
     flag("eta", 'e', Flag::value("WHEN"), |f, t| choice(t, t, "eta", &ETA).map(|eta| f.eta = eta),
@@ -242,6 +241,7 @@ fn time(text: &str, min: Nanos) -> Result<Nanos, Refused> {
 mod tests {
     use super::*;
     use crate::kit::Support;
+    use crate::kit::evidence::{self, Claim, Outcome, Sources};
 
     #[test]
     fn names_and_letters_are_unique() {
@@ -254,24 +254,52 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_flag_is_stored_refused_or_read_with_the_jobs() {
-        for flag in TABLE.rows() {
-            let value = match flag.name {
-                "output-format" => "json",
-                "terse-version" | "max-jobs" | "alloc-size" => "4",
-                "eta" => "never",
-                "debug" => "io",
-                "idle-prof" => "percpu",
-                name if name.ends_with("timeout") || name.starts_with("eta-") => "9",
-                "status-interval" => "9",
-                _ => "x",
-            };
-            let (before, mut flags) = (Flags::default(), Flags::default());
-            flag.apply(&mut flags, Some(value)).unwrap_or_else(|refused| panic!("{refused:?}"));
-            let with_jobs = ["section", "aux-path", "client"].contains(&flag.name);
-            let refused = matches!(flag.support, Support::Refused(_));
-            assert_eq!(flags == before, with_jobs || refused, "{}", flag.name);
+    /// A value other than the default.
+    fn example(name: &str) -> &'static str {
+        match name {
+            "output-format" => "json",
+            "terse-version" | "alloc-size" | "max-jobs" => "4",
+            "eta" => "never",
+            "debug" => "io",
+            "idle-prof" => "percpu",
+            "status-interval" => "9",
+            name if name.ends_with("timeout") || name.starts_with("eta-") => "9",
+            _ => "x",
         }
+    }
+
+    /// Flags that are read together with the jobs: which of them run, where files of their states
+    /// are, and on which host. Tests of the reader have them.
+    const WITH_JOBS: [&str; 3] = ["section", "aux-path", "client"];
+
+    #[test]
+    fn every_flag_does_what_its_row_states() {
+        let readers = [
+            "candor/src/commands/fio.rs",
+            "candor/src/commands/fio",
+            "dialects/src/fio/output.rs",
+            "dialects/src/fio/output",
+        ];
+        let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), &readers);
+        let rows = TABLE.rows().filter(|flag| !WITH_JOBS.contains(&flag.name));
+        let claims = rows.map(|flag| Claim { name: flag.name, support: flag.support });
+        let broken = evidence::broken_promises(claims, &sources, |claim, with| {
+            let flag = TABLE.find(claim.name).expect("a flag");
+            let mut flags = Flags::default();
+            if let Support::Refused(why) = flag.support
+                && with
+            {
+                return Err(format!("{}: {why}", flag.name));
+            }
+            if with {
+                flag.apply(&mut flags, Some(example(flag.name))).map_err(|no| no.message)?;
+            }
+            Ok(Outcome {
+                effects: format!("{:?}", flags.instead.take()),
+                settings: format!("{flags:#?}"),
+                ..Outcome::default()
+            })
+        });
+        assert!(broken.is_empty(), "{broken:#?}");
     }
 }

@@ -590,7 +590,10 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     if options.rw.direction.reads() || making.overwrite {
         return Layout::Needed;
     }
+    // Bytes beyond the length of a file cannot be mapped.
+    let maps = blocks.engine.is_kind_of(Engine::MMAP);
     match making.fallocate {
+        Fallocate::None | Fallocate::Keep if maps => Layout::Needed,
         Fallocate::Native | Fallocate::Posix => Layout::Allocate,
         Fallocate::Keep => Layout::Reserve,
         Fallocate::Truncate => Layout::Sparse,

@@ -50,6 +50,8 @@ pub(super) fn of(
             options.errors.continue_on,
             ContinueOn::Verify | ContinueOn::All
         ),
+        counts_zone_resets: blocks.zones.is_some()
+            && (options.rw.direction.writes() || options.rw.direction.trims()),
         checks_beside: options.verify.backlog.is_some_and(|writes| writes > 0),
         per_name: super::engines::per_name(from, blocks),
         verify_only: options.verify.only && options.verify.method != Method::None,
@@ -101,6 +103,7 @@ fn shape(from: &Instance<'_>, blocks: &Blocks, instead: Option<&Work>) -> Shape 
         thread: options.process.thread,
         instead: instead.and_then(|work| other_work(from, work)),
         remarks: remarks::remarks(from),
+        offloads: options.issue.submit == SubmitMode::Offload,
         depth_capped: options.issue.depth > 1
             && ONE_AT_A_TIME.contains(&engine)
             && options.issue.submit != SubmitMode::Offload,
@@ -255,8 +258,8 @@ pub(super) fn global_options(ast: &Ast) -> Option<Vec<(String, String)>> {
 }
 
 /// Options by their first names with their values, each once with the last value, as fio shows
-/// them: of a command line with the name that opens the section, and without the bare ones. None
-/// where nothing is written.
+/// them: of a command line with the name that opens the section. A bare option has an empty value.
+/// None where nothing is written.
 fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     let on_line = block.origin == Origin::CommandLine;
     let mut options: Vec<(String, String)> = Vec::new();
@@ -266,16 +269,13 @@ fn as_written(block: &Block, section: &str) -> Option<Vec<(String, String)>> {
     for assignment in &block.assignments {
         let name = &assignment.name.text;
         let name = options::TABLE.find(name).map_or(name.as_str(), |row| row.name);
-        let value = match &assignment.value {
-            Some(value) => value.text.clone(),
-            None => continue,
-        };
+        let value = assignment.text().unwrap_or_default().to_owned();
         match options.iter_mut().find(|(known, _)| known == name) {
             Some((_, known)) => *known = value,
             None => options.push((name.to_owned(), value)),
         }
     }
-    (!options.is_empty() || !block.assignments.is_empty()).then_some(options)
+    (!options.is_empty()).then_some(options)
 }
 
 fn reporting(given: &Statistics) -> Reporting {

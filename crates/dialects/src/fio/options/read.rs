@@ -124,14 +124,16 @@ pub fn notes(options: &JobOptions, texts: &Texts) -> Vec<Note> {
 fn engine_refusal(options: &JobOptions) -> Option<Diagnostic> {
     let name = options.issue.engine.trim();
     let at = options.given.at("ioengine")?;
+    // Probes look for these words of fio's to tell whether an engine is there.
+    let not_loadable = format!("engine {name} not loadable");
     let Some(engine) = engine(name) else {
         let names = ENGINES.iter().map(|engine| engine.name);
-        let message = format!("there is no ioengine `{name}`");
+        let message = format!("{not_loadable}: there is no ioengine `{name}`");
         return Some(
             Diagnostic::new(at, "engine", name, message).nearest(names).remedy("see --enghelp"),
         );
     };
-    let message = format!("ioengine={name} is not done: {}", engine.refused);
+    let message = format!("{not_loadable}: {}", engine.refused);
     let diagnostic = Diagnostic::new(at, "unsupported", name, message);
     (!engine.refused.is_empty()).then(|| diagnostic.remedy("use psync, libaio or io_uring"))
 }

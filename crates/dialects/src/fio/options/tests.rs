@@ -4,11 +4,14 @@ mod surroundings;
 
 use std::collections::BTreeSet;
 
+use candor_plan::blocks::Access;
 use proptest::prelude::*;
 
 use super::{Kind, Row, TABLE, defaults};
+use crate::fio::job::FioJob;
 use crate::fio::lower::tests::{Nowhere, lowered_on};
 use crate::kit::Support;
+use crate::kit::evidence::{self, Claim, Outcome, Sources};
 
 #[test]
 fn names_are_unique_and_lead_to_their_rows() {
@@ -87,67 +90,56 @@ fn host() -> Nowhere {
         .with("/dev/zoned", Found::Device(Some(1 << 30)))
 }
 
-/// Lowers a row's example: whether the plan differs, and whether a note stands for it.
-fn outcome(row: &Row) -> Result<(bool, bool), Vec<String>> {
-    let without = lowered_on(&job(row, false), &host());
-    let with = lowered_on(&job(row, true), &host())?;
-    let noted = with.notes.iter().any(|note| note.asked.starts_with(row.name));
-    let without = match without {
-        Ok(without) => without,
-        Err(diagnostics) => panic!("{}: without it {diagnostics:#?}", row.name),
-    };
-    let differs = without.plan != with.plan
-        || without.mounted_write != with.mounted_write
-        || bare(&without.jobs) != bare(&with.jobs);
-    Ok((differs, noted))
+/// The example of a row, lowered with or without the option.
+fn outcome(row: &'static Row, with: bool) -> Result<Outcome, String> {
+    let engine = surroundings::of(row.name).contains("ioengine=") && !row.engines.is_empty();
+    let lowered = lowered_on(&job(row, with), &host()).map_err(|diagnostics| {
+        // Options of an engine are refused with it.
+        let own = if engine { row.name } else { "" };
+        format!("{own} {}", diagnostics.join("\n"))
+    })?;
+    // Words as written are shown whatever they do.
+    let jobs = lowered.jobs.iter().map(|job| FioJob { options: None, ..job.clone() });
+    let (plan, jobs): (_, Vec<_>) = (&lowered.plan, jobs.collect());
+    let blocks = plan.phases.iter().flat_map(|phase| &phase.jobs).filter_map(|job| job.blocks());
+    let steps = blocks.map(|blocks| match &blocks.access {
+        Access::Trace(file) => file.trace.as_ref().map(|trace| trace.steps().to_vec()),
+        _ => None,
+    });
+    let steps: Vec<_> = steps.collect();
+    Ok(Outcome {
+        effects: format!("{:?} {:?} {steps:?}", lowered.mounted_write, lowered.merged),
+        notes: lowered.notes.clone(),
+        settings: format!("{:#?}", (plan, jobs)),
+    })
 }
 
-/// Jobs without the words that they were written in.
-fn bare(jobs: &[crate::fio::job::FioJob]) -> Vec<crate::fio::job::FioJob> {
-    let bare =
-        |job: &crate::fio::job::FioJob| crate::fio::job::FioJob { options: None, ..job.clone() };
-    jobs.iter().map(bare).collect()
-}
+/// Sources that run a plan, and those that write fio's output.
+const READERS: &[&str] = &[
+    "blocks/src",
+    "candor/src/commands/fio.rs",
+    "candor/src/commands/fio",
+    "compute/src",
+    "dialects/src/fio/output.rs",
+    "dialects/src/fio/output",
+    "engine/src",
+    "entries/src",
+    "memory/src",
+    "plan/src/blocks.rs",
+    "plan/src/verify.rs",
+    "run/src",
+];
 
 #[test]
 fn every_option_does_what_its_row_states() {
-    let mut wrong = Vec::new();
-    for row in TABLE.rows() {
-        assert!(!row.example.is_empty(), "{}: no example", row.name);
-        let name = row.name;
-        match (row.support, std::panic::catch_unwind(|| outcome(row))) {
-            (_, Err(_)) => wrong.push(format!("{name}: its surroundings are refused")),
-            (Support::Refused(_), Ok(Err(diagnostics))) => {
-                let engine =
-                    surroundings::of(row.name).contains("ioengine=") && !row.engines.is_empty();
-                let whole = |diagnostic: &String| engine && diagnostic.contains("ioengine=");
-                if !diagnostics
-                    .iter()
-                    .any(|diagnostic| diagnostic.contains(name) || whole(diagnostic))
-                {
-                    wrong.push(format!("{name}: refused for something else: {diagnostics:?}"));
-                }
-            }
-            (Support::Refused(_), Ok(Ok(_))) => wrong.push(format!("{name}: is not refused")),
-            (_, Ok(Err(diagnostics))) => wrong.push(format!("{name}: {diagnostics:?}")),
-            (Support::Exact, Ok(Ok((differs, noted)))) => {
-                if !differs || noted {
-                    wrong.push(format!("{name}: exact, differs {differs}, noted {noted}"));
-                }
-            }
-            (Support::Approximate(_), Ok(Ok((_, noted)))) => {
-                if !noted {
-                    wrong.push(format!("{name}: approximate, but no note"));
-                }
-            }
-            (Support::Idle(_), Ok(Ok((_, noted)))) => {
-                if noted {
-                    wrong.push(format!("{name}: without effect, but noted"));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    let examples = TABLE.rows().filter(|row| row.example.is_empty());
+    assert_eq!(examples.map(|row| row.name).collect::<Vec<_>>(), [""; 0], "without an example");
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
+    let claims = TABLE.rows().map(|row| Claim { name: row.name, support: row.support });
+    let broken = evidence::broken_promises(claims, &sources, |claim, with| {
+        outcome(TABLE.find(claim.name).expect("a row"), with)
+    });
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]

@@ -254,6 +254,11 @@ impl Figures {
         mixed
     }
 
+    /// Resets of zones, whatever needed them.
+    pub fn zone_resets(&self) -> u64 {
+        self.ops.write.zone_resets
+    }
+
     /// Operations of all directions.
     pub fn ops_done(&self) -> u64 {
         self.ops.iter().map(|(_, direction)| direction.ops).sum()
@@ -285,8 +290,11 @@ impl Figures {
 }
 
 /// Depths as fio counts them: what ends in the null engine's queue was neither handed over nor
-/// taken back.
+/// taken back, and each thread that operations are handed to has one.
 fn batches(depths: Depths, job: &FioJob) -> Depths {
+    if job.shape.offloads {
+        return Depths::one_at_a_time(depths.in_flight.iter().sum());
+    }
     match job.shape.engine == "null" && job.shape.depth <= 1 {
         true => Depths { in_flight: depths.in_flight, ..Depths::default() },
         false => depths,

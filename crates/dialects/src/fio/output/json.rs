@@ -10,6 +10,7 @@ use super::idleness;
 use super::moment::Moment;
 use super::tree;
 use crate::fio::job::{Output, Reporting, VerdictPlace};
+use crate::fio::output::figures::by_priority::Priority;
 use crate::fio::output::figures::direction::{DirectionFigures, whole_ms};
 use crate::fio::output::figures::disks::{Disk, disks};
 use crate::fio::output::figures::spread::{STEPS, Spread};
@@ -55,12 +56,15 @@ pub(super) fn head(now: &Moment) -> Object {
         .with("time", now.text.as_str())
 }
 
+/// Engines for whose files fio looks up no device.
+const WITHOUT_DEVICES: [&str; 4] = ["filecreate", "dircreate", "dirstat", "dirdelete"];
+
 /// The disks, unless every job turned them off or failed before it began.
 pub(super) fn disks_shown(report: &Report, entries: &[Entry]) -> Vec<Disk> {
     let uses = |entry: &Entry| {
         let failed = entry.figures.trouble.is_some() && !entry.figures.began();
-        // fio looks for the devices of files before they are made.
-        let made = entry.job.shape.engine == "filecreate";
+        // fio looks for the devices of files before they are made, and for none of directories.
+        let made = WITHOUT_DEVICES.contains(&entry.job.shape.engine.as_str());
         entry.job.reporting.disk_util && !failed && !made
     };
     match entries.iter().any(uses) {
@@ -160,9 +164,12 @@ fn put_ends(object: &mut Object, entry: &Entry) {
     // Of a job that did not get as far as its first operation, fio leaves these out.
     if figures.began() {
         object.put("latency_depth", figures.depth_reached.unwrap_or(last.shape.depth));
-        object.put("latency_target", last.latency_goal.target_ns);
-        object.put("latency_percentile", last.latency_goal.percentile);
-        object.put("latency_window", last.latency_goal.window_ns / 1000);
+        let goal = &last.latency_goal;
+        object.put("latency_target", goal.target_ns);
+        object.put("latency_target_ns", goal.target_ns);
+        object.put("latency_percentile", goal.percentile);
+        object.put("latency_window", goal.window_ns / 1000);
+        object.put("latency_window_us", goal.window_ns / 1000);
     }
     if let Some(description) = &job.description {
         object.put("desc", description.as_str());
@@ -172,13 +179,13 @@ fn put_ends(object: &mut Object, entry: &Entry) {
         let list = |values: &[f64]| values.iter().map(|v| *v as u64).collect::<Vec<_>>();
         let mut data = Object::default()
             .with("bw_mean", mean(&steady.bytes_per_s) as u64)
-            .with("iops_mean", mean(&steady.ops_per_s) as u64)
-            .with("iops", list(&steady.ops_per_s))
-            .with("bw", list(&steady.bytes_per_s));
+            .with("iops_mean", mean(&steady.ops_per_s) as u64);
         if !steady.latency_ns.is_empty() {
             data.put("lat_mean", mean(&steady.latency_ns) as u64);
-            data.put("lat", list(&steady.latency_ns));
+            data.put("lat_ns", list(&steady.latency_ns));
         }
+        data.put("iops", list(&steady.ops_per_s));
+        data.put("bw", list(&steady.bytes_per_s));
         let percent = if goal.percent { "%" } else { "" };
         let object_of_steady = Object::default()
             .with("ss", steady::words(goal))
@@ -189,6 +196,9 @@ fn put_ends(object: &mut Object, entry: &Entry) {
             .with("slope", steady.slope)
             .with("data", data);
         object.put("steadystate", object_of_steady);
+    }
+    if last.counts_zone_resets {
+        object.put("zone_resets", figures.zone_resets());
     }
 }
 
@@ -221,10 +231,13 @@ fn direction(
         .with("clat_ns", latency(&direction.clat, reporting.clat_percentiles))
         .with("lat_ns", latency(&direction.lat, reporting.lat_percentiles));
     let percentiles = reporting.clat_percentiles || reporting.lat_percentiles;
-    let of_priority = |(class, level, spread): (u32, u32, &Spread)| {
+    let of_priority = |(priority, spread): (Priority, &Spread)| {
         let name = if direction.by_priority.total { "lat_ns" } else { "clat_ns" };
-        let object = Object::default().with("prioclass", class).with("prio", level);
-        object.with(name, latency(spread, percentiles))
+        Object::default()
+            .with("prioclass", priority.class)
+            .with("prio", priority.level)
+            .with("priohint", priority.hint)
+            .with(name, latency(spread, percentiles))
     };
     let priorities: Vec<_> = direction.by_priority.shown().map(of_priority).collect();
     if !priorities.is_empty() {

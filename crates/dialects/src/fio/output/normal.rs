@@ -12,6 +12,7 @@ use super::json::{BATCHES, DEPTHS, disks_shown, group_rate};
 use super::moment::Moment;
 use super::number::Units;
 use crate::fio::job::Reporting;
+use crate::fio::output::figures::by_priority::Priority;
 use crate::fio::output::figures::direction::DirectionFigures;
 use crate::fio::output::figures::steady::{self, Steadiness};
 
@@ -57,12 +58,12 @@ fn job(entry: &Entry, all: &[Entry], now: &Moment, text: &mut String) {
             [(Direction::Read, "read"), (Direction::Write, "write"), (Direction::Trim, "trim")]
         {
             let share = group_rate(all, job.group_id, |e| e.figures.ops.of(op).bytes_per_s());
-            direction(name, figures.ops.of(op), &entry.reporting, share, text);
+            direction((name, figures.ops.of(op)), entry, share, text);
         }
     }
     if entry.reporting.unified_rw != 0 {
         let share = group_rate(all, job.group_id, |e| e.figures.mixed().bytes_per_s());
-        direction("mixed", &figures.mixed(), &entry.reporting, share, text);
+        direction(("mixed", &figures.mixed()), entry, share, text);
     }
     latency::table(&figures.table(), text);
     if !figures.sync.is_empty() {
@@ -106,8 +107,8 @@ fn process(entry: &Entry, text: &mut String) {
     let goal = &job.latency_goal;
     *text += &format!(
         "     latency   : target={}, window={}, percentile={:.2}%, depth={}\n",
-        goal.target_ns,
-        goal.window_ns / 1000,
+        scaled(goal.target_ns),
+        scaled(goal.window_ns),
         goal.percentile,
         figures.depth_reached.unwrap_or(job.shape.depth)
     );
@@ -133,13 +134,23 @@ fn steadiness(entry: &Entry, goal: &crate::fio::job::SteadyGoal, text: &mut Stri
     );
 }
 
+/// A time with the largest unit that leaves at least 2.
+fn scaled(ns: u64) -> String {
+    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+    let unit = UNITS.into_iter().find(|(unit_ns, _)| ns >= 2 * unit_ns);
+    let (unit_ns, name) = unit.unwrap_or((1, "ns"));
+    format!("{:.2}{name}", ns as f64 / unit_ns as f64)
+}
+
 fn direction(
-    name: &str,
-    direction: &DirectionFigures,
-    reporting: &Reporting,
+    (name, direction): (&str, &DirectionFigures),
+    entry: &Entry,
     group_rate: f64,
     text: &mut String,
 ) {
+    let reporting = &entry.reporting;
+    let counts_resets = entry.last.counts_zone_resets;
+    let zone_resets = counts_resets.then(|| entry.figures.zone_resets());
     if direction.ops == 0 || direction.runtime_ns == 0 {
         return;
     }
@@ -151,11 +162,7 @@ fn direction(
         units.other_rate(bytes_per_s),
         units.size(direction.bytes),
         direction.runtime_ms(),
-        // The words are part of the line, whatever is written to.
-        match name {
-            "write" => format!("; {} zone resets", direction.zone_resets),
-            _ => String::new(),
-        },
+        zone_resets.map_or_else(String::new, |resets| format!("; {resets} zone resets")),
     );
     let kinds = [
         ("slat", &direction.slat, reporting.slat_percentiles),
@@ -164,20 +171,21 @@ fn direction(
     ];
     kinds.iter().for_each(|(name, spread, _)| latency::line(name, spread, text));
     let by_priority = &direction.by_priority;
-    let name = |class, level| {
-        format!("{} prio {class}/{level}", if by_priority.total { "lat" } else { "clat" })
+    let name = |of: Priority| {
+        let kind = if by_priority.total { "lat" } else { "clat" };
+        format!("{kind} prio {}/{}", of.class, of.level)
     };
-    for (class, level, spread) in by_priority.shown() {
-        latency::line(&name(class, level), spread, text);
+    for (of, spread) in by_priority.shown() {
+        latency::line(&name(of), spread, text);
     }
     for (name, spread, _) in kinds.iter().filter(|(_, _, wanted)| *wanted) {
         latency::percentiles(name, spread, reporting, text);
     }
     if reporting.clat_percentiles || reporting.lat_percentiles {
         let all = if by_priority.total { &direction.lat } else { &direction.clat }.count();
-        for (class, level, spread) in by_priority.shown() {
+        for (of, spread) in by_priority.shown() {
             let share = spread.count() as f64 * 100.0 / all.max(1) as f64;
-            let name = format!("{} ({share:.2}% of IOs)", name(class, level));
+            let name = format!("{} ({share:.2}% of IOs)", name(of));
             latency::percentiles(&name, spread, reporting, text);
         }
     }

@@ -43,8 +43,19 @@ pub fn split(text: &str, units: Units) -> Value<Vec<Share>> {
 }
 
 /// Splits for reads, writes and trims, separated by commas; `None` leaves a direction as it is.
+/// fio drops what follows a third comma.
 pub fn splits_by_direction(text: &str, units: Units) -> Value<[Option<Vec<Share>>; 3]> {
-    list::by_direction(text, &[','], |part| split(part, units))
+    let fourth = text.match_indices(',').nth(2).map_or(text.len(), |(at, _)| at);
+    let (three, dropped) = text.split_at(fourth);
+    let mut read = list::by_direction(three, &[','], |part| split(part, units))?;
+    if !dropped.is_empty() && read.remark.is_none() {
+        let remark = format!(
+            "`{text}` is read as `{three}`: splits for reads, writes and trims; sizes of one \
+             direction have colons between"
+        );
+        read.remark = Some(remark);
+    }
+    Ok(read)
 }
 
 fn percent(text: &str) -> Result<u32, Refused> {

@@ -284,6 +284,15 @@ fn a_value_that_no_comma_follows_covers_the_rest() {
 }
 
 #[test]
+fn splits_behind_a_third_comma_are_dropped_with_a_remark() {
+    let read = splits_by_direction("512/10,1536/10,2560/10,3584/10", BINARY).expect("a split");
+    let sizes: Vec<_> = read.value.iter().flatten().map(|list| list[0].value).collect();
+    assert_eq!(sizes, [512, 1536, 2560]);
+    assert!(read.remark.expect("a remark").contains("is read as `512/10,1536/10,2560/10`"));
+    assert_eq!(splits_by_direction("4k/50,8k/50,", BINARY).expect("a split").remark, None);
+}
+
+#[test]
 fn splits_share_what_is_left() {
     let of = |text| split(text, BINARY).map(|read| read.value).ok();
     let share = |value, percent| Share { value, percent };

@@ -42,6 +42,10 @@ fn trim_ranges(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnosti
         return;
     }
     let rw = from.options.rw.direction;
+    if !rw.trims() {
+        let why = format!("rw={} has no trims", rw.word());
+        return diagnostics.note(from, "num_range", "nothing", &why);
+    }
     if !matches!(blocks.engine, Engine::UringCmd(_)) {
         diagnostics.refuse(from, "num_range", "only commands of io_uring_cmd have several ranges");
     } else if rw.reads() || rw.writes() {

@@ -8,6 +8,7 @@ use candor_plan::units::Direction;
 use candor_plan::{Burn, Bytes, Engine, Nanos, Target, Work};
 
 use super::{blocks, diagnostics, job, lowered};
+use crate::fio::options::ENGINES;
 
 /// The only job of a section with these lines.
 fn one(lines: &str) -> candor_plan::Blocks {
@@ -39,7 +40,27 @@ fn engines_by_fios_names() {
     let falloc = lowered("[a]\nioengine=falloc\nrw=write\nsize=1m\ndirectory=/tmp\n");
     assert_eq!(blocks(&falloc, 0, 0).engine, Engine::Fallocate);
     assert_eq!(falloc.plan.targets[0].layout, candor_plan::Layout::Never);
-    assert!(diagnostics("[a]\nioengine=rbd\nsize=1m\n")[0].contains("ioengine=rbd is not done"));
+    let refused = ENGINES.iter().filter(|engine| !engine.refused.is_empty());
+    for name in refused.map(|engine| engine.name).chain(["libiao"]) {
+        let error = &diagnostics(&format!("[a]\nioengine={name}\nsize=1m\n"))[0];
+        // Scripts probe for these words.
+        assert!(error.contains(&format!("engine {name} not loadable: ")), "{error}");
+    }
+}
+
+#[test]
+fn ranges_of_trims_mean_nothing_to_reads_and_writes() {
+    let job = lowered("[a]\nioengine=null\nrw=randwrite\nnum_range=2\nsize=1m\n");
+    let told: Vec<_> = job.notes.iter().map(|note| (&*note.asked, &*note.why)).collect();
+    assert_eq!(told, [("num_range=2", "rw=randwrite has no trims")]);
+}
+
+#[test]
+fn a_mix_of_a_job_that_only_reads_is_noted() {
+    let job = lowered("[a]\nrw=read\nrwmixread=70\nsize=1m\n");
+    let told: Vec<_> = job.notes.iter().map(|note| (&*note.asked, &*note.did)).collect();
+    assert_eq!(told, [("rwmixread=70", "nothing")]);
+    assert!(lowered("[a]\nrw=rw\nrwmixread=70\nsize=1m\n").notes.is_empty());
 }
 
 #[test]

@@ -282,3 +282,16 @@ fn remarks_before_a_section() {
     assert_eq!(opened.jobs[0].shape.remarks, "fio: opendir added 2 files\n");
     assert_eq!(opened.jobs[1].shape.remarks, "");
 }
+
+#[test]
+fn files_that_are_mapped_have_their_length() {
+    for (fallocate, layout) in [
+        ("none", Layout::Needed),
+        ("keep", Layout::Needed),
+        ("truncate", Layout::Sparse),
+        ("native", Layout::Allocate),
+    ] {
+        let text = format!("[a]\nioengine=mmap\nrw=write\nsize=1m\nfallocate={fallocate}\n");
+        assert_eq!(lowered(&text).plan.targets[0].layout, layout, "{fallocate}");
+    }
+}

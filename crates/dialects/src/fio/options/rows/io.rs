@@ -17,10 +17,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         |s, v| s.rw.sequencer = v.of(Sequencer::ALL), "what happens between the jumps of rw=…:N")
         .default("sequential").exact("blocks.stay", "identical"),
     bare("rwmixread", Kind::Own("0 to 100", &[], own::mix_read), "percent of a mix that are reads")
-        .default("50").exact("blocks.mix", "70"),
+        .under("rw").when(|s| s.rw.direction.is_mixed()).default("50").exact("blocks.mix", "70"),
     bare("rwmixwrite", Kind::Own("0 to 100", &[], own::mix_write),
         "percent of a mix that are writes")
-        .default("50").exact("blocks.mix", "20"),
+        .under("rw").when(|s| s.rw.direction.is_mixed()).default("50").exact("blocks.mix", "20"),
     bare("rwmixcycle", Kind::Deprecated, "no longer used").idle("10", "fio has dropped it"),
     row("ioengine", Kind::Text, |s, v| s.issue.engine = v.text(),
         "the way operations are issued; see --enghelp")

@@ -1,7 +1,9 @@
 //! Options beside which others mean something.
 
+use crate::kit::evidence::{Partners, partners};
+
 /// Words of a job, and the options whose examples need them.
-const SURROUNDINGS: &[(&str, &[&str])] = &[
+const SURROUNDINGS: &Partners = &[
     ("bsrange=4k-16k", &["bs_unaligned"]),
     ("cgroup=x", &["cgroup_weight", "cgroup_nodelete"]),
     ("cpus_allowed=0-1 numjobs=2", &["cpus_allowed_policy"]),
@@ -233,6 +235,5 @@ const SURROUNDINGS: &[(&str, &[&str])] = &[
 
 /// The words that the example of an option needs.
 pub fn of(option: &str) -> &'static str {
-    let needed = SURROUNDINGS.iter().find(|(_, options)| options.contains(&option));
-    needed.map_or("", |(words, _)| words)
+    partners(SURROUNDINGS, option)
 }

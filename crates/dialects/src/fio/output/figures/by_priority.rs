@@ -5,6 +5,24 @@ use candor_record::OpStats;
 use crate::fio::job::FioJob;
 use crate::fio::output::figures::spread::Spread;
 
+/// The parts of a priority in the kernel's form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::fio::output) struct Priority {
+    /// Class.
+    pub class: u32,
+    /// Level within the class.
+    pub level: u32,
+    /// Hint.
+    pub hint: u32,
+}
+
+impl Priority {
+    fn from_bits(bits: u16) -> Priority {
+        let bits = u32::from(bits);
+        Priority { class: bits >> 13, level: bits & 7, hint: bits >> 3 & 0x3ff }
+    }
+}
+
 /// The latencies of one direction by priority. As long as all operations had the same one, they
 /// are not held a second time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,14 +78,10 @@ impl ByPriority {
         }
     }
 
-    /// Class, level and latencies of each priority, where there is more than one.
-    pub fn shown(&self) -> impl Iterator<Item = (u32, u32, &Spread)> {
+    /// Latencies of each priority, where there is more than one.
+    pub fn shown(&self) -> impl Iterator<Item = (Priority, &Spread)> {
         let apart = if self.apart.len() > 1 { &self.apart[..] } else { &[] };
-        let split = |bits: u16| (u32::from(bits >> 13), u32::from(bits & 7));
-        apart.iter().map(move |(priority, spread)| {
-            let (class, level) = split(*priority);
-            (class, level, spread)
-        })
+        apart.iter().map(|(bits, spread)| (Priority::from_bits(*bits), spread))
     }
 }
 
@@ -100,7 +114,13 @@ mod tests {
             sum.add(&whole, by_priority, spread);
             whole.add(spread);
         }
-        sum.shown().map(|(class, level, spread)| (class, level, spread.count())).collect()
+        sum.shown().map(|(of, spread)| (of.class, of.level, spread.count())).collect()
+    }
+
+    #[test]
+    fn a_priority_has_a_class_a_level_and_a_hint() {
+        assert_eq!(Priority::from_bits(0x600d), Priority { class: 3, level: 5, hint: 1 });
+        assert_eq!(Priority::from_bits(0x5ff8), Priority { class: 2, level: 0, hint: 0x3ff });
     }
 
     #[test]

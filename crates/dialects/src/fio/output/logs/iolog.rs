@@ -38,7 +38,7 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
     let flushes = flushes.is_some_and(|blocks| blocks.durability.fsync_at_end);
     writeln!(out, "{HEADER}")?;
     let files = targets.iter().map(|target| target.files_named()).sum::<u64>() as usize;
-    let mut lines = Lines { targets, open: vec![false; files], out };
+    let mut lines = Lines { targets, open: vec![false; files], last: 0, out };
     for file in 0..files {
         writeln!(lines.out, "0 {} add", lines.path(file))?;
     }
@@ -57,6 +57,8 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
 struct Lines<'a, W> {
     targets: Vec<&'a Target>,
     open: Vec<bool>,
+    /// Offset of the last operation that moved bytes: fio has it in the lines of flushes, too.
+    last: u64,
     out: &'a mut W,
 }
 
@@ -74,7 +76,11 @@ impl<W: Write> Lines<'_, W> {
         if !was_open {
             writeln!(self.out, "{us} {path} open")?;
         }
-        writeln!(self.out, "{us} {path} {} {} {}", word(step.action), step.offset, step.length)
+        if matches!(step.action, Action::Move(_)) {
+            self.last = step.offset;
+        }
+        let (offset, length) = (self.last, step.length);
+        writeln!(self.out, "{us} {path} {} {offset} {length}", word(step.action))
     }
 
     /// Open files are flushed, where that was requested, and closed.
@@ -82,7 +88,7 @@ impl<W: Write> Lines<'_, W> {
         let us = at_ns / 1000;
         let open = || (0..self.open.len()).filter(|file| self.open[*file]);
         for file in open().filter(|_| flushes) {
-            writeln!(self.out, "{us} {} sync 0 0", self.path(file))?;
+            writeln!(self.out, "{us} {} sync {} 0", self.path(file), self.last)?;
         }
         for file in open() {
             writeln!(self.out, "{us} {} close", self.path(file))?;

@@ -120,3 +120,28 @@ fn the_verdict_cannot_be_taken_for_a_figure() {
     }
     assert!(text.lines().filter(|line| line.contains("IOPS=")).count() == 2, "{text}");
 }
+
+#[test]
+fn resets_of_zones_are_those_of_jobs_on_zones() {
+    let measured = Measurement { zone_resets: 7, ..measurement(200, 80) };
+    let report = report(vec![measured]);
+    for (counts_zone_resets, lines) in [(false, 0), (true, 2)] {
+        let job = FioJob { counts_zone_resets, ..job("mix", 1) };
+        let [people, json] = [Format::Normal, Format::Json]
+            .map(|format| text(&report, std::slice::from_ref(&job), &[format]));
+        assert_eq!(people.matches("; 7 zone resets\n").count(), lines, "{people}");
+        assert_eq!(json.contains("\"zone_resets\" : 7"), counts_zone_resets, "{json}");
+    }
+}
+
+#[test]
+fn threads_that_operations_are_handed_to_have_one_each() {
+    let depths = Depths { in_flight: [0, 0, 0, 0, 10, 0, 0], ..Depths::default() };
+    let measured = Measurement { depths: Some(depths), ..measurement(200, 80) };
+    let report = report(vec![measured]);
+    let mut job = job("mix", 1);
+    let shown = |job: &FioJob| text(&report, std::slice::from_ref(job), &[Format::Normal]);
+    assert!(shown(&job).contains("IO depths    : 1=0.0%, 2=0.0%, 4=0.0%, 8=0.0%, 16=100.0%"));
+    job.shape.offloads = true;
+    assert!(shown(&job).contains("IO depths    : 1=100.0%"), "{}", shown(&job));
+}

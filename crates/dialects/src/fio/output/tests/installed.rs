@@ -35,7 +35,15 @@ fn ours(job: &FioJob, format: Format) -> String {
 /// Paths that may differ: candor's own, values that depend on what ran, options as written.
 fn comparable(document: &str) -> BTreeSet<String> {
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
-    let own = [".candor", ".jobs[].job_start", ".global options", ".jobs[].job options."];
+    let own = [
+        ".candor",
+        ".jobs[].job_start",
+        ".global options",
+        ".jobs[].job options.",
+        // Keys of 3.42 that the version of Debian lacks.
+        ".jobs[].latency_target_ns",
+        ".jobs[].latency_window_us",
+    ];
     let bins = |path: &str| path.contains(".bins.");
     let paths = tree::tree(&document).into_iter();
     paths.filter(|path| !own.iter().any(|own| path.starts_with(own)) && !bins(path)).collect()
@@ -147,6 +155,8 @@ fn line_shape(line: &str) -> Option<String> {
     }
     // The day's name ends the line of a job.
     let mut shape = shape(line.split_inclusive(": pid=").next().unwrap_or(line));
+    // 3.42 gives these times units, and only jobs on zones have resets.
+    shape = shape.replace("d.dns,", "d,").replace("; d zone resets", "");
     for unit in ["nsec", "usec", "msec"] {
         shape = shape.replace(unit, "sec");
     }
