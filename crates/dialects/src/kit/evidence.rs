@@ -5,6 +5,7 @@
 //! changes the plan or a setting, and the sources behind the reader use that field.
 
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
@@ -121,6 +122,31 @@ pub fn broken_rows<K: ValueKind>(
         let others = beside.filter(|word| !format!("{word}=").starts_with(&option));
         let own = with.then(|| format!("{option}{}", row.example));
         outcome(&others.map(str::to_owned).chain(own).collect::<Vec<_>>())
+    })
+}
+
+/// The same for a table whose options are settings only, which other code reads.
+pub fn unread_settings<K: ValueKind>(table: &Table<K>, sources: &Sources) -> Vec<String>
+where
+    K::Options: Default + Debug,
+{
+    let claims = table.rows().map(|row| Claim { name: row.name, support: row.support });
+    broken_promises(claims, sources, |claim, with| {
+        let mut outcome = Outcome::default();
+        let mut options = K::Options::default();
+        if let Some(row) = table.find(claim.name).filter(|_| with) {
+            row.apply(&mut options, Some(row.example)).map_err(|no| no.message)?;
+            let (asked, did) = (row.name.to_owned(), row.plan.to_owned());
+            match row.support {
+                Support::Refused(why) => return Err(format!("{}: {why}", row.name)),
+                Support::Approximate(why) => {
+                    outcome.notes.push(Note { asked, did, why: why.to_owned(), place: None });
+                }
+                Support::Exact | Support::Idle(_) => {}
+            }
+        }
+        outcome.settings = format!("{options:#?}");
+        Ok(outcome)
     })
 }
 

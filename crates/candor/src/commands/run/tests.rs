@@ -1,5 +1,7 @@
 //! From words to plans, and to messages about them.
 
+mod rows;
+
 use candor_plan::{check, text};
 use insta::assert_snapshot;
 

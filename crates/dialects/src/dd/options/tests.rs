@@ -1,6 +1,7 @@
 //! Command lines of dd.
 
 use super::*;
+use crate::kit::evidence::{self, Claim, Outcome, Sources};
 
 /// The reading of a command line of these operands.
 fn said(operands: &[&str]) -> Result<Request, Mistake> {
@@ -31,6 +32,31 @@ fn every_row_changes_the_copy() {
         }
         assert_eq!(TABLE.rows().filter(|other| other.name == row.name).count(), 1);
     }
+}
+
+#[test]
+fn every_row_does_what_its_support_says() {
+    let readers = [
+        "candor/src/commands/dd",
+        "candor/src/commands/dd.rs",
+        "copy/src",
+        "dialects/src/dd/convert.rs",
+        "dialects/src/dd/lines.rs",
+        "dialects/src/dd/meaning.rs",
+        "dialects/src/dd/options.rs",
+        "dialects/src/dd/symbols.rs",
+    ];
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), &readers);
+    let claims = TABLE.rows().map(|row| Claim { name: row.name, support: row.support });
+    let broken = evidence::broken_promises(claims, &sources, |claim, with| {
+        let operand = TABLE.find(claim.name).map(|row| format!("{}={}", row.name, row.example));
+        let copy = match operand.filter(|_| with) {
+            Some(operand) => copying(&[&operand]),
+            None => Options::default(),
+        };
+        Ok(Outcome { settings: format!("{copy:#?}"), ..Outcome::default() })
+    });
+    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::kit::Support;
+use crate::kit::evidence::{self, Sources};
 use crate::vdbench::kind::meant;
 
 /// Every row reads its example, and one that is done stores something else than the default.
@@ -30,6 +31,36 @@ fn examples_of_all_tables_are_read() {
     examples::<fsd::Fsd>();
     examples::<fwd::Fwd>();
     examples::<rd::Rd>();
+}
+
+/// Sources behind the reader of parameter files.
+const READERS: &[&str] = &[
+    "candor/src/commands/vdbench",
+    "candor/src/commands/vdbench.rs",
+    "dialects/src/vdbench/file",
+    "dialects/src/vdbench/file.rs",
+    "dialects/src/vdbench/lower",
+    "dialects/src/vdbench/lower.rs",
+    "dialects/src/vdbench/output",
+    "dialects/src/vdbench/output.rs",
+    "dialects/src/vdbench/runs",
+    "dialects/src/vdbench/runs.rs",
+];
+
+#[test]
+fn every_parameter_that_is_stored_is_read() {
+    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
+    let broken = [
+        evidence::unread_settings(&general::General::TABLE, &sources),
+        evidence::unread_settings(&host::Host::TABLE, &sources),
+        evidence::unread_settings(&replay::ReplayGroup::TABLE, &sources),
+        evidence::unread_settings(&sd::Sd::TABLE, &sources),
+        evidence::unread_settings(&wd::Wd::TABLE, &sources),
+        evidence::unread_settings(&fsd::Fsd::TABLE, &sources),
+        evidence::unread_settings(&fwd::Fwd::TABLE, &sources),
+        evidence::unread_settings(&rd::Rd::TABLE, &sources),
+    ];
+    assert!(broken.iter().all(Vec::is_empty), "{broken:#?}");
 }
 
 #[test]
