@@ -28,15 +28,12 @@ use crate::schedulers::Schedulers;
 use crate::trees::{self, NamedTree, Needs};
 
 /// True for work that makes every byte of a file from its start on, so that laying it out first
-/// would be work done twice: one worker that only writes, in sequence, without a gap or a rest.
-fn makes_all_bytes(target: &Target, (job, blocks): &Work<'_>) -> bool {
+/// would be work done twice: one worker that only writes, in sequence, without a gap.
+fn makes_all_bytes((job, blocks): &Work<'_>) -> bool {
     let alone = job.workers == 1 || job.sharing == Sharing::Own;
     let aligned = blocks.align.as_ref().is_none_or(|align| {
         let align = align.write.0.max(1);
         matches!(blocks.size.write, SizeSpec::Fixed(size) if size.0.is_multiple_of(align))
-    });
-    let no_rest = target.size.is_none_or(|whole| {
-        matches!(blocks.size.write, SizeSpec::Fixed(size) if whole.0.is_multiple_of(size.0.max(1)))
     });
     let only_writes = blocks.mix.write > 0 && blocks.mix.read == 0 && blocks.mix.trim == 0;
     let from_start = matches!(blocks.range.start, Extent::Bytes(Bytes(0)))
@@ -49,7 +46,7 @@ fn makes_all_bytes(target: &Target, (job, blocks): &Work<'_>) -> bool {
         && blocks.zones.is_none()
         && !blocks.engine.is_kind_of(Engine::MMAP)
         && blocks.moves_bytes()
-        && (alone && aligned && no_rest && from_start)
+        && (alone && aligned && from_start)
 }
 
 /// True where the files of a target are laid out before that work.
@@ -57,7 +54,7 @@ pub fn is_laid_out(target: &Target, work: &[Work<'_>]) -> bool {
     let needed = match target.layout {
         Layout::Never => false,
         // Region that is set aside is not there by writing.
-        Layout::Needed => !work.iter().all(|work| makes_all_bytes(target, work)),
+        Layout::Needed => !work.iter().all(makes_all_bytes),
         Layout::Write | Layout::Allocate | Layout::Reserve | Layout::Sparse => true,
     };
     // What is appended lies behind what is there.
@@ -335,11 +332,7 @@ mod tests {
     #[test]
     fn only_one_plain_sequential_writer_makes_its_own_bytes() {
         let plain = Blocks { mix: Mix::WRITE, ..Blocks::default() };
-        let of = |size: Option<u64>| Target { size: size.map(Bytes), ..Target::default() };
-        let made_of = |size, job: Job, blocks: &Blocks| makes_all_bytes(&of(size), &(&job, blocks));
-        let made = |job: Job, blocks: &Blocks| made_of(Some(1 << 20), job, blocks);
-        assert!(made_of(None, Job::default(), &plain));
-        assert!(!made_of(Some((1 << 20) + 512), Job::default(), &plain), "a rest is not written");
+        let made = |job: Job, blocks: &Blocks| makes_all_bytes(&(&job, blocks));
         assert!(made(Job::default(), &plain));
         assert!(made(Job { workers: 4, sharing: Sharing::Own, ..Job::default() }, &plain));
         let fine = Some(PerDirection::all(Bytes(512)));

@@ -587,7 +587,11 @@ fn layout(from: &Instance<'_>, blocks: &Blocks) -> Layout {
     {
         return Layout::Never;
     }
-    if options.rw.direction.reads() || making.overwrite {
+    // A mix of which nothing is read is laid out all the same.
+    if making.overwrite || (options.rw.direction.reads() && blocks.mix.read == 0) {
+        return Layout::Write;
+    }
+    if options.rw.direction.reads() {
         return Layout::Needed;
     }
     // Bytes beyond the length of a file cannot be mapped.

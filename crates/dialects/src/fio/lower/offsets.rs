@@ -212,9 +212,9 @@ fn random(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostic
 /// size without one. An alignment of its own turns the map off.
 fn uniform(from: &Instance<'_>, blocks: &Blocks) -> Access {
     let options = &from.options.random;
-    let lfsr = options.generator == Generator::Lfsr && one_size(blocks);
-    let whole = from.options.blocks.align.is_none() && !from.options.zones.write_remainder;
-    let mapped = !options.no_map && whole;
+    let is_aligned = from.options.blocks.align.is_some();
+    let lfsr = options.generator == Generator::Lfsr && one_size(blocks) && !is_aligned;
+    let mapped = !options.no_map && !is_aligned && !from.options.zones.write_remainder;
     if lfsr || mapped { Access::Permutation } else { Access::Random }
 }
 

@@ -280,3 +280,13 @@ fn cpus_that_the_host_has_not_are_reported() {
     assert_eq!(lowered(&on("0-5")).notes, []);
     assert!(diagnostics(&on("6,7"))[0].contains("the host has none of these CPUs"));
 }
+
+#[test]
+fn an_alignment_turns_the_map_off_whatever_draws() {
+    use candor_plan::blocks::Access;
+    for generator in ["tausworthe", "lfsr"] {
+        let text =
+            format!("[a]\nrw=randwrite\nbs=16k\nba=4k\nrandom_generator={generator}\nsize=1m\n");
+        assert_eq!(blocks(&lowered(&text), 0, 0).access, Access::Random, "{generator}");
+    }
+}

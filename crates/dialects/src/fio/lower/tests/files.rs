@@ -295,3 +295,15 @@ fn files_that_are_mapped_have_their_length() {
         assert_eq!(lowered(&text).plan.targets[0].layout, layout, "{fallocate}");
     }
 }
+
+#[test]
+fn files_are_laid_out_before_a_writer_that_leaves_a_rest() {
+    for (words, layout) in [
+        ("rw=write\noverwrite=1\nio_size=128k", Layout::Write),
+        ("rw=rw\nrwmixread=0\nbs=8k", Layout::Write),
+        ("rw=rw\nrwmixread=50", Layout::Needed),
+    ] {
+        let lowered = lowered(&format!("[a]\nsize=100k\n{words}\n"));
+        assert_eq!(lowered.plan.targets[0].layout, layout, "{words}");
+    }
+}
