@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(sums(&kept), sums(&all));
         assert_eq!(thinned.bytes(), kept.iter().map(Interval::bytes).sum::<u64>());
         assert!((70..150).contains(&kept.len()) && thinned.stride() == 1024, "{}", kept.len());
-        let aligned = |sample: &Sample| sample.at_ns % (1024 * SECOND) == 0;
+        let aligned = |sample: &Sample| sample.at_ns.is_multiple_of(1024 * SECOND);
         assert!(kept[..kept.len() - 1].iter().all(aligned), "jobs have the same intervals");
         assert_eq!(kept.last().map(|last| last.at_ns), Some(100_000 * SECOND));
     }
