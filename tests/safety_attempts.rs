@@ -1,5 +1,5 @@
-//! Attempts to make candor write over bytes that its user did not mean: every front end, each output
-//! and target, by each spelling of the same file. Nothing may change but what a run makes itself.
+//! Attempts to make candor write over bytes that its user did not mean: by all front ends, by each
+//! output and target, by each spelling of the same file. No byte may change.
 
 use std::fs;
 use std::os::unix::fs::symlink;

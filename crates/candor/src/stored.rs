@@ -101,12 +101,14 @@ pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
     let name = path.display();
     match read {
         Err(error) => Err(format!("{name} cannot be read: {error}")),
-        Ok(length) if length as u64 > bytes_max => Err(format!("{name} has more than {bytes_max} bytes")),
+        Ok(length) if length as u64 > bytes_max => {
+            Err(format!("{name} has more than {bytes_max} bytes"))
+        }
         Ok(_) => String::from_utf8(bytes).map_err(|wrong| {
             let (line, column) = place(wrong.as_bytes(), wrong.utf8_error().valid_up_to());
             format!(
-                "{name} is no text at line {line}, column {column}: reports and results that candor \
-                 reads are JSON, CSV or logs in UTF-8"
+                "{name} is no text at line {line}, column {column}: reports and results that \
+                 candor reads are JSON, CSV or logs in UTF-8"
             )
         }),
     }

@@ -128,8 +128,8 @@ pub fn uses(path: &Path, of: Use) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Checks a file that the command uses without noting it, for sets of very many: a name that is none
-/// of the files to write passes at once.
+/// Checks a file that the command uses without noting it, for sets of very many files. A name that
+/// no file to write has passes at once.
 ///
 /// # Errors
 /// As [`uses`].

@@ -20,7 +20,7 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hidden(c) && c != '\n' && c != '\t')
 }
 
-/// A document of JSON: as [`visible_lines`], in JSON's own spelling, which changes no string of it.
+/// A document of JSON: as [`visible_lines`], in JSON's own spelling, which changes no string.
 pub fn visible_json(document: &str) -> Cow<'_, str> {
     let is_escaped = |c| is_hidden(c) && c != '\n' && c != '\t';
     if !document.chars().any(is_escaped) {

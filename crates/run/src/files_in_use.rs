@@ -44,13 +44,19 @@ pub fn claim(plan: &Plan, phases: &[Phase]) -> Result<(), RunError> {
     for job in phases.iter().flat_map(|phase| &phase.jobs) {
         let place = jobs(plan).find(|(_, known)| known.name == job.name).map(|(place, _)| place);
         let place = place.unwrap_or_default();
-        let log = job.operations_log.as_ref().map(|log| (&log.file, place.key("operations_log")));
+        let log = job
+            .operations_log
+            .as_ref()
+            .map(|log| (log.file.as_path(), place.key("operations_log")));
         let streams = match &job.work {
             Work::Program(program) => [&program.output, &program.errors],
             _ => [&None, &None],
         };
-        let streams = streams.into_iter().flatten().map(|file| (file, place.key("work")));
-        for (file, place) in log.into_iter().chain(streams) {
+        let streams = streams.into_iter().flatten().map(|file| (file.as_path(), place.key("work")));
+        let hooks = [&job.hooks.before, &job.hooks.after].into_iter().flatten();
+        let hooks = hooks.filter_map(|hook| hook.output.as_ref().map(Path::new));
+        let hooks = hooks.map(|file| (file, place.key("hooks")));
+        for (file, place) in log.into_iter().chain(streams).chain(hooks) {
             let refused = candor_files::claim(file).err();
             problems.extend(refused.map(|why| problem(place, file, &why)));
         }

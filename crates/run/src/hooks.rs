@@ -1,7 +1,7 @@
 //! Commands that run before and after jobs.
 
-use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
@@ -51,7 +51,7 @@ fn run_one(hook: &Hook) -> io::Result<ExitStatus> {
     command.arg("-c").arg(&hook.command).stdin(Stdio::null());
     match &hook.output {
         Some(path) => {
-            let file = File::create(path)?;
+            let file = candor_files::stream(Path::new(path))?;
             command.stderr(file.try_clone()?).stdout(file);
         }
         None => {

@@ -113,17 +113,19 @@ pub fn table(report: &Report, table: Table) -> Result<String, csv::Error> {
     }
 }
 
+/// The text before the tables.
+const PAGE_HEAD: &str = "\
+    # Tables of --csv\n\n\
+    Derived from the tables of columns; a test keeps it so. `--csv FILE` writes one of these tables, \
+    `--csv-of TABLE` says which; `candor show REPORT` writes any of them later.\n\n\
+    Numbers are written in full, with a point, in the unit that ends the column's name. An empty \
+    cell is something that was not measured. Steps of a search are in no table. Cells hold names \
+    exactly as they were given; a spreadsheet may run one that begins with `=`, `+`, `-` or `@`: \
+    import it as text. Columns keep their names and places; new ones are added at the end.\n";
+
 /// The page that describes all tables.
 pub fn page() -> String {
-    let mut page = String::from(
-        "# Tables of --csv\n\n\
-         Derived from the tables of columns; a test keeps it so. `--csv FILE` writes one of these \
-         tables, `--csv-of TABLE` says which; `candor show REPORT` writes any of them later.\n\n\
-         Numbers are written in full, with a point, in the unit that ends the column's name. An \
-         empty cell is something that was not measured. Steps of a search are in no table. \
-         Cells hold names exactly as they were given; a spreadsheet may run one that begins with \
-         `=`, `+`, `-` or `@`: import it as text. Columns keep their names and places; new ones are added at the end.\n",
-    );
+    let mut page = PAGE_HEAD.to_owned();
     for table in Table::ALL {
         let name = table.name();
         page.push_str(&match table {

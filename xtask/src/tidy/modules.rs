@@ -48,7 +48,7 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "plan",
-        "text_serde units permutation rank_order trace access advice content engine measure \
+        "visible text_serde units permutation rank_order trace access advice content engine measure \
          operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
          nearest problem rank spread check shell text",
     ),
@@ -80,7 +80,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "run",
         "control leftovers owned_files signals error resource_limits families peers trees events claims \
-         device_claim signature consent hooks schedulers integrity tracer devices precheck inspection align \
+         device_claim signature consent files_in_use hooks schedulers integrity tracer devices precheck inspection align \
          page_cache device_watch target_check cached_work layout free_space memory \
          occupied_memory submission runner sizes operations_log phase_snapshots local run",
     ),

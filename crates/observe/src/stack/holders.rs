@@ -94,8 +94,8 @@ pub struct LoopFile {
 }
 
 /// Files that loop devices are backed by, from `loop*/loop/backing_file`. Files of other mount
-/// namespaces, and removed ones, have no path here and are not seen. None where sysfs is not mounted
-/// and `/proc/partitions` does not rule loop devices out.
+/// namespaces, and removed ones, have no path here and are not seen. None if sysfs is not mounted
+/// and `/proc/partitions` does not exclude loop devices.
 pub fn loop_files(roots: &Roots) -> Option<Vec<LoopFile>> {
     let devices = roots.names(&roots.sys.join("class/block"));
     if devices.is_empty() {
