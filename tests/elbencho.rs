@@ -53,7 +53,7 @@ fn directories_of_small_files_are_made_seen_and_removed() {
 fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
     let _alone = alone();
     let elbencho = Elbencho::new();
-    let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a,b";
+    let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a b";
     let table = elbencho.table(&format!("-w -r {sizes}"));
     assert_eq!(last(&table, "READ", "Total MiB"), "1");
     for name in ["a", "b"] {

@@ -64,14 +64,13 @@ fn result_files_grow_by_a_line_for_each_phase_and_are_summarized() {
 }
 
 #[test]
-fn live_figures_take_stdout_and_files() {
+fn live_figures_take_stdout() {
     let (_alone, elbencho) = (alone(), Elbencho::new());
     let file = elbencho.scratch.path("file");
     fs::write(&file, vec![7; 8 << 20]).expect("a file");
-    let json = elbencho.scratch.outside("live.json");
     let words = [
         &["-r", "-t", "2", "-b", "64k", "--infloop", "--timelimit", "1", "--liveint", "200"][..],
-        &["--livecsv", "stdout", "--livecsvex", "--livejson", &json, "--live1n", &file],
+        &["--livecsv", "stdout", "--livecsvex", "--live1n", &file],
     ];
     let ran = elbencho.run_words(&words.concat());
     let (out, err) = (text(&ran.stdout), text(&ran.stderr));
@@ -87,11 +86,6 @@ fn live_figures_take_stdout_and_files() {
         let of_worker = rows.iter().filter(|row| row[4] == rank && bytes(row) > 0);
         assert!(of_worker.count() >= 2, "{out}");
     }
-    let documents = fs::read_to_string(&json).expect("JSON");
-    assert_eq!(documents.lines().count(), totals.len(), "{documents}");
-    let first: serde_json::Value =
-        serde_json::from_str(documents.lines().next().expect("a line")).expect("JSON");
-    assert_eq!(first["Phase"], "READ");
     assert!(
         err.lines().any(|line| line.starts_with("READ: ") && line.contains(" IOPS; ")),
         "{err}"
@@ -146,7 +140,7 @@ fn a_failing_phase_keeps_the_phases_before_it() {
 #[test]
 fn a_result_file_that_cannot_be_written_is_told_before_anything_runs() {
     let (_alone, elbencho) = (alone(), Elbencho::new());
-    for option in ["--resfile", "--csvfile", "--jsonfile", "--livecsv", "--livejson"] {
+    for option in ["--resfile", "--csvfile", "--jsonfile", "--livecsv"] {
         let ran = elbencho.run(&format!("-w -s 4k {option} none/r f"));
         assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(1), String::new()), "{option}");
         assert!(text(&ran.stderr).contains("none/r cannot be"), "{}", text(&ran.stderr));

@@ -25,6 +25,8 @@ pub enum Pattern {
     Descending {
         /// Number of which positions are multiples.
         align: u64,
+        /// A remainder at the end that holds no whole operation comes first, as a short one.
+        short_last: bool,
     },
     /// Back from the end of each operation. State: the next position.
     Back {
@@ -132,7 +134,10 @@ impl Pattern {
                 Pattern::Ascending { hole: 0, align: sequential_align }
             }
             Access::Holes { hole } => Pattern::Ascending { hole: hole.0, align: sequential_align },
-            Access::Backward => Pattern::Descending { align: sequential_align },
+            Access::Backward => {
+                let short_last = blocks.short_last && sequential_align == 1;
+                Pattern::Descending { align: sequential_align, short_last }
+            }
             Access::Back { step } => Pattern::Back { step: step.0 },
             Access::Random => Pattern::Uniform,
             Access::Permutation if mapped => Pattern::Mapped,
@@ -211,10 +216,15 @@ impl Pattern {
                 *state = if *align == 1 { next } else { next.next_multiple_of(*align) };
                 Some((stretch.from + position, length))
             }
-            Pattern::Descending { align } => {
+            Pattern::Descending { align, short_last } => {
                 let fresh = *state == 0;
                 let mut top = if fresh { size } else { *state - 1 };
                 let length = fit(top)?;
+                let rest = size % u64::from(length);
+                if fresh && *short_last && rest > 0 {
+                    *state = size - rest + 1;
+                    return Some((stretch.from + size - rest, rest as u32));
+                }
                 if fresh {
                     // A pass starts at the end, less the remainder that holds no whole operation.
                     top -= size % u64::from(length);

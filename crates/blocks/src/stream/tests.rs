@@ -72,8 +72,47 @@ fn ordered_accesses() {
     assert_eq!(offsets(&blocks, 16384, ALONE, 5), [0, 4096, 8192, 12288, 0]);
     let blocks = with(Access::Backward);
     assert_eq!(offsets(&blocks, 16384 + 100, ALONE, 5), [12288, 8192, 4096, 0, 12288]);
+    // A short operation takes what the whole ones leave at the end, which comes first.
+    let short = Blocks { short_last: true, ..with(Access::Backward) };
+    assert_eq!(offsets(&short, 16384 + 100, ALONE, 6), [16384, 12288, 8192, 4096, 0, 16384]);
+    assert_eq!(offsets(&short, 100, ALONE, 2), [0, 0]);
     let blocks = with(Access::Holes { hole: Bytes(4096) });
     assert_eq!(offsets(&blocks, 16384, ALONE, 3), [0, 8192, 0]);
+}
+
+#[test]
+fn the_number_of_an_operation_decides_its_direction() {
+    let mix = candor_plan::units::Mix { read: 30, write: 60, trim: 10 };
+    let blocks = Blocks { mix, mix_by_number: true, ..Blocks::default() };
+    let shapes = Shapes::new([region::Extent { base: 0, size: 1 << 30 }].into_iter());
+    let drawn = |rank: u64| {
+        let offsets = Offsets::new(&blocks, &shapes, 0..1, ALONE, 7, 0);
+        let parts = Parts {
+            blocks: &blocks,
+            random: Random::new(7, rank),
+            seed: 7,
+            offsets,
+            wraps: true,
+            rank,
+            trace: None,
+        };
+        let mut stream = Stream::new(parts);
+        stream.bound(Budget { ops: 200, ..Budget::NONE });
+        let mut slot = Slot::empty(Buffer::None);
+        let ops = std::iter::from_fn(|| stream.next(&mut slot).then(|| slot.issued()));
+        ops.collect::<Vec<_>>()
+    };
+    let wanted = |rank: u64| {
+        let of = |number: u64| match (rank + number) % 100 {
+            0..30 => BlocksOp::Read,
+            30..90 => BlocksOp::Write,
+            _ => BlocksOp::Trim,
+        };
+        (0..200).map(of).collect::<Vec<_>>()
+    };
+    for rank in [0, 1, 95, 130] {
+        assert_eq!(drawn(rank), wanted(rank), "{rank}");
+    }
 }
 
 #[test]

@@ -462,10 +462,6 @@ pub struct OutputOptions {
     pub live_csv_file: Option<String>,
     /// The same with a row for each worker.
     pub live_csv_extended: bool,
-    /// File, or `stdout`, that gets live figures as lines of JSON.
-    pub live_json_file: Option<String>,
-    /// The same with a line for each worker.
-    pub live_json_extended: bool,
     /// File that gets a line of JSON before and after each operation.
     pub operations_log: Option<String>,
     /// Lines of that file are written under a lock.
@@ -494,8 +490,6 @@ impl Default for OutputOptions {
             no_live: false,
             live_csv_file: None,
             live_csv_extended: false,
-            live_json_file: None,
-            live_json_extended: false,
             operations_log: None,
             operations_log_locked: false,
         }

@@ -166,9 +166,7 @@ impl Context<'_> {
             // Programs have no operations.
             job.operations_log = log.clone().filter(|_| !matches!(job.work, Work::Program(_)));
         }
-        let to_files =
-            [&asked.live_csv_file, &asked.live_json_file].into_iter().any(Option::is_some);
-        if to_files || asked.live_lines || self.reading.given.has("liveint") {
+        if asked.live_csv_file.is_some() || asked.live_lines || self.reading.given.has("liveint") {
             phase.interval = Nanos(self.setup.asked.output.live_interval_ms * 1_000_000);
         }
         phase

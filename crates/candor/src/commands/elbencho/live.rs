@@ -20,7 +20,6 @@ pub struct LiveOutput<'a> {
     lowered: &'a Lowered,
     terminal: Terminal,
     csv: Option<Sink>,
-    json: Option<Sink>,
     phase: Option<Running<'a>>,
 }
 
@@ -49,8 +48,7 @@ enum Sink {
 
 /// True where lines of live figures take standard output, and everything else goes to stderr.
 pub fn takes_stdout(setup: &Setup) -> bool {
-    let asked = &setup.asked.output;
-    [&asked.live_csv_file, &asked.live_json_file].into_iter().flatten().any(|file| file == STDOUT)
+    setup.asked.output.live_csv_file.as_deref() == Some(STDOUT)
 }
 
 impl<'a> LiveOutput<'a> {
@@ -67,8 +65,7 @@ impl<'a> LiveOutput<'a> {
             (false, false) => Terminal::None,
         };
         let csv = asked.live_csv_file.as_deref().map(Sink::open).transpose()?;
-        let json = asked.live_json_file.as_deref().map(Sink::open).transpose()?;
-        Ok(LiveOutput { lowered, terminal, csv, json, phase: None })
+        Ok(LiveOutput { lowered, terminal, csv, phase: None })
     }
 
     /// The head of the CSV where it goes to standard output; a new file has it at once.
@@ -128,9 +125,7 @@ impl<'a> LiveOutput<'a> {
             }
             Terminal::Lines => screen::tell(&format!("{}\n", phase.live.line(interval))),
         }
-        let csv = self.csv.as_mut().map(|csv| csv.put(phase.live.csv(interval, &now)));
-        let json = self.json.as_mut().map(|json| json.put(phase.live.json(interval, &now)));
-        delivered([csv, json])
+        delivered(self.csv.as_mut().map(|csv| csv.put(phase.live.csv(interval, &now))))
     }
 
     /// Takes results so far, which have figures of each worker, and gives the lines for standard
@@ -144,17 +139,14 @@ impl<'a> LiveOutput<'a> {
         let workers: Vec<_> = jobs.iter().flat_map(|job| job.per_worker.iter().copied()).collect();
         let now = Moment::now();
         let csv = self.csv.as_mut().filter(|_| asked.live_csv_extended);
-        let csv = csv.map(|csv| csv.put(phase.live.worker_csv(&workers, &now)));
-        let json = self.json.as_mut().filter(|_| asked.live_json_extended);
-        let json = json.map(|json| json.put(phase.live.worker_json(&workers, &now)));
-        delivered([csv, json])
+        delivered(csv.map(|csv| csv.put(phase.live.worker_csv(&workers, &now))))
     }
 }
 
 /// Lines for standard output; a file that cannot be written is told of.
-fn delivered(puts: [Option<Result<String, String>>; 2]) -> String {
-    let told = |put: Result<String, String>| put.inspect_err(|sentence| complain(sentence)).ok();
-    puts.into_iter().flatten().filter_map(told).collect()
+fn delivered(put: Option<Result<String, String>>) -> String {
+    let put = put.map(|put| put.inspect_err(|sentence| complain(sentence)));
+    put.and_then(Result::ok).unwrap_or_default()
 }
 
 fn complain(sentence: &str) {

@@ -81,7 +81,7 @@ impl Foreign for Run<'_> {
 
     fn requests(&self) -> Requests {
         let asked = &self.lowered.setup.asked.output;
-        let of_workers = asked.live_csv_extended || asked.live_json_extended;
+        let of_workers = asked.live_csv_extended;
         let interval = Duration::from_millis(asked.live_interval_ms);
         Requests { interval: of_workers.then_some(interval), ..Requests::default() }
     }

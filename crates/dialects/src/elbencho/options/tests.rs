@@ -89,6 +89,7 @@ fn mistakes_are_sentences() {
         (&["--gpuids=all"], "candor does not move bytes to GPUs yet"),
         (&["s3://bucket"], "no path of this host"),
         (&["--datasetthreads", "4"], "`datasetthreads` is no option"),
+        (&["--livejson", "f"], "`livejson` is no option"),
         (&["-b"], "needs a value"),
         (&["/a[1"], "a bracket without its other half"),
     ] {

@@ -302,7 +302,9 @@ impl Count<'_> {
         for name in of_blocks {
             Latency::merge(&mut to.ios, job.operation(name).latency.as_ref());
         }
-        for step in entry_steps(self.setup, self.kind) {
+        // Removals of files that are named have no latencies in elbencho's results.
+        let of_names = self.setup.path_kind == PathKind::Directory;
+        for step in entry_steps(self.setup, self.kind).iter().filter(|_| of_names) {
             Latency::merge(&mut to.entries, job.operation(step).latency.as_ref());
         }
     }

@@ -21,12 +21,7 @@ pub fn line(setup: &Setup, name: &str, figures: &Figures, now: &Moment) -> Strin
         .with("config", config(setup))
         .with("first_done", column(figures, [&figures.first, &figures.last]))
         .with("last_done", last(setup, figures));
-    line_of(&document)
-}
-
-/// A document on a line of its own.
-pub fn line_of(document: &Object) -> String {
-    serde_json::to_string(document).expect("texts and lists of texts are JSON") + "\n"
+    serde_json::to_string(&document).expect("texts and lists of texts are JSON") + "\n"
 }
 
 fn word(is: bool) -> &'static str {

@@ -1,13 +1,12 @@
-//! Live figures: a line on the terminal, lines of CSV and of JSON.
+//! Live figures: a line on the terminal, and lines of CSV.
 //!
 //! [`Live`] adds up the samples of a phase; each interval is a value that the forms render.
 
 use candor_record::{HostSample, JobSample, OpSample, WorkerStats, cpu_busy_of};
 
 use super::figures::{Count, EntryNoun, entry_steps, moves, noun};
-use super::{MIB, Moment, json};
+use super::{MIB, Moment};
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
-use crate::kit::Object;
 
 /// Names of the columns; elbencho ends each line with a comma.
 pub const COLUMNS: [&str; 17] = [
@@ -217,19 +216,9 @@ impl<'a> Live<'a> {
         self.rows(interval, now).into_iter().map(csv_line).collect()
     }
 
-    /// The same as lines of JSON, whose keys are the columns of the CSV.
-    pub fn json(&self, interval: &Interval, now: &Moment) -> String {
-        self.rows(interval, now).into_iter().map(json_line).collect()
-    }
-
     /// A line of CSV for each worker with what it has moved so far, from results so far.
     pub fn worker_csv(&self, workers: &[WorkerStats], now: &Moment) -> String {
         workers.iter().map(|worker| csv_line(self.worker_row(worker, now))).collect()
-    }
-
-    /// The same as lines of JSON.
-    pub fn worker_json(&self, workers: &[WorkerStats], now: &Moment) -> String {
-        workers.iter().map(|worker| json_line(self.worker_row(worker, now))).collect()
     }
 
     fn rows(&self, interval: &Interval, now: &Moment) -> Vec<Row> {
@@ -297,14 +286,6 @@ pub fn header() -> String {
 
 fn csv_line(fields: Row) -> String {
     fields.map(|field| field.replace(['\n', ','], " ")).join(",") + ",\n"
-}
-
-fn json_line(fields: Row) -> String {
-    let mut object = Object::default();
-    for (name, value) in COLUMNS.iter().zip(fields) {
-        object.put(*name, value);
-    }
-    json::line_of(&object)
 }
 
 /// Bytes that a phase is to read or write.
@@ -382,12 +363,6 @@ mod tests {
                    4,17,,\n";
         assert_eq!(live.csv(&interval, &moment()), csv);
         assert_eq!(header().split(',').count(), csv.split(',').count());
-        let json: serde_json::Value =
-            serde_json::from_str(&live.json(&interval, &moment())).expect("JSON");
-        let fields = csv.trim_end().split(',');
-        for (name, field) in COLUMNS.iter().zip(fields) {
-            assert_eq!(json[name], field, "{name}");
-        }
     }
 
     #[test]

@@ -48,10 +48,6 @@ pub(super) const LIVE: &[Row<Value>] = &[
         "live figures as CSV; stdout is standard output").exact("", "f"),
     switch("livecsvex", |d, t| put(&mut d.options.output.live_csv_extended, t),
         "a row for each worker").exact("", "true"),
-    value("livejson", "FILE", |d, t| store(&mut d.options.output.live_json_file, Some(t.into())),
-        "live figures as lines of JSON; stdout is standard output").exact("", "f"),
-    switch("livejsonex", |d, t| put(&mut d.options.output.live_json_extended, t),
-        "a line for each worker").exact("", "true"),
 ];
 
 #[rustfmt::skip]
