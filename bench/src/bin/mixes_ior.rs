@@ -192,7 +192,9 @@ impl Dialect for Ior {
                 _ => None,
             };
         }
-        if difference.fact.starts_with("file ") && has("-z") && !has("-F") {
+        let is_of_order =
+            difference.fact.starts_with("file ") || difference.fact.ends_with("pairs");
+        if is_of_order && has("-z") && !has("-F") {
             return Some("orders of -z in a shared file are drawn by candor's own generator");
         }
         None

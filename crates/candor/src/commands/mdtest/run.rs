@@ -1,15 +1,16 @@
 //! Runs the phases and delivers what they gave.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use candor_dialects::kit::verdict;
 use candor_dialects::mdtest::options::SummaryFormat;
-use candor_dialects::mdtest::output::{self, Results};
+use candor_dialects::mdtest::output::{self, Results, TaskRun};
 use candor_dialects::mdtest::plan::Lowered;
 use candor_plan::Problem;
-use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
+use candor_record::{Ended, Event, IoFailure, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
 use super::{COMPLAINTS, WRONG, files, host, operations};
@@ -140,6 +141,9 @@ impl Foreign for Run<'_> {
             return if to_file { String::new() } else { self.document(report) };
         }
         let mut text = String::new();
+        if self.lowered.phases.is_empty() {
+            text += &self.blocks_of_nothing();
+        }
         // A run that ended early has a block of what it did.
         for run in self.results.runs.iter().skip(self.printed) {
             text += &output::totals_and_block(&self.lowered.setup, run);
@@ -189,6 +193,17 @@ impl Foreign for Run<'_> {
 }
 
 impl Run<'_> {
+    /// Blocks without a rate, where the items that each task is to have are none.
+    fn blocks_of_nothing(&self) -> String {
+        let setup = &self.lowered.setup;
+        let block = |tasks: &u32| {
+            let iterations = vec![BTreeMap::new(); setup.asked.run.iterations as usize];
+            let run = TaskRun { tasks: *tasks, iterations, is_complete: true };
+            output::totals_and_block(setup, &run)
+        };
+        setup.task_counts.iter().map(block).collect()
+    }
+
     /// True where the familiar text is printed.
     fn is_text(&self) -> bool {
         let asked = &self.lowered.setup.asked.output;
@@ -245,17 +260,22 @@ fn command_failure(measured: &Measurement) -> Option<&str> {
 /// Operations whose failure mdtest reports as a warning: its exit code stays 0.
 const WARNED: [&str; 5] = ["mkdir", "rmdir", "stat", "rename", "unlink"];
 
+/// Error number of a read behind the end of a file.
+const AT_END: i32 = 0;
+
 /// True for a phase after which mdtest's exit code is not 0. Failures of [`WARNED`] operations,
 /// short reads and wrong data are warnings there.
 fn ends_mdtest(measured: &Measurement) -> bool {
-    let is_warned =
-        |op: &Option<String>| op.as_ref().is_some_and(|op| WARNED.contains(&op.as_str()));
+    let is_warned = |error: &IoFailure| {
+        let op = error.op.as_deref().unwrap_or_default();
+        WARNED.contains(&op) || (op == "read" && error.errno == AT_END)
+    };
     let mut errors = measured.errors.iter();
     let unexplained = measured.ended == Ended::Failed
         && measured.errors.is_empty()
         && measured.verify.as_ref().is_none_or(|verify| verify.first.is_empty())
         && output::short_reads(measured) == 0;
-    errors.any(|error| !is_warned(&error.op))
+    errors.any(|error| !is_warned(error))
         || unexplained
         || measured.ended == Ended::Stalled
         || command_failure(measured).is_some()

@@ -29,7 +29,9 @@ pub(super) fn options(setup: &TestSetup) -> Vec<(&'static str, String)> {
         ("segments", layout.segments.to_string()),
         ("ordering in a file", if layout.random > 0 { "random" } else { "sequential" }.into()),
     ];
-    match (order.constant, order.random > 0) {
+    // Of a shuffled order (-Z -Z), IOR prints nothing.
+    match (order.constant, order.random == 1) {
+        (false, false) if order.random > 1 => {}
         (true, _) => {
             all.push(("ordering inter file", "constant task offset".into()));
             all.push(("task offset", order.offset.to_string()));

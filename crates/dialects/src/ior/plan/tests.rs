@@ -508,7 +508,6 @@ fn combinations_without_sense_are_refused() {
         ("-w -k -O stoneWallingStatusFile=s", "tasks write different amounts"),
         ("-o /a@/b", "several paths are dealt among the files of tasks"),
         ("-F -u -o /a@/b", "-u and several paths exclude each other"),
-        ("-u", "-u gives each task's file a directory, and there is one file"),
         ("-a MPIIO -c -z -t 64k", "collective calls of MPI-IO have no random offsets"),
         ("-a DUMMY -w -W", "DUMMY moves no bytes"),
         ("-a AIO --posix.rangelocks", "locks are for one transfer at a time"),

@@ -277,16 +277,6 @@ const RULES: &[Rule] = &[
         known_as: "",
         remedy: "leave -Z out, and give -F to -z",
     },
-    Rule {
-        option: "uniqueDir",
-        is_broken: |test, scope| {
-            let layout = &test.options.layout;
-            layout.unique_dir && !layout.file_per_process && has(scope, "uniqueDir")
-        },
-        sentence: |_| "-u gives each task's file a directory, and there is one file".into(),
-        known_as: "",
-        remedy: "give -F as well",
-    },
 ];
 
 fn is_random_shared(test: &TestSetup) -> bool {
@@ -304,6 +294,11 @@ pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostic
     }
     content(test, scope, out);
     back_end(test, scope, out);
+    let layout = &test.options.layout;
+    if layout.unique_dir && !layout.file_per_process {
+        let why = "-u gives each task's file a directory, and there is one file without -F";
+        out.note(scope, "uniqueDir", "nothing", why);
+    }
     let order = &test.options.order;
     if has(scope, "taskPerNodeOffset") && order.offset != 1 && !order.constant && order.random == 0
     {

@@ -215,6 +215,8 @@ impl<'a> Lowering<'a> {
                 let anchors = self.anchors_of(&used, !made.clean);
                 all.extend(formatting(run, rd, (phases, anchors), made.limited));
             }
+            // A simulation looks at no tree.
+            None if self.request.asked.is_simulation => {}
             None => {
                 for (system, shape, _) in &used {
                     trees.use_as_is(system, shape).map_err(one)?;
