@@ -30,6 +30,7 @@ fn mismatch() -> Mismatch {
         found: Some(block_identity(6)),
         sectors: vec![BadSector { sector: 4, key: Some(6), bit: Some(9) }],
         last_use: Some(LastUse { unix_ms: 1_700_000_000_123, is_write: true }),
+        wrong_byte: None,
     }
 }
 

@@ -35,7 +35,7 @@ pub const RULE: Rule = Rule {
 };
 
 /// Source of flushes that the workers made.
-const SYNC_CALLS: &str = "fsync and fdatasync calls";
+const CALLS: &str = "fsync and fdatasync calls";
 
 /// Flushes as one level saw them.
 struct Flushes {
@@ -99,7 +99,7 @@ fn calls(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
         mean(latencies.iter())?
     };
     let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
-    let (from, wait) = (SYNC_CALLS, Wait::of_calls(observed, count, mean_ns));
+    let (from, wait) = (CALLS, Wait::of_calls(observed, count, mean_ns));
     let named = ["an fsync".into(), "calls".into()];
     (count > 0.0).then_some(Flushes { count, mean_ns, share, from, named, wait })
 }
@@ -119,7 +119,7 @@ impl Flushes {
     /// True for calls that are in flight together with writes, where no write waits for one.
     fn are_queued(&self, writers: &[Ran]) -> bool {
         let deep = |ran: &Ran| ran.concurrency() > f64::from(ran.job.workers);
-        self.from == SYNC_CALLS && writers.iter().any(deep)
+        self.from == CALLS && writers.iter().any(deep)
     }
 }
 
