@@ -1,8 +1,8 @@
-//! Durable writes and the queue against fio, in turn: `durable CANDOR FIO DIRECTORY ROUNDS`. A table
-//! on stdout.
+//! Durable writes and the queue against fio, in turn: `durable CANDOR FIO DIRECTORY ROUNDS`. A
+//! table on stdout.
 //!
-//! Both tools get the same words. The columns are what a reader compares: counts of writes, reads and
-//! flushes, the depth of most operations, the rates, their ratio, and the CPU time in user mode.
+//! Both tools get the same words. Columns: counts of reads, writes and flushes, the depth of most
+//! operations, the rates, their ratio, and the CPU time in user mode.
 
 use std::fs;
 use std::path::Path;

@@ -59,7 +59,6 @@ impl ReadyBlocks {
         let (blocks, depth) = (&self.blocks, self.depth());
         let verifier = self.verifier(rank).map(|verifier| Rc::new(RefCell::new(verifier)));
         let limits = Limits::new(depth, blocks.pace.goal, &self.stop, self.flow_share());
-        let low = blocks.depth_low.map(|low| low as usize).filter(|low| *low < depth);
         let seed = mix(self.seed, self.ranks.rank(rank));
         let priorities = Priorities::new(seed, &blocks.priorities, usual_priority(&self.job));
         let pacer = self.pacer(rank);
@@ -68,8 +67,7 @@ impl ReadyBlocks {
         // In zones no write overlaps another except after a reset, which waits for all operations.
         let serializes = blocks.serialize_overlap && blocks.zones.is_none();
         let syncs = syncs(&blocks.durability);
-        let has_gates =
-            limits.is_some() || low.is_some() || priorities.is_some() || pacer.is_some();
+        let has_gates = limits.is_some() || priorities.is_some() || pacer.is_some();
         let is_bare = verifier.is_none()
             && !has_gates
             && self.is_plain()
@@ -115,17 +113,7 @@ impl ReadyBlocks {
         if trims {
             chain = Box::new(TrimsLast::new(chain));
         }
-        if syncs {
-            let order = match blocks.engine.is_async() {
-                true => SyncOrder::AtOnce,
-                false => SyncOrder::Alone,
-            };
-            let files = self.own_files(rank);
-            chain = Box::new(Synced::new(chain, blocks.durability, order, &files, depth));
-        }
-        if let Some(low) = low {
-            chain = Box::new(LowWater::new(chain, depth, low));
-        }
+        chain = self.queued(rank, chain);
         if let Some(targets) = &self.targets {
             chain = Box::new(PerTarget::new(chain, targets.clone(), self.recorded()));
         }
@@ -133,6 +121,28 @@ impl ReadyBlocks {
             chain = self.opened(rank, chain);
         }
         Ok(Feed::Chain(chain))
+    }
+
+    /// The source with the syncs between its writes, and with the low-water mark of its queue.
+    fn queued(&self, rank: u32, mut chain: Box<dyn Source>) -> Box<dyn Source> {
+        let (durability, depth) = (self.blocks.durability, self.depth());
+        if syncs(&durability) {
+            let order = match self.blocks.engine.is_async() {
+                true => SyncOrder::AtOnce,
+                false => SyncOrder::Alone,
+            };
+            let files = self.own_files(rank);
+            chain = Box::new(Synced::new(chain, durability, order, &files, depth));
+        }
+        match self.low_water() {
+            Some(low) => Box::new(LowWater::new(chain, depth, low)),
+            None => chain,
+        }
+    }
+
+    /// The depth at which a full queue is filled again, where it runs down at all.
+    fn low_water(&self) -> Option<usize> {
+        self.blocks.depth_low.map(|low| low as usize).filter(|low| *low < self.depth())
     }
 
     /// The source between the opening and closing of its files.
@@ -149,6 +159,7 @@ impl ReadyBlocks {
             && self.targets.is_none()
             && self.furthest.is_none()
             && self.trim_ranges() == 1
+            && self.low_water().is_none()
             && self.host_protection().is_none()
     }
 

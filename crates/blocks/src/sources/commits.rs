@@ -1,7 +1,7 @@
 //! Commits: writes, each together with the flush that makes it durable.
 //!
-//! A flush covers the writes to its file that had completed when it began. A write is durable at the
-//! end of the first such flush. Writes that no flush has covered are no commits.
+//! A flush covers the writes to its file that had completed when it began. A write is durable at
+//! the end of the first such flush. Writes that no flush has covered are no commits.
 
 use std::collections::VecDeque;
 
