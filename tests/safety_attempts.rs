@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Loop, Mount, Scratch, alone, candor, fingerprint, spawn};
+use crate::support::{Loop, Mount, Scratch, alone, candor, fingerprint, skip, spawn};
 
 const MIB: u64 = 1 << 20;
 
@@ -310,5 +310,31 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
             assert_eq!(fs::read(&kept).unwrap(), before, "{option}");
         }
         assert_eq!(mount.entries().len(), 2, "{option}: {:?}", mount.entries());
+    }
+}
+
+#[test]
+fn without_sysfs_no_file_that_may_back_a_loop_device_is_written() {
+    let (_alone, scratch) = (alone(), Scratch::new());
+    let Some(device) = Loop::direct(&scratch, 4 * MIB) else { return };
+    let before = fingerprint(&device.backing);
+    let hidden = "mount -t tmpfs none /sys || exit 99; exec \"$0\" \"$@\"";
+    let of = format!("of={}", device.backing);
+    let target = ["--target", &device.backing, "--rw", "randwrite", "--ops", "10", "--overwrite"];
+    for (words, code) in [
+        (&[&["run"], &target[..]].concat()[..], 3),
+        (&["dd", "if=/dev/zero", &of, "bs=4k", "count=4", "conv=notrunc"], 1),
+    ] {
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", hidden, env!("CARGO_BIN_EXE_candor")]).args(words);
+        let ran = command.stdin(Stdio::null()).env("CANDOR_HISTORY", "off").output();
+        let Ok(ran) = ran else { return skip("there is no unshare") };
+        if ran.status.code() == Some(99) {
+            return skip("/sys cannot be hidden");
+        }
+        let told = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(code), "{words:?}: {told}");
+        assert!(told.contains("users") && told.contains("sysfs"), "{told}");
+        assert_eq!(fingerprint(&device.backing), before, "{words:?}");
     }
 }

@@ -33,8 +33,8 @@ pub fn visible_json(document: &str) -> Cow<'_, str> {
     Cow::Owned(document.chars().map(spelled).collect())
 }
 
-/// Text with candor's own codes in it: as [`visible_lines`], but colours stay, and what writes a line
-/// of a terminal over again.
+/// Text with candor's own codes in it: as [`visible_lines`], but colours stay, and codes that write
+/// a line of a terminal over again.
 pub fn visible_with_codes(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
