@@ -341,8 +341,6 @@ fn check_dummy(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     if asked.data.back_end != BackEnd::Dummy {
         return;
     }
-    let why = "no file and no directory is made: rates are those of candor's own loop";
-    out.note(reading, "a", "operations of the null engine", why);
     let rules = [
         ("verify-read", asked.data.verify_read, "DUMMY has no bytes to compare"),
         ("verify-write", asked.data.verify_write, "DUMMY has no bytes to compare"),

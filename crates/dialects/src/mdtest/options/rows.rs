@@ -203,7 +203,9 @@ const OUTPUT: &[Row<Value>] = &[
 const BACK_ENDS: &[Row<Value>] = &[
     value('a', ("a", "API"),
         |d, t| store(&mut d.options.data.back_end, back_ends::posix_or_dummy(t)?),
-        "API for I/O: POSIX, DUMMY").default("POSIX").exact("blocks.engine", "DUMMY"),
+        "API for I/O: POSIX, DUMMY").default("POSIX")
+        .near("blocks.engine", "DUMMY", "DUMMY makes no file and no directory: rates are those of \
+              candor's own loop"),
     row("posix.odirect", Value::maybe(FLAG), |d, t| put_flag(&mut d.options.data.direct, t),
         "bypass the page cache").exact("entries.direct", "1"),
     bare("posix.rangelocks", Value::maybe(FLAG), "lock each range").refused("1", LOCKS),

@@ -125,7 +125,7 @@ fn how_files_come_and_go() {
         ("rw=write\nfallocate=none", Layout::Never),
         ("rw=write\nfallocate=keep", Layout::Reserve),
         ("rw=write\nfallocate=truncate", Layout::Sparse),
-        ("rw=write\noverwrite=1", Layout::Needed),
+        ("rw=write\noverwrite=1", Layout::Write),
         ("rw=write\ncreate_on_open=1", Layout::Never),
         ("rw=randrw\ncreate_on_open=1", Layout::Never),
         ("rw=randrw\ncreate_on_open=1\nioengine=libaio\niodepth=4", Layout::Sparse),
