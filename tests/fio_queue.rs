@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Report, Scratch, run};
+use crate::support::{Report, Scratch, candor};
 
 const ENGINES: [&str; 3] = ["libaio", "io_uring", "posixaio"];
 
@@ -93,7 +93,7 @@ fn a_ramp_leaves_the_amount_as_it_is() {
 fn a_durable_write_is_shown_with_its_flush() {
     let folder = Scratch::new();
     let (file, json, csv) = (folder.path("w"), folder.path("r.json"), folder.path("r.csv"));
-    let ran = run(&[
+    let ran = candor(&[
         "run",
         "--target",
         &file,
