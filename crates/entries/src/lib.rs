@@ -49,7 +49,7 @@ use candor_engine::worker_end::WorkerEnd;
 use candor_engine::{EngineError, Failures};
 use candor_plan::blocks::{Fill, Format, UnknownBlocks, Verify};
 use candor_plan::check::OPERATION_MAX;
-use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step, VerifyItems};
+use candor_plan::entries::{Entries, EntriesEngine, OPERATIONS, Over, Step};
 use candor_plan::units::Mix;
 use candor_plan::{Job, Stop, TargetKind, Work};
 use candor_record::{Measurement, VerifyStats};
@@ -246,14 +246,7 @@ impl Verification {
                 used.map_err(|(message, remedy)| context.unfit(message, remedy))?;
         }
         let Some((verify, stock)) = tracks.zip(stock) else {
-            let verify = entries.verify.as_ref();
-            let unknown = match wrote_items(entries, context) {
-                true => UnknownBlocks::Check,
-                false => UnknownBlocks::ByHeader,
-            };
-            let of_blocks =
-                |verify: &VerifyItems| Verify { unknown, ..verify.as_of_blocks(context.plan.seed) };
-            found.plan = verify.map(of_blocks);
+            found.plan = untracked(entries, context);
             return Ok(found);
         };
         // No block of an earlier run, or of another tree, is the right one by chance.
@@ -268,6 +261,16 @@ impl Verification {
         }
         Ok(found)
     }
+}
+
+/// Verification of a job of whose blocks no writes are kept.
+fn untracked(entries: &Entries, context: &JobContext<'_>) -> Option<Verify> {
+    let unknown = match wrote_items(entries, context) {
+        true => UnknownBlocks::Check,
+        false => UnknownBlocks::ByHeader,
+    };
+    let of_blocks = entries.verify.as_ref()?.as_of_blocks(context.plan.seed);
+    Some(Verify { unknown, ..of_blocks })
 }
 
 /// True where files that a job reads were written by the run, or by a tool whose files tell nothing

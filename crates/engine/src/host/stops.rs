@@ -17,6 +17,9 @@ static CONTINUED: AtomicU64 = AtomicU64::new(0);
 
 /// Shortest stop that is told from other delays.
 const STOP_NS_MIN: u64 = 50_000_000;
+/// The same where neither a signal nor the clocks tell of a stop: a virtual CPU that its host leaves
+/// out for a moment looks like one, too.
+const SILENT_STOP_NS_MIN: u64 = 200_000_000;
 
 /// Counts a SIGCONT: called in a signal handler.
 pub fn continued() {
@@ -151,7 +154,8 @@ fn between([before, after]: [&Look; 2], waited: Waited) -> Option<Stop> {
     let expected = waited.ops_per_s * ns as f64 / 1e9;
     let done = after.progress.saturating_sub(before.progress) as f64;
     let goes_on = expected >= 20.0 && done > expected / 2.0;
-    (!is_paging && !goes_on).then_some(Stop { ns, by: StoppedBy::Other })
+    let is_long = ns >= SILENT_STOP_NS_MIN;
+    (is_long && !is_paging && !goes_on).then_some(Stop { ns, by: StoppedBy::Other })
 }
 
 #[cfg(test)]
@@ -193,6 +197,7 @@ mod tests {
         assert_eq!(stop(Look { run_wait_ns: None, ..look() }), None, "nothing tells");
         assert_eq!(stop(Look { major_faults: 1, ..look() }), None, "it waited for a page");
         assert_eq!(stop(Look { progress: 900, ..look() }), None, "workers went on");
+        assert_eq!(between([&look(), &look()], waited(200 * MS)), None, "its host left it out");
         assert_eq!(between([&look(), &look()], waited(60 * MS)), None, "a short delay");
     }
 
