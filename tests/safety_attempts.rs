@@ -203,7 +203,7 @@ fn no_output_is_written_to_a_device_or_what_backs_one() {
             attempts.refused(Some((variable, name)), &fio, &[1]);
         }
         let elbencho = ["elbencho", "-r", "-b", "64k", "-s", "64k", "data"];
-        for option in ["--resfile", "--jsonfile", "--csvfile", "--opslog", "--livejson"] {
+        for option in ["--resfile", "--jsonfile", "--csvfile", "--opslog", "--livecsv"] {
             attempts.refused(None, &[&elbencho[..], &[option, name]].concat(), &[1]);
         }
         let of = format!("of={name}");
