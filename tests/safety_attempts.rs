@@ -250,7 +250,7 @@ fn names_do_not_control_a_terminal() {
             "--name",
             name,
             "--filename",
-            name,
+            &data,
             "--rw=read",
             "--size=4k",
             "--output-format=json",
