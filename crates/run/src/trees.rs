@@ -213,8 +213,8 @@ impl NamedTree {
     }
 
     /// Removes all that has a name of this tree, and nothing else; what others put beside it keeps
-    /// its directory. Ends early once `is_over` says so. Returns how many names could not be removed,
-    /// and the first of these.
+    /// its directory. Ends early once `is_over` says so. Returns how many names could not be
+    /// removed, and the first of these.
     fn remove(&self, is_over: &dyn Fn() -> bool) -> Option<NotRemoved> {
         let mut left = None;
         let is_empty = |path: &Path| match fs::read_dir(path) {
