@@ -1,5 +1,5 @@
-//! What runs leave of a host: programs, settings and files after kills, and sentences where the
-//! host has no threads or memory left.
+//! Runs leave no programs, settings and files on a host after kills, and end in a sentence where
+//! the host has no threads or memory left.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

@@ -347,7 +347,7 @@ struct Run {
     agent: Agent,
     _busy: OwnedMutexGuard<()>,
     child: Child,
-    /// What the programs of its jobs start.
+    /// Processes that programs of its jobs start.
     descendants: Descendants,
     answers: mpsc::Sender<Result<Frame, Status>>,
 }

@@ -234,7 +234,7 @@ struct OrphanMark<'a> {
 #[derive(Default)]
 struct Named {
     files: Vec<(PathBuf, Birth)>,
-    /// What a directory holds.
+    /// Contents of directories, as the mark reports them.
     held: HashMap<PathBuf, String>,
 }
 
@@ -453,7 +453,7 @@ mod tests {
         mark.add(path).expect("named");
     }
 
-    /// What a run would remove that only knows names which a mark reports.
+    /// Notes of a run that removes nothing but the names of a mark.
     fn removed(directory: &Path) -> Vec<Note> {
         remove_in(directory, &Cleaning { empty: &|_, _| {}, control: &Control::default() })
     }

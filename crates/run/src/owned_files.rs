@@ -197,7 +197,7 @@ impl OwnedFiles {
     }
 }
 
-/// What could not be removed, and why.
+/// A file or directory that could not be removed, and the reason.
 struct Stays {
     path: PathBuf,
     bytes: u64,
