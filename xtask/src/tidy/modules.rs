@@ -79,10 +79,11 @@ const ORDERS: &[(&str, &str)] = &[
     ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
     (
         "run",
-        "control leftovers owned_files signals error resource_limits families peers trees events claims \
-         device_claim signature consent files_in_use hooks schedulers integrity tracer devices precheck inspection align \
-         page_cache device_watch target_check cached_work layout free_space memory \
-         occupied_memory submission runner sizes operations_log phase_snapshots local run",
+        "control leftovers owned_files signals error resource_limits families peers trees \
+         events claims device_claim signature consent files_in_use hooks schedulers integrity \
+         tracer devices precheck inspection align page_cache device_watch target_check \
+         cached_work layout free_space memory occupied_memory submission runner sizes \
+         operations_log phase_snapshots local run",
     ),
 ];
 
