@@ -135,9 +135,7 @@ fn words_are_read_back_and_mapped_and_many_in_flight() {
     let _alone = alone();
     let shape = "-t 2 -n 1 -N 3 -s 64k -b 16k --verify 9";
     let elbencho = with_tree(&format!("{shape} --verifydirect"));
-    for line in
-        ["--mmap --verifydirect --madv rand,willneed", "--direct --iodepth 4 --verifydirect"]
-    {
+    for line in ["--mmap --verifydirect --madv rand,willneed", "--direct --iodepth 4"] {
         elbencho.table(&format!("-w -r {line} {shape} tree"));
         let bytes = fs::read(elbencho.path("tree/r1/d0/r1-f2")).expect("the file");
         let words = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));

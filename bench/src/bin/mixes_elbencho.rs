@@ -39,16 +39,6 @@ impl Line<'_> {
         self.words.extend(words.split(' ').map(str::to_owned));
     }
 
-    /// Leaves out switches that are there already: an option that is given twice is an error.
-    fn drop_repeats(&mut self) {
-        let mut seen = Vec::new();
-        self.words.retain(|word| {
-            let is_new = word != "--trunctosize" || !seen.contains(word);
-            seen.push(word.clone());
-            is_new
-        });
-    }
-
     /// Adds words in `percent` of a hundred cases.
     fn maybe(&mut self, percent: u64, words: &str) {
         if self.dice.chance(percent) {
@@ -84,14 +74,14 @@ impl Dialect for Elbencho {
         let shape = shape(dice, kind);
         let verifies = dice.chance(25);
         let phases: &[&str] = match kind {
-            Kind::File => &["-w", "-w -r", "-r", "-r", "-w -r -F", "-F", "-w --stat"],
-            _ => &["-d -w", "-d -w -r -F -D", "--stat -r", "-r", "-F -D", "-D", "-w", "-d", "-r"],
+            Kind::File => &["-w", "-w -r", "-r", "-w -r -F", "-F", "-w --stat"],
+            _ => &["-d -w", "-d -w -r -F -D", "--stat -r", "-r", "-F -D", "-D", "-w", "-d"],
         };
         let count = 1 + dice.below(3);
         let mut runs = Vec::new();
         for nth in 0..count {
             // Most mixes begin by making what later commands use.
-            let first = nth == 0 && dice.chance(90);
+            let first = nth == 0 && dice.chance(80);
             let phases =
                 if first { phases[usize::from(dice.chance(30))] } else { dice.one_of(phases) };
             runs.push(command(dice, &shape, phases, verifies));
@@ -137,9 +127,15 @@ impl Dialect for Elbencho {
             () if fact.contains("percentiles_us") => {
                 Some("candor adds percentiles to the JSON of `--latpercent`")
             }
+            () if is_exit && has("--treefile") && has("--trunc") => {
+                Some("candor refuses `--trunc` for files that several workers share")
+            }
             () if has("--treefile") && of_files.iter().any(|part| fact.contains(part)) => {
                 Some("the real program does not count files above the share size")
             }
+            () if has("--strided") && (fact.contains("bytes") || fact.contains("MiB")) => Some(
+                "`--strided` makes the real program leave out blocks that do not divide evenly",
+            ),
             () if fact.contains("file ") && of_sizes.into_iter().any(has) => {
                 Some("the real program extends a file before it cuts its size to whole blocks")
             }
@@ -159,7 +155,7 @@ fn shape(dice: &mut Dice, kind: Kind) -> Shape {
             if dice.chance(20) {
                 sizes.push("--dirsharing".into());
             }
-            *dice.one_of(&["d", "d", "d", "d", "d e", "file://d"])
+            *dice.one_of(&["d", "d", "d", "d e", "file://d", "d,e"])
         }
         Kind::File => {
             let size = *dice.one_of(&["64k", "100k", "1m", "4m", "1000000"]);
@@ -199,61 +195,48 @@ fn command(dice: &mut Dice, shape: &Shape, phases: &str, verifies: bool) -> Vec<
     if verifies {
         line.add("--verify 7");
     }
-    access(&mut line, shape.kind, verifies);
-    mixes_of_reads(&mut line, verifies);
+    access(&mut line, shape.kind);
+    mixes_of_reads(&mut line);
     partners(&mut line);
     output(&mut line);
     line.maybe(90, "--nolive");
-    line.drop_repeats();
     line.words.extend(shape.paths.split(' ').map(str::to_owned));
     line.words
 }
 
-fn access(line: &mut Line<'_>, kind: Kind, verifies: bool) {
-    // Few mixes name two orders, which exclude each other.
-    match line.dice.below(20) {
-        0..=3 => line.maybe(if verifies { 5 } else { 100 }, "--rand"),
-        4 | 5 => line.add("--backward"),
-        6 | 7 if kind == Kind::File => line.add("--strided"),
-        8 => line.maybe(30, "--rand --backward"),
-        _ => {}
-    }
+fn access(line: &mut Line<'_>, kind: Kind) {
+    line.maybe(20, "--rand");
     line.maybe(6, "--norandalign");
     line.maybe_one(6, "--randamount", &["64k", "256k", "1m"]);
     line.maybe_one(5, "--randalgo", &["fast", "balanced_single", "strong"]);
-    match line.dice.below(20) {
-        0..=4 => line.maybe_one(100, "--iodepth", &["1", "2", "4"]),
-        5 => line.maybe(60, "--mmap"),
-        6 => line.maybe_one(100, "--madv", &["seq", "rand,willneed"]),
-        7 | 8 => line.maybe(100, "--readinline"),
-        _ => {}
-    }
-    line.maybe(12, "--direct");
+    line.maybe(8, "--backward");
+    line.maybe(if kind == Kind::File { 12 } else { 2 }, "--strided");
+    line.maybe_one(20, "--iodepth", &["1", "2", "4"]);
+    line.maybe(15, "--direct");
     line.maybe(5, "--nodiocheck");
+    line.maybe(4, "--mmap");
+    line.maybe_one(4, "--madv", &["seq", "rand,willneed"]);
     line.maybe_one(5, "--fadv", &["seq", "willneed,dontneed"]);
     line.maybe_one(8, "--flock", &["range", "full"]);
     line.maybe_one(6, "--limitwrite", &["50m", "100m"]);
     line.maybe_one(6, "--limitread", &["50m", "100m"]);
-    line.maybe(6, "--trunc");
+    line.maybe(8, "--trunc");
     line.maybe(15, "--trunctosize");
     line.maybe(6, "--preallocfile");
     line.maybe(6, "--nofdsharing");
     line.maybe(8, "--statinline");
+    line.maybe(8, "--readinline");
     line.maybe(8, "--dirstats");
     line.maybe(15, "--nodelerr");
-    line.maybe(if verifies { 10 } else { 1 }, "--verifydirect");
+    line.maybe(4, "--verifydirect");
     line.maybe_one(10, "--blockvarpct", &["0", "50", "100"]);
     line.maybe_one(5, "--blockvaralgo", &["fast", "balanced", "strong"]);
 }
 
-fn mixes_of_reads(line: &mut Line<'_>, verifies: bool) {
-    match line.dice.below(20) {
-        0..=2 if !verifies => line.maybe_one(100, "--trunctosize --rwmixpct", &["0", "30", "70"]),
-        3 => line.maybe_one(100, "--rwmixpct", &["0", "30"]),
-        4 | 5 if !verifies => line.maybe_one(100, "--rwmixthr", &["0", "1", "2"]),
-        6 => line.maybe_one(30, "--rwmixthrpct", &["30"]),
-        _ => {}
-    }
+fn mixes_of_reads(line: &mut Line<'_>) {
+    line.maybe_one(12, "--rwmixpct", &["0", "30", "70"]);
+    line.maybe_one(8, "--rwmixthr", &["0", "1", "2"]);
+    line.maybe_one(3, "--rwmixthrpct", &["30"]);
 }
 
 /// Options that have no effect without another one.
@@ -296,8 +279,10 @@ fn output(line: &mut Line<'_>) {
 fn table(text: &str, facts: &mut Facts) {
     let (mut phase, mut number) = (String::new(), 0);
     for line in text.lines() {
-        if line.starts_with("[Starting") || line.starts_with("Phase: ") || line.starts_with("* ") {
-            facts.insert(format!("line {number:02}"), line.to_owned());
+        // With --log 1 the real program begins such a line with the time.
+        let said = line.find("[Starting").map_or(line, |at| &line[at..]);
+        if ["[Starting", "Phase: ", "* "].iter().any(|begin| said.starts_with(begin)) {
+            facts.insert(format!("line {number:02}"), said.to_owned());
             number += 1;
         }
         let Some((head, values)) = line.split_once(" :") else { continue };

@@ -212,8 +212,8 @@ fn results_of_the_real_elbencho_are_read() {
         let results = results(file);
         let names: Vec<&str> = results.phases.iter().map(|phase| phase.name.as_str()).collect();
         assert_eq!(names, ["WRITE", "READ", "RWMIX30", "MKDIRS", "WRITE (2)"], "{file}");
-        assert_eq!((results.tool.as_str(), results.command.len()), ("elbencho 3.1-10", 16));
-        assert_eq!((results.command[0].as_str(), results.command[15].as_str()), ("elbencho", "x"));
+        assert_eq!((results.tool.as_str(), results.command.len()), ("elbencho 3.1-10", 17));
+        assert_eq!((results.command[0].as_str(), results.command[16].as_str()), ("elbencho", "x"));
         let job = |nth: usize| &results.phases[nth].jobs[0];
         assert_eq!(job(0).load.access.as_deref(), Some("write"));
         assert_eq!(job(2).load.access.as_deref(), Some("randrw read:30,write:70"));

@@ -123,10 +123,18 @@ impl Reader {
         self.reading.errors.push(diagnostic);
     }
 
-    /// An option of the command line: none is given twice.
+    /// An option of the command line: none is given twice, but a switch with a value beats the
+    /// same one without.
     fn option(&mut self, name: Word, value: Option<Word>) {
-        let first = TABLE.find(&name.text).map_or("", |row| row.name);
-        if self.reading.given.has(first) {
+        let row = TABLE.find(&name.text);
+        let first = row.map_or("", |row| row.name);
+        let is_switch = row.is_some_and(|row| matches!(row.kind.takes(), Takes::Maybe(_)));
+        let earlier = self.reading.given.get(first).map(|given| given.value.is_some());
+        if earlier == Some(true) && is_switch && value.is_none() {
+            return;
+        }
+        let beats = earlier == Some(false) && is_switch && value.is_some();
+        if earlier.is_some() && !beats {
             let message = format!("--{first} is given more than once");
             let twice = Diagnostic::new(name.at, "repeat", first, message);
             return self.wrong(twice.remedy("give it once"));

@@ -67,6 +67,9 @@ fn switches_have_values_and_numbers_may_stand_close() {
     ] {
         assert_eq!(good(words).io.direct, direct, "{words:?}");
     }
+    assert!(!good(&["--direct", "--direct=false"]).io.direct, "the value wins");
+    assert!(!good(&["--direct=false", "--direct"]).io.direct);
+    assert!(first_error(&["--direct", "--direct"]).contains("given more than once"));
     assert!(!good(&["-r=0"]).phases.read && good(&["-r"]).phases.read);
     assert_eq!((good(&["-t4"]).run.threads, good(&["-t=4"]).run.threads), (4, 4));
     assert_eq!(good(&["--size="]).access.file_bytes, Some(0));

@@ -153,7 +153,7 @@ impl Figures {
         let mut first_is_unknown = false;
         for job in jobs {
             let is_reader = job.job == READERS;
-            let reads_beside = is_mix && !is_reader;
+            let reads_beside = is_mix && !is_reader && reads(job);
             let all = Counts::at_end(job, elapsed_ns);
             first_is_unknown |= job.first_done.is_none() && job.workers > 1 && job.ops_done() > 0;
             let then = Counts::at_first(job).unwrap_or(Counts::at_end(job, elapsed_ns));

@@ -137,7 +137,9 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
         share: if access.strided { Share::Interleave } else { Share::Span },
         depth: io.in_flight(),
         lock: lock(io),
-        truncate_at_open: io.truncate && mix.write > 0,
+        truncate_at_open: io.truncate
+            && mix.write > 0
+            && context.setup.path_kind != PathKind::BlockDevice,
         engine: match (io.mmap, io.in_flight()) {
             (true, _) => Engine::MMAP,
             (false, 1) => Engine::Psync,

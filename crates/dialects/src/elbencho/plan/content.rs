@@ -10,10 +10,10 @@ use crate::elbencho::setup::Setup;
 /// Limits of each worker, as one of the whole job.
 pub(super) fn pace(setup: &Setup, mix: Mix, workers: u32) -> Pace {
     let io = &setup.asked.io;
-    let limit = match (mix.read, mix.write) {
-        (100, _) => io.read_limit_bytes_per_s,
-        (_, 100) => io.write_limit_bytes_per_s,
-        _ => 0,
+    // The limit of writes holds back the reads of their phase, too.
+    let limit = match mix.write {
+        0 => io.read_limit_bytes_per_s,
+        _ => io.write_limit_bytes_per_s,
     };
     let all = BytesPerSec(limit.saturating_mul(workers.into()));
     Pace { bytes: (limit > 0).then_some(all), ..Pace::default() }
