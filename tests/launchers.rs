@@ -59,7 +59,7 @@ fn the_first_process_has_all_ranks_and_the_others_end() {
         let told = text(&all[0].stdout);
         assert!(told.contains("tasks               : 4"), "{name}: {told}");
         assert!(
-            !told.contains("candor: "),
+            !told.contains("\ncandor: "),
             "{name}: results of a launcher have no verdict: {told}"
         );
         let mut files = scratch.entries();

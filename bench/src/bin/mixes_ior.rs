@@ -192,6 +192,16 @@ impl Dialect for Ior {
                 _ => None,
             };
         }
+        if difference.fact.contains("summary ") && has("summaryAlways=1") {
+            return Some(
+                "IOR prints one summary with -O summaryAlways=1; candor prints that of each test",
+            );
+        }
+        if difference.fact.starts_with("file ") && has("MMAP") && has("-F") {
+            return Some(
+                "IOR's MMAP makes each file of -F as long as the files of all tasks together",
+            );
+        }
         let is_of_order =
             difference.fact.starts_with("file ") || difference.fact.ends_with("pairs");
         if is_of_order && has("-z") && !has("-F") {

@@ -167,6 +167,9 @@ impl Dialect for Mdtest {
                 _ => None,
             };
         }
+        if has("-S") && has("-D") {
+            return Some("mdtest does nothing where -S shares files and -D leaves them out");
+        }
         let is_deep = has("-z");
         if is_deep && has("-u") && has("-N") && difference.fact.starts_with("file ") {
             return Some("mdtest looks below trees of other tasks with -u, -N and several levels");

@@ -7,11 +7,14 @@ use crate::kit::evidence::{self, Outcome, Partners, Sources};
 const BOTH: &str = "--ranks 4 --writeFile=1 --readFile=1 --blockSize=1m --transferSize=64k \
                     --testFile=/d/f";
 
+/// Pauses of the back end without files.
+const DUMMY_DELAYS: &[&str] = &["dummy.delay-xfer", "dummy.delay-create", "dummy.delay-close"];
+
 /// Words that examples need beside them, other than those of [`BOTH`].
 const PARTNERS: &Partners = &[
     ("--ranks 4 --api=AIO --testFile=/d/f", &["aio.max-pending", "aio.granularity"]),
     ("--ranks 4 --api=MMAP --testFile=/d/f", &["mmap.madv_dont_need", "mmap.madv_pattern"]),
-    ("--ranks 4 --api=DUMMY --testFile=/d/f", &["dummy.delay-xfer"]),
+    ("--ranks 4 --api=DUMMY --testFile=/d/f", DUMMY_DELAYS),
     ("--ranks 4 --randomOffset=1 --testFile=/d/f", &["random-offset-seed", "randomPrefill"]),
     ("--ranks 4 --filePerProc=1 --testFile=/d/f", &["uniqueDir"]),
     ("--ranks 4 --repetitions=2 --testFile=/d/f", &["interTestDelay", "multiFile"]),
