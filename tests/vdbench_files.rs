@@ -613,11 +613,6 @@ fn simulated_runs_are_told_and_nothing_is_made() {
     for (rd, expected) in SIMULATED {
         let text = format!("fsd=fsd1,anchor=A,{TREE}\nfwd=fwd1,fsd=fsd1,operation=read\n{rd}\n");
         let ran = vdbench.run_with(&text, &["-s"]);
-        // A shape that changes without a format is refused where it runs.
-        if rd.contains("forwidth") {
-            assert_eq!(ran.code, Some(157), "{}", ran.out);
-            continue;
-        }
         assert_eq!(ran.code, Some(0), "{rd}: {}", ran.err);
         let names: Vec<&str> = ran
             .out
