@@ -122,7 +122,7 @@ fn what_keeps_jobs_from_starting_ends_with_1() {
     assert_eq!(scratch.entries(), ["job.fio"]);
 }
 
-/// What fio 3.42 runs, though it reads as if it would not.
+/// fio 3.42 drops these words, and runs the job.
 #[test]
 fn words_that_fio_drops_keep_no_job_from_running() {
     let scratch = Scratch::new();

@@ -23,7 +23,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "dialects::kit",
         "value choices text diagnostic row command_line given diagnostics environment found help \
-         launcher origins plain ranks tree support verdict",
+         launcher origins plain ranks tree support verdict evidence",
     ),
     ("dialects::dd", "quoting number symbols options ebcdic convert lines meaning"),
     ("chart", "letters svg decimate ticks model look unit scale table data draw png"),

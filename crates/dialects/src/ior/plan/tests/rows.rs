@@ -26,7 +26,8 @@ const PARTNERS: &Partners = &[
     ),
     ("--ranks 4 --deadlineForStonewalling=5 --testFile=/d/f", &["stoneWallingWearOut"]),
     (
-        "--ranks 4 --deadlineForStonewalling=5 --stoneWallingWearOut=1 --keepFile=1 --testFile=/d/f",
+        "--ranks 4 --deadlineForStonewalling=5 --stoneWallingWearOut=1 --keepFile=1 \
+         --testFile=/d/f",
         &["stoneWallingStatusFile"],
     ),
     (
