@@ -160,9 +160,9 @@ impl Dialect for Vdbench {
             }
         }
         if of_files {
-            sheet.files()
+            sheet.files();
         } else {
-            sheet.raw()
+            sheet.raw();
         }
         let text = sheet.text + "\n";
         let mut run = vec!["-s".to_owned(), "-f".to_owned(), "parm".to_owned()];

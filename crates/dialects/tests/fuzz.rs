@@ -429,7 +429,7 @@ fn odd_words_of_elbencho_end_in_a_plan_or_in_sentences() {
             }
             match elbencho::plan::lower(&reading, &Nowhere) {
                 Ok(lowered) => {
-                    assert!(!elbencho::plan::totals(&lowered.setup).is_empty());
+                    assert!(!elbencho::plan::totals(&lowered).is_empty());
                     candor_plan::check::can_run(&candor_plan::check::check(&lowered.plan))
                 }
                 Err(errors) => {

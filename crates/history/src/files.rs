@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 2] = [Kind::Report, Kind::Results];
+    pub(crate) const ALL: [Kind; 2] = [Kind::Report, Kind::Results];
 
     fn extension(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Files {
         self.reports().join(format!("{:03}", run / IN_DIRECTORY))
     }
 
-    fn document(&self, run: RunId, kind: Kind) -> PathBuf {
+    pub(crate) fn document(&self, run: RunId, kind: Kind) -> PathBuf {
         self.folder(run).join(format!("{run}.{}", kind.extension()))
     }
 

@@ -16,7 +16,7 @@ pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (path, bytes) in state::files(report, jobs) {
         let complaint = |error| format!("{} cannot be written: {error}", path.display());
-        result = result.and(candor_files::replace(&path, bytes).map_err(complaint));
+        result = result.and(candor_files::replace(path, bytes).map_err(complaint));
     }
     result
 }
