@@ -89,6 +89,10 @@ fn sums_are_those_of_the_hosts_and_nothing_is_left() {
         let log = agent.log();
         assert_eq!(log.len(), 3, "{log:?}");
         assert!(log[1].contains("run begun, process ") && log[2].contains("run ended: "));
+        for line in &log[1..] {
+            let who = line.split_once("for 127.0.0.1:").expect("an address").1;
+            assert!(who.contains(", `candor run --no-live"), "{line}");
+        }
     }
 }
 
@@ -169,7 +173,7 @@ impl UnderWay {
         let (file, json) = (fleet.scratch.path("f"), fleet.scratch.outside("cut.json"));
         let hosts = fleet.hosts();
         let words = "--size 1m --rw read --bs 4k --workers 2 --rate-iops 400 --seconds 30 \
-                     --interval 200ms";
+                     --interval 200ms --host-timeout 2";
         let words: Vec<&str> = words.split(' ').filter(|word| !word.is_empty()).collect();
         let words = [&["--target", &file, "--json", &json], &words[..]].concat();
         let mut coordinator = spawn(&fleet.words(&hosts, &words));
@@ -272,6 +276,62 @@ fn a_frozen_process_of_a_run_ends_the_run_and_is_killed() {
 }
 
 #[test]
+fn a_host_that_is_silent_for_a_moment_stays_and_the_report_tells_how_long() {
+    let fleet = Fleet::new(2);
+    let (file, json) = (fleet.scratch.path("f"), fleet.scratch.outside("silent.json"));
+    let hosts = fleet.hosts();
+    let words = "--size 1m --rw read --bs 4k --rate-iops 200 --seconds 30 --interval 200ms";
+    let words: Vec<&str> = words.split(' ').collect();
+    let words = [&["--target", &file, "--json", &json], &words[..]].concat();
+    let mut coordinator = spawn(&fleet.words(&hosts, &words));
+    coordinator.wait_for(", 30 s");
+    let process = fleet.agents[1].run_process().expect("a run goes on");
+    kill(process, Signal::STOP);
+    coordinator.wait_for(&format!("host {} is silent", fleet.agents[1].address));
+    kill(process, Signal::CONT);
+    // Two more intervals of all hosts show that it is heard again.
+    coordinator.wait_for("is heard again");
+    coordinator.signal(Signal::INT);
+    let ran = coordinator.wait();
+    assert_eq!(ran.code, Some(130), "{}", ran.err);
+    let report = Report::read(&json).expect("a report");
+    let hosts = report.list("/phases/0/hosts");
+    assert!(hosts.iter().all(|host| host["member"].get("lost").is_none()), "{}", report.told());
+    assert!(hosts[0]["member"].get("stalls").is_none(), "{}", hosts[0]["member"]);
+    let silent_ns = hosts[1]["member"]["stalls"][0]["silent_ns"].as_u64();
+    assert!(silent_ns >= Some(1_000_000_000), "{}", hosts[1]["member"]);
+    fleet.wait_until_clean(CLEAN_MAX);
+}
+
+#[test]
+fn two_coordinators_that_start_together_both_have_their_run() {
+    let fleet = Fleet::new(2);
+    let [one, other] = [0, 1].map(|nth: usize| fleet.agents[nth].address.clone());
+    let both = [format!("{one},{other}"), format!("{other},{one}")];
+    let files = ["f", "g"].map(|name| fleet.scratch.path(name));
+    let start = |nth: usize| {
+        let words = ["--target", &files[nth], "--size", "64k", "--ops", "4", "--hosts-wait", "30"];
+        spawn(&fleet.words(&both[nth], &words))
+    };
+    for ran in [start(0), start(1)].map(Running::wait) {
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    }
+    fleet.wait_until_clean(CLEAN_MAX);
+}
+
+#[test]
+fn one_agent_under_two_names_and_hosts_that_are_options_are_refused() {
+    for (words, told) in [
+        (["--hosts", "a,a:4730"], "host a:4730 is named twice"),
+        (["--hosts=-h", "--ssh"], "`-h` is no name of a host"),
+    ] {
+        let ran = candor(&["run", words[0], words[1], "--target", "x", "--size", "4k"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.err);
+        assert!(ran.err.contains(told), "{}", ran.err);
+    }
+}
+
+#[test]
 fn hosts_end_and_clean_up_when_their_coordinator_is_killed() {
     let UnderWay { mut fleet, coordinator, .. } = UnderWay::begin();
     let processes = [0, 1].map(|host| fleet.agents[host].run_process().expect("a run goes on"));
@@ -340,10 +400,13 @@ fn a_full_file_system_ends_the_run_on_all_hosts() {
 fn a_second_coordinator_is_told_to_wait() {
     let run = UnderWay::begin();
     let began = Instant::now();
-    let ran = run.fleet.run(&["--target", &run.fleet.scratch.path("g"), "--size", "64k"]);
+    let target = run.fleet.scratch.path("g");
+    let ran = run.fleet.run(&["--target", &target, "--size", "64k", "--hosts-wait", "0"]);
     assert!(began.elapsed() < END_MAX);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    assert!(ran.err.contains("this agent has another run; wait for its end"), "{}", ran.err);
+    assert!(ran.err.contains("this agent has another run, that of 127.0.0.1:"), "{}", ran.err);
+    assert!(ran.err.contains("`candor run --no-live --keys"), "{}", ran.err);
+    assert!(ran.err.contains("; wait for its end"), "{}", ran.err);
     let UnderWay { fleet, mut coordinator, .. } = run;
     assert!(!coordinator.has_ended(), "the first run goes on: {}", coordinator.err_so_far());
     coordinator.signal(Signal::INT);

@@ -65,6 +65,7 @@ fn cut(network: &Network, scratch: &Scratch, keys: &str, agents: &[Agent]) {
     command.args(["run", "--no-live", "--keys", keys, "--json", &json, "--hosts"]);
     command.arg(network.hosts()).args(["--target", &file, "--size", "256k"]);
     command.args(["--rate-iops", "200", "--seconds", "30", "--interval", "200ms"]);
+    command.args(["--host-timeout", "2"]);
     let mut run = Running::start(&mut command, Stdio::null());
     run.wait_for(", 30 s");
     thread::sleep(Duration::from_millis(500));

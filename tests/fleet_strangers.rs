@@ -66,15 +66,15 @@ fn strangers_are_refused_with_a_line_each_and_start_no_process() {
     let other = keys(&fleet.scratch, "other");
     let cases = [
         ("plain", &fleet.keys, "refused 127.0.0.1:"),
-        ("keyless", &fleet.keys, "peer sent no certificates"),
-        ("other", &other, "invalid peer certificate"),
+        ("keyless", &fleet.keys, ": it showed no key"),
+        ("other", &other, ": it has another key"),
         ("garbage", &fleet.keys, "refused 127.0.0.1:"),
         (
             "version",
             &fleet.keys,
             "the coordinator is of candor 7.7 and speaks 99; install the same build on all hosts",
         ),
-        ("path", &fleet.keys, "refused a call of `/candor.Agent/Shell`"),
+        ("path", &fleet.keys, ": it called `/candor.Agent/Shell`"),
     ];
     for (mode, keys, line) in cases {
         let before = fleet.agents[0].log().len();

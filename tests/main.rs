@@ -31,6 +31,7 @@ mod fio_queue;
 mod fio_states;
 mod fio_traces;
 mod fleet;
+mod fleet_keys;
 mod fleet_network;
 mod fleet_ranks;
 mod fleet_strangers;

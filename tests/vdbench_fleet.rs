@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::support::vdbench::Vdbench;
 use crate::support::{Running, alone};
 
-const TOKEN: (&str, &str) = ("CANDOR_TOKEN", "0123456789abcdef0123");
+const TOKEN: (&str, &str) =
+    ("CANDOR_TOKEN", "candor-1-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
 
 /// An agent on a free port, which ends with the test.
 fn agent(allowed: &str) -> (Running, String) {

@@ -130,3 +130,8 @@ pub fn keys(scratch: &Scratch, name: &str) -> String {
     assert_eq!(made.code, Some(0), "{}", made.err);
     folder
 }
+
+/// A new token.
+pub fn new_token() -> String {
+    candor(&["fleet", "token"]).out.trim().to_owned()
+}

@@ -1,4 +1,4 @@
-//! Hosts of a run as users name them, and the keys by which these let us in.
+//! Hosts of a run as users name them, and the keys of their agents.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_fleet::{FleetOptions, Identity};
+use candor_fleet::{FleetOptions, Identity, UserKey, with_port};
 
 use crate::commands::foreign::launch::{self, Launch, Part};
 use crate::flag::{Flag, Group, Takes, put, put_some};
@@ -17,11 +17,16 @@ use crate::ssh::{Agents, Ssh};
 const HOSTS_MAX: usize = 100_000;
 
 /// Help of `--keys`.
-pub const KEYS_HELP: &str = "Folder of keys, made by `candor fleet keys` and copied to all hosts \
-                             [default: $CANDOR_KEYS, else ~/.config/candor/keys]";
+pub const KEYS_HELP: &str = "Take keys from a folder of `candor fleet keys DIR` [default: \
+                             $CANDOR_KEYS, ~/.config/candor/keys, or the key of this user, \
+                             ~/.config/candor/fleet.key]";
 /// Help of `--token-file`.
-pub const TOKEN_HELP: &str = "File with a token that all hosts have, instead of keys; so does \
-                              $CANDOR_TOKEN with the token itself";
+pub const TOKEN_HELP: &str = "Take the key from a file with a token of `candor fleet token`; \
+                              $CANDOR_TOKEN holds the token itself";
+
+/// Shortest and longest `--host-timeout`.
+const TIMEOUTS: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(3600);
 
 /// The words that name hosts, and the way to them.
 pub const FLAGS: &[Group<Hosts>] = &[Group {
@@ -67,12 +72,20 @@ pub const FLAGS: &[Group<Hosts>] = &[Group {
         Flag {
             long: "hosts-wait",
             takes: Takes::One("SECONDS"),
-            help: "Wait so long for agents that are not there yet [default: 5]",
+            help: "Wait up to SECONDS for agents to come up or to end another run [default: 5]",
             fields: &[],
             set: |hosts, text| {
                 let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
                 put_some(&mut hosts.wait, wait)
             },
+        },
+        Flag {
+            long: "host-timeout",
+            takes: Takes::One("SECONDS"),
+            help: "End the run if a host is silent for SECONDS; a closed connection ends it at \
+                   once [default: 20]",
+            fields: &[],
+            set: |hosts, text| put_some(&mut hosts.timeout, timeout(text)),
         },
         Flag {
             long: "ssh",
@@ -104,8 +117,10 @@ pub struct Hosts {
     pub list: Vec<String>,
     /// Keys.
     pub keys: Keys,
-    /// Agents that are not there yet are waited for so long.
+    /// Longest wait for agents.
     pub wait: Option<Duration>,
+    /// Silence after which a host is lost.
+    pub timeout: Option<Duration>,
     /// A launcher has started this process on all hosts.
     pub launched: bool,
     /// Agents are started by ssh.
@@ -137,9 +152,8 @@ impl Hosts {
     /// sentence.
     pub fn lead(&self) -> Result<Option<Led>, String> {
         self.check()?;
-        let wait = self.wait();
         let led = |identity, hosts, own| {
-            let options = FleetOptions { hosts, wait, ..FleetOptions::default() };
+            let options = FleetOptions { hosts, ..self.options() };
             Some(Led { identity, options, _own: own })
         };
         if self.launched {
@@ -192,9 +206,12 @@ impl Hosts {
         Err(wrong.into())
     }
 
-    /// Time for which agents that are not there yet are waited for.
-    pub fn wait(&self) -> Duration {
-        self.wait.unwrap_or(FleetOptions::default().wait)
+    /// Options of the fleet that these words set, without its hosts.
+    pub fn options(&self) -> FleetOptions {
+        let default = FleetOptions::default();
+        let wait = self.wait.unwrap_or(default.wait);
+        let host_timeout = self.timeout.unwrap_or(default.host_timeout);
+        FleetOptions { wait, host_timeout, ..default }
     }
 
     /// True where some were named.
@@ -208,9 +225,13 @@ impl Hosts {
     /// It is none.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
         let hosts = expand(text)?;
-        let mut known: HashSet<&String> = self.list.iter().collect();
-        if let Some(twice) = hosts.iter().find(|host| !known.insert(host)) {
-            return Err(format!("host {twice} is named twice"));
+        let mut known: HashSet<String> = self.list.iter().map(|host| with_port(host)).collect();
+        if let Some(twice) = hosts.iter().find(|host| !known.insert(with_port(host))) {
+            let agent = with_port(twice);
+            return Err(match agent == **twice {
+                true => format!("host {twice} is named twice"),
+                false => format!("host {twice} is named twice: its agent is {agent}"),
+            });
         }
         self.list.extend(hosts);
         match self.list.len() {
@@ -239,13 +260,70 @@ impl Hosts {
     }
 }
 
-/// Where keys come from.
+/// Sources of keys that a command line names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keys {
     /// `--keys`.
     pub folder: Option<PathBuf>,
     /// `--token-file`.
     pub token_file: Option<PathBuf>,
+    /// elbencho's `--svcpwfile`.
+    pub password_file: Option<PathBuf>,
+}
+
+/// The source of keys that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    /// A folder of `candor fleet keys`.
+    Folder(PathBuf),
+    /// A file with a token.
+    TokenFile(PathBuf),
+    /// The token in the environment.
+    Token(String),
+    /// A file with a password, of any length.
+    PasswordFile(PathBuf),
+    /// The key of this user, made where there is none.
+    User(UserKey),
+}
+
+impl KeySource {
+    /// The keys.
+    ///
+    /// # Errors
+    /// They cannot be read, made or used, in a sentence.
+    pub fn identity(&self) -> Result<Identity, String> {
+        let read = |file: &Path| {
+            fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.display()))
+        };
+        let of_file =
+            |file: &Path, why: candor_fleet::KeyError| format!("{}: {why}", file.display());
+        match self {
+            KeySource::Folder(folder) => Identity::read(folder).map_err(|why| why.to_string()),
+            KeySource::TokenFile(file) => {
+                Identity::of_token(&read(file)?).map_err(|why| of_file(file, why))
+            }
+            KeySource::Token(token) => {
+                Identity::of_token(token).map_err(|why| format!("CANDOR_TOKEN: {why}"))
+            }
+            KeySource::PasswordFile(file) => {
+                let text = read(file)?;
+                let password = text.lines().next().unwrap_or_default();
+                Identity::of_password(password).map_err(|why| of_file(file, why))
+            }
+            KeySource::User(key) => {
+                let secret = key.read_or_make().map_err(|why| why.to_string())?;
+                Identity::of_user(&secret).map_err(|why| why.to_string())
+            }
+        }
+    }
+
+    /// The key file of this user, where that is the source.
+    pub fn user_key(&self) -> Option<UserKey> {
+        match self {
+            KeySource::User(key) => Some(key.clone()),
+            _ => None,
+        }
+    }
 }
 
 impl Keys {
@@ -256,42 +334,79 @@ impl Keys {
 
     /// The words that name them.
     pub fn words(&self) -> impl Iterator<Item = OsString> {
-        let named = [("--keys", &self.folder), ("--token-file", &self.token_file)];
+        let named = [
+            ("--keys", &self.folder),
+            ("--token-file", &self.token_file),
+            (PASSWORD_FILE, &self.password_file),
+        ];
         let words = |(word, path): (&str, &Option<PathBuf>)| {
             Some([OsString::from(word), path.clone()?.into_os_string()])
         };
         named.into_iter().filter_map(words).flatten()
     }
 
+    /// The source that counts: the command line, then the environment, then the user's key.
+    ///
+    /// # Errors
+    /// The user has no place for a key, in a sentence.
+    pub fn source(&self) -> Result<KeySource, String> {
+        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        if let Some(folder) = &self.folder {
+            return Ok(KeySource::Folder(folder.clone()));
+        }
+        if let Some(file) = &self.token_file {
+            return Ok(KeySource::TokenFile(file.clone()));
+        }
+        if let Some(file) = &self.password_file {
+            return Ok(KeySource::PasswordFile(file.clone()));
+        }
+        if let Some(token) = set("CANDOR_TOKEN") {
+            return Ok(KeySource::Token(token.to_string_lossy().into_owned()));
+        }
+        if let Some(folder) = set("CANDOR_KEYS") {
+            return Ok(KeySource::Folder(folder.into()));
+        }
+        let key = user_key()?;
+        // A folder of keys beside it is there for all hosts of the user.
+        match key.path.with_file_name("keys") {
+            folder if folder.is_dir() => Ok(KeySource::Folder(folder)),
+            _ => Ok(KeySource::User(key)),
+        }
+    }
+
     /// The keys.
     ///
     /// # Errors
-    /// There are none, in a sentence.
+    /// They cannot be read, made or used, in a sentence.
     pub fn identity(&self) -> Result<Identity, String> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        let of_folder = |folder: &Path| Identity::read(folder).map_err(|error| error.to_string());
-        let of_token =
-            |token: &str| Identity::of_token(token.trim()).map_err(|error| error.to_string());
-        if let Some(folder) = &self.folder {
-            return of_folder(folder);
-        }
-        if let Some(file) = &self.token_file {
-            let token = fs::read_to_string(file);
-            return of_token(&token.map_err(|why| format!("{}: {why}", file.display()))?);
-        }
-        if let Some(token) = set("CANDOR_TOKEN") {
-            return of_token(&token.to_string_lossy());
-        }
-        if let Some(folder) = set("CANDOR_KEYS") {
-            return of_folder(Path::new(&folder));
-        }
-        let home = set("HOME").map(|home| Path::new(&home).join(".config/candor/keys"));
-        match home.filter(|folder| folder.is_dir()) {
-            Some(folder) => of_folder(&folder),
-            None => Err("there are no keys for a fleet; make them with `candor fleet keys DIR`, \
-                         copy DIR to all hosts and name it with --keys DIR"
-                .into()),
-        }
+        self.source()?.identity()
+    }
+}
+
+/// Word of an agent's process for a file with a password.
+pub const PASSWORD_FILE: &str = "--password-file";
+
+/// The place of the key of this user.
+///
+/// # Errors
+/// The environment names no directory, in a sentence.
+pub fn user_key() -> Result<UserKey, String> {
+    let directory = |name: &str| {
+        let value = std::env::var_os(name).map(PathBuf::from);
+        // A relative path would be another key in each directory.
+        value.filter(|directory| directory.is_absolute())
+    };
+    let config =
+        directory("XDG_CONFIG_HOME").or_else(|| directory("HOME").map(|home| home.join(".config")));
+    let config = config.ok_or_else(|| candor_fleet::KeyError::NoHome.to_string())?;
+    Ok(UserKey::below(&config))
+}
+
+fn timeout(text: &str) -> Result<Duration, String> {
+    let timeout = Duration::from_nanos(parse::seconds(text)?.0);
+    match TIMEOUTS.contains(&timeout) {
+        true => Ok(timeout),
+        false => Err(format!("`{text}` is no time for a host to be silent; give 1 to 3600 s")),
     }
 }
 
@@ -318,7 +433,9 @@ fn ranges(word: &str) -> Result<Vec<String>, String> {
         .split_once('[')
         .filter(|(_, rest)| !rest.split(']').next().is_some_and(|within| within.contains(':')));
     let Some((front, rest)) = opened else {
-        let is_name = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
+        // A program that gets the name as a word must not take it for an option.
+        let is_name = !word.starts_with('-')
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || "-._:[]%@".contains(c));
         return match is_name {
             true => Ok(vec![word.into()]),
             false => Err(format!("`{word}` is no name of a host")),
@@ -359,13 +476,18 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(names(text).as_deref(), Ok(expected));
         }
-        for text in ["n[3-1]", "n[1-", "n[a-b]", "n[1-999999]", "a b", "$(x)"] {
+        for text in ["n[3-1]", "n[1-", "n[a-b]", "n[1-999999]", "a b", "$(x)", "-h", "a,-oX"] {
             assert!(names(text).is_err(), "{text}");
         }
         let mut hosts = Hosts::default();
         hosts.add("a,b").expect("two");
         assert!(hosts.add("c,a").expect_err("twice").contains("host a is named twice"));
         assert!(hosts.add("c,c").expect_err("twice").contains("host c is named twice"));
+        let twice = hosts.add("b:4730").expect_err("twice");
+        assert!(twice.contains("host b:4730 is named twice"), "{twice}");
+        let twice = hosts.add("d:4730,d").expect_err("twice");
+        assert_eq!(twice, "host d is named twice: its agent is d:4730");
+        assert_eq!(hosts.add("d:1611,d"), Ok(()));
     }
 
     #[test]

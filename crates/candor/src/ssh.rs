@@ -1,4 +1,4 @@
-//! Agents that are started by ssh, and end with it.
+//! Agents that are started by ssh, and end with it; the key of this user, copied by ssh.
 //!
 //! ssh is the user's own, with its keys and its configuration. The token goes through its standard
 //! input, for words and variables are seen by others; when that input ends, so does the agent.
@@ -17,7 +17,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Called where no command is named. In a process group of its own ssh cannot ask for a password,
 /// or whether a host's key is right: the terminal would stop it.
-const SSH: &str = "ssh -o BatchMode=yes";
+/// The name of a host comes after the end of its options.
+const SSH: &str = "ssh -o BatchMode=yes --";
 /// Exit code of ssh where it did not get to the host.
 const NOT_REACHED: i32 = 255;
 /// Exit codes of shells that cannot start a program, or find none.
@@ -33,6 +34,25 @@ const LATE_MAX: Duration = Duration::from_millis(500);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// Most lines of a process that went wrong which are told.
 const LINES_MAX: usize = 20;
+
+/// Script that puts the key from its standard input into its place, whole and for its user alone. A
+/// key that is there is kept beside it, for hosts that still have it.
+const TAKE_KEY: &str = "set -e; umask 077; d=\"${XDG_CONFIG_HOME:-$HOME/.config}/candor\"; \
+    k=\"$d/fleet.key\"; mkdir -p \"$d\"; n=\"$k.new.$$\"; cat > \"$n\"; \
+    if [ -L \"$k\" ] || [ -d \"$k\" ]; then rm \"$n\"; echo \"$k is no file\" >&2; exit 1; fi; \
+    r=new; if [ -e \"$k\" ]; then if cmp -s \"$n\" \"$k\"; then r=same; else r=replaced; \
+    mv \"$k\" \"$k.old\"; fi; fi; mv \"$n\" \"$k\"; echo \"candor key: $r\" >&2";
+
+/// Outcome of a copy of the key of this user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyCopied {
+    /// The user had no key there.
+    New,
+    /// Another key was there, and is beside it now.
+    Replaced,
+    /// The key was there already.
+    Same,
+}
 
 /// How agents are started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,6 +119,30 @@ impl Ssh {
             }
         }
         wrong.map_or(Ok(agents), Err)
+    }
+
+    /// Copies the key of this user to a host.
+    ///
+    /// # Errors
+    /// It is not there afterwards, with the words of ssh or of the host.
+    pub fn copy_key(&self, host: &str, key: &str) -> Result<KeyCopied, String> {
+        let until = Instant::now() + START_MAX;
+        let mut command = self.command(host);
+        command.arg(format!("sh -c {}", quoted(TAKE_KEY))).stdin(Stdio::piped());
+        let (mut child, log) = self.started(&mut command)?;
+        // Where no process takes it, the words of ssh say why.
+        child.stdin.take().into_iter().for_each(|mut stdin| {
+            let _ = stdin.write_all(format!("{}\n", key.trim()).as_bytes());
+        });
+        let status = end(&mut child, until);
+        let said: Vec<String> = late(&log).collect();
+        let is_said = |text: &str| said.iter().any(|line| line.trim() == text);
+        match status.is_some_and(|status| status.success()) {
+            true if is_said("candor key: new") => Ok(KeyCopied::New),
+            true if is_said("candor key: replaced") => Ok(KeyCopied::Replaced),
+            true if is_said("candor key: same") => Ok(KeyCopied::Same),
+            _ => Err(self.failed(host, "the key could not be copied there", status, &said)),
+        }
     }
 
     fn words(&self) -> &str {
@@ -311,7 +355,7 @@ mod tests {
 
     #[test]
     fn only_ssh_itself_is_told_to_ask_nothing() {
-        assert_eq!(words(&Ssh::default(), "a"), "-o BatchMode=yes a");
+        assert_eq!(words(&Ssh::default(), "a"), "-o BatchMode=yes -- a");
         assert_eq!(words(&by("ssh"), "a"), "a");
     }
 
@@ -338,6 +382,40 @@ mod tests {
         assert_eq!((port, child.try_wait().expect("a status")), (7, None));
         drop(stdin);
         assert!(end(&mut child, Instant::now() + END_MAX).is_some_and(|status| status.success()));
+    }
+
+    #[test]
+    fn the_key_is_copied_whole_and_a_link_stays() {
+        let home = tempfile::tempdir().expect("a folder");
+        let config = home.path().join("config");
+        let key = candor_fleet::UserKey::below(&config);
+        // The host is what this shell does with the last of its words.
+        let script = "for word; do :; done; XDG_CONFIG_HOME=$0 eval \"$word\"";
+        let path = home.path().join("rsh");
+        let text = format!("#!/bin/sh\nexec sh -c '{script}' {} \"$@\"\n", config.display());
+        std::fs::write(&path, text).expect("written");
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+        std::fs::set_permissions(&path, mode).expect("a program");
+        let ssh = by(&path.to_string_lossy());
+        let [one, other] = [new_token(), new_token()].map(|token| token.expect("random"));
+        let there = || key.read().expect("a key").expect("a key").text();
+        for (token, copied) in
+            [(&one, KeyCopied::New), (&one, KeyCopied::Same), (&other, KeyCopied::Replaced)]
+        {
+            assert_eq!(ssh.copy_key("a", token), Ok(copied));
+            assert_eq!(there(), *token);
+        }
+        let old = std::fs::read_to_string(key.path.with_file_name("fleet.key.old"));
+        assert_eq!(old.expect("kept").trim(), one);
+        let names = std::fs::read_dir(config.join("candor")).expect("listed").count();
+        assert_eq!(names, 2, "drafts are left");
+        std::fs::remove_file(&key.path).expect("removed");
+        let elsewhere = home.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, &key.path).expect("linked");
+        let wrong = ssh.copy_key("a", &one).expect_err("a link");
+        assert!(wrong.contains("is no file") && !elsewhere.exists(), "{wrong}");
+        let wrong = by("sh -c").copy_key("exit 255", &one).expect_err("no host");
+        assert!(wrong.contains("must go through without a question"), "{wrong}");
     }
 
     #[test]

@@ -8,9 +8,24 @@ use candor_engine::names;
 use candor_plan::engine::PriorityClass;
 use candor_plan::{Job, Plan, Target, TargetKind, Tree, Work};
 
+/// How far an agent serves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// The paths and devices that its command line names.
+    #[default]
+    Named,
+    /// All that its user may touch, but no device in use and no programs: only this user has the
+    /// key.
+    User,
+    /// All: a launcher or ssh has started the agent for a run of this user.
+    Everything,
+}
+
 /// Paths and kinds of work that an agent serves.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
+    /// How far it serves.
+    pub reach: Reach,
     /// Directories, files and devices; what is below a directory is served with it.
     pub paths: Vec<PathBuf>,
     /// Block devices that may be written.
@@ -19,8 +34,6 @@ pub struct Allowed {
     pub programs: bool,
     /// Runs may change settings of the host: I/O schedulers, priorities above others, memory.
     pub host_settings: bool,
-    /// All of it: a launcher has started the agent with the very words of its user.
-    pub everything: bool,
 }
 
 impl Allowed {
@@ -29,7 +42,7 @@ impl Allowed {
     /// # Errors
     /// One sentence for the first thing that is not served.
     pub fn check(&self, plan: &Plan) -> Result<(), String> {
-        if self.everything {
+        if self.reach == Reach::Everything {
             return Ok(());
         }
         self.host_settings(plan)?;
@@ -42,7 +55,7 @@ impl Allowed {
     /// # Errors
     /// One sentence.
     pub fn path(&self, path: &Path) -> Result<(), String> {
-        if self.everything {
+        if self.reach != Reach::Named {
             return Ok(());
         }
         let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.display()))?;
@@ -55,6 +68,25 @@ impl Allowed {
                 "this agent does not serve `{}`; start it with --allow {}",
                 path.display(),
                 shown(real.parent().unwrap_or(&real))
+            )),
+        }
+    }
+
+    /// Checks devices that a run would write although they are in use.
+    ///
+    /// # Errors
+    /// One sentence for the first that this agent keeps from it.
+    pub fn force(&self, devices: &[String]) -> Result<(), String> {
+        let consents = |device: &String| match self.reach {
+            Reach::Everything => true,
+            Reach::User => false,
+            Reach::Named => self.written_device(Path::new(device), "write").is_ok(),
+        };
+        match devices.iter().find(|device| !consents(device)) {
+            None => Ok(()),
+            Some(device) => Err(format!(
+                "this agent keeps devices that are in use from runs, and `{device}` would be \
+                 written although it may be; start the agent with --write-device {device}"
             )),
         }
     }
@@ -89,6 +121,9 @@ impl Allowed {
     }
 
     fn written_device(&self, path: &Path, operation: &str) -> Result<(), String> {
+        if self.reach == Reach::User {
+            return Ok(());
+        }
         let real = path.canonicalize().ok();
         let mut allowed = self.written_devices.iter().map(|device| device.canonicalize().ok());
         match real.is_some() && allowed.any(|allowed| allowed == real) {
@@ -254,6 +289,20 @@ mod tests {
         }
         let nice = of_threads(Threads { nice: Some(19), ..Threads::default() });
         assert_eq!(Allowed::default().host_settings(&nice), Ok(()));
+    }
+
+    #[test]
+    fn a_user_has_all_paths_and_no_device_in_use() {
+        let of = |reach| Allowed { reach, ..Allowed::default() };
+        let device = ["/dev/sda".to_owned()];
+        assert!(of(Reach::User).path(Path::new("/anywhere")).is_ok());
+        assert!(of(Reach::User).force(&[]).is_ok());
+        assert!(of(Reach::User).force(&device).expect_err("kept").contains("--write-device"));
+        assert!(of(Reach::Named).force(&device).is_err());
+        assert!(of(Reach::Everything).force(&device).is_ok());
+        let work = Work::Program(candor_plan::Program::default());
+        let job = Job { work, ..Job::default() };
+        assert!(of(Reach::User).job(&job).is_err());
     }
 
     #[test]

@@ -12,39 +12,54 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
+use crate::server::log::AgentLog;
+
 /// Takes lines of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Whether a connection has made a call.
-#[derive(Clone, Debug, Default)]
-pub struct Called(Arc<AtomicBool>);
+/// Whether a connection has made a call, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct Called {
+    peer: SocketAddr,
+    has_called: Arc<AtomicBool>,
+}
+
+impl Default for Called {
+    fn default() -> Called {
+        Called { peer: ([0, 0, 0, 0], 0).into(), has_called: Arc::default() }
+    }
+}
 
 impl Called {
     /// Notes a call.
     pub fn set(&self) {
-        self.0.store(true, Relaxed);
+        self.has_called.store(true, Relaxed);
+    }
+
+    /// Address of the client.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer
     }
 }
 
 /// A connection; one that ends without a call leaves a line in the log.
 pub struct Caller {
     stream: TlsStream<TcpStream>,
-    peer: SocketAddr,
     called: Called,
-    log: Log,
+    log: AgentLog,
 }
 
 impl Caller {
     /// A connection from there.
-    pub fn new(stream: TlsStream<TcpStream>, peer: SocketAddr, log: Log) -> Caller {
-        Caller { stream, peer, called: Called::default(), log }
+    pub fn new(stream: TlsStream<TcpStream>, peer: SocketAddr, log: AgentLog) -> Caller {
+        Caller { stream, called: Called { peer, ..Called::default() }, log }
     }
 }
 
 impl Drop for Caller {
     fn drop(&mut self) {
-        if !self.called.0.load(Relaxed) {
-            (self.log)(&format!("refused {}: it has keys, and made no call", self.peer));
+        if !self.called.has_called.load(Relaxed) {
+            self.log.refused(self.called.peer, "it has keys, and made no call");
         }
     }
 }

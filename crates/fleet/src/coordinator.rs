@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use candor_plan::Plan;
 
 use crate::client::Client;
-use crate::message::{Failure, FromAgent, PhaseTask, Reply, Request, ToAgent, Word};
+use crate::message::{Failure, FromAgent, PhaseTask, Reply, Request, Stall, ToAgent, Word};
 use crate::network::{Arrival, Network};
 use crate::node::{Effect, Node, START_LEAD_NS};
 
@@ -19,6 +19,26 @@ const TICK_NS: u64 = 20_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked(u64);
 
+/// A host that was lost.
+#[derive(Clone, Debug)]
+pub struct Lost {
+    /// The loss.
+    pub failure: Failure,
+    /// Moment at which the host was last heard.
+    pub heard_ns: u64,
+    /// Moment at which this was noticed.
+    pub noticed_ns: u64,
+}
+
+/// A host that was silent and is heard again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stalled {
+    /// The silence.
+    pub stall: Stall,
+    /// Moment at which the host was heard again.
+    pub heard_ns: u64,
+}
+
 /// Coordinator of hosts that a network reaches.
 pub struct Coordinator<N, C> {
     node: Node,
@@ -26,8 +46,10 @@ pub struct Coordinator<N, C> {
     client: C,
     next_id: u64,
     replies: BTreeMap<u64, Reply>,
-    /// Hosts that were lost, each with the moment.
-    lost: Vec<(Failure, u64)>,
+    /// Hosts that were lost.
+    lost: Vec<Lost>,
+    /// Hosts that were silent for a while.
+    stalls: Vec<Stalled>,
     rounds: u32,
     /// The plan that all hosts have.
     sent: Option<Plan>,
@@ -45,6 +67,7 @@ impl<N: Network, C: Client> Coordinator<N, C> {
             next_id: 0,
             replies: BTreeMap::new(),
             lost: Vec::new(),
+            stalls: Vec::new(),
             rounds: 1,
             sent: None,
             is_stopped: false,
@@ -150,9 +173,14 @@ impl<N: Network, C: Client> Coordinator<N, C> {
         self.replies.remove(&asked.0)
     }
 
-    /// Hosts that were lost so far, each with the moment.
-    pub fn lost(&self) -> &[(Failure, u64)] {
+    /// Hosts that were lost so far.
+    pub fn lost(&self) -> &[Lost] {
         &self.lost
+    }
+
+    /// Hosts that were silent for a while so far.
+    pub fn stalls(&self) -> &[Stalled] {
+        &self.stalls
     }
 
     /// Takes what arrives first, or nothing for a moment, and passes commands on. Once a host is
@@ -164,8 +192,8 @@ impl<N: Network, C: Client> Coordinator<N, C> {
             Some((child, Arrival::Message(message))) => {
                 self.node.take_from_child(now_ns, child, *message, &mut effects);
             }
-            Some((child, Arrival::Broken(why))) => {
-                self.node.child_lost(child, &why, &mut effects);
+            Some((child, Arrival::Broken(broken))) => {
+                self.node.child_lost(now_ns, child, &broken, &mut effects);
             }
             None => {}
         }
@@ -191,12 +219,19 @@ impl<N: Network, C: Client> Coordinator<N, C> {
                 Effect::Up(FromAgent::Reply { id, reply }) => drop(self.replies.insert(id, reply)),
                 Effect::Up(FromAgent::Event(event)) => self.client.take(*event),
                 Effect::Up(FromAgent::Lost(lost)) => {
-                    let now_ns = self.now_ns();
+                    let noticed_ns = self.now_ns();
                     let is_new = |failure: &Failure| {
-                        self.lost.iter().all(|(known, _)| known.host != failure.host)
+                        self.lost.iter().all(|known| known.failure.host != failure.host)
                     };
                     let lost: Vec<_> = lost.into_iter().filter(is_new).collect();
-                    self.lost.extend(lost.into_iter().map(|failure| (failure, now_ns)));
+                    self.lost.extend(lost.into_iter().map(|failure| {
+                        let heard_ns = noticed_ns.saturating_sub(failure.heard_ago_ns);
+                        Lost { failure, heard_ns, noticed_ns }
+                    }));
+                }
+                Effect::Up(FromAgent::Stalled(stall)) => {
+                    let heard_ns = self.now_ns();
+                    self.stalls.push(Stalled { stall, heard_ns });
                 }
                 // The root agrees by itself and has no one to tell.
                 Effect::Up(_) | Effect::Orphaned => {}

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use candor_plan::{Engine, Phase, Plan};
-use candor_record::{FleetMember, HostRecord, LostHost, Note};
+use candor_record::{FleetMember, HostRecord, HostStall, LostHost, Note};
 use candor_run::{
     BlockTraceMode, Channels, Collected, Command, Control, Ready, RunError, Runner, Running, Space,
     Survey, Task,
@@ -16,13 +16,14 @@ use candor_run::{
 
 use crate::client::RunClient;
 use crate::clock::now_ns;
-use crate::coordinator::{Asked, Coordinator};
+use crate::coordinator::{Asked, Coordinator, Stalled};
 use crate::identity::Identity;
 use crate::link::{Arrived, Links};
 use crate::message::{
     Failure, Join, PhaseTask, Reply, Request, SurveyReply, ToAgent, Word, host_of,
 };
 use crate::network::{Arrival, Network};
+use crate::node::HOST_TIMEOUT_NS;
 use crate::probe::PREFIX;
 
 /// Options of a fleet.
@@ -36,17 +37,27 @@ pub struct FleetOptions {
     pub at_once: bool,
     /// How many requests of the devices are traced.
     pub block_trace: BlockTraceMode,
-    /// Agents that are not there yet are waited for so long.
+    /// Longest wait for agents that are not there yet, or have another run.
     pub wait: Duration,
+    /// Silence after which a host is lost.
+    pub host_timeout: Duration,
 }
 
-/// Time for which agents are waited for, where nothing else is said.
+/// Longest wait for agents, unless the user names another.
 pub const WAIT: Duration = Duration::from_secs(5);
+/// Silence after which a host is lost, unless the user names another.
+pub const HOST_TIMEOUT: Duration = Duration::from_nanos(HOST_TIMEOUT_NS);
+/// Longest pause before the next try to have all hosts, where another coordinator has one.
+const PAUSE_MAX: Duration = Duration::from_millis(500);
+/// Time between two looks whether the user has interrupted a pause.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 impl Default for FleetOptions {
     fn default() -> Self {
         let block_trace = BlockTraceMode::default();
-        FleetOptions { hosts: vec![], force: vec![], at_once: false, block_trace, wait: WAIT }
+        let (wait, host_timeout) = (WAIT, HOST_TIMEOUT);
+        let (hosts, force) = (Vec::new(), Vec::new());
+        FleetOptions { hosts, force, at_once: false, block_trace, wait, host_timeout }
     }
 }
 
@@ -112,30 +123,17 @@ impl Fleet {
         options: &FleetOptions,
         channels: &Channels,
     ) -> Result<Fleet, RunError> {
-        let sockets = Sockets::new(identity).map_err(|cause| RunError::Thread { cause })?;
-        let client = RunClient::new(channels.clone());
-        let mut coordinator = Coordinator::new(sockets, client);
-        let distinct: HashSet<&str> = options.hosts.iter().map(|host| host_of(host)).collect();
-        let asked = coordinator.begin(Request::Join(Join {
-            names_without_ports: distinct.len() == options.hosts.len(),
-            run: run_name(),
-            hosts: options.hosts.len() as u32,
-            below: options.hosts.clone(),
-            force: options.force.clone(),
-            at_once: options.at_once,
-            block_trace: options.block_trace,
-            wait_ms: options.wait.as_millis() as u64,
-            ..Join::default()
-        }));
-        let reply = loop {
-            if let Some(reply) = coordinator.answer(asked) {
-                break reply;
+        let (began, mut random) = (Instant::now(), std::process::id());
+        let (coordinator, reply) = loop {
+            let wait = options.wait.saturating_sub(began.elapsed());
+            let (coordinator, reply) = try_join(identity.clone(), options, wait, channels)?;
+            if !is_busy(&coordinator) || began.elapsed() >= options.wait {
+                break (coordinator, reply);
             }
-            // Nobody has to clean up yet, and some may not be there.
-            if channels.control.is_over() {
-                return Err(RunError::Interrupted);
-            }
-            coordinator.pump();
+            // Two coordinators that have some hosts each let go of them, and do not meet again.
+            drop(coordinator);
+            random = random.wrapping_mul(1_664_525).wrapping_add(now_ns() as u32 | 1);
+            pause(PAUSE_MAX.mul_f64(f64::from(random >> 8) / f64::from(1 << 24)), channels)?;
         };
         whole(&coordinator, &reply)?;
         let kernels: HashMap<u32, String> = reply.kernels.into_iter().collect();
@@ -172,10 +170,62 @@ impl Fleet {
     }
 }
 
+/// Reaches all hosts once and gives them their places; the answer tells who is lost.
+fn try_join(
+    identity: Identity,
+    options: &FleetOptions,
+    wait: Duration,
+    channels: &Channels,
+) -> Result<(Coordinator<Sockets, RunClient>, Reply), RunError> {
+    let sockets = Sockets::new(identity).map_err(|cause| RunError::Thread { cause })?;
+    let mut coordinator = Coordinator::new(sockets, RunClient::new(channels.clone()));
+    let distinct: HashSet<&str> = options.hosts.iter().map(|host| host_of(host)).collect();
+    let asked = coordinator.begin(Request::Join(Join {
+        names_without_ports: distinct.len() == options.hosts.len(),
+        run: run_name(),
+        hosts: options.hosts.len() as u32,
+        below: options.hosts.clone(),
+        force: options.force.clone(),
+        at_once: options.at_once,
+        block_trace: options.block_trace,
+        wait_ms: wait.as_millis() as u64,
+        host_timeout_ms: options.host_timeout.as_millis() as u64,
+        ..Join::default()
+    }));
+    loop {
+        if let Some(reply) = coordinator.answer(asked) {
+            return Ok((coordinator, reply));
+        }
+        // Nothing has to be cleaned up yet, and some agents may not be there.
+        if channels.control.is_over() {
+            return Err(RunError::Interrupted);
+        }
+        coordinator.pump();
+    }
+}
+
+/// True where another coordinator has hosts, and nothing else is wrong.
+fn is_busy(coordinator: &Coordinator<Sockets, RunClient>) -> bool {
+    let lost = coordinator.lost();
+    !lost.is_empty() && lost.iter().all(|lost| lost.failure.is_busy)
+}
+
+/// Waits, unless the user interrupts.
+fn pause(time: Duration, channels: &Channels) -> Result<(), RunError> {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        if channels.control.is_over() {
+            return Err(RunError::Interrupted);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    Ok(())
+}
+
 /// Ends with an error where a host failed or is lost.
 fn whole(coordinator: &Coordinator<Sockets, RunClient>, reply: &Reply) -> Result<(), RunError> {
     // Others fail for being stopped once one is lost.
-    let lost = coordinator.lost().iter().map(|(failure, _)| failure);
+    let lost = coordinator.lost().iter().map(|lost| &lost.failure);
     let failures: Vec<&Failure> = lost.chain(&reply.failures).collect();
     let Some(first) = failures.first() else { return Ok(()) };
     if coordinator.lost().is_empty() && coordinator.client().is_stopped() {
@@ -186,7 +236,7 @@ fn whole(coordinator: &Coordinator<Sockets, RunClient>, reply: &Reply) -> Result
         1 => "; one other host failed, too".into(),
         others => format!("; {others} other hosts failed, too"),
     };
-    let Failure { host, address, why, exit_code } = first;
+    let Failure { host, address, why, exit_code, .. } = first;
     Err(RunError::Host {
         sentence: format!("host {host} ({address}): {why}{others}"),
         exit_code: (*exit_code).max(1),
@@ -292,8 +342,20 @@ impl FleetPhase<'_> {
     fn collected(&self, reply: Reply, start_ns: u64) -> Collected {
         let mut hosts = self.fleet.with_groups(reply.hosts);
         let coordinator = self.fleet.coordinator.borrow();
-        for (failure, at_ns) in coordinator.lost() {
-            hosts.push(self.lost(coordinator.client(), failure, at_ns.checked_sub(start_ns)));
+        for Stalled { stall, heard_ns } in coordinator.stalls() {
+            let member = hosts.iter_mut().filter_map(|host| host.member.as_mut());
+            let mut member = member.filter(|member| member.index == stall.host);
+            let began_ns = heard_ns.saturating_sub(stall.silent_ns).max(start_ns);
+            if let (Some(member), true) = (member.next(), *heard_ns > began_ns) {
+                let (at_ns, silent_ns) = (began_ns - start_ns, heard_ns - began_ns);
+                member.stalls.push(HostStall { at_ns, silent_ns });
+            }
+        }
+        for lost in coordinator.lost() {
+            // The last word may have come just before the start of the phase.
+            let in_phase = lost.noticed_ns >= start_ns;
+            let at_ns = in_phase.then(|| lost.heard_ns.saturating_sub(start_ns));
+            hosts.push(self.lost(coordinator.client(), &lost.failure, at_ns));
         }
         hosts.sort_by_key(|host| host.member.as_ref().map(|member| member.index));
         Collected { measurements: reply.measurements, hosts, notes: reply.notes }

@@ -219,7 +219,7 @@ fn messages_from_an_agent() {
         }
         node.take_from_child(10, random.below(3), message.clone(), &mut Vec::new());
         node.take_from_child(11, random.below(3), message, &mut Vec::new());
-        (0..2).for_each(|at| node.child_lost(at, "a reason", &mut Vec::new()));
+        (0..2).for_each(|at| node.child_lost(0, at, &"a reason".into(), &mut Vec::new()));
         node.tick(1_000_000, &mut Vec::new());
     });
 }

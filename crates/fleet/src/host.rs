@@ -185,7 +185,7 @@ impl Place {
 
     fn failed(&self, why: String, exit_code: u8) -> Reply {
         let (host, address) = (self.join.host, self.join.address.clone());
-        Reply::failed(Failure { host, address, why, exit_code })
+        Reply::failed(Failure { host, address, why, exit_code, ..Failure::default() })
     }
 
     fn refused(&self, error: &RunError) -> Reply {
@@ -219,6 +219,10 @@ impl Executor {
         while let Ok(order) = self.orders.recv() {
             if let Order::Do(id, Request::Join(join)) = order {
                 place.join = join;
+                if let Err(why) = self.allowed.force(&place.join.force) {
+                    self.reply(id, self.refused(place, why));
+                    continue;
+                }
                 let kernels = vec![(place.join.host, kernel())];
                 self.reply(id, Reply { hosts: vec![named(place)], kernels, ..Reply::default() });
                 break;

@@ -1,8 +1,12 @@
 //! Keys by which agents and coordinator know each other.
 //!
-//! Both ends of a link show a certificate that the same authority has signed; nobody else gets
+//! Both ends of a link show a certificate that the same authority has signed; no other client gets
 //! past the handshake. The authority comes from a folder of keys, which is copied to all hosts, or
-//! is computed from a token that all hosts were given.
+//! is computed from a [`Secret`] that all hosts have: the key of a user, a token, a password.
+//!
+//! An agent shows its certificate before the client shows one, so any client can test guesses of
+//! the secret offline. A secret of 32 random bytes cannot be guessed; a password goes through
+//! Argon2id, so that each guess costs [`PASSWORD_KIB`] of memory and some 0.2 s.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use argon2::{Algorithm, Argon2, Params, Version};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, PKCS_ED25519,
@@ -23,10 +28,16 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity as Shown};
 
+use crate::secret::Secret;
+
 /// Name in the certificate of whoever belongs to a fleet.
 const NAME: &str = "candor-fleet";
-/// Shortest token, in bytes: shorter ones can be guessed.
-pub const TOKEN_MIN: usize = 16;
+/// Memory for the derivation of a key from a password (RFC 9106, second choice of parameters).
+const PASSWORD_KIB: u32 = 64 << 10;
+/// Passes over that memory.
+const PASSWORD_PASSES: u32 = 3;
+/// Salt of passwords: all hosts must get the same key from the password alone.
+const PASSWORD_SALT: &[u8] = b"candor fleet password 1";
 /// Wrapping of an Ed25519 key (RFC 8410), ahead of the 32 bytes of the key.
 const PKCS8_HEAD: [u8; 16] =
     [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
@@ -48,9 +59,29 @@ pub enum KeyError {
         /// The kernel's answer.
         cause: io::Error,
     },
-    /// A token that others could guess.
-    #[error("the token has {0} bytes, fewer than {TOKEN_MIN}; make one with `candor fleet token`")]
-    ShortToken(usize),
+    /// A token that a program could guess.
+    #[error(
+        "the token is not one that `candor fleet token` prints, so it could be guessed; make one \
+         with `candor fleet token`"
+    )]
+    WeakToken,
+    /// A password without a byte.
+    #[error("the first line of the password file is empty; write a password there")]
+    NoPassword,
+    /// The key file of a user.
+    #[error("the key `{}` {why}", path.display())]
+    UserKey {
+        /// The file.
+        path: PathBuf,
+        /// The fault and the remedy.
+        why: String,
+    },
+    /// No place for the key file of a user.
+    #[error(
+        "this user has no place for a key: neither XDG_CONFIG_HOME nor HOME is set; set one, or \
+         CANDOR_TOKEN to a token of `candor fleet token`"
+    )]
+    NoHome,
     /// A certificate or key that is none.
     #[error("the keys are no keys: {0}; make them anew with `candor fleet keys DIR`")]
     Unusable(String),
@@ -62,6 +93,7 @@ pub struct Identity {
     authority: String,
     certificate: String,
     key: String,
+    is_of_user: bool,
 }
 
 fn unusable(error: impl std::fmt::Display) -> KeyError {
@@ -78,30 +110,62 @@ impl Identity {
         Identity::signed_by(&authority, SystemTime::now() + valid)
     }
 
-    /// The keys of all who know a token.
+    /// The keys of all who have a secret.
     ///
     /// # Errors
-    /// The token is short.
-    pub fn of_token(token: &str) -> Result<Identity, KeyError> {
-        // An agent has one for as long as it runs, and whoever knows the token can make another.
-        Identity::of_token_until(token, SystemTime::now() + 20 * 365 * CLOCKS_DIFFER)
+    /// The cryptography fails.
+    pub fn of_secret(secret: &Secret) -> Result<Identity, KeyError> {
+        // An agent has one for as long as it runs, and whoever has the secret can make another.
+        Identity::of_secret_until(secret, SystemTime::now() + 20 * 365 * CLOCKS_DIFFER)
     }
 
-    fn of_token_until(token: &str, until: SystemTime) -> Result<Identity, KeyError> {
-        if token.len() < TOKEN_MIN {
-            return Err(KeyError::ShortToken(token.len()));
+    /// The keys of a user, from the user's own secret.
+    ///
+    /// # Errors
+    /// The cryptography fails.
+    pub fn of_user(secret: &Secret) -> Result<Identity, KeyError> {
+        Ok(Identity { is_of_user: true, ..Identity::of_secret(secret)? })
+    }
+
+    /// The keys of all who have a token, as [`new_token`](crate::new_token) makes it.
+    ///
+    /// # Errors
+    /// The token has another form, so that it could be guessed.
+    pub fn of_token(token: &str) -> Result<Identity, KeyError> {
+        Identity::of_secret(&Secret::parse(token).ok_or(KeyError::WeakToken)?)
+    }
+
+    /// The keys of all who know a password, which may be a token.
+    ///
+    /// # Errors
+    /// It is empty, or the derivation has no memory.
+    pub fn of_password(password: &str) -> Result<Identity, KeyError> {
+        if password.is_empty() {
+            return Err(KeyError::NoPassword);
         }
-        let seed = Sha256::new().chain_update("candor fleet 1\0").chain_update(token).finalize();
-        let key = [&PKCS8_HEAD[..], &seed[..]].concat();
+        match Secret::parse(password) {
+            Some(secret) => Identity::of_secret(&secret),
+            None => Identity::of_secret(&derived(password)?),
+        }
+    }
+
+    fn of_secret_until(secret: &Secret, until: SystemTime) -> Result<Identity, KeyError> {
+        let seed = Sha256::new().chain_update("candor fleet 2\0").chain_update(secret.bytes());
+        let key = [&PKCS8_HEAD[..], &seed.finalize()[..]].concat();
         let authority = KeyPair::try_from(key).map_err(unusable)?;
         Identity::signed_by(&authority, until)
     }
 
     /// The same, but no longer valid.
     #[cfg(test)]
-    pub fn expired(token: &str) -> Identity {
+    pub fn expired(secret: &Secret) -> Identity {
         let until = SystemTime::now() - Duration::from_secs(3600);
-        Identity::of_token_until(token, until).expect("long enough")
+        Identity::of_secret_until(secret, until).expect("keys")
+    }
+
+    /// True for the keys of a user, which every command of that user has without an option.
+    pub fn is_of_user(&self) -> bool {
+        self.is_of_user
     }
 
     fn signed_by(authority: &KeyPair, until: SystemTime) -> Result<Identity, KeyError> {
@@ -127,6 +191,7 @@ impl Identity {
             authority: root.pem(),
             certificate: certificate.pem(),
             key: key.serialize_pem(),
+            is_of_user: false,
         })
     }
 
@@ -140,7 +205,8 @@ impl Identity {
             fs::read_to_string(&path).map_err(|cause| KeyError::File { what: "read", path, cause })
         };
         let [authority, certificate, key] = FILES.map(read);
-        Ok(Identity { authority: authority?, certificate: certificate?, key: key? })
+        let (authority, certificate, key) = (authority?, certificate?, key?);
+        Ok(Identity { authority, certificate, key, is_of_user: false })
     }
 
     /// Writes a folder of keys, for this user alone; never over keys that are there.
@@ -206,37 +272,66 @@ impl Identity {
     }
 }
 
-/// A new token.
-///
-/// # Errors
-/// No randomness.
-pub fn new_token() -> Result<String, KeyError> {
-    let key = KeyPair::generate_for(&PKCS_ED25519).map_err(unusable)?;
-    let hash = Sha256::digest(key.serialized_der());
-    Ok(hash.iter().take(20).map(|byte| format!("{byte:02x}")).collect())
+/// The secret that a password gives.
+fn derived(password: &str) -> Result<Secret, KeyError> {
+    let failed = |error: argon2::Error| KeyError::Unusable(error.to_string());
+    let params = Params::new(PASSWORD_KIB, PASSWORD_PASSES, 1, None).map_err(failed)?;
+    let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
+    let mut bytes = [0; 32];
+    argon2.hash_password_into(password.as_bytes(), PASSWORD_SALT, &mut bytes).map_err(failed)?;
+    Ok(Secret::of(bytes))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Public key of an authority.
+    fn public(identity: &Identity) -> Vec<u8> {
+        let der = CertificateDer::from_pem_slice(identity.authority.as_bytes());
+        let der = der.expect("a certificate").to_vec();
+        // The key is the first string of 32 bytes.
+        let at = der.windows(3).position(|part| part == [3, 0x21, 0]);
+        der[at.expect("an Ed25519 key")..][..35].to_vec()
+    }
+
     #[test]
-    fn a_token_gives_all_hosts_the_same_authority() {
-        let token = new_token().expect("randomness");
-        assert!(token.len() >= TOKEN_MIN && token != new_token().expect("randomness"));
-        let of = |token: &str| Identity::of_token(token).expect("long enough");
-        let key = |identity: &Identity| {
-            let der = CertificateDer::from_pem_slice(identity.authority.as_bytes());
-            let der = der.expect("a certificate").to_vec();
-            // The key is the first string of 32 bytes.
-            let at = der.windows(3).position(|part| part == [3, 0x21, 0]);
-            der[at.expect("an Ed25519 key")..][..35].to_vec()
-        };
-        let (one, other) = (of(&token), of(&token));
-        assert_eq!(key(&one), key(&other));
+    fn a_secret_gives_all_hosts_the_same_authority() {
+        let secrets = [Secret::random(), Secret::random()].map(|secret| secret.expect("random"));
+        let of = |secret: &Secret| Identity::of_secret(secret).expect("keys");
+        let (one, other) = (of(&secrets[0]), of(&secrets[0]));
+        assert_eq!(public(&one), public(&other));
         assert_ne!(one.certificate, other.certificate);
-        assert_ne!(key(&one), key(&of(&format!("{token}!"))));
-        assert!(matches!(Identity::of_token("short"), Err(KeyError::ShortToken(5))));
+        assert_ne!(public(&one), public(&of(&secrets[1])));
+        let by_token = Identity::of_token(&format!("{}\n", secrets[0].text())).expect("a token");
+        assert_eq!(public(&one), public(&by_token));
+        let of_user = Identity::of_user(&secrets[0]).expect("keys");
+        assert!(of_user.is_of_user() && !one.is_of_user());
+    }
+
+    #[test]
+    fn tokens_have_one_form_and_passwords_any() {
+        for weak in ["", "Summer2026!Winter", "0123456789abcdef0123456789abcdef01234567"] {
+            assert!(matches!(Identity::of_token(weak), Err(KeyError::WeakToken)), "{weak}");
+        }
+        assert!(matches!(Identity::of_password(""), Err(KeyError::NoPassword)));
+        let (one, other) = (Identity::of_password("x"), Identity::of_password("x"));
+        let (one, other) = (one.expect("keys"), other.expect("keys"));
+        assert_eq!(public(&one), public(&other));
+        assert_ne!(public(&one), public(&Identity::of_password("y").expect("keys")));
+        let token = crate::new_token().expect("random");
+        let by = [Identity::of_token(&token), Identity::of_password(&token)];
+        let [by_token, by_password] = by.map(|identity| identity.expect("keys"));
+        assert_eq!(public(&by_token), public(&by_password));
+    }
+
+    #[test]
+    fn the_derivation_of_a_password_is_argon2id() {
+        // Made by the reference implementation in C, with the same parameters.
+        let secret = derived("password").expect("memory");
+        let hex: String = secret.bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+        let reference = "92bb79b006dced54bff5c3845328e62c7dea774cbfa2765c9c8eb3c77e4d1b97";
+        assert_eq!(hex, reference);
     }
 
     #[test]

@@ -20,20 +20,24 @@ mod link;
 mod message;
 mod network;
 mod node;
+mod priority;
 mod probe;
+mod reason;
 mod rendezvous;
 mod samples;
+mod secret;
 mod server;
 mod session;
 #[cfg(test)]
 mod simulation;
 mod wire;
 
-pub use allow::Allowed;
+pub use allow::{Allowed, Reach};
 pub use fleet::{Fleet, FleetOptions};
-pub use identity::{Identity, KeyError, TOKEN_MIN, new_token};
-pub use link::{Chore, PORT, tell};
+pub use identity::{Identity, KeyError};
+pub use link::{Chore, PORT, RUN_VARIABLE, tell, with_port};
 pub use message::PROTOCOL;
 pub use rendezvous::{Met, meet};
+pub use secret::{UserKey, new_token};
 pub use server::{Listening, Options as ServeOptions, ServeError, SessionCommand, serve};
 pub use session::serve as serve_run;

@@ -15,12 +15,14 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::client::Grpc;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Request, Status};
+use tonic::{Code, Request, Status};
 use tonic_prost::ProstCodec;
 
 use crate::identity::Identity;
-use crate::message::{PROTOCOL, ToAgent};
-use crate::network::Arrival;
+use crate::message::{PROTOCOL, ToAgent, host_of};
+use crate::network::{Arrival, Broken};
+use crate::priority;
+use crate::reason::Reason;
 use crate::wire::{self, FRAME_MAX, Frame};
 
 /// Path of the call that runs a run.
@@ -33,6 +35,12 @@ pub const INTERRUPT_PATH: &str = "/candor.Agent/Interrupt";
 pub const PROTOCOL_HEADER: &str = "candor-protocol";
 /// Header with the version of candor.
 pub const VERSION_HEADER: &str = "candor-version";
+/// Header with the name of the run, for logs.
+pub const RUN_HEADER: &str = "candor-run";
+/// Longest name of a run, in bytes.
+pub const NAME_MAX: usize = 200;
+/// Variable of the process of a run: the coordinator's address and the name of the run.
+pub const RUN_VARIABLE: &str = "CANDOR_RUN_FOR";
 /// Port of an agent, unless another is named.
 pub const PORT: u16 = 4730;
 
@@ -77,7 +85,10 @@ impl Links {
     ) -> std::io::Result<Links> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (commands, received) = mpsc::unbounded_channel();
-        let body = move || runtime.block_on(serve(&identity, received, take));
+        let body = move || {
+            priority::raise();
+            runtime.block_on(serve(&identity, received, take));
+        };
         let thread = thread::Builder::new().name("candor/links".into()).spawn(body)?;
         Ok(Links { commands, thread: Some(thread) })
     }
@@ -130,7 +141,7 @@ async fn serve(
     let mut links: HashMap<usize, mpsc::Sender<Frame>> = HashMap::new();
     let mut tasks = tokio::task::JoinSet::new();
     let broken = |child: usize, why: String| {
-        take(Arrived { child, arrival: Arrival::Broken(why), _room: None });
+        take(Arrived { child, arrival: Arrival::Broken(why.into()), _room: None });
     };
     while let Some(command) = commands.recv().await {
         match command {
@@ -141,8 +152,8 @@ async fn serve(
                 tasks.spawn(async move {
                     let link = Link { child, wait: Duration::from_millis(wait_ms) };
                     let ended = link.follow(&identity, &address, frames, &room, &take).await;
-                    let why = ended.err().unwrap_or_else(|| "the agent ended the run".into());
-                    take(Arrived { child, arrival: Arrival::Broken(why), _room: None });
+                    let broken = ended.err().unwrap_or_else(|| "the agent ended the run".into());
+                    take(Arrived { child, arrival: Arrival::Broken(broken), _room: None });
                 });
             }
             Command::Send { child, message } => {
@@ -215,7 +226,7 @@ async fn tell_one(identity: &Identity, address: &str, chore: Chore) -> Result<()
     let codec = ProstCodec::<Frame, Frame>::default();
     // One that is stopped still has connections.
     let told = tokio::time::timeout(CONNECT_MAX, grpc.streaming(request, path, codec)).await;
-    told.map_err(|_| no_answer())?.map(drop).map_err(|status| said(&status))
+    told.map_err(|_| no_answer())?.map(drop).map_err(|status| said(&status).why)
 }
 
 fn no_answer() -> String {
@@ -230,14 +241,52 @@ async fn connect(identity: &Identity, address: &str) -> Result<Grpc<Channel>, St
         .connect_timeout(CONNECT_MAX)
         .tcp_nodelay(true)
         .tls_config(identity.client())
-        .map_err(|error| reason(&error))?;
+        .map_err(|error| refusal(identity, address, &error))?;
     let channel = tokio::time::timeout(CONNECT_MAX, endpoint.connect()).await;
     let channel = channel.map_err(|_| no_answer())?;
-    let mut grpc = Grpc::new(channel.map_err(|error| reason(&error))?)
+    let channel = channel.map_err(|error| refusal(identity, address, &error))?;
+    let mut grpc = Grpc::new(channel)
         .max_decoding_message_size(FRAME_MAX + 1024)
         .max_encoding_message_size(FRAME_MAX + 1024);
-    grpc.ready().await.map_err(|error| reason(&error))?;
+    grpc.ready().await.map_err(|error| refusal(identity, address, &error))?;
     Ok(grpc)
+}
+
+/// Why there is no connection, and the way to one.
+fn refusal(
+    identity: &Identity,
+    address: &str,
+    error: &(dyn std::error::Error + 'static),
+) -> String {
+    let host = host_of(address);
+    match Reason::of(error) {
+        Reason::OtherKey if identity.is_of_user() => format!(
+            "it does not have your key: another user started it, or the key is not on that host, \
+             or its candor has another version; `candor fleet keys --to {host}` copies the key \
+             there"
+        ),
+        Reason::OtherKey => "it has other keys; give both ends the same --keys, --token-file or \
+                             CANDOR_TOKEN, and the same version of candor"
+            .into(),
+        Reason::Other(why) => why,
+    }
+}
+
+/// Name of this run for logs of agents: the command, its user and its host; of a run that another
+/// host has begun, that one.
+fn run_name() -> String {
+    let name = std::env::var(RUN_VARIABLE).unwrap_or_else(|_| {
+        let mut words: Vec<String> = std::env::args().collect();
+        if let Some(program) = words.first_mut() {
+            *program = program.rsplit('/').next().unwrap_or_default().to_owned();
+        }
+        let user = rustix::process::getuid().as_raw();
+        let node = rustix::system::uname();
+        let host = node.nodename().to_string_lossy();
+        format!("`{}` of user {user} on {host}", words.join(" "))
+    });
+    // Headers take visible characters only.
+    name.escape_default().take(NAME_MAX).collect()
 }
 
 /// A link that is to be made.
@@ -266,7 +315,7 @@ impl Link {
         frames: mpsc::Receiver<Frame>,
         room: &Arc<Semaphore>,
         take: &impl Fn(Arrived),
-    ) -> Result<(), String> {
+    ) -> Result<(), Broken> {
         let mut grpc = self.connect(identity, address).await?;
         let child = self.child;
         let mut request = Request::new(ReceiverStream::new(frames));
@@ -275,6 +324,9 @@ impl Link {
             |name, value| headers.insert(name, MetadataValue::<Ascii>::from_static(value));
         insert(PROTOCOL_HEADER, PROTOCOL);
         insert(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
+        if let Ok(name) = MetadataValue::try_from(run_name()) {
+            headers.insert(RUN_HEADER, name);
+        }
         let path = PathAndQuery::from_static(PATH);
         let codec = ProstCodec::<Frame, Frame>::default();
         let answered =
@@ -291,21 +343,17 @@ impl Link {
     }
 }
 
-/// The deepest reason of an error: the ones above only name layers.
-fn reason(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut deepest = error;
-    while let Some(source) = deepest.source() {
-        deepest = source;
-    }
-    deepest.to_string()
-}
-
 /// The agent's own sentence, or what became of the connection.
-fn said(status: &Status) -> String {
+fn said(status: &Status) -> Broken {
     match std::error::Error::source(status) {
-        Some(source) => format!("the connection broke: {}", reason(source)),
-        None if status.message().is_empty() => format!("the connection broke ({})", status.code()),
-        None => status.message().to_owned(),
+        Some(source) => format!("the connection broke: {}", Reason::of(source).text()).into(),
+        None if status.message().is_empty() => {
+            format!("the connection broke ({})", status.code()).into()
+        }
+        None => {
+            let is_busy = status.code() == Code::ResourceExhausted;
+            Broken { why: status.message().to_owned(), is_busy }
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of these messages and, behind the point, a fingerprint of the schema of reports, which
 /// have the plan in them. Both ends of a link have the same.
-pub const PROTOCOL: &str = concat!("2.", env!("CANDOR_SCHEMA"));
+pub const PROTOCOL: &str = concat!("3.", env!("CANDOR_SCHEMA"));
 
 /// From whoever leads to an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -126,6 +126,8 @@ pub struct Join {
     pub names_without_ports: bool,
     /// Agents that are not there yet are waited for so long, in ms.
     pub wait_ms: u64,
+    /// Silence after which a host is lost, in ms.
+    pub host_timeout_ms: u64,
     /// Addresses of the hosts that the receiver leads; their numbers follow its own.
     pub below: Vec<String>,
     /// Devices that may be written although they are held, where the agent consents to it.
@@ -201,6 +203,8 @@ pub enum FromAgent {
     Ended,
     /// Hosts are lost.
     Lost(Vec<Failure>),
+    /// A host was silent, and is heard again.
+    Stalled(Stall),
     /// Answer to a ping.
     Pong {
         /// Moment at which the ping was sent, in ns of the leader's clock.
@@ -261,6 +265,19 @@ pub struct Failure {
     pub why: String,
     /// Exit code that belongs to it.
     pub exit_code: u8,
+    /// The agent has another run, which will end.
+    pub is_busy: bool,
+    /// Time since the host was last heard, in ns.
+    pub heard_ago_ns: u64,
+}
+
+/// A host that was silent and is heard again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stall {
+    /// Number of the host.
+    pub host: u32,
+    /// Length of its silence, in ns.
+    pub silent_ns: u64,
 }
 
 impl Reply {

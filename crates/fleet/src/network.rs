@@ -7,8 +7,29 @@ use crate::message::{FromAgent, ToAgent};
 pub enum Arrival {
     /// A message.
     Message(Box<FromAgent>),
-    /// The link broke, or could not be opened: the reason.
-    Broken(String),
+    /// The link broke, or could not be opened.
+    Broken(Broken),
+}
+
+/// A link that broke, or could not be opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Broken {
+    /// The reason, in a sentence.
+    pub why: String,
+    /// The agent has another run, which will end.
+    pub is_busy: bool,
+}
+
+impl From<String> for Broken {
+    fn from(why: String) -> Broken {
+        Broken { why, is_busy: false }
+    }
+}
+
+impl From<&str> for Broken {
+    fn from(why: &str) -> Broken {
+        Broken::from(why.to_owned())
+    }
 }
 
 /// Links to the children of the root, and the clock of this end.

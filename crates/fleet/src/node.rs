@@ -2,15 +2,17 @@
 //!
 //! A [`Node`] takes messages and moments and gives messages to send. The coordinator is the root;
 //! each agent is a node with its own host as first child. A node passes what comes from above to
-//! all of its children, and what these answer upwards as one answer. A child that is silent is
-//! lost: it counts as having answered from then on, so that nobody waits for it.
+//! all of its children, and what these answer upwards as one answer. A child whose link breaks is
+//! lost at once, a silent one after the timeout of hosts: it counts as having answered from then
+//! on. A child that is heard again before that has stalled, which is reported.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use candor_record::HostRecord;
+use candor_record::{Event, HostRecord};
 
 use crate::clock::{Measured, Offset};
-use crate::message::{Failure, FromAgent, Join, Reply, Request, ToAgent};
+use crate::message::{Failure, FromAgent, Join, Reply, Request, Stall, ToAgent};
+use crate::network::Broken;
 use crate::samples::Samples;
 
 /// Children of a node: more hosts are led by those.
@@ -19,17 +21,13 @@ pub const CHILDREN_MAX: usize = 64;
 pub const PING_NS: u64 = 250_000_000;
 /// Pings that follow each other at once when a link is new, so that clocks are known early.
 const FIRST_PINGS: u32 = 8;
-/// Silence after which a child is lost while a phase runs, in ns.
-pub const SILENCE_NS: u64 = 2_000_000_000;
-/// The same while no phase runs, in ns: many agents on one host are slow to begin.
-pub const SILENCE_IDLE_NS: u64 = 4_000_000_000;
-/// The same before its first word, in ns: the link is still made.
+/// Silence after which a host is lost, unless the user names another, in ns.
+pub const HOST_TIMEOUT_NS: u64 = 20_000_000_000;
+/// Least silence of a child before its first word that makes it lost, in ns: the link is still
+/// made.
 pub const FIRST_SILENCE_NS: u64 = 6_000_000_000;
-/// Silence after which a node gives up whoever leads it, in ns: longer than that of a child, so
-/// that a leader that was only slow finds its children.
-pub const ORPHANED_NS: u64 = 3_000_000_000;
-/// The same while no phase runs, in ns: a coordinator that judges a phase has other things to do.
-pub const ORPHANED_IDLE_NS: u64 = 8_000_000_000;
+/// Silence from which a child has stalled, in ns: four answers are missing.
+pub const STALL_NS: u64 = 1_000_000_000;
 /// Time between two looks of a node at who is silent, above which it was asleep itself, in ns.
 const ASLEEP_NS: u64 = 1_000_000_000;
 /// Shortest time between a start and the moment for which it is agreed, in ns: hosts read their
@@ -62,9 +60,14 @@ struct Child {
     is_lost: bool,
     /// Something came from it.
     has_spoken: bool,
+    /// It is silent for longer than a stall.
+    is_stalled: bool,
     /// Silence after which it is lost, before it has spoken.
     first_silence_ns: u64,
+    /// Last message, later by the time for which this node was asleep itself.
     heard_ns: u64,
+    /// Last message.
+    last_heard_ns: u64,
     pinged_ns: u64,
     pings: u32,
     clock: Measured,
@@ -103,6 +106,8 @@ pub struct Node {
     samples: Samples,
     /// A phase runs.
     is_started: bool,
+    /// Silence after which a child is lost, in ns.
+    host_timeout_ns: u64,
     /// Last sign of life from above.
     led_ns: u64,
     /// Last look at who is silent.
@@ -129,6 +134,7 @@ impl Node {
             agreement: Agreement::default(),
             samples: Samples::default(),
             is_started: false,
+            host_timeout_ns: HOST_TIMEOUT_NS,
             led_ns: now_ns,
             ticked_ns: now_ns,
             is_orphaned: false,
@@ -162,9 +168,8 @@ impl Node {
     pub fn take_from_above(&mut self, now_ns: u64, message: ToAgent, out: &mut Vec<Effect>) {
         self.led_ns = now_ns;
         match message {
-            ToAgent::Ping { sent_ns } => {
-                out.push(Effect::Up(FromAgent::Pong { sent_ns, received_ns: now_ns }));
-            }
+            // Whatever reads the link answers it.
+            ToAgent::Ping { .. } => {}
             ToAgent::Request { id, request: Request::Join(join) } => {
                 self.join(now_ns, id, &join, out);
             }
@@ -208,6 +213,8 @@ impl Node {
     fn join(&mut self, now_ns: u64, id: u64, join: &Join, out: &mut Vec<Effect>) {
         self.children.clear();
         self.ticked_ns = now_ns;
+        self.host_timeout_ns = join.host_timeout_ms.saturating_mul(1_000_000);
+        let first_ns = self.host_timeout_ns.max(FIRST_SILENCE_NS);
         let mut joins = Vec::new();
         if !self.is_root {
             let hosts = (join.host, 1);
@@ -227,7 +234,8 @@ impl Node {
                 hosts,
                 addresses,
                 heard_ns: now_ns,
-                first_silence_ns: FIRST_SILENCE_NS.saturating_add(join.wait_ms * 1_000_000),
+                last_heard_ns: now_ns,
+                first_silence_ns: first_ns.saturating_add(join.wait_ms * 1_000_000),
                 ..Child::default()
             });
         }
@@ -247,8 +255,16 @@ impl Node {
         message: FromAgent,
         out: &mut Vec<Effect>,
     ) {
+        self.forgive_own_sleep(now_ns);
         let Some(child) = self.children.get_mut(at).filter(|child| !child.is_lost) else { return };
-        (child.heard_ns, child.has_spoken) = (now_ns, true);
+        let silent_ns = now_ns.saturating_sub(child.heard_ns);
+        (child.heard_ns, child.last_heard_ns, child.has_spoken) = (now_ns, now_ns, true);
+        if std::mem::take(&mut child.is_stalled) {
+            let host = child.hosts.0;
+            out.push(Effect::Up(FromAgent::Stalled(Stall { host, silent_ns })));
+            let (address, silent_s) = (&child.addresses[0], silent_ns as f64 / 1e9);
+            out.push(warned(format!("host {address} is heard again after {silent_s:.1} s")));
+        }
         match message {
             FromAgent::Pong { sent_ns, received_ns } => {
                 child.clock.add(sent_ns, received_ns, now_ns);
@@ -285,7 +301,9 @@ impl Node {
                 }
                 self.pass_samples(false, out);
             }
-            message @ FromAgent::Lost(_) => out.push(Effect::Up(message)),
+            message @ (FromAgent::Lost(_) | FromAgent::Stalled(_)) => {
+                out.push(Effect::Up(message));
+            }
         }
     }
 
@@ -295,18 +313,21 @@ impl Node {
     }
 
     /// A link to a child broke, or could not be opened.
-    pub fn child_lost(&mut self, at: usize, why: &str, out: &mut Vec<Effect>) {
+    pub fn child_lost(&mut self, now_ns: u64, at: usize, broken: &Broken, out: &mut Vec<Effect>) {
         let Some(child) = self.children.get_mut(at).filter(|child| !child.is_lost) else { return };
         child.is_lost = true;
-        let (first, _) = child.hosts;
+        let ((first, _), Broken { why, is_busy }) = (child.hosts, broken);
+        let heard_ago_ns = now_ns.saturating_sub(child.last_heard_ns);
         let failure = |(nth, address): (usize, &String)| Failure {
             host: first + nth as u32,
             address: address.clone(),
             why: match nth {
-                0 => why.to_owned(),
+                0 => why.clone(),
                 _ => format!("{}, which leads to it, is lost: {why}", child.addresses[0]),
             },
             exit_code: 1,
+            is_busy: *is_busy,
+            heard_ago_ns,
         };
         let lost: Vec<Failure> = child.addresses.iter().enumerate().map(failure).collect();
         out.push(Effect::Close(at));
@@ -333,23 +354,38 @@ impl Node {
             }
             let silent_ns = now_ns.saturating_sub(child.heard_ns);
             let idle_ns = now_ns.saturating_sub(child.pinged_ns);
-            let silence_ns = match (child.has_spoken, self.is_started) {
-                (false, _) => child.first_silence_ns,
-                (true, true) => SILENCE_NS,
-                (true, false) => SILENCE_IDLE_NS,
+            let silence_ns = match child.has_spoken {
+                true => self.host_timeout_ns,
+                false => child.first_silence_ns,
             };
             if silent_ns >= silence_ns {
                 let why = format!("silent for {:.1} s", silent_ns as f64 / 1e9);
-                self.child_lost(at, &why, out);
-            } else if child.pings == 0 || (child.has_spoken && idle_ns >= PING_NS) {
+                self.child_lost(now_ns, at, &why.into(), out);
+                continue;
+            }
+            if child.has_spoken && !child.is_stalled && silent_ns >= STALL_NS {
+                self.stalled(at, out);
+            }
+            // The pings on their way to a silent child find it once it hears again.
+            let child = &self.children[at];
+            let is_due = child.has_spoken && !child.is_stalled && idle_ns >= PING_NS;
+            if child.pings == 0 || is_due {
                 self.ping(now_ns, at, out);
             }
         }
-        let orphaned_ns = if self.is_started { ORPHANED_NS } else { ORPHANED_IDLE_NS };
+        let orphaned_ns = orphaned_ns(self.host_timeout_ns);
         let is_led = self.is_root || now_ns.saturating_sub(self.led_ns) < orphaned_ns;
         if !is_led && !std::mem::replace(&mut self.is_orphaned, true) {
             out.push(Effect::Orphaned);
         }
+    }
+
+    /// Notes that a child is silent, and warns.
+    fn stalled(&mut self, at: usize, out: &mut Vec<Effect>) {
+        let child = &mut self.children[at];
+        child.is_stalled = true;
+        let (address, most_s) = (&child.addresses[0], self.host_timeout_ns / 1_000_000_000);
+        out.push(warned(format!("host {address} is silent; the run ends after {most_s} s of it")));
     }
 
     /// A node that was stopped itself, or whose clock jumped, has heard nobody meanwhile: that is
@@ -428,6 +464,16 @@ impl Node {
             }
         }
     }
+}
+
+fn warned(sentence: String) -> Effect {
+    Effect::Up(FromAgent::Event(Box::new(Event::Warned { sentence })))
+}
+
+/// Silence after which a node gives up the node that leads it, in ns: longer than that of a child,
+/// so that a leader that was only slow finds its children.
+pub fn orphaned_ns(host_timeout_ns: u64) -> u64 {
+    host_timeout_ns.saturating_add(host_timeout_ns / 2)
 }
 
 /// Adds a link to what is known of a host behind it.

@@ -1,10 +1,12 @@
-//! An agent's server: lets in who has keys, one run at a time, each in a process of its own.
+//! An agent's server: lets in clients that have the keys, one run at a time, each in a process of
+//! its own.
 //!
 //! The server knows nothing of runs. It passes frames between a call and the process of the run,
 //! ends that process when the call ends, and ends the call when the process does.
 
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::fmt;
 use std::future::{Future, ready};
 use std::io;
 use std::net::SocketAddr;
@@ -23,7 +25,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpListener;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard, Semaphore, mpsc};
-use tokio_rustls::TlsAcceptor;
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
@@ -33,16 +34,25 @@ use tonic::{Code, Request, Response, Status, Streaming};
 use tonic_prost::ProstCodec;
 
 use crate::allow::Allowed;
-use crate::caller::{Called, Caller, Log};
+use crate::caller::Called;
 use crate::identity::{Identity, KeyError};
-use crate::link::{Chore, INTERRUPT_PATH, PATH, PROTOCOL_HEADER, QUIT_PATH, VERSION_HEADER};
+use crate::link::{
+    Chore, INTERRUPT_PATH, NAME_MAX, PATH, PROTOCOL_HEADER, QUIT_PATH, RUN_HEADER, RUN_VARIABLE,
+    VERSION_HEADER,
+};
 use crate::message::{self, PROTOCOL, ToAgent};
+use crate::priority;
+use crate::secret::UserKey;
 use crate::wire::{self, FRAME_MAX, Frame};
 
-/// Handshakes at a time; whoever comes meanwhile waits in the kernel's queue.
-const HANDSHAKES_MAX: usize = 64;
-/// Longest time for a handshake.
-const HANDSHAKE_MAX: Duration = Duration::from_secs(5);
+use door::Keys;
+use log::AgentLog;
+
+pub mod door;
+pub mod log;
+
+/// Time between two looks at refusals that repeat.
+const FOLD_AGAIN: Duration = Duration::from_secs(5);
 /// Frames that wait for one end of a call.
 const QUEUE_MAX: usize = 256;
 /// Time that the process of a run has to end without using a CPU, once nobody leads it: one that
@@ -62,6 +72,9 @@ pub struct Options {
     pub allowed: Allowed,
     /// Ends with its first run.
     pub once: bool,
+    /// The file that the keys come from, where they are those of this user: a new key there counts
+    /// from then on.
+    pub user_key: Option<UserKey>,
 }
 
 /// The process of a run.
@@ -123,53 +136,78 @@ pub fn serve(
     listening: Listening,
     identity: &Identity,
     options: Options,
-    log: impl Fn(&str) + Send + Sync + 'static,
+    log: impl Fn(&str) + Send + 'static,
 ) -> Result<(), ServeError> {
-    let config = Arc::new(identity.server()?);
+    let keys = Keys::new(identity, options.user_key.clone())?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(ServeError::Runtime)?;
-    runtime.block_on(async {
-        let listener = TcpListener::from_std(listening.0).map_err(ServeError::Runtime)?;
-        let log: Log = Arc::new(log);
-        if let Ok(at) = listener.local_addr() {
-            log(&format!("candor agent {} listens on {at}", env!("CARGO_PKG_VERSION")));
-        }
-        let (connections, accepted) = mpsc::channel(1);
-        tokio::spawn(accept(listener, TlsAcceptor::from(config), connections, log.clone()));
-        let agent = Agent {
-            options: Arc::new(options),
-            log: log.clone(),
-            busy: Arc::default(),
-            ended: Arc::new(Semaphore::new(0)),
-            interrupt: Arc::default(),
-        };
-        let ended = agent.ended.clone();
-        let (busy, interrupt) = (agent.busy.clone(), agent.interrupt.clone());
-        let told = log.clone();
-        let stop = async move {
+    let (log, thread) = AgentLog::new(log).map_err(ServeError::Runtime)?;
+    priority::raise();
+    let served = runtime.block_on(serve_on(listening, keys, options, log.clone()));
+    // Tasks that are left have clones of the log.
+    drop(runtime);
+    log.fold(true);
+    drop(log);
+    let _ = thread.join();
+    served
+}
+
+async fn serve_on(
+    listening: Listening,
+    keys: Keys,
+    options: Options,
+    log: AgentLog,
+) -> Result<(), ServeError> {
+    let listener = TcpListener::from_std(listening.0).map_err(ServeError::Runtime)?;
+    if let Ok(at) = listener.local_addr() {
+        log.line(&format!("candor agent {} listens on {at}", env!("CARGO_PKG_VERSION")));
+    }
+    let (connections, accepted) = mpsc::channel(1);
+    tokio::spawn(door::accept(listener, keys, connections, log.clone()));
+    let agent = Agent {
+        options: Arc::new(options),
+        log: log.clone(),
+        busy: Arc::default(),
+        has: Arc::default(),
+        ended: Arc::new(Semaphore::new(0)),
+        interrupt: Arc::default(),
+    };
+    let ended = agent.ended.clone();
+    let (busy, interrupt) = (agent.busy.clone(), agent.interrupt.clone());
+    let stop = {
+        let log = log.clone();
+        async move {
             let reason = tokio::select! {
                 signal = signal() => signal,
                 _ = ended.acquire() => "no more is to come",
             };
-            told(&format!("candor agent ends: {reason}"));
-        };
-        let incoming = ReceiverStream::new(accepted);
-        let server =
-            Server::builder().max_concurrent_streams(4).concurrency_limit_per_connection(4);
-        tokio::select! {
-            // Connections that idle would keep a graceful end waiting.
-            () = stop => {}
-            _ = server.serve_with_incoming(agent, incoming) => {}
+            log.line(&format!("candor agent ends: {reason}"));
         }
-        // Calls live as long as the runtime does; a run that goes on cleans up before that, and
-        // what is left of one that was killed is removed for it.
-        interrupt.notify_waiters();
-        tokio::select! {
-            _ = busy.lock() => {}
-            reason = signal() => log(&format!("ends at once: {reason} again")),
-        }
-        Ok(())
-    })
+    };
+    let incoming = ReceiverStream::new(accepted);
+    let server = Server::builder().max_concurrent_streams(4).concurrency_limit_per_connection(4);
+    tokio::select! {
+        // Connections that idle would keep a graceful end waiting.
+        () = stop => {}
+        () = fold(&log) => {}
+        _ = server.serve_with_incoming(agent, incoming) => {}
+    }
+    // Calls live as long as the runtime does; a run that goes on cleans up before that, and what is
+    // left of one that was killed is removed for it.
+    interrupt.notify_waiters();
+    tokio::select! {
+        _ = busy.lock() => {}
+        reason = signal() => log.line(&format!("ends at once: {reason} again")),
+    }
+    Ok(())
+}
+
+/// Writes the counts of refusals that repeat, for ever.
+async fn fold(log: &AgentLog) {
+    loop {
+        tokio::time::sleep(FOLD_AGAIN).await;
+        log.fold(false);
+    }
 }
 
 async fn signal() -> &'static str {
@@ -185,53 +223,32 @@ async fn signal() -> &'static str {
     }
 }
 
-/// Lets in whoever has keys, and logs one line for everyone else.
-async fn accept(
-    listener: TcpListener,
-    tls: TlsAcceptor,
-    connections: mpsc::Sender<io::Result<Caller>>,
-    log: Log,
-) {
-    let room = Arc::new(Semaphore::new(HANDSHAKES_MAX));
-    loop {
-        let Ok(permit) = room.clone().acquire_owned().await else { return };
-        let (stream, peer) = match listener.accept().await {
-            Ok(accepted) => accepted,
-            Err(error) => {
-                // Without descriptors, whoever waits is let in when others have left.
-                log(&format!("cannot accept: {error}"));
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            }
-        };
-        let (tls, connections, log) = (tls.clone(), connections.clone(), log.clone());
-        tokio::spawn(async move {
-            let _ = stream.set_nodelay(true);
-            let shaken = tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)).await;
-            drop(permit);
-            match shaken {
-                Ok(Ok(stream)) => {
-                    let caller = Caller::new(stream, peer, log);
-                    drop(connections.send(Ok(caller)).await);
-                }
-                Ok(Err(error)) => log(&format!("refused {peer}: {error}")),
-                Err(_) => log(&format!("refused {peer}: no handshake within 5 s")),
-            }
-        });
-    }
-}
-
 /// The service: one call, [`PATH`].
 #[derive(Clone)]
 struct Agent {
     options: Arc<Options>,
-    log: Log,
+    log: AgentLog,
     /// Held by the run that goes on.
     busy: Arc<Mutex<()>>,
+    /// That run, and its beginning.
+    has: Arc<std::sync::Mutex<Option<(RunName, Instant)>>>,
     /// Gets a permit when the agent is to end.
     ended: Arc<Semaphore>,
     /// Ends the run that goes on.
     interrupt: Arc<Notify>,
+}
+
+/// A run as the log names it.
+#[derive(Clone, Debug)]
+struct RunName {
+    peer: SocketAddr,
+    name: String,
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}, {}", self.peer, self.name)
+    }
 }
 
 type Answers = ReceiverStream<Result<Frame, Status>>;
@@ -246,7 +263,8 @@ impl tower_service::Service<http::Request<Body>> for Agent {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        request.extensions().get::<Called>().into_iter().for_each(Called::set);
+        let called = request.extensions().get::<Called>().cloned().unwrap_or_default();
+        called.set();
         let agent = self.clone();
         let chore = match request.uri().path() {
             QUIT_PATH => Some(Chore::Quit),
@@ -254,12 +272,13 @@ impl tower_service::Service<http::Request<Body>> for Agent {
             _ => None,
         };
         if let Some(chore) = chore {
-            self.chore(chore);
+            self.chore(chore, called.peer());
             let answer = Status::ok("").into_http();
             return Box::pin(ready(Ok(answer)));
         }
         if request.uri().path() != PATH {
-            (self.log)(&format!("refused a call of `{}`", request.uri().path()));
+            let path = request.uri().path();
+            self.log.refused(called.peer(), &format!("it called `{path}`"));
             let status = Status::unimplemented("an agent of candor has one call, candor.Agent/Run");
             return Box::pin(ready(Ok(status.into_http())));
         }
@@ -279,10 +298,11 @@ impl StreamingService<Frame> for Agent {
 
     fn call(&mut self, request: Request<Streaming<Frame>>) -> Self::Future {
         let agent = self.clone();
+        let called = request.extensions().get::<Called>().cloned().unwrap_or_default();
         Box::pin(async move {
-            let begun = agent.begin(request).await;
+            let begun = agent.begin(request, called.peer());
             begun.map(Response::new).inspect_err(|status| {
-                (agent.log)(&format!("refused a run: {}", status.message()));
+                agent.log.refused(called.peer(), status.message());
             })
         })
     }
@@ -290,8 +310,8 @@ impl StreamingService<Frame> for Agent {
 
 impl Agent {
     /// Does what a coordinator asks beside runs.
-    fn chore(&self, chore: Chore) {
-        (self.log)(&format!("told to {}", chore.word()));
+    fn chore(&self, chore: Chore, peer: SocketAddr) {
+        self.log.line(&format!("told to {} by {peer}", chore.word()));
         // Its call ends like that of a coordinator that is gone: the run cleans up.
         self.interrupt.notify_waiters();
         if chore == Chore::Quit {
@@ -300,7 +320,11 @@ impl Agent {
     }
 
     /// Starts the process of a run, where nothing speaks against it.
-    async fn begin(&self, request: Request<Streaming<Frame>>) -> Result<Answers, Status> {
+    fn begin(
+        &self,
+        request: Request<Streaming<Frame>>,
+        peer: SocketAddr,
+    ) -> Result<Answers, Status> {
         let header = |name: &str| {
             let value = request.metadata().get(name);
             value.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
@@ -314,15 +338,43 @@ impl Agent {
                  build on all hosts"
             )));
         }
-        let Ok(busy) = self.busy.clone().try_lock_owned() else {
-            return Err(Status::unavailable("this agent has another run; wait for its end"));
+        let Ok(busy) = self.busy.clone().try_lock_owned() else { return Err(self.has_another()) };
+        let mut name = header(RUN_HEADER);
+        name.truncate(name.floor_char_boundary(NAME_MAX));
+        let name = RunName { peer, name };
+        let Started { child, stdin, stdout, descendants } = self.start(&name)?;
+        let pid = child.id().unwrap_or(0);
+        self.log.line(&format!("run begun, process {pid}, for {name}, candor {version}"));
+        *self.has() = Some((name.clone(), Instant::now()));
+        let (answers, frames) = mpsc::channel(QUEUE_MAX);
+        let run = Run { agent: self.clone(), _busy: busy, name, child, descendants, answers };
+        tokio::spawn(run.supervise(request.into_inner(), stdin, stdout));
+        Ok(ReceiverStream::new(frames))
+    }
+
+    fn has(&self) -> std::sync::MutexGuard<'_, Option<(RunName, Instant)>> {
+        self.has.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Refusal of a second run at a time.
+    fn has_another(&self) -> Status {
+        let of = match &*self.has() {
+            Some((name, since)) => {
+                format!(", that of {name}, for {} s", since.elapsed().as_secs())
+            }
+            None => String::new(),
         };
+        Status::resource_exhausted(format!("this agent has another run{of}; wait for its end"))
+    }
+
+    /// Starts the process of a run.
+    fn start(&self, name: &RunName) -> Result<Started, Status> {
         let SessionCommand { program, words, variables } = &self.options.session;
         let mut command = Command::new(program);
         let descendants = Descendants::adopt();
-        command
-            .envs(variables.iter().cloned())
-            .env(descendants.variable().0, descendants.variable().1);
+        let (variable, value) = descendants.variable();
+        command.envs(variables.iter().cloned()).env(variable, value);
+        command.env(RUN_VARIABLE, name.to_string());
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A Ctrl-C in the agent's terminal is the agent's: it ends its run.
         command.process_group(0);
@@ -333,19 +385,23 @@ impl Agent {
         let Some((stdin, stdout)) = pipes else {
             return Err(Status::internal("the process of the run has no pipes"));
         };
-        let pid = child.id().unwrap_or(0);
-        (self.log)(&format!("run begun, process {pid}, coordinator of candor {version}"));
-        let (answers, frames) = mpsc::channel(QUEUE_MAX);
-        let run = Run { agent: self.clone(), _busy: busy, child, descendants, answers };
-        tokio::spawn(run.supervise(request.into_inner(), stdin, stdout));
-        Ok(ReceiverStream::new(frames))
+        Ok(Started { child, stdin, stdout, descendants })
     }
+}
+
+/// A process of a run that has started.
+struct Started {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+    descendants: Descendants,
 }
 
 /// A run that goes on.
 struct Run {
     agent: Agent,
     _busy: OwnedMutexGuard<()>,
+    name: RunName,
     child: Child,
     /// Processes that programs of its jobs start.
     descendants: Descendants,
@@ -365,7 +421,7 @@ impl Run {
         // Its input is closed by now: it cleans up and ends.
         let how = self.end().await;
         let why = why.unwrap_or_else(|| how.clone());
-        (self.agent.log)(&format!("run ended: {why}; {how}"));
+        self.agent.log.line(&format!("run ended: {why}; {how}; for {}", self.name));
         if !how.starts_with("exit status: 0") {
             let sentence = format!("the process of the run ended: {how}");
             // Nobody may be left to hear it.
@@ -435,7 +491,7 @@ impl Run {
             candor_run::remove_leftovers(&plan, &Control::default())
         });
         for note in removed.await.unwrap_or_default() {
-            (self.agent.log)(&format!("{}: {}; {}", note.asked, note.did, note.why));
+            self.agent.log.line(&format!("{}: {}; {}", note.asked, note.did, note.why));
         }
     }
 }

@@ -2,10 +2,12 @@
 //! agents that it leads.
 //!
 //! Messages from above come through its standard input, those upwards go to its standard output.
-//! The end of its input ends the run.
+//! The end of its input ends the run. The thread that reads answers signs of life by itself, and a
+//! thread of its own writes: neither waits for the workers, the disk or a long message.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -22,10 +24,13 @@ use crate::link::{Arrived, Links};
 use crate::message::{FromAgent, ToAgent};
 use crate::network::Arrival;
 use crate::node::{Effect, Node};
+use crate::priority;
 use crate::wire::{self, WireError};
 
 /// Longest time between two looks at who is silent.
 const TICK: Duration = Duration::from_millis(50);
+/// Messages upwards that wait; beyond them, events of intervals are left out.
+const UP_MAX: usize = 1024;
 
 enum Input {
     Above(Box<ToAgent>),
@@ -35,6 +40,9 @@ enum Input {
     Below(Arrived),
 }
 
+/// The keys of a run's process, once it leads other agents.
+pub type MakeIdentity = Box<dyn FnOnce() -> Result<Identity, String>>;
+
 /// Serves a run until its input ends; `log` gets what is refused. The reason, where that was no
 /// orderly end.
 ///
@@ -42,9 +50,9 @@ enum Input {
 /// The kernel's: no thread, no descriptor, a pipe that breaks.
 pub fn serve(
     allowed: Allowed,
-    identity: Identity,
+    identity: MakeIdentity,
     input: impl Read + Send + 'static,
-    output: impl Write,
+    output: impl Write + Send + 'static,
     log: impl Fn(&str) + Send + Sync + 'static,
 ) -> io::Result<Option<String>> {
     let log: Log = Arc::new(log);
@@ -52,48 +60,30 @@ pub fn serve(
     let here = sender.clone();
     // This end takes everything until it is dropped.
     let answer = Arc::new(move |message| drop(here.send(Input::Here(Box::new(message)))));
+    // Its workers have the usual priority: they start before that of this thread is raised.
+    let host = Host::new(allowed, now_ns, answer, log)?;
+    priority::raise();
+    let up = Up::start(output, sender.clone())?;
     let mut session = Session {
         node: Node::agent(now_ns()),
-        host: Host::new(allowed, now_ns, answer, log)?,
+        host,
         links: None,
-        identity,
+        identity: Some(identity),
         sender: sender.clone(),
-        output,
+        up: up.clone(),
         is_over: false,
     };
-    thread::Builder::new().name("candor/above".into()).spawn(move || read(input, &sender))?;
+    let above = move || read(input, &sender, &up);
+    thread::Builder::new().name("candor/above".into()).spawn(above)?;
     let mut why = None;
     while !session.is_over {
         let mut effects = Vec::new();
-        let node = &mut session.node;
         match inputs.recv_timeout(TICK) {
-            Ok(Input::Above(message)) => node.take_from_above(now_ns(), *message, &mut effects),
-            Ok(Input::AboveGone(reason)) => {
-                why = reason;
-                session.is_over = true;
-            }
-            Ok(Input::Here(message)) => match *message {
-                // Nobody knows of this host yet: the end of its process tells.
-                FromAgent::Lost(failures) if !node.has_place() => {
-                    why = failures.into_iter().next().map(|failure| failure.why);
-                    session.is_over = true;
-                }
-                FromAgent::Lost(failures) => {
-                    let why = failures.first().map_or("", |failure| &failure.why);
-                    node.child_lost(0, why, &mut effects);
-                }
-                message => node.take_from_child(now_ns(), 0, message, &mut effects),
-            },
-            Ok(Input::Below(Arrived { child, arrival, .. })) => match arrival {
-                Arrival::Message(message) => {
-                    node.take_from_child(now_ns(), child, *message, &mut effects);
-                }
-                Arrival::Broken(why) => node.child_lost(child, &why, &mut effects),
-            },
+            Ok(input) => why = session.take(input, &mut effects).or(why),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => session.is_over = true,
         }
-        node.tick(now_ns(), &mut effects);
+        session.node.tick(now_ns(), &mut effects);
         if let Some(error) = effects.into_iter().find_map(|effect| session.apply(effect).err()) {
             (why, session.is_over) = (Some(error.to_string()), true);
         }
@@ -104,28 +94,95 @@ pub fn serve(
     Ok(why)
 }
 
-struct Session<W> {
+/// The way upwards: a thread writes, so that a slow link keeps nothing else waiting.
+#[derive(Clone)]
+struct Up {
+    bodies: Sender<Bytes>,
+    waiting: Arc<AtomicUsize>,
+}
+
+impl Up {
+    fn start(mut output: impl Write + Send + 'static, failed: Sender<Input>) -> io::Result<Up> {
+        let (bodies, received) = mpsc::channel::<Bytes>();
+        let waiting = Arc::<AtomicUsize>::default();
+        let left = waiting.clone();
+        let write = move || {
+            priority::raise();
+            for body in received {
+                let written = wire::write(&mut output, &body);
+                left.fetch_sub(1, Relaxed);
+                if let Err(error) = written {
+                    // Without a reader the end of the input follows, which may be here already.
+                    let is_gone = error.kind() == io::ErrorKind::BrokenPipe;
+                    let why = (!is_gone).then(|| error.to_string());
+                    let _ = failed.send(Input::AboveGone(why));
+                    return;
+                }
+            }
+        };
+        thread::Builder::new().name("candor/up".into()).spawn(write)?;
+        Ok(Up { bodies, waiting })
+    }
+
+    fn send(&self, body: Bytes) {
+        self.waiting.fetch_add(1, Relaxed);
+        // A thread that has ended has told so.
+        let _ = self.bodies.send(body);
+    }
+
+    /// True where the reader is too slow for events.
+    fn is_full(&self) -> bool {
+        self.waiting.load(Relaxed) >= UP_MAX
+    }
+}
+
+struct Session {
     node: Node,
     host: Host,
     /// Links to agents below; none as long as this one leads nobody.
     links: Option<Links>,
-    identity: Identity,
+    identity: Option<MakeIdentity>,
     sender: Sender<Input>,
-    output: W,
+    up: Up,
     is_over: bool,
 }
 
-impl<W: Write> Session<W> {
+impl Session {
+    /// Takes a message; the reason where it ends the run.
+    fn take(&mut self, input: Input, effects: &mut Vec<Effect>) -> Option<String> {
+        let node = &mut self.node;
+        match input {
+            Input::Above(message) => node.take_from_above(now_ns(), *message, effects),
+            Input::AboveGone(reason) => {
+                self.is_over = true;
+                return reason;
+            }
+            Input::Here(message) => match *message {
+                // The coordinator does not know this host yet: the end of its process tells.
+                FromAgent::Lost(failures) if !node.has_place() => {
+                    self.is_over = true;
+                    return failures.into_iter().next().map(|failure| failure.why);
+                }
+                FromAgent::Lost(failures) => {
+                    let why = failures.first().map_or("", |failure| &failure.why);
+                    node.child_lost(now_ns(), 0, &why.into(), effects);
+                }
+                message => node.take_from_child(now_ns(), 0, message, effects),
+            },
+            Input::Below(Arrived { child, arrival, .. }) => match arrival {
+                Arrival::Message(message) => {
+                    node.take_from_child(now_ns(), child, *message, effects);
+                }
+                Arrival::Broken(broken) => node.child_lost(now_ns(), child, &broken, effects),
+            },
+        }
+        None
+    }
+
     fn apply(&mut self, effect: Effect) -> io::Result<()> {
         match effect {
-            Effect::Up(message) => {
-                let body = encoded(message, wire::encode)?;
-                match wire::write(&mut self.output, &body) {
-                    // Nobody listens any more; the end of the input follows.
-                    Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_over = true,
-                    written => written?,
-                }
-            }
+            Effect::Up(FromAgent::Event(_)) if self.up.is_full() => {}
+            Effect::Up(message) => self.up.send(encoded(message, wire::encode)?),
             Effect::Down(0, message) => self.host.take(message),
             Effect::Down(child, message) => {
                 self.links.iter().for_each(|links| links.send(child, message.clone()));
@@ -134,7 +191,8 @@ impl<W: Write> Session<W> {
                 if self.links.is_none() {
                     let sender = self.sender.clone();
                     let take = move |arrived| drop(sender.send(Input::Below(arrived)));
-                    self.links = Some(Links::new(self.identity.clone(), take)?);
+                    let identity = self.identity.take().map_or(Err(String::new()), |make| make());
+                    self.links = Some(Links::new(identity.map_err(io::Error::other)?, take)?);
                 }
                 self.links.iter().for_each(|links| links.connect(child, &address, wait_ms));
             }
@@ -170,12 +228,18 @@ fn encoded(
     encode(&message).map_err(io::Error::other)
 }
 
-/// Reads messages until the input ends.
-fn read(mut input: impl Read, sender: &Sender<Input>) {
+/// Reads messages until the input ends, and answers signs of life.
+fn read(mut input: impl Read, sender: &Sender<Input>, up: &Up) {
+    priority::raise();
     let gone = loop {
         match wire::read(&mut input) {
             Ok(Some(body)) => match wire::decode(&body) {
                 Ok(message) => {
+                    let message: Box<ToAgent> = message;
+                    if let ToAgent::Ping { sent_ns } = *message {
+                        let pong = FromAgent::Pong { sent_ns, received_ns: now_ns() };
+                        wire::encode(&pong).into_iter().for_each(|body| up.send(body));
+                    }
                     if sender.send(Input::Above(message)).is_err() {
                         return;
                     }

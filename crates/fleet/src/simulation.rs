@@ -16,13 +16,15 @@ use candor_record::{FleetMember, HostRecord, Measurement};
 
 use crate::client::Client;
 use crate::coordinator::Coordinator;
-use crate::message::{FromAgent, Join, PhaseTask, Reply, Request, ToAgent, Word};
+use crate::message::{FromAgent, Join, PhaseTask, Reply, Request, Stall, ToAgent, Word};
 use crate::network::{Arrival, Network};
-use crate::node::{Effect, Node};
+use crate::node::{Effect, HOST_TIMEOUT_NS, Node};
 
 const MS: u64 = 1_000_000;
 /// Time between two looks of an agent at who is silent.
 const TICK_NS: u64 = 200 * MS;
+/// Reason of a link that broke.
+const BROKE: &str = "the connection was reset";
 
 /// Numbers from a seed (SplitMix64).
 struct Random(u64);
@@ -80,6 +82,8 @@ enum Fault {
     Killed,
     /// Nothing more is heard or said.
     Frozen,
+    /// The same for so many ms; what arrives meanwhile is taken after that.
+    Stalled(u64),
     /// A new start: the link breaks, and a new process knows nothing.
     Restarted,
     /// The clock jumps.
@@ -147,6 +151,8 @@ struct Agent {
     children: Vec<Option<usize>>,
     is_dead: bool,
     is_frozen: bool,
+    /// It takes nothing before that moment of the world.
+    stalled_until_ns: u64,
     has_panicked: bool,
     is_slow: bool,
     had_step: bool,
@@ -223,6 +229,7 @@ impl World {
                 children: Vec::new(),
                 is_dead: false,
                 is_frozen: false,
+                stalled_until_ns: 0,
                 has_panicked: false,
                 is_slow: random.one_in(weather.slow_hosts),
                 had_step: false,
@@ -471,10 +478,12 @@ impl World {
                 of.had_step = true;
             }
             Fault::Frozen => of.is_frozen = true,
+            Fault::Stalled(ms) => of.stalled_until_ns = self.now_ns + ms * MS,
             Fault::Panicked if of.in_run && of.node.has_place() => {
                 (of.has_panicked, of.is_running) = (true, false);
                 let mut effects = Vec::new();
-                of.node.child_lost(0, "its runner has panicked", &mut effects);
+                let (now_ns, why) = (self.clock(agent), "its runner has panicked".into());
+                self.agents[agent].node.child_lost(now_ns, 0, &why, &mut effects);
                 self.apply(agent, effects);
             }
             Fault::Killed | Fault::Restarted | Fault::Panicked => {
@@ -499,10 +508,18 @@ impl World {
             return false;
         };
         self.now_ns = self.now_ns.max(at_ns);
+        if let Some(later_ns) = self.stalled_until(&event) {
+            self.schedule(later_ns, event);
+            return true;
+        }
         let mut effects = Vec::new();
         match event {
             Event::Down { agent, life, message } if self.hears(agent, life) => {
                 let now_ns = self.clock(agent);
+                if let ToAgent::Ping { sent_ns } = *message {
+                    // The thread that reads the link answers.
+                    self.send_up(agent, FromAgent::Pong { sent_ns, received_ns: now_ns });
+                }
                 self.agents[agent].node.take_from_above(now_ns, *message, &mut effects);
                 self.apply(agent, effects);
             }
@@ -515,10 +532,12 @@ impl World {
                 self.apply(agent, effects);
             }
             Event::Broken { to: Place::Root, child } => {
-                self.for_root.push_back((child, Arrival::Broken("the connection broke".into())));
+                self.for_root.push_back((child, Arrival::Broken(BROKE.into())));
             }
             Event::Broken { to: Place::Agent(agent), child } if self.lives(agent) => {
-                self.agents[agent].node.child_lost(child, "the connection broke", &mut effects);
+                let now_ns = self.clock(agent);
+                let node = &mut self.agents[agent].node;
+                node.child_lost(now_ns, child, &BROKE.into(), &mut effects);
                 self.apply(agent, effects);
             }
             Event::Cut { agent, life } if self.hears(agent, life) => self.leave(agent),
@@ -534,6 +553,21 @@ impl World {
             _ => {}
         }
         true
+    }
+
+    /// The moment at which a stalled agent takes what is for it; none where none is stalled.
+    fn stalled_until(&self, event: &Event) -> Option<u64> {
+        let agent = match event {
+            Event::Down { agent, .. }
+            | Event::Up { to: Place::Agent(agent), .. }
+            | Event::Broken { to: Place::Agent(agent), .. }
+            | Event::Cut { agent, .. }
+            | Event::Host { agent, .. }
+            | Event::Tick { agent } => *agent,
+            Event::Up { .. } | Event::Broken { .. } | Event::Fault { .. } => return None,
+        };
+        let until_ns = self.agents[agent].stalled_until_ns;
+        (until_ns > self.now_ns).then_some(until_ns)
     }
 
     fn lives(&self, agent: usize) -> bool {
@@ -600,6 +634,7 @@ struct Ran {
     world: Rc<RefCell<World>>,
     reply: Reply,
     lost: Vec<u32>,
+    stalls: Vec<Stall>,
     /// From the first message to the moment at which all are ready, and to the agreed start.
     ready_ns: u64,
     started_ns: u64,
@@ -616,7 +651,8 @@ fn run(agents: usize, seed: u64, weather: Weather, faults: &[(u64, usize, Fault)
     }
     let mut coordinator = Coordinator::new(Simulated(world.clone()), Nobody);
     let below = (0..agents).map(|agent| agent.to_string()).collect();
-    let join = Join { hosts: agents as u32, below, ..Join::default() };
+    let host_timeout_ms = HOST_TIMEOUT_NS / MS;
+    let join = Join { hosts: agents as u32, below, host_timeout_ms, ..Join::default() };
     let joined = coordinator.ask(Request::Join(join));
     let phase = Phase::default();
     let plan = Plan { hosts: agents as u32, phases: vec![phase.clone()], ..Plan::default() };
@@ -645,12 +681,13 @@ fn run(agents: usize, seed: u64, weather: Weather, faults: &[(u64, usize, Fault)
     }
     coordinator.ask(Request::Close);
     let ended_ns = coordinator.now_ns();
-    let lost = coordinator.lost().iter().map(|(failure, _)| failure.host).collect();
+    let lost = coordinator.lost().iter().map(|lost| lost.failure.host).collect();
+    let stalls = coordinator.stalls().iter().map(|stalled| stalled.stall).collect();
     let errors = reply.hosts.iter().filter_map(|host| host.member.as_ref());
     let errors_ns = errors.map(|member| member.clock_error_ns).max().unwrap_or(0);
     drop(coordinator);
     // The links of the root are gone with it.
     let children = world.borrow().root_children.len();
     (0..children).for_each(|child| world.borrow_mut().close(Place::Root, child));
-    Ran { world, reply, lost, ready_ns, started_ns, ended_ns, errors_ns }
+    Ran { world, reply, lost, stalls, ready_ns, started_ns, ended_ns, errors_ns }
 }

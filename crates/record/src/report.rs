@@ -186,15 +186,27 @@ pub struct FleetMember {
     /// The host was lost in this phase: its measurements are the last that arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lost: Option<LostHost>,
+    /// Times in this phase at which nothing was heard of the host, which was heard again later.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stalls: Vec<HostStall>,
+}
+
+/// Silence of a host in a phase, from one second on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostStall {
+    /// Moment at which the host was last heard before it, in ns since the start of the phase.
+    pub at_ns: u64,
+    /// Length of the silence, in ns.
+    pub silent_ns: u64,
 }
 
 /// Loss of a host in a phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostHost {
-    /// Moment at which the coordinator gave it up, in ns since the start of the phase; absent
-    /// before the start.
+    /// Moment at which the host was last heard, in ns since the start of the phase; absent where it
+    /// was lost before the start.
     pub at_ns: Option<u64>,
-    /// Reason in a few words: `the connection broke`, `silent for 2.0 s`.
+    /// Reason in a few words: `the connection was reset`, `silent for 20.0 s`.
     pub why: String,
 }
 

@@ -6,7 +6,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt;
 use std::path::PathBuf;
 
-use candor_fleet::{Allowed, Chore, Identity, Listening, PORT, ServeOptions, SessionCommand};
+use candor_fleet::{
+    Allowed, Chore, Identity, Listening, PORT, Reach, ServeOptions, SessionCommand,
+};
 use candor_record::fmt::visible;
 use clap::{Arg, ArgMatches, Command};
 
@@ -19,9 +21,11 @@ const ABOUT: &str = "Serve runs on this host, for `candor run --hosts` elsewhere
 const LONG_ABOUT: &str = "\
 Serve runs on this host, for `candor run --hosts` elsewhere.
 
-Whoever connects shows keys of the same fleet (`candor fleet keys`), and reaches the paths that are \
-named here only. One run goes on at a time, in a process of its own; it ends, and its files are \
-removed, when its coordinator is lost. SIGINT and SIGTERM end the agent and its run.";
+Clients need the key of this user, which the first start makes (`candor fleet keys --to HOST` copies \
+it), a folder of keys, or a token. The agent serves all files of this user, but no device in use; \
+--allow and --write-device narrow it to the paths that they name. It has one run at a time, in a \
+process of its own; the run ends, and its files are removed, when its coordinator is lost. SIGINT \
+and SIGTERM end the agent and its run.";
 
 /// Options of an agent.
 #[derive(Debug, Default)]
@@ -38,8 +42,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "allow",
             takes: Takes::Many("PATH"),
-            help: "Serve what is below this directory, or this file or device; may be given \
-                   several times",
+            help: "Serve only the files below PATH, or this file or device; may be given \
+                   several times [default: all files of this user]",
             fields: &[],
             set: |draft, text| {
                 let path = PathBuf::from(text);
@@ -115,6 +119,9 @@ const SESSION: &str = "run-process";
 /// Word by which it says that nothing is kept from it.
 const EVERYTHING: &str = "run-everything";
 
+/// Word by which it names the file with its password.
+const PASSWORD: &str = "password-file";
+
 /// Word by which ssh starts an agent, with a token on its standard input.
 const BY_SSH: &str = "by-ssh";
 
@@ -125,7 +132,7 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
         screen::error(&format!("no token on standard input: {error}"));
         return exit::USAGE;
     }
-    let served = Identity::of_token(token.trim()).map_err(|error| error.to_string());
+    let served = Identity::of_token(&token).map_err(|error| error.to_string());
     let served = served.and_then(|identity| {
         let session = session_of_everything(token.trim());
         let listen = listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
@@ -139,8 +146,8 @@ fn by_ssh(listen: Option<SocketAddr>) -> u8 {
             candor_fleet::tell(&quitter, &[own], Chore::Quit)
         });
         input.map_err(|error| format!("no thread reads standard input: {error}"))?;
-        let allowed = Allowed { everything: true, ..Allowed::default() };
-        let options = ServeOptions { session, allowed, once: false };
+        let allowed = Allowed { reach: Reach::Everything, ..Allowed::default() };
+        let options = ServeOptions { session, allowed, once: false, user_key: None };
         candor_fleet::serve(listening, &identity, options, log).map_err(|error| error.to_string())
     });
     match served {
@@ -166,6 +173,7 @@ pub fn command() -> Command {
     let session = Arg::new(SESSION).long(SESSION).action(clap::ArgAction::SetTrue).hide(true);
     let everything = Arg::new(EVERYTHING).long(EVERYTHING).action(clap::ArgAction::SetTrue);
     let everything = everything.hide(true).requires(SESSION);
+    let password = Arg::new(PASSWORD).long(PASSWORD).hide(true).requires(SESSION);
     let by_ssh = Arg::new(BY_SSH).long(BY_SSH).action(clap::ArgAction::SetTrue).hide(true);
     Command::new("agent")
         .about(ABOUT)
@@ -174,6 +182,7 @@ pub fn command() -> Command {
         .arg(session)
         .arg(everything)
         .arg(by_ssh)
+        .arg(password)
         .after_help(exit::HELP)
 }
 
@@ -185,35 +194,18 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, screen::Color::default());
         return exit::USAGE;
     }
-    draft.allowed.everything = matches.get_flag(EVERYTHING);
+    draft.keys.password_file = matches.get_one::<String>(PASSWORD).map(PathBuf::from);
     if matches.get_flag(BY_SSH) {
         return by_ssh(draft.listen);
     }
-    if draft.allowed.paths.is_empty() && !draft.allowed.everything {
-        screen::error(
-            "an agent serves the paths that it is told, and none is named; give --allow DIR",
-        );
-        return exit::USAGE;
-    }
-    let served = draft.keys.identity().and_then(|identity| {
-        if matches.get_flag(SESSION) {
-            let served =
-                candor_fleet::serve_run(draft.allowed, identity, io::stdin(), io::stdout(), log);
-            return match served.map_err(|error| error.to_string())? {
-                None => Ok(()),
-                Some(why) => Err(why),
-            };
-        }
-        let program = OWN_PROGRAM.into();
-        let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
-        words.push(format!("--{SESSION}").into());
-        let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
-        let session = SessionCommand { program, words, ..SessionCommand::default() };
-        let options = ServeOptions { session, allowed: draft.allowed, once: draft.once };
-        let served = Listening::on(listen)
-            .and_then(|listening| candor_fleet::serve(listening, &identity, options, log));
-        served.map_err(|error| error.to_string())
-    });
+    draft.allowed = match matches.get_flag(EVERYTHING) {
+        true => Allowed { reach: Reach::Everything, ..draft.allowed },
+        false => reaching(draft.allowed),
+    };
+    let served = match matches.get_flag(SESSION) {
+        true => serve_run(draft),
+        false => serve(draft, &line),
+    };
     match served {
         Ok(()) => exit::RAN,
         Err(sentence) => {
@@ -223,9 +215,44 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
 }
 
+/// Serves until a signal comes.
+fn serve(draft: Draft, line: &CommandLine) -> Result<(), String> {
+    let source = draft.keys.source()?;
+    let identity = source.identity()?;
+    let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
+    words.push(format!("--{SESSION}").into());
+    let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
+    let session = SessionCommand { program: OWN_PROGRAM.into(), words, ..Default::default() };
+    let (allowed, user_key) = (draft.allowed, source.user_key());
+    let options = ServeOptions { session, allowed, once: draft.once, user_key };
+    let served = Listening::on(listen)
+        .and_then(|listening| candor_fleet::serve(listening, &identity, options, log));
+    served.map_err(|error| error.to_string())
+}
+
+/// The process of a run.
+fn serve_run(draft: Draft) -> Result<(), String> {
+    let run = std::env::var(candor_fleet::RUN_VARIABLE).unwrap_or_default();
+    let log = move |text: &str| log(&format!("{run}: {text}"));
+    let keys = draft.keys;
+    let identity = Box::new(move || keys.identity());
+    let (input, output) = (io::stdin(), io::stdout());
+    let served = candor_fleet::serve_run(draft.allowed, identity, input, output, log);
+    match served.map_err(|error| error.to_string())? {
+        None => Ok(()),
+        Some(why) => Err(why),
+    }
+}
+
+/// Paths that an agent serves: all of its user where none is named.
+pub fn reaching(allowed: Allowed) -> Allowed {
+    let reach = if allowed.paths.is_empty() { Reach::User } else { Reach::Named };
+    Allowed { reach, ..allowed }
+}
+
 /// Program and words of the process of a run that serves these paths, devices among them to be
 /// written too.
-pub fn session_words(paths: &[PathBuf], token_file: Option<&str>) -> SessionCommand {
+pub fn session_words(paths: &[PathBuf], keys: &Keys) -> SessionCommand {
     let program = OWN_PROGRAM.into();
     let mut words: Vec<OsString> = vec!["agent".into(), format!("--{SESSION}").into()];
     for path in paths {
@@ -233,7 +260,7 @@ pub fn session_words(paths: &[PathBuf], token_file: Option<&str>) -> SessionComm
         words.push(if is_device { "--write-device" } else { "--allow" }.into());
         words.push(path.into());
     }
-    words.extend(token_file.into_iter().flat_map(|file| ["--token-file".into(), file.into()]));
+    words.extend(keys.words());
     SessionCommand { program, words, ..SessionCommand::default() }
 }
 
@@ -255,7 +282,7 @@ pub fn session_of_everything_by(keys: &Keys) -> SessionCommand {
     session
 }
 
-/// One line of the agent's log, with the time.
+/// One line of the agent's log, with the time; no name in it can end it or hide in it.
 pub fn log(line: &str) {
     let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.3fZ");
     // Nobody may be left to read it.

@@ -12,8 +12,10 @@ use super::*;
 use crate::link::{Links, tell};
 use crate::message::ToAgent;
 use crate::network::Arrival;
+use crate::secret::{Secret, UserKey};
 
-const TOKEN: &str = "a token of these tests";
+/// A secret of these tests.
+const SECRET: [u8; 32] = [7; 32];
 /// Longest wait for anything.
 const LIMIT: Duration = Duration::from_secs(10);
 
@@ -26,6 +28,10 @@ struct Served {
 
 impl Served {
     fn begin() -> Served {
+        Served::of(keys(), None)
+    }
+
+    fn of(identity: Identity, user_key: Option<UserKey>) -> Served {
         let listening = Listening::on(([127, 0, 0, 1], 0).into()).expect("a port");
         let address = format!("127.0.0.1:{}", listening.port());
         let words = ["-c", "cat > /dev/null"].map(OsString::from).into();
@@ -36,8 +42,9 @@ impl Served {
             move |line: &str| lines.lock().expect("no panic").push(line.to_owned())
         };
         let thread = std::thread::spawn(move || {
-            let options = Options { session, allowed: Allowed::default(), once: false };
-            serve(listening, &keys(), options, log).expect("it serves");
+            let allowed = Allowed::default();
+            let options = Options { session, allowed, once: false, user_key };
+            serve(listening, &identity, options, log).expect("it serves");
         });
         Served { address, lines, thread: Some(thread) }
     }
@@ -56,25 +63,27 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
+        // A test may have ended it.
         let left = tell(&keys(), std::slice::from_ref(&self.address), Chore::Quit);
-        let ended = self.thread.take().map(JoinHandle::join);
+        let thread = self.thread.take().filter(|thread| left.is_empty() || thread.is_finished());
+        let ended = thread.map(JoinHandle::join);
         if !std::thread::panicking() {
-            assert!(left.is_empty() && ended.is_some_and(|ended| ended.is_ok()), "{left:?}");
+            assert!(ended.is_some_and(|ended| ended.is_ok()), "{left:?}");
         }
     }
 }
 
 fn keys() -> Identity {
-    Identity::of_token(TOKEN).expect("long enough")
+    Identity::of_secret(&Secret::of(SECRET)).expect("keys")
 }
 
 /// A link with these keys, and how it ends.
 fn linked(identity: Identity, address: &str) -> (Links, Receiver<String>) {
     let (sender, ended) = channel();
     let links = Links::new(identity, move |arrived| {
-        if let Arrival::Broken(why) = arrived.arrival {
-            // Whoever asks first has what it wants.
-            let _ = sender.send(why);
+        if let Arrival::Broken(broken) = arrived.arrival {
+            // The test may have ended.
+            let _ = sender.send(broken.why);
         }
     });
     let links = links.expect("a thread");
@@ -85,15 +94,17 @@ fn linked(identity: Identity, address: &str) -> (Links, Receiver<String>) {
 #[test]
 fn keys_of_others_and_of_yesterday_do_not_get_past_the_handshake() {
     let served = Served::begin();
+    let other = Secret::random().expect("random");
     let cases = [
-        (Identity::of_token("a token of somebody else").expect("long enough"), "DecryptError"),
-        (Identity::expired(TOKEN), "certificate expired"),
+        (Identity::of_secret(&other).expect("keys"), "it has other keys", "it has another key"),
+        (Identity::of_user(&other).expect("keys"), "--to 127.0.0.1`", "it has another key"),
+        (Identity::expired(&Secret::of(SECRET)), "the keys have", "the keys have expired"),
     ];
-    for (identity, line) in cases {
+    for (identity, why, line) in cases {
         let (_links, ended) = linked(identity, &served.address);
-        let why = ended.recv_timeout(LIMIT).expect("the link ends");
-        assert!(!why.is_empty());
-        assert!(served.has_said(line), "{why}");
+        let told = ended.recv_timeout(LIMIT).expect("the link ends");
+        assert!(told.contains(why), "{told}");
+        assert!(served.has_said(&format!(": {line}")), "{told}");
     }
     let lines = served.lines.lock().expect("no panic").clone();
     assert!(!lines.iter().any(|line| line.contains("run begun")), "{lines:?}");
@@ -107,9 +118,15 @@ fn one_run_goes_on_at_a_time() {
     assert!(served.has_said("run begun, process "));
     let (second, ended) = linked(keys(), &served.address);
     let why = ended.recv_timeout(LIMIT).expect("the link ends");
-    assert_eq!(why, "this agent has another run; wait for its end");
+    assert!(why.starts_with("this agent has another run, that of 127.0.0.1:"), "{why}");
+    assert!(why.ends_with(" s; wait for its end"), "{why}");
     drop((first, first_ended, second));
     assert!(served.has_said("run ended: the coordinator has ended it; exit status: 0"));
+    let lines = served.lines.lock().expect("no panic").clone();
+    let of_runs = lines.iter().filter(|line| line.contains("run begun") || line.contains("ended"));
+    for line in of_runs {
+        assert!(line.contains("for 127.0.0.1:") && line.contains(" of user "), "{line}");
+    }
     let (third, ended) = linked(keys(), &served.address);
     third.send(0, ToAgent::Discard);
     assert!(ended.recv_timeout(Duration::from_millis(300)).is_err(), "it is served");
@@ -151,10 +168,38 @@ fn another_version_is_told_and_a_long_message_ends_its_run() {
              coordinator is of candor 7.7 and speaks 99; install the same build on all hosts"
         )
     );
-    assert!(served.has_said("refused a run: this agent is of candor"));
+    assert!(served.has_said(": this agent is of candor"));
     let _ = runtime.block_on(called(&served.address, PROTOCOL, FRAME_MAX + 4096));
     assert!(served.has_said("message length too large"), "{:?}", served.lines.lock());
     let (link, ended) = linked(keys(), &served.address);
     link.send(0, ToAgent::Discard);
     assert!(ended.recv_timeout(Duration::from_millis(300)).is_err(), "it serves on");
+}
+
+#[test]
+fn idle_connections_of_a_stranger_keep_no_coordinator_out() {
+    let served = Served::begin();
+    let idle: Vec<_> = (0..400)
+        .map(|_| std::net::TcpStream::connect(&served.address).expect("a connection"))
+        .collect();
+    let (link, ended) = linked(keys(), &served.address);
+    link.send(0, ToAgent::Discard);
+    assert!(served.has_said("run begun, process "), "{:?}", ended.try_recv());
+    drop(idle);
+    let lines = served.lines.lock().expect("no panic").len();
+    assert!(lines < 10, "{lines} lines for one stranger");
+}
+
+#[test]
+fn a_new_key_of_the_user_counts_from_then_on() {
+    let home = tempfile::tempdir().expect("a folder");
+    let key = UserKey::below(home.path());
+    let identity = |secret: &Secret| Identity::of_user(secret).expect("keys");
+    let first = identity(&key.read_or_make().expect("a key"));
+    let served = Served::of(first.clone(), Some(key.clone()));
+    std::fs::remove_file(&key.path).expect("removed");
+    let second = identity(&key.read_or_make().expect("a key"));
+    let tell_quit = |identity: &Identity| tell(identity, &[served.address.clone()], Chore::Quit);
+    assert_eq!(tell_quit(&first).len(), 1, "the earlier key counts no more");
+    assert!(tell_quit(&second).is_empty());
 }

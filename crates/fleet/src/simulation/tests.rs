@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::*;
-use crate::node::{CHILDREN_MAX, FIRST_SILENCE_NS, ORPHANED_IDLE_NS, SILENCE_NS};
+use crate::node::{CHILDREN_MAX, HOST_TIMEOUT_NS, STALL_NS, orphaned_ns};
 
 /// Checks what holds at the end of any run.
 fn check(ran: &Ran, agents: usize) {
@@ -22,7 +22,7 @@ fn check(ran: &Ran, agents: usize) {
     assert_eq!(all, agents, "each host has answered or is lost");
     // Whoever is alive has left the run soon after its end.
     let mut world = ran.world.borrow_mut();
-    let end_ns = world.now_ns + ORPHANED_IDLE_NS + 2000 * MS;
+    let end_ns = world.now_ns + orphaned_ns(HOST_TIMEOUT_NS) + 2000 * MS;
     while world.advance(end_ns) {}
     let left = world.agents.iter().filter(|of| of.in_run && !of.is_dead && !of.is_frozen).count();
     assert_eq!(left, 0, "agents are still in a run that has ended");
@@ -98,16 +98,57 @@ fn every_run_ends_soon_whatever_fails_and_says_who() {
         let ran = run(agents, seed, weather, &[(at_ns, victim, fault)]);
         check(&ran, agents);
         let within_ns = ran.ended_ns.saturating_sub(at_ns.max(ran.started_ns));
-        // Who has not said a word yet may still be on its way.
-        let limit_ns = if ran.started_ns > 0 { 5000 * MS } else { FIRST_SILENCE_NS + 1000 * MS };
+        // Only silence needs the timeout: a closed connection ends the run at once.
+        let is_silent = fault == Fault::Frozen;
+        let limit_ns = if is_silent { HOST_TIMEOUT_NS + 3000 * MS } else { 5000 * MS };
         assert!(within_ns < limit_ns, "seed {seed}: {fault:?} took {} ms", within_ns / MS);
         let names_victim = ran.lost.contains(&(victim as u32));
         if fault == Fault::ClockStep {
             assert_eq!(ran.lost, [] as [u32; 0], "seed {seed}");
-        } else if ran.started_ns > at_ns || ran.ended_ns > at_ns + SILENCE_NS {
+        } else if ran.started_ns > at_ns || ran.ended_ns > at_ns + 2000 * MS {
             assert!(names_victim, "seed {seed}: {fault:?} of {victim} at {} ms", at_ns / MS);
         }
         seen.insert((format!("{fault:?}"), ran.started_ns > 0));
     }
     assert!(seen.len() >= 7, "faults before and after the start: {seen:?}");
+}
+
+/// Moments from before the first word to after the last, in ms.
+const MOMENTS_MS: [u64; 6] = [0, 20, 60, 200, 900, 2100];
+
+#[test]
+fn a_host_that_is_slow_to_answer_is_no_lost_host() {
+    for (nth, at_ms) in MOMENTS_MS.iter().enumerate() {
+        for stall_ms in [500, 1900, 7200, 19_000] {
+            let agents = 2 + 40 * nth;
+            let victim = agents / 2;
+            let weather = Weather { phase_ns: 2000 * MS, ..CALM };
+            let fault = (at_ms * MS, victim, Fault::Stalled(stall_ms));
+            let ran = run(agents, nth as u64, weather, &[fault]);
+            check(&ran, agents);
+            let case = format!("{stall_ms} ms at {at_ms} ms");
+            assert_eq!(ran.lost, [] as [u32; 0], "{case}");
+            assert_eq!(ran.reply.hosts.len(), agents, "{case}");
+            // Before its first word, a host is not there yet.
+            let of_victim = ran.stalls.iter().filter(|stall| stall.host == victim as u32);
+            let silent_ns = of_victim.map(|stall| stall.silent_ns).max().unwrap_or(0);
+            let has_stalled = stall_ms * MS > STALL_NS + 250 * MS && *at_ms > 0;
+            assert_eq!(silent_ns > 0, has_stalled, "{case}: {:?}", ran.stalls);
+            if has_stalled {
+                let off_ns = silent_ns.abs_diff(stall_ms * MS);
+                assert!(off_ns < 300 * MS, "{case}: {:?}", ran.stalls);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_host_that_is_silent_beyond_the_timeout_is_lost_and_leads_the_others_no_more() {
+    let weather = Weather { phase_ns: 2000 * MS, ..CALM };
+    let fault = (900 * MS, 1, Fault::Stalled(40_000));
+    let ran = run(3, 1, weather, &[fault]);
+    check(&ran, 3);
+    assert_eq!(ran.lost, [1]);
+    let lasted_ns = ran.ended_ns - 900 * MS;
+    assert!(lasted_ns.abs_diff(HOST_TIMEOUT_NS) < 1000 * MS, "{} ms", lasted_ns / MS);
 }

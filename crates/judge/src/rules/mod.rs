@@ -30,7 +30,7 @@ const FOLDERS: [&[Rule]; 8] = [
 
 /// Rules about a phase of several hosts as a whole. Where there is one host, they find nothing,
 /// except for the last, which then looks at its workers.
-const ACROSS: [&Rule; 9] = [
+const ACROSS: [&Rule; 10] = [
     &cache::cache_on_some_hosts::RULE,
     &cache::reads_of_other_hosts::RULE,
     &depth::slow_host::RULE,
@@ -39,6 +39,7 @@ const ACROSS: [&Rule; 9] = [
     &method::hosts_not_together::RULE,
     &method::hosts_share_kernel::RULE,
     &method::host_lost::RULE,
+    &method::host_silent::RULE,
     &method::early_finishers::RULE,
 ];
 

@@ -1,7 +1,7 @@
 //! Several hosts: services that are agents of candor, and who leads them.
 //!
-//! elbencho's services do what anyone tells them. These speak candor's own protocol, by keys or a
-//! token that all hosts have, and serve the paths that they were started with.
+//! elbencho's services obey any client. These speak candor's own protocol and obey clients that have
+//! the key of their user, or their password.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,8 @@ use crate::commands::foreign::service::{Detached, Service};
 use crate::hosts::Keys;
 
 fn keys(hosts: &HostsOptions) -> Keys {
-    Keys { folder: None, token_file: hosts.secret_file.clone().map(PathBuf::from) }
+    let password_file = hosts.secret_file.clone().map(PathBuf::from);
+    Keys { password_file, ..Keys::default() }
 }
 
 /// The hosts that run a benchmark, where it names some.
@@ -76,8 +77,7 @@ fn serve(options: &Options) -> Result<(), String> {
         tool: "elbencho",
         listen: SocketAddr::from(([0, 0, 0, 0], hosts.port)),
         paths: options.paths.iter().map(PathBuf::from).collect(),
-        hint: "add them behind --service, or ",
-        token_file: hosts.secret_file.as_deref(),
+        keys: &keys(hosts),
         in_background: !hosts.foreground,
     };
     if let Some(Detached { process, log }) = service.serve()? {

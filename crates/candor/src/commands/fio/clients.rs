@@ -1,7 +1,7 @@
 //! `--server` and `--client`: servers are agents of candor, clients are hosts with such a server.
 //!
-//! fio's servers do what anyone tells them. These speak candor's own protocol, by keys or a token
-//! that all hosts have, and serve the paths of a variable.
+//! fio's servers obey any client. These speak candor's own protocol and obey clients that have the
+//! key of their user.
 
 use std::io;
 use std::io::BufRead;
@@ -34,8 +34,7 @@ pub fn serve(address: &Address, pid_file: Option<&Path>) -> Result<(), String> {
         tool: "fio",
         listen,
         paths: Vec::new(),
-        hint: "",
-        token_file: None,
+        keys: &Keys::default(),
         in_background: pid_file.is_some(),
     };
     let detached = service.serve()?;

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, Met, ServeOptions};
+use candor_fleet::{Allowed, Chore, FleetOptions, Identity, Listening, Met, Reach, ServeOptions};
 
 use candor_dialects::kit::launcher::{self, Launched};
 use candor_dialects::kit::ranks;
@@ -87,7 +87,8 @@ pub fn led(argv: &[OsString], hosts: &Hosts, (tool, wrong): (&str, u8)) -> Resul
         true => None,
         false => match met(&of) {
             Ok(Some(mut fleet)) => {
-                fleet.options.wait = hosts.wait();
+                let FleetOptions { wait, host_timeout, .. } = hosts.options();
+                (fleet.options.wait, fleet.options.host_timeout) = (wait, host_timeout);
                 Some(fleet)
             }
             Ok(None) => return Err(0),
@@ -152,15 +153,21 @@ pub fn part(keys: &Keys) -> Result<Part, String> {
 fn of_pods(pod: &str, pods: &str, keys: &Keys) -> Result<Part, String> {
     let mut hosts = Hosts::default();
     hosts.add(pods).map_err(|why| format!("{PODS}: {why}"))?;
-    let identity = keys.identity()?;
+    let source = keys.source()?;
+    if source.user_key().is_some_and(|key| matches!(key.read(), Ok(None))) {
+        return Err("pods have no key in common; give all of them the same CANDOR_TOKEN, made by \
+                    `candor fleet token`"
+            .into());
+    }
+    let identity = source.identity()?;
     let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, candor_fleet::PORT)));
     let listening = listening.map_err(|error| error.to_string())?;
     let port = listening.port();
     let serve = {
         let (identity, session) = (identity.clone(), agent::session_of_everything_by(keys));
         move || {
-            let allowed = Allowed { everything: true, ..Allowed::default() };
-            let options = ServeOptions { session, allowed, once: false };
+            let allowed = Allowed { reach: Reach::Everything, ..Allowed::default() };
+            let options = ServeOptions { session, allowed, once: false, user_key: None };
             candor_fleet::serve(listening, &identity, options, agent::log)
                 .map_err(|error| error.to_string())
         }
@@ -208,8 +215,8 @@ fn met(of: &Launched) -> Result<Option<Launch>, String> {
         let (identity, token) = (identity.clone(), token_variable(&met.texts));
         move || {
             let session = agent::session_of_everything(&token);
-            let allowed = Allowed { everything: true, ..Allowed::default() };
-            let options = ServeOptions { session, allowed, once: false };
+            let allowed = Allowed { reach: Reach::Everything, ..Allowed::default() };
+            let options = ServeOptions { session, allowed, once: false, user_key: None };
             candor_fleet::serve(listening, &identity, options, |_| {}).map_err(|e| e.to_string())
         }
     };
@@ -334,14 +341,15 @@ mod tests {
 
     #[test]
     fn the_own_agent_ends_where_its_host_does_not_reach_itself() {
-        let identity = Identity::of_token("a token of this test").expect("keys");
+        let identity = Identity::of_password("of this test").expect("keys");
         let listening = Listening::on(SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0)));
         let listening = listening.expect("a port");
         let (port, of_agent) = (listening.port(), identity.clone());
         let (sender, ended) = std::sync::mpsc::channel();
         let thread = thread::spawn(move || {
             let session = candor_fleet::SessionCommand::default();
-            let options = ServeOptions { session, allowed: Allowed::default(), once: false };
+            let allowed = Allowed::default();
+            let options = ServeOptions { session, allowed, once: false, user_key: None };
             candor_fleet::serve(listening, &of_agent, options, |_| {}).expect("it serves");
             sender.send(()).expect("somebody waits");
         });

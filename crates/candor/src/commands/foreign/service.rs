@@ -1,5 +1,6 @@
-//! Services of other tools, which are agents of candor: they speak its own protocol, by keys or a
-//! token that all hosts have, and serve the paths that they were started with.
+//! Services of other tools, which are agents of candor: they speak its own protocol, have the key of
+//! this user, a password or a token, and serve the paths that they were started with; where none is
+//! named, all that this user may touch, but devices in use.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;
@@ -30,10 +31,8 @@ pub struct Service<'a> {
     pub listen: SocketAddr,
     /// Paths that it serves, beside those of [`ALLOW`].
     pub paths: Vec<PathBuf>,
-    /// Another way to name them, as the beginning of a sentence.
-    pub hint: &'static str,
-    /// The file with the token.
-    pub token_file: Option<&'a str>,
+    /// Where its keys come from.
+    pub keys: &'a Keys,
     /// The service goes on in the background.
     pub in_background: bool,
 }
@@ -53,18 +52,11 @@ impl Service<'_> {
     /// # Errors
     /// No keys, no path, no port, in a sentence.
     pub fn serve(mut self) -> Result<Option<Detached>, String> {
-        let token_file = self.token_file.map(PathBuf::from);
-        let identity = Keys { folder: None, token_file }.identity()?;
+        let source = self.keys.source()?;
+        let identity = source.identity()?;
         let allowed = std::env::var_os(ALLOW).unwrap_or_default();
         let allowed = std::env::split_paths(&allowed).filter(|path| !path.as_os_str().is_empty());
         self.paths.extend(allowed);
-        if self.paths.is_empty() {
-            return Err(format!(
-                "a service serves the paths that it is told, and none is named; {}set \
-                 {ALLOW}=DIR:DIR",
-                self.hint
-            ));
-        }
         if let Some(gone) = self.paths.iter().find(|path| !path.exists()) {
             return Err(format!("a service cannot serve `{}`: it does not exist", gone.display()));
         }
@@ -75,9 +67,10 @@ impl Service<'_> {
             // It has no terminal then whose end would be its own.
             let _ = rustix::process::setsid();
         }
-        let session = agent::session_words(&self.paths, self.token_file);
+        let session = agent::session_words(&self.paths, self.keys);
         let allowed = Allowed { paths: self.paths.clone(), ..Allowed::default() };
-        let options = ServeOptions { session, allowed, once: false };
+        let allowed = agent::reaching(allowed);
+        let options = ServeOptions { session, allowed, once: false, user_key: source.user_key() };
         let served = Listening::on(self.listen)
             .and_then(|listening| candor_fleet::serve(listening, &identity, options, agent::log));
         served.map(|()| None).map_err(|error| error.to_string())
@@ -86,7 +79,10 @@ impl Service<'_> {
     /// Starts the same command line once more in the background.
     fn detach(&self) -> Result<Detached, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let log = std::env::temp_dir().join(format!("candor-service-{}.log", self.listen.port()));
+        // Services of several users have one directory for their logs.
+        let user = rustix::process::getuid().as_raw();
+        let name = format!("candor-service-{user}-{}.log", self.listen.port());
+        let log = std::env::temp_dir().join(name);
         let file =
             candor_files::stream(&log).map_err(|error| format!("{}: {error}", log.display()))?;
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();

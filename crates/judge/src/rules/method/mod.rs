@@ -7,6 +7,7 @@ mod coordinated_omission;
 pub mod early_finishers;
 mod few_samples;
 pub mod host_lost;
+pub mod host_silent;
 pub mod hosts_not_together;
 pub mod hosts_share_kernel;
 mod other_work_timed;
@@ -41,4 +42,5 @@ pub const RULES: &[Rule] = &[
     hosts_share_kernel::RULE,
     host_lost::RULE,
     stopped::RULE,
+    host_silent::RULE,
 ];
