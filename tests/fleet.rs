@@ -299,7 +299,8 @@ fn a_host_that_is_silent_for_a_moment_stays_and_the_report_tells_how_long() {
     assert!(hosts.iter().all(|host| host["member"].get("lost").is_none()), "{}", report.told());
     assert!(hosts[0]["member"].get("stalls").is_none(), "{}", hosts[0]["member"]);
     let silent_ns = hosts[1]["member"]["stalls"][0]["silent_ns"].as_u64();
-    assert!(silent_ns >= Some(1_000_000_000), "{}", hosts[1]["member"]);
+    // Of a silence that began before the phase, its part in the phase counts.
+    assert!(silent_ns > Some(0), "{}", hosts[1]["member"]);
     fleet.wait_until_clean(CLEAN_MAX);
 }
 

@@ -521,7 +521,8 @@ mod tests {
 
     #[test]
     fn named_keys_are_words_again() {
-        let keys = Keys { folder: Some("k".into()), token_file: Some("t".into()) };
+        let keys =
+            Keys { folder: Some("k".into()), token_file: Some("t".into()), password_file: None };
         let words: Vec<OsString> = keys.words().collect();
         assert_eq!(words, ["--keys", "k", "--token-file", "t"]);
         assert_eq!(Keys::default().words().count(), 0);
