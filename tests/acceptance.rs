@@ -42,8 +42,8 @@ use rustix::fs::{Advice, FallocateFlags, fadvise, fallocate};
 use serde_json::Value;
 
 use crate::support::{
-    Cgroup, Loop, Mount, Report, Running, Scratch, Zram, alone, candor, counted, histogram,
-    measured, run, skip,
+    Cgroup, Loop, Mount, Report, Running, Scratch, Zram, candor, counted, histogram, measured,
+    quiet_host, run, skip,
 };
 
 const KIB: u64 = 1 << 10;
@@ -66,7 +66,7 @@ fn done(report: &Report, op: &str, what: &str) -> u64 {
 
 #[test]
 fn t01_a_buffered_mebibyte_is_four_requests() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
     if !(device.set("queue/read_ahead_kb", "1024") && device.set("queue/max_sectors_kb", "256")) {
         return skip("the loop device takes no max_sectors_kb");
@@ -96,7 +96,7 @@ fn single_pages() -> File {
 
 #[test]
 fn t02_direct_is_split_by_segments_and_buffered_by_readahead() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let segments = fs::read_to_string(device.sys("queue/max_segments")).unwrap_or_default();
     if segments.trim() != "128" || !device.set("queue/max_sectors_kb", "1280") {
@@ -125,7 +125,7 @@ fn t02_direct_is_split_by_segments_and_buffered_by_readahead() {
 
 #[test]
 fn t07_three_ways_to_write_are_three_numbers() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let consent = "--rw randwrite --overwrite --bs 4k";
     let buffered = run(&scratch, &device.node, &format!("{consent} --buffered --bytes 32m"));
@@ -150,7 +150,7 @@ fn t07_three_ways_to_write_are_three_numbers() {
 
 #[test]
 fn t12_one_at_a_time_and_then_too_many() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let phase = |name: &str, depth: u32| {
         format!(
@@ -196,7 +196,7 @@ fn mixed(requests: u64) -> Vec<(u64, u64)> {
 
 #[test]
 fn t13_the_histograms_are_those_of_the_generator() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let requests = mixed(2740);
     let lines = requests.iter().map(|(offset, size)| format!("read {offset} {size}\n"));
@@ -245,7 +245,7 @@ fn rate(measured: &Value) -> f64 {
 
 #[test]
 fn t08_the_load_or_the_device() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = "--rw randread --direct --engine psync --workers 1 --seconds 5.5";
     let plain = run(&scratch, &device.node, &format!("{words} --no-follow-ups"));
@@ -283,7 +283,7 @@ fn load_or_device(report: &Report) {
 
 #[test]
 fn t14_one_file_for_all_and_one_for_each() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -320,7 +320,7 @@ fn t14_one_file_for_all_and_one_for_each() {
 
 #[test]
 fn t15_a_write_counts_once_it_is_flushed() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -341,7 +341,7 @@ fn resident(path: &str) -> Option<u64> {
 
 #[test]
 fn t16_dropping_dirty_pages_takes_a_flush() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -366,7 +366,7 @@ fn t16_dropping_dirty_pages_takes_a_flush() {
 
 #[test]
 fn t17_little_memory_makes_every_pass_a_read() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -388,7 +388,7 @@ fn t17_little_memory_makes_every_pass_a_read() {
 
 #[test]
 fn t19_the_first_and_the_last_worker() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = "--rw randread --direct --workers 4 --share slice --ops 300";
     let report = run(&scratch, &device.node, words);
@@ -409,7 +409,7 @@ fn t19_the_first_and_the_last_worker() {
 
 #[test]
 fn t19_files_per_second_are_a_number_of_metadata() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -442,7 +442,7 @@ fn t20_operations_and_bytes_are_two_units_of_one_rate() {
 
 #[test]
 fn extra_zram_that_was_never_written() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Zram::blank(64 * MIB) else { return };
     let report = run(&scratch, &device.node, "--rw read --bs 64k --direct --passes 2");
     let told = report.sentence("A10");
@@ -455,7 +455,7 @@ fn extra_zram_that_was_never_written() {
 
 #[test]
 fn extra_a_new_file_is_written_once_more_to_see_what_its_blocks_cost() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 512 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
     let words = "--rw randwrite --direct --workers 4 --size 384m --layout sparse --seconds 5.5";
@@ -479,7 +479,7 @@ fn extra_a_new_file_is_written_once_more_to_see_what_its_blocks_cost() {
 
 #[test]
 fn extra_btrfs_that_compresses() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::blank(&scratch, 512 * MIB) else { return };
     let Some(mount) = Mount::btrfs(&scratch, device, "compress=zstd") else { return };
     let words = "--rw write --bs 1m --size 64m --passes 1 --fsync-end --layout never";
@@ -499,7 +499,7 @@ fn initialising() -> bool {
 
 #[test]
 fn extra_ext4_that_is_not_finished() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::blank(&scratch, 4096 * MIB) else { return };
     let Some(mount) = Mount::lazy_ext4(&scratch, device) else { return };
     let began = initialising();

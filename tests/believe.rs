@@ -7,8 +7,8 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::cache::mapping;
 use crate::honest::believable;
 use crate::support::{
-    Loop, Mount, Report, Scratch, alone, candor, fingerprint, measured, random_file, root, run,
-    skip,
+    Loop, Mount, Report, Scratch, candor, fingerprint, measured, quiet_host, random_file, root,
+    run, skip,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,7 +20,7 @@ fn second(scratch: &Scratch, target: &str, words: &str) -> Report {
 
 #[test]
 fn t06_the_same_file_three_ways() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -38,7 +38,7 @@ fn t06_the_same_file_three_ways() {
 
 #[test]
 fn the_page_cache_is_reported_whatever_the_engine() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     fingerprint(&file);
     for engine in ["psync", "pvsync", "io_uring", "libaio", "mmap"] {
@@ -52,7 +52,7 @@ fn the_page_cache_is_reported_whatever_the_engine() {
 /// A slow machine comes nowhere near its memory, a small one has none to spare.
 #[test]
 fn how_fast_memory_copies_is_reported_after_fast_phases() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 64 * MIB);
     fingerprint(&file);
     let run = |more: &[&str]| {
@@ -84,7 +84,7 @@ fn how_fast_memory_copies_is_reported_after_fast_phases() {
 
 #[test]
 fn the_text_leads_with_what_was_measured() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     fingerprint(&file);
     let ran = candor(&["run", "--target", &file, "--rw", "randread", "--seconds", "1"]);
@@ -95,7 +95,7 @@ fn the_text_leads_with_what_was_measured() {
 
 #[test]
 fn reading_what_was_just_written_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let plan = format!(
         r#"
 [[target]]
@@ -122,7 +122,7 @@ job = [{{ targets = ["data"], work.blocks = {{ mix = "read", size = "1m" }} }}]
 
 #[test]
 fn extra_unwritten_extents_are_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let path = scratch.path("reserved");
     let file = File::create(&path).unwrap();
     if let Err(error) = fallocate(&file, FallocateFlags::empty(), 0, 64 * MIB) {
@@ -138,7 +138,7 @@ fn extra_unwritten_extents_are_reported() {
 
 #[test]
 fn extra_holes_are_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let path = scratch.path("sparse");
     File::create(&path).unwrap().set_len(64 * MIB).unwrap();
     let report = second(&scratch, &path, "--rw randread --direct");
@@ -148,7 +148,7 @@ fn extra_holes_are_reported() {
 
 #[test]
 fn half_a_hole_is_reported_with_its_share() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let path = scratch.random_file("half", 32 * MIB);
     let file = File::options().write(true).open(&path).unwrap();
     file.set_len(64 * MIB).unwrap();
@@ -161,7 +161,7 @@ fn half_a_hole_is_reported_with_its_share() {
 
 #[test]
 fn tmpfs_is_reported_to_be_memory() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "64m") else { return };
     let file = mount.path("file");
     for how in ["--direct", "--buffered"] {
@@ -174,7 +174,7 @@ fn tmpfs_is_reported_to_be_memory() {
 
 #[test]
 fn extra_a_loop_on_a_cached_file_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::new(&scratch, 64 * MIB, &["--direct-io=off"]) else { return };
     fingerprint(&device.backing);
     let report = second(&scratch, &device.node, "--rw randread --direct");
@@ -185,7 +185,7 @@ fn extra_a_loop_on_a_cached_file_is_reported() {
 
 #[test]
 fn a_loop_over_holes_is_no_page_cache() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     for how in ["--direct-io=off", "--direct-io=on"] {
         let Some(device) = Loop::over_holes(&scratch, 64 * MIB, &[how]) else { return };
         let report = second(&scratch, &device.node, "--rw randread --direct");
@@ -196,7 +196,7 @@ fn a_loop_over_holes_is_no_page_cache() {
 
 #[test]
 fn extra_direct_that_is_not_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "data=journal") else { return };
     let words = "--rw randread --direct --size 32m --evict";
@@ -207,7 +207,7 @@ fn extra_direct_that_is_not_is_reported() {
 
 #[test]
 fn pages_that_others_hold_are_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     fingerprint(&file);
     let holder = mapping(&scratch, &file);
@@ -218,7 +218,7 @@ fn pages_that_others_hold_are_reported() {
 
 #[test]
 fn a_device_that_does_not_count_cannot_vouch() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 32 * MIB) else { return };
     if !device.set("queue/iostats", "0") {
         return skip("this kernel always counts on a loop device");
@@ -231,7 +231,7 @@ fn a_device_that_does_not_count_cannot_vouch() {
 #[test]
 fn zeros_written_are_no_news_to_a_reader() {
     // The layout that candor makes on its own is written and incompressible: no A-rule.
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !root() {
         return;
     }
@@ -248,7 +248,7 @@ fn on_overlay(scratch: &Scratch, layers: &Mount, words: &str) -> Option<Report> 
 
 #[test]
 fn an_overlay_is_judged_by_the_layer_that_holds_the_file() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(memory) = Mount::tmpfs(&scratch, "96m") else { return };
     for words in ["--direct --rw randwrite", "--direct --rw randread --bs 64k"] {
         let words = format!("{words} --size 32m");
@@ -266,7 +266,7 @@ fn an_overlay_is_judged_by_the_layer_that_holds_the_file() {
 
 #[test]
 fn an_overlay_whose_layers_are_invisible_is_judged_by_the_device_that_counts() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let name = device.name().to_owned();
     let Some(mut disk) = Mount::ext4(&scratch, device, "noatime") else { return };
@@ -286,7 +286,7 @@ fn an_overlay_whose_layers_are_invisible_is_judged_by_the_device_that_counts() {
 
 #[test]
 fn a_file_of_a_lower_layer_is_read_there_and_written_above() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(upper) = Mount::tmpfs(&scratch, "96m") else { return };
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let name = device.name().to_owned();
@@ -303,7 +303,7 @@ fn a_file_of_a_lower_layer_is_read_there_and_written_above() {
 
 #[test]
 fn a_loop_on_a_file_that_has_no_path_is_not_verifiable() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     std::fs::remove_file(&device.backing).expect("it is ours");
     let report = second(&scratch, &device.node, "--rw randread --direct");
@@ -313,7 +313,7 @@ fn a_loop_on_a_file_that_has_no_path_is_not_verifiable() {
 
 #[test]
 fn writing_the_same_pages_again_and_again_is_memory_whatever_is_flushed() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -325,7 +325,7 @@ fn writing_the_same_pages_again_and_again_is_memory_whatever_is_flushed() {
 
 #[test]
 fn fsync_on_a_mount_without_barriers_is_not_durable() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "barrier=0") else { return };
     let words = "--rw randwrite --bs 4k --size 16m --fsync-every 1";
@@ -337,7 +337,7 @@ fn fsync_on_a_mount_without_barriers_is_not_durable() {
 
 #[test]
 fn a_cache_that_is_switched_to_write_through_stays_volatile() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 96 * MIB) else { return };
     if !device.set("queue/write_cache", "write through") {
         return skip("this kernel does not let caches of loop devices be switched");

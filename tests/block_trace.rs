@@ -9,7 +9,7 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde_json::Value;
 
 use crate::support::{
-    Loop, Report, Scratch, Zram, alone, candor, measured, root, skip, spawn, spawn_as_nobody,
+    Loop, Report, Scratch, Zram, candor, measured, quiet_host, root, skip, spawn, spawn_as_nobody,
 };
 
 const MIB: u64 = 1 << 20;
@@ -39,7 +39,7 @@ fn sum(histogram: &Value) -> u64 {
 /// G11 is silent where each request takes much longer than tracing it.
 #[test]
 fn the_cost_of_tracing_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let load = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     // Where the host lets the tracer wait, its first window ends late; the budget is for longer.
@@ -68,7 +68,7 @@ fn the_cost_of_tracing_is_reported() {
 
 #[test]
 fn every_request_of_a_quiet_run_is_traced() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     let pace = ["--engine", "psync", "--rate-iops", "500", "--seconds", "1"];
@@ -117,7 +117,7 @@ impl Drop for Dd {
 /// are those of our own, and nothing is told to be split.
 #[test]
 fn own_requests_are_told_from_those_of_others() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "64k", "--direct"];
     let how = ["--engine", "psync", "--seconds", "1", "--block-trace", "all"];
@@ -153,7 +153,7 @@ fn own_requests_are_told_from_those_of_others() {
 /// In a container candor has another number than the kernel gives it.
 #[test]
 fn own_requests_are_known_in_a_container() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let json = scratch.outside("report.json");
     let mut inside = std::process::Command::new("unshare");
@@ -193,7 +193,7 @@ fn consistent(seen: &Value) {
 
 #[test]
 fn requests_of_others_are_traced_with_size_and_alignment() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let json = scratch.path("traced.json");
     let mut align = spawn(&["align", &device.node, "--seconds", "50", "--json", &json]);
@@ -297,7 +297,7 @@ fn reads<'a>(seen: &'a Report, device: &str) -> &'a Value {
 /// kernel's own counter has, in the same shapes.
 #[test]
 fn each_method_counts_what_the_kernel_counts() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let _awake = Awake::all_cpus();
     let load = ["--rw", "randread", "--bs", "12k", "--engine", "psync", "--ops", "700"];
@@ -343,7 +343,7 @@ fn of_step(of: &Value, histogram: &str, key: u64) -> u64 {
 /// The same on a device without a queue, whose I/O never becomes requests.
 #[test]
 fn each_method_traces_devices_without_a_queue() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Zram::random(16 * MIB) else { return };
     let name = device.node.trim_start_matches("/dev/");
     let load = ["--rw", "write", "--bs", "8k", "--engine", "psync", "--ops", "500", "--overwrite"];
@@ -365,7 +365,7 @@ fn each_method_traces_devices_without_a_queue() {
 
 #[test]
 fn without_rights_one_line_says_so_and_means_are_shown() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     if !root() {
         return;
@@ -391,7 +391,7 @@ fn without_rights_one_line_says_so_and_means_are_shown() {
 /// `candor fio` does not wait for the tracer, which starts some 60 ms after the first request.
 #[test]
 fn fio_reports_requests_too() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "read", "--direct", "--seconds", "1"];
     let (ran, report) = measured(&scratch, &words);
@@ -415,7 +415,7 @@ fn fio_reports_requests_too() {
 
 #[test]
 fn a_run_can_trace_nothing_or_everything() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--bs", "4k", "--direct"];
     let few = ["--engine", "psync", "--ops", "2000", "--block-trace"];

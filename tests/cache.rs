@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::{
-    Cgroup, Mount, Ran, Running, Scratch, alone, candor, fingerprint, root, skip, spawn,
+    Cgroup, Mount, Ran, Running, Scratch, candor, fingerprint, quiet_host, root, skip, spawn,
     spawn_as_nobody,
 };
 
@@ -89,7 +89,7 @@ pub fn mapping(scratch: &Scratch, path: &str) -> Running {
 
 #[test]
 fn what_somebody_maps_stays_and_is_reported_with_who_does() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(dir) = files(&scratch) else { return };
     let holder = mapping(&scratch, &scratch.path("a"));
     let (ran, evicted) = cache(&scratch, &["evict", &dir]);
@@ -135,7 +135,7 @@ fn files_of_others_are_unknown_and_not_called_resident() {
 
 #[test]
 fn what_does_not_fit_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }

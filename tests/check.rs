@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::support::{Loop, Report, Scratch, alone, candor, fingerprint, measured, random_file};
+use crate::support::{
+    Loop, Report, Scratch, candor, fingerprint, measured, quiet_host, random_file,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -21,7 +23,7 @@ fn written(report: &Report) -> u64 {
 
 #[test]
 fn a_directory_gets_the_whole_series_and_is_left_as_it_was() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let words = ["check", &scratch.dir(), "--seconds", "12"];
     let (ran, report) = measured(&scratch, &words);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -82,7 +84,7 @@ const ROWS: usize = 23;
 
 #[test]
 fn without_a_path_it_measures_here_and_ends_on_one_screen() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let words = ["check", "--seconds", "6", "--size", "64m", "--quiet"];
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_candor"));
     let output = command.args(words).current_dir(scratch.dir()).output().expect("it runs");
@@ -107,7 +109,7 @@ fn durable_writes_are_flushed_one_by_one(report: &Report) {
 
 #[test]
 fn a_block_device_is_only_read() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let before = fingerprint(&device.node);
     let (ran, report) = measured(&scratch, &["check", &device.node, "--seconds", "5"]);
@@ -123,7 +125,7 @@ fn a_block_device_is_only_read() {
 
 #[test]
 fn a_file_is_only_read() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("thesis", 64 * MIB);
     let before = fingerprint(&file);
     let (ran, report) = measured(&scratch, &["check", &file, "--seconds", "5"]);
@@ -135,7 +137,7 @@ fn a_file_is_only_read() {
 
 #[test]
 fn an_odd_size_is_no_hindrance() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.path("odd");
     random_file(&file, 9 * MIB + 1234);
     let (ran, report) = measured(&scratch, &["check", &file, "--seconds", "3"]);
@@ -145,7 +147,7 @@ fn an_odd_size_is_no_hindrance() {
 
 #[test]
 fn its_plan_can_be_run_again() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let kept = scratch.outside("kept");
     let words = ["check", &scratch.dir(), "--seconds", "3", "--size", "32m", "--run-dir", &kept];
     let ran = candor(&words);

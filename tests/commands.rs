@@ -5,8 +5,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::{
-    Loop, Mount, Report, Scratch, Zram, alone, candor, candor_reading, fingerprint, measured, skip,
-    spawn,
+    Loop, Mount, Report, Scratch, Zram, candor, candor_reading, fingerprint, measured, quiet_host,
+    shared_host, skip, spawn,
 };
 
 const MIB: u64 = 1 << 20;
@@ -60,7 +60,7 @@ fn too_few_words_are_a_mistake_of_use() {
 
 #[test]
 fn stdout_is_data_and_stderr_the_rest() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("own");
     let words = ["run", "--target", &file, "--size", "1m", "--rw", "read", "--passes", "1"];
     let plain = candor(&words);
@@ -94,7 +94,7 @@ fn stdout_is_data_and_stderr_the_rest() {
 /// A stored run is read again: shown byte for byte, judged again, repeated.
 #[test]
 fn a_stored_report_is_shown_judged_and_repeated() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (file, dir) = (scratch.path("own"), scratch.outside("kept"));
     let words = ["run", "--target", &file, "--size", "4m", "--rw", "randread", "--passes", "2"];
     let ran = candor(&[&words[..], &["--direct", "--verbose", "--run-dir", &dir]].concat());
@@ -180,7 +180,7 @@ fn rules_are_explained_by_the_names_that_reports_give_them() {
 
 #[test]
 fn reports_fit_the_documented_schema() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.random_file("file", 4 * MIB);
     let memory = Zram::random(4 * MIB);
     let mut wrong = std::collections::BTreeSet::new();
@@ -204,7 +204,7 @@ fn reports_fit_the_documented_schema() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("own");
     for last in [&["--json", "-"][..], &["--quiet"]] {
         let words = ["run", "--target", &file, "--size", "1m", "--rw", "read", "--passes", "1"];
@@ -242,7 +242,7 @@ fn a_plan_can_come_from_stdin() {
 
 #[test]
 fn the_next_command_of_a_finding_runs() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file with a blank", MIB);
     fingerprint(&file);
     let words = ["run", "--target", &file, "--rw", "read", "--bs", "64k", "--seconds", "1"];
@@ -280,7 +280,7 @@ work.blocks = {{ access = "random", size = "4k:60,16k:40", mix = "read" }}
 
 #[test]
 fn a_finding_on_a_plan_file_changes_one_key_of_it() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", MIB);
     fingerprint(&file);
     let plan = scratch.file("plan.toml", &two_jobs(&file));
@@ -315,7 +315,7 @@ fn keys_that_are_set_are_checked() {
 
 #[test]
 fn inspect_without_a_path_lists_the_devices_and_reads_from_each() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let before = fingerprint(&device.node);
     let listed = candor(&["devices"]);
@@ -344,7 +344,7 @@ fn inspected(path: &str) -> String {
 
 #[test]
 fn inspect_names_the_stack_below_a_directory_and_a_file() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let (name, backing) = (device.name().to_owned(), device.backing.clone());
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
@@ -362,7 +362,7 @@ fn inspect_names_the_stack_below_a_directory_and_a_file() {
 
 #[test]
 fn inspect_of_devices_changes_nothing() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let before = fingerprint(&device.node);
     let text = inspected(&device.node);
@@ -375,7 +375,7 @@ fn inspect_of_devices_changes_nothing() {
 
 #[test]
 fn a_recorded_host_is_shown_as_it_was() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let node = device.node.clone();
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
@@ -432,7 +432,7 @@ fn reads(device: &Loop) -> Option<(u64, u64)> {
 
 #[test]
 fn inspect_reads_no_more_than_its_accounting_probe() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let Some(before) = reads(&device) else { return skip("the device does not count") };
     let ran = candor(&["inspect", &device.node]);
@@ -468,7 +468,7 @@ fn threads_are_named_after_the_program() {
 
 #[test]
 fn several_operations_in_flight_get_an_engine_and_cached_work_a_warning() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.random_file("data", MIB);
     let words = ["run", "--target", &file, "--rw", "randread", "--ops", "100"];
     let dry = candor(&[&words[..], &["--depth", "8", "--dry-run"]].concat());

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Scratch, alone, candor, comparison_violations};
+use crate::support::{Ran, Scratch, candor, comparison_violations, quiet_host, shared_host};
 
 /// Repeats of a short run that needs no device, and whose numbers were made believable.
 fn report(scratch: &Scratch, name: &str, more: &[&str], rate: Option<f64>) -> String {
@@ -39,7 +39,7 @@ fn compare(words: &[&str]) -> Ran {
 
 #[test]
 fn a_change_is_found_by_repeats_and_has_exit_codes() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let one = report(&scratch, "one.json", &[], Some(1000.0));
     let other = report(&scratch, "other.json", &["--seed", "2"], Some(970.0));
     let ran = compare(&[&one, &other, "--fail-if", "iops < -2%"]);
@@ -62,7 +62,7 @@ fn a_change_is_found_by_repeats_and_has_exit_codes() {
 
 #[test]
 fn other_work_is_told_first_and_is_no_pass() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let one = report(&scratch, "one.json", &["--depth", "4"], None);
     let other = report(&scratch, "other.json", &["--depth", "8"], None);
     let ran = compare(&[&one, &other, "--fail-if", "iops < -90%"]);

@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::{Loop, Mount, Scratch, alone, root, skip};
+use crate::support::{Loop, Mount, Scratch, quiet_host, root, shared_host, skip};
 
 /// candor under the name of dd.
 struct Dd {
@@ -199,7 +199,7 @@ fn the_sentence_stands_where_it_is_asked_for() {
 
 #[test]
 fn direct_writes_are_seen_at_the_device() {
-    let _turn = alone();
+    let _turn = quiet_host();
     let dd = Dd::new();
     let Some(device) = Loop::direct(&dd.scratch, 16 << 20) else { return };
     let to = format!("of={}", device.node);
@@ -212,7 +212,7 @@ fn direct_writes_are_seen_at_the_device() {
 
 #[test]
 fn a_flush_reaches_the_device() {
-    let _turn = alone();
+    let _turn = quiet_host();
     let dd = Dd::new();
     let Some(device) = Loop::direct(&dd.scratch, 4 << 20) else { return };
     let flushes = || {
@@ -232,7 +232,7 @@ fn a_flush_reaches_the_device() {
 
 #[test]
 fn a_device_that_others_hold_is_not_written() {
-    let _turn = alone();
+    let _turn = shared_host();
     let dd = Dd::new();
     let Some(device) = Loop::blank(&dd.scratch, 16 << 20) else { return };
     let Some(mount) = Mount::ext4(&dd.scratch, device, "defaults") else { return };

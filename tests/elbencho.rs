@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Instant;
 
-use crate::support::alone;
 use crate::support::elbencho::{Elbencho, last, stderr};
+use crate::support::shared_host;
 
 /// Number of files and of directories below a directory.
 fn counted(directory: &Path) -> (usize, usize) {
@@ -24,7 +24,7 @@ fn counted(directory: &Path) -> (usize, usize) {
 
 #[test]
 fn directories_of_small_files_are_made_seen_and_removed() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     let tree = elbencho.path("tree");
     fs::create_dir(&tree).expect("a directory");
@@ -51,7 +51,7 @@ fn directories_of_small_files_are_made_seen_and_removed() {
 
 #[test]
 fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a b";
     let table = elbencho.table(&format!("-w -r {sizes}"));
@@ -85,7 +85,7 @@ fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
 
 #[test]
 fn a_time_limit_ends_the_phase_and_the_run_in_time() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     elbencho.table("-w -s 1m f");
     let began = Instant::now();
@@ -99,7 +99,7 @@ fn a_time_limit_ends_the_phase_and_the_run_in_time() {
 
 #[test]
 fn every_worker_counts_the_files_that_it_removes() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     elbencho.table("-w -t 6 -s 100000 -b 64k g[01-13]");
     let sizes: Vec<u64> = (1..=13)
@@ -116,7 +116,7 @@ fn every_worker_counts_the_files_that_it_removes() {
 
 #[test]
 fn directories_take_turns_with_several_paths() {
-    let (_alone, bench) = (alone(), Elbencho::new());
+    let (_host, bench) = (shared_host(), Elbencho::new());
     for path in ["a", "b"] {
         fs::create_dir(bench.path(path)).expect("a directory");
     }
@@ -142,7 +142,7 @@ fn directories_take_turns_with_several_paths() {
 /// Directories that exist are no error, in a second run and in a second repeat.
 #[test]
 fn directories_that_exist_are_made_again() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("d")).expect("a directory");
     for more in ["", "", " -i 2"] {
         let table = elbencho.table(&format!("-d -w -t 2 -n 1 -N 1 -s 4k --nolive{more} d"));
@@ -163,7 +163,7 @@ fn directories_that_exist_are_made_again() {
 /// `--nodelerr` forgives what is missing, and nothing else.
 #[test]
 fn a_directory_that_is_not_empty_is_an_error() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("d")).expect("a directory");
     let shape = "-t 2 -n 1 -N 2 -s 4k d";
     elbencho.table(&format!("-d -w {shape}"));
@@ -183,7 +183,7 @@ fn a_directory_that_is_not_empty_is_an_error() {
 /// A random mix makes its file as it goes, with an exact share of reads.
 #[test]
 fn a_mix_makes_its_file() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     let csv = elbencho.scratch.outside("r.csv");
     let line = "-w --rwmixpct 30 -t 2 -s 4m -b 16k --rand --nolive --log 1";
     let table = elbencho.table(&format!("{line} --csvfile {csv} newfile"));
@@ -197,7 +197,7 @@ fn a_mix_makes_its_file() {
 
 #[test]
 fn all_workers_make_and_remove_the_directories_that_they_share() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("d")).expect("a directory");
     let table = elbencho.table("-d -w -F -D -t 3 -n 1 -N 2 -s 4k --dirsharing d");
     assert_eq!(last(&table, "MKDIRS", "Dirs total"), "3", "{table}");
@@ -209,7 +209,7 @@ fn all_workers_make_and_remove_the_directories_that_they_share() {
 /// Command lines that elbencho 3.1-10 runs.
 #[test]
 fn options_without_effect_are_accepted() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("d")).expect("a directory");
     elbencho.table("-w -t 2 -s 4m -b 64k --flock range --iodepth 4 --nolive f1");
     elbencho.table("-w -t 2 -s 4m -b 16k --rankoffset 1 --nolive f1");
@@ -226,7 +226,7 @@ fn options_without_effect_are_accepted() {
 
 #[test]
 fn half_of_the_variance_compresses_to_half() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     elbencho.table("-w -s 1m -b 64k --blockvarpct 50 f");
     let bytes = fs::read(elbencho.path("f")).expect("the file");
     // Runs of one word are what a compressor saves.
@@ -237,7 +237,7 @@ fn half_of_the_variance_compresses_to_half() {
 
 #[test]
 fn a_dry_run_and_a_version_have_elbenchos_words() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     let dry = elbencho.table("-w -r --dryrun -t 2 -s 4m -b 64k f");
     assert!(dry.starts_with("Phase: WRITE\n* Entries per thread: 1 | 0 K | 0 M\n"), "{dry}");
     assert!(dry.contains("Phase: READ\n") && dry.contains("* Bytes total:        4194304 | 4 MiB"));

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::alone;
 use crate::support::elbencho::{Elbencho, last};
+use crate::support::shared_host;
 
 /// A directory of the scratch folder, with files of two workers in it.
 fn with_tree(line: &str) -> Elbencho {
@@ -59,7 +59,7 @@ fn is_awaited(path: &str) -> bool {
 
 #[test]
 fn locks_wait_for_those_of_other_processes() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = with_tree("-t 2 -n 1 -N 3 -s 8k -b 4k");
     elbencho.table("-w -s 64k f");
     let (file, small) = (elbencho.path("f"), elbencho.path("tree/r1/d0/r1-f1"));
@@ -94,7 +94,7 @@ fn locks_wait_for_those_of_other_processes() {
 
 #[test]
 fn files_are_emptied_extended_and_allocated() {
-    let _alone = alone();
+    let _host = shared_host();
     let shape = "-t 2 -n 1 -N 2 -s 64k -b 4k";
     let elbencho = with_tree(shape);
     let (small, large) = ("tree/r1/d0/r1-f1", "f");
@@ -118,7 +118,7 @@ fn files_are_emptied_extended_and_allocated() {
 
 #[test]
 fn random_places_in_small_files_are_written_once_each() {
-    let _alone = alone();
+    let _host = shared_host();
     let shape = "-t 2 -n 1 -N 2 -s 64k -b 4k";
     let elbencho = with_tree(&format!("{shape} --rand --trunc"));
     let file = elbencho.path("tree/r0/d0/r0-f1");
@@ -132,7 +132,7 @@ fn random_places_in_small_files_are_written_once_each() {
 
 #[test]
 fn words_are_read_back_and_mapped_and_many_in_flight() {
-    let _alone = alone();
+    let _host = shared_host();
     let shape = "-t 2 -n 1 -N 3 -s 64k -b 16k --verify 9";
     let elbencho = with_tree(&format!("{shape} --verifydirect"));
     for line in ["--mmap --verifydirect --madv rand,willneed", "--direct --iodepth 4"] {
@@ -158,7 +158,7 @@ fn words_are_read_back_and_mapped_and_many_in_flight() {
 
 #[test]
 fn small_files_are_read_beside_writes() {
-    let _alone = alone();
+    let _host = shared_host();
     // A hundred blocks of each worker: seventy are read, whatever its rank.
     let shape = "-t 2 -n 1 -N 1 -s 25m -b 256k";
     let elbencho = with_tree(shape);

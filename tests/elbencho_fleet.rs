@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use crate::support::alone;
 use crate::support::elbencho::{Elbencho, last, stderr};
 use crate::support::fleet::{Agent, keys};
+use crate::support::shared_host;
 
 #[test]
 fn services_share_a_data_set_or_have_one_each() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     let (keys, directory) = (keys(&elbencho.scratch, "keys"), elbencho.scratch.dir());
     let agents = [0, 1].map(|_| Agent::start(&keys, &["--allow", &directory]));

@@ -7,7 +7,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde_json::Value;
 
 use crate::support::elbencho::{Elbencho, last, stderr};
-use crate::support::{alone, run};
+use crate::support::{run, shared_host};
 
 /// The lines of a log, each of which is JSON.
 fn lines(path: &str) -> Vec<Value> {
@@ -42,7 +42,7 @@ fn match_up(lines: &[Value]) {
 
 #[test]
 fn each_operation_on_small_files_is_in_the_log_before_and_after() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("tree")).expect("a directory");
     let log = elbencho.scratch.outside("ops.jsonl");
     let line = format!("-d -w --stat -r -F -D -t 3 -n 2 -N 5 -s 8k -b 4k --opslog {log} tree");
@@ -95,7 +95,7 @@ fn each_operation_on_small_files_is_in_the_log_before_and_after() {
 
 #[test]
 fn blocks_in_flight_and_two_jobs_are_in_one_log_which_waits_for_a_lock() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     let log = elbencho.scratch.outside("ops.jsonl");
     let made = "-w -t 2 -s 2m -b 64k --iodepth 4 --rwmixthr 1 f";
     elbencho.table("-w -s 2m f");
@@ -122,7 +122,7 @@ fn blocks_in_flight_and_two_jobs_are_in_one_log_which_waits_for_a_lock() {
 
 #[test]
 fn a_plan_of_its_own_logs_its_operations_too() {
-    let _alone = alone();
+    let _host = shared_host();
     let elbencho = Elbencho::new();
     let (scratch, log) = (&elbencho.scratch, elbencho.scratch.outside("ops.jsonl"));
     let file = scratch.random_file("f", 1 << 20);
@@ -137,7 +137,7 @@ fn a_plan_of_its_own_logs_its_operations_too() {
 
 #[test]
 fn completed_directories_are_counted() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("tree")).expect("a directory");
     let table = elbencho.table("-d -w --stat -r -F -D -t 2 -n 3 -N 4 -s 8k -b 4k --dirstats tree");
     for phase in ["WRITE", "READ"] {
@@ -149,7 +149,7 @@ fn completed_directories_are_counted() {
 
 #[test]
 fn readers_and_writers_keep_their_share_of_bytes() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     elbencho.table("-w -s 16m f");
     let csv = elbencho.scratch.outside("r.csv");
     fs::create_dir(elbencho.path("tree")).expect("a directory");

@@ -4,8 +4,8 @@ use std::fs;
 
 use rustix::process::Signal;
 
-use crate::support::alone;
 use crate::support::elbencho::{Elbencho, last};
+use crate::support::shared_host;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -13,7 +13,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn result_files_grow_by_a_line_for_each_phase_and_are_summarized() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     let outside = |name: &str| elbencho.scratch.outside(name);
     let (csv, json, table) = (outside("r.csv"), outside("r.json"), outside("r.txt"));
     let tree = elbencho.scratch.path("tree");
@@ -65,7 +65,7 @@ fn result_files_grow_by_a_line_for_each_phase_and_are_summarized() {
 
 #[test]
 fn live_figures_take_stdout() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     let file = elbencho.scratch.path("file");
     fs::write(&file, vec![7; 8 << 20]).expect("a file");
     let words = [
@@ -95,7 +95,7 @@ fn live_figures_take_stdout() {
 
 #[test]
 fn an_interrupt_keeps_the_phases_before_it_in_all_results() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("tree")).expect("a directory");
     let outside = |name: &str| elbencho.scratch.outside(name);
     let (csv, json, table) = (outside("r.csv"), outside("r.json"), outside("r.txt"));
@@ -127,7 +127,7 @@ fn an_interrupt_keeps_the_phases_before_it_in_all_results() {
 
 #[test]
 fn a_failing_phase_keeps_the_phases_before_it() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     fs::create_dir(elbencho.path("tree")).expect("a directory");
     let csv = elbencho.scratch.outside("r.csv");
     let ran = elbencho.run(&format!("-d --stat --csvfile {csv} -n 2 -N 1 -s 4k tree"));
@@ -139,7 +139,7 @@ fn a_failing_phase_keeps_the_phases_before_it() {
 
 #[test]
 fn a_result_file_that_cannot_be_written_is_told_before_anything_runs() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     for option in ["--resfile", "--csvfile", "--jsonfile", "--livecsv"] {
         let ran = elbencho.run(&format!("-w -s 4k {option} none/r f"));
         assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(1), String::new()), "{option}");
@@ -150,7 +150,7 @@ fn a_result_file_that_cannot_be_written_is_told_before_anything_runs() {
 
 #[test]
 fn a_live_line_that_is_asked_for_needs_no_terminal() {
-    let (_alone, elbencho) = (alone(), Elbencho::new());
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
     elbencho.table("-w -s 1m f");
     let line = "-r -b 4k --infloop --timelimit 1 --liveint 200";
     let told = text(&elbencho.run(&format!("{line} --live1 f")).stderr);

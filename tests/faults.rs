@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use crate::support::{Loop, Mount, Ran, Report, Scratch, alone, candor, measured};
+use crate::support::{Loop, Mount, Ran, Report, Scratch, candor, measured, shared_host};
 
 const MIB: u64 = 1 << 20;
 
@@ -25,7 +25,7 @@ fn told(ran: &Ran, report: &Report, sentence: &str) {
 
 #[test]
 fn a_read_error_ends_in_a_sentence_and_a_partial_report() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = half_broken(&scratch) else { return };
     for engine in ["psync", "libaio", "io_uring"] {
         let words = ["run", "--target", &device.node, "--rw", "read", "--bs", "64k", "--direct"];
@@ -45,7 +45,7 @@ fn a_read_error_ends_in_a_sentence_and_a_partial_report() {
 
 #[test]
 fn a_write_error_ends_in_a_sentence_and_a_partial_report() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
     let words = ["run", "--rw", "write", "--bs", "64k", "--layout", "never", "--size", "32m"];
     // Under a time it is not known beforehand how far the writes get.
@@ -60,7 +60,7 @@ fn a_write_error_ends_in_a_sentence_and_a_partial_report() {
 
 #[test]
 fn files_for_which_there_is_no_room_are_refused_before_the_first_byte() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
     let file = mount.path("own");
     for (rw, words) in [
@@ -82,7 +82,7 @@ fn files_for_which_there_is_no_room_are_refused_before_the_first_byte() {
 
 #[test]
 fn a_full_filesystem_keeps_what_earlier_phases_measured() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "8m") else { return };
     let plan = format!(
         r#"
@@ -115,7 +115,7 @@ job = [{{ targets = ["large"], work.blocks = {{ mix = "write", size = "64k" }} }
 
 #[test]
 fn errors_can_be_counted_instead() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = half_broken(&scratch) else { return };
     let words = ["run", "--target", &device.node, "--rw", "randread", "--direct", "--seconds", "1"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--continue-on-error"]].concat());
@@ -133,7 +133,7 @@ fn errors_can_be_counted_instead() {
 
 #[test]
 fn check_of_a_broken_device_ends_in_a_sentence() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = half_broken(&scratch) else { return };
     let (ran, report) = measured(&scratch, &["check", &device.node, "--seconds", "4"]);
     told(&ran, &report, "Input/output error");
@@ -141,7 +141,7 @@ fn check_of_a_broken_device_ends_in_a_sentence() {
 
 #[test]
 fn check_of_a_small_filesystem_fits_into_it() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
     // Long enough to write more than fits at any step, if that were not minded.

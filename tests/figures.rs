@@ -1,6 +1,6 @@
 //! Figures of every day: percentiles, targets apart, repeats, and verdicts that a script requires.
 
-use crate::support::{Report, Scratch, alone, candor};
+use crate::support::{Report, Scratch, candor, quiet_host};
 
 /// A run that moves no byte, and so needs no device.
 const NULL: [&str; 6] = ["run", "--engine", "null", "--ops", "50000", "--quiet"];
@@ -35,7 +35,7 @@ fn percentiles_that_were_asked_for_are_in_table_report_and_csv() {
 
 #[test]
 fn targets_are_told_apart() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let [first, second] = ["first", "second"].map(|name| scratch.path(name));
     let [json, csv] = ["report.json", "table.csv"].map(|name| scratch.outside(name));
     let words = [
@@ -110,7 +110,7 @@ fn repeats_have_a_mean_with_its_interval() {
 
 #[test]
 fn a_script_may_require_a_verdict() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (file, json) = (scratch.path("own"), scratch.outside("report.json"));
     // The file was written just before, and is read from the page cache.
     let read = ["run", "--target", &file, "--size", "64m", "--rw", "read", "--bs", "1m", "--quiet"];

@@ -7,7 +7,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Loop, Mount, Ran, Scratch, alone, candor, fingerprint, spawn};
+use crate::support::{Loop, Mount, Ran, Scratch, candor, fingerprint, shared_host, spawn};
 
 const MIB: u64 = 1 << 20;
 
@@ -25,7 +25,7 @@ fn errors(json: &Value) -> Vec<i64> {
 
 #[test]
 fn a_job_whose_file_cannot_be_opened_fails_alone() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (absent, there) = (scratch.path("absent"), scratch.path("there"));
     let absent = format!("--filename={absent}");
     let there = format!("--filename={there}");
@@ -56,7 +56,7 @@ fn read_from_device(words: &[&str]) -> (u64, u64) {
 
 #[test]
 fn a_buffered_read_that_begins_again_reads_the_device_again() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }
@@ -77,7 +77,7 @@ fn a_buffered_read_that_begins_again_reads_the_device_again() {
 
 #[test]
 fn direct_io_is_as_small_as_the_filesystem_allows() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let words = |path: &str| {
         let file = format!("--filename={path}");
         let small = ["--rw=write", "--bs=1", "--size=16", "--direct=1", "--name=a", &file];
@@ -95,7 +95,7 @@ fn direct_io_is_as_small_as_the_filesystem_allows() {
 
 #[test]
 fn each_block_that_differs_has_the_lines_of_fio() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let path = scratch.path("f");
     let file = format!("--filename={path}");
     let words = ["--name=a", file.as_str(), "--size=64k", "--verify=crc32c"];
@@ -147,7 +147,7 @@ fn loops_over_mixed_sizes_have_no_false_alarm() {
 /// As many lines as a thousand blocks have, then how many more there are.
 #[test]
 fn many_blocks_that_differ_are_all_told_of() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let path = scratch.path("f");
     let file = format!("--filename={path}");
     let words = ["--name=a", file.as_str(), "--size=550k", "--bs=512", "--verify=crc32c"];
@@ -166,7 +166,7 @@ fn many_blocks_that_differ_are_all_told_of() {
 /// Options that only newer versions of fio have.
 #[test]
 fn options_since_3_33_do_what_they_say() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let [file, trace] = ["f", "trace"].map(|name| scratch.path(name));
     let (file, log) = (format!("--filename={file}"), format!("--write_iolog={trace}"));
     let sequence = ["--random_distribution=sequence:2,0,1", "--random_sequence_stride=1"];
@@ -189,7 +189,7 @@ fn options_since_3_33_do_what_they_say() {
 
 #[test]
 fn a_pattern_file_is_used_whole() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let pattern: Vec<u8> = (0..3000_u32).map(|n| ((n * n) >> 3) as u8).collect();
     fs::write(scratch.path("pattern"), &pattern).unwrap();
     let buffer = format!("--buffer_pattern='{}'", scratch.path("pattern"));
@@ -202,7 +202,7 @@ fn a_pattern_file_is_used_whole() {
 
 #[test]
 fn readonly_makes_no_file() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let absent = format!("--filename={}", scratch.path("absent"));
     let words = ["--readonly", "--name=r", &absent, "--rw=read", "--size=64k"];
     let (ran, json) = fio(&words);
@@ -216,7 +216,7 @@ fn readonly_makes_no_file() {
 
 #[test]
 fn readonly_makes_and_removes_no_name() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (there, directory) = (scratch.path("there"), scratch.path("directory"));
     fs::write(&there, [1; 4096]).unwrap();
     fs::create_dir(&directory).unwrap();
@@ -240,7 +240,7 @@ fn readonly_makes_and_removes_no_name() {
 
 #[test]
 fn files_are_made_laid_out_and_stay() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let deep = scratch.path("a/b/file");
     let (ran, _) = fio(&["--name=r", &format!("--filename={deep}"), "--size=1m", "--rw=read"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
@@ -258,7 +258,7 @@ fn files_are_made_laid_out_and_stay() {
 
 #[test]
 fn create_only_makes_files_and_nothing_else() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let directory = format!("--directory={}", scratch.dir());
     let words = ["--name=c", "--nrfiles=4", "--filesize=4k-64k", "--bs=4k", "--create_only=1"];
     let (ran, json) = fio(&[&[directory.as_str()], &words[..]].concat());
@@ -272,7 +272,7 @@ fn create_only_makes_files_and_nothing_else() {
 
 #[test]
 fn commands_run_around_a_job_and_a_job_waits_for_another() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("job.fio");
     let text = "[global]\nsize=64k\nrw=write\n[a]\nexec_prerun=echo before\n\
                 exec_postrun=echo after\nruntime=1\ntime_based\n[b]\nwait_for=a\n";
@@ -295,7 +295,7 @@ fn commands_run_around_a_job_and_a_job_waits_for_another() {
 
 #[test]
 fn a_command_that_fails_leaves_its_job_out_or_is_noted() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("job.fio");
     let text = "[global]\nsize=64k\nrw=write\n[a]\nexec_prerun=exit 3\n\
                 [b]\nexec_postrun=false\n";
@@ -316,7 +316,7 @@ const CANDOR: &str = env!("CARGO_BIN_EXE_candor");
 
 #[test]
 fn an_interrupt_leaves_partial_results_and_its_exit_code() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = format!("--filename={}", scratch.path("file"));
     let words = ["--name=r", &file, "--size=1m", "--rw=randread", "--time_based", "--runtime=30"];
     for signal in [Signal::INT, Signal::TERM] {
@@ -334,7 +334,7 @@ fn an_interrupt_leaves_partial_results_and_its_exit_code() {
 
 #[test]
 fn a_full_filesystem_is_an_end_where_asked() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(mount) = Mount::tmpfs(&scratch, "4m") else { return };
     let file = format!("--filename={}", mount.path("file"));
     let (ran, json) = fio(&["--name=f", &file, "--rw=write", "--bs=64k", "--fill_device=1"]);
@@ -346,7 +346,7 @@ fn a_full_filesystem_is_an_end_where_asked() {
 
 #[test]
 fn a_mounted_device_is_written_to_only_where_allowed() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
     let before = fingerprint(mount.node());
@@ -363,7 +363,7 @@ fn a_mounted_device_is_written_to_only_where_allowed() {
 /// The run claims a device, so the kernel refuses to trim what the page cache has not written yet.
 #[test]
 fn blocks_are_trimmed_that_the_page_cache_has_not_written() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::new(&scratch, 32 * MIB, &[]) else { return };
     let file = format!("--filename={}", device.node);
     let write = ["--name=w", &file, "--rw=randwrite", "--number_ios=64", "--verify=md5"];

@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Running, Scratch, alone};
+use crate::support::{Running, Scratch, shared_host};
 
 const TOKEN: (&str, &str) =
     ("CANDOR_TOKEN", "candor-1-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
@@ -42,7 +42,7 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn each_client_runs_all_jobs_and_all_clients_is_their_sum() {
-    let _alone = alone();
+    let _host = shared_host();
     let scratch = Scratch::new();
     let servers = [server(&scratch.dir()), server(&scratch.dir())];
     let hosts = scratch.file("hosts", &format!("{}\n{}\n", servers[0].1, servers[1].1));
@@ -85,7 +85,7 @@ fn each_client_runs_all_jobs_and_all_clients_is_their_sum() {
 
 #[test]
 fn text_of_two_clients_and_what_is_refused() {
-    let _alone = alone();
+    let _host = shared_host();
     let scratch = Scratch::new();
     let servers = [server(&scratch.dir()), server(&scratch.dir())];
     let jobs = scratch

@@ -30,7 +30,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::{Scratch, alone, skip};
+use crate::support::{Scratch, quiet_host, skip};
 use case::{Case, Tool};
 
 /// Runs at a time: fio sleeps for most of its start.
@@ -46,7 +46,7 @@ fn candor_does_what_fio_does() {
         return skip("it needs fio at /usr/bin/fio");
     }
     // Four pairs of loads at a time are much to measure beside.
-    let _alone = alone();
+    let _host = quiet_host();
     let mut cases = case::all();
     assert!(cases.len() >= 150, "{} job files", cases.len());
     // While working on one: FIO_PEER=verify runs the files with that in their names.

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::fleet::{Agent, Fleet};
 use crate::support::{
-    Mount, Ran, Report, Running, Scratch, alone, candor, check_sums, fingerprint, spawn,
+    Mount, Ran, Report, Running, Scratch, candor, check_sums, fingerprint, shared_host, spawn,
 };
 
 /// Time from a fault to the end of the run.
@@ -440,7 +440,7 @@ fn eight_agents_start_together() {
 #[test]
 fn a_tree_of_agents_runs_as_one() {
     const AGENTS: u64 = 67;
-    let _alone = alone();
+    let _host = shared_host();
     // Nothing is looked at nor traced: so many on one host are slow enough without that.
     let fleet = Fleet::serving(Scratch::new(), AGENTS as usize, &["--allow", "/dev/null"]);
     let words = "--target /dev/null --size 1m --engine null --rw read --ops 50 --block-trace off";

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 
 use crate::support::fleet::Fleet;
-use crate::support::{Ran, Report, Scratch, alone, candor, check_sums, measured};
+use crate::support::{Ran, Report, Scratch, candor, check_sums, measured, shared_host};
 
 /// Runs a tool on all hosts of a fleet, with these words behind candor's own.
 fn on_hosts(fleet: &Fleet, tool: &str, ranks: &str, line: &str) -> Ran {
@@ -79,7 +79,7 @@ fn workers(report: &Report) -> Vec<Vec<u64>> {
 
 #[test]
 fn a_check_of_several_hosts_leaves_their_directory_as_it_was() {
-    let (_alone, fleet) = (alone(), Fleet::new(2));
+    let (_host, fleet) = (shared_host(), Fleet::new(2));
     let hosts = fleet.hosts();
     let directory = fleet.scratch.dir();
     let words = ["--keys", &fleet.keys, "--hosts", &hosts, "--no-live"];
@@ -104,7 +104,7 @@ fn a_check_of_several_hosts_leaves_their_directory_as_it_was() {
 
 #[test]
 fn scenarios_and_trees_run_on_several_hosts() {
-    let (_alone, fleet) = (alone(), Fleet::new(2));
+    let (_host, fleet) = (shared_host(), Fleet::new(2));
     let (hosts, directory) = (fleet.hosts(), fleet.scratch.dir());
     let words = ["--keys", &fleet.keys, "--hosts", &hosts, "--no-live"];
     let on = |words_of: &[&str]| measured(&fleet.scratch, &[words_of, &words].concat());

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::{Loop, Mount, Report, Scratch, Zram, alone, fingerprint, measured, skip};
+use crate::support::{Loop, Mount, Report, Scratch, Zram, fingerprint, measured, quiet_host, skip};
 
 const MIB: u64 = 1 << 20;
 
@@ -168,14 +168,14 @@ fn all(scratch: &Scratch, kind: On, target: &str, with: &str) {
 
 #[test]
 fn work_on_a_loop_device() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 128 * MIB) else { return };
     all(&scratch, On::Loop, &device.node, "--overwrite");
 }
 
 #[test]
 fn work_on_ext4() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 160 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
     all(&scratch, On::Ext4, &mount.path("own"), "--size 96m");
@@ -184,7 +184,7 @@ fn work_on_ext4() {
 
 #[test]
 fn work_on_a_file() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 128 * MIB);
     fingerprint(&file);
     all(&scratch, On::File, &file, "");
@@ -192,7 +192,7 @@ fn work_on_a_file() {
 
 #[test]
 fn zram_is_memory_and_nothing_else() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Zram::random(128 * MIB) else { return };
     all(&scratch, On::Zram, &device.node, "");
 }
@@ -201,7 +201,7 @@ fn zram_is_memory_and_nothing_else() {
 /// of a virtual machine are cached by its host (A12) is true of some.
 #[test]
 fn follow_ups_raise_no_alarm() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 128 * MIB) else { return };
     let mut follow_ups = 0;
     for words in [

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::fleet::Fleet;
 use crate::support::{
-    Loop, NOBODY, Running, Scratch, alone, candor, root, skip, spawn, spawn_as_nobody,
+    Loop, NOBODY, Running, Scratch, candor, root, shared_host, skip, spawn, spawn_as_nobody,
 };
 
 /// Nothing that is waited for takes so long.
@@ -96,7 +96,7 @@ fn plan_with_scheduler(scratch: &Scratch, path: &str, scheduler: &str, seconds: 
 
 #[test]
 fn a_scheduler_is_restored_after_a_kill() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::blank(&scratch, 4 << 20) else { return };
     let file = format!("/sys/block/{}/queue/scheduler", device.name());
     let present = || fs::read_to_string(&file).unwrap_or_default();
@@ -204,7 +204,7 @@ fn limited(limit: &str, words: &[&str]) -> crate::support::Ran {
 
 #[test]
 fn little_room_for_stack_and_memory_ends_in_a_sentence() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let ran = limited("-s 64", &["--version"]);
     assert!(ran.code == Some(1) && ran.err.contains("ulimit -s"), "{:?}: {}", ran.code, ran.err);
     let ran = limited("-S -s 64", &["--version"]);
@@ -222,7 +222,7 @@ fn little_room_for_stack_and_memory_ends_in_a_sentence() {
 
 #[test]
 fn a_run_does_not_rest_after_its_last_operation() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let own = scratch.path("own");
     let words = ["run", "--no-live", "--size", "64k", "--think", "100h", "--ops", "1"];
     let ran = candor(&[&words[..], &["--target", &own]].concat());
@@ -240,7 +240,7 @@ fn a_run_does_not_rest_after_its_last_operation() {
 
 #[test]
 fn sigusr1_has_fio_print_results_so_far() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("own");
     let name = format!("--filename={file}");
     let words = ["fio", "--name=x", &name, "--size=1m", "--rw=randread", "--time_based"];

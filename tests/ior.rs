@@ -8,7 +8,7 @@ use std::time::Instant;
 use serde_json::Value;
 
 use crate::support::ior::{Ior, rows, rules};
-use crate::support::{Loop, Mount, alone, candor};
+use crate::support::{Loop, Mount, candor, quiet_host, shared_host};
 
 const KIB: u64 = 1 << 10;
 
@@ -35,7 +35,7 @@ fn holds(bytes: &[u8], transfer: u64, signature: u64, rank_of: impl Fn(u64) -> u
 
 #[test]
 fn every_byte_lies_where_ior_puts_it() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     const RANKS: u64 = 64;
     // Interleaved: one transfer of each rank, segment after segment.
     ior.text("--ranks 64 -w -k -l o -G 7 -t 8k -b 8k -s 4 -o hard");
@@ -57,7 +57,7 @@ fn every_byte_lies_where_ior_puts_it() {
 
 #[test]
 fn files_live_as_they_do_under_ior() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     ior.text("--ranks 2 -w -r -t 4k -b 8k -F -o a");
     assert_eq!(ior.scratch.entries(), Vec::<String>::new(), "removed at the end");
     ior.text("--ranks 2 -w -k -t 4k -b 8k -F -u -o ./b");
@@ -82,7 +82,7 @@ fn files_live_as_they_do_under_ior() {
 
 #[test]
 fn wrong_bytes_are_found_and_counted_once() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     let shape = "--ranks 2 -G 5 -l o -k -t 4k -b 512k -s 2 -o f";
     ior.text(&shape.replace("--ranks 2", "--ranks 2 -w -W -R"));
     let check = shape.replace("--ranks 2", "--ranks 2 -r -R");
@@ -108,7 +108,7 @@ fn wrong_bytes_are_found_and_counted_once() {
 
 #[test]
 fn others_read_what_a_task_wrote() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     for layout in ["-F", "-s 2"] {
         let line = format!("--ranks 4 -w -W -r -R -C -G 3 -l o -t 4k -b 16k {layout} -o f");
         let mut command = ior.command(&line);
@@ -142,7 +142,7 @@ fn disk(ior: &Ior) -> Option<Mount> {
 /// The founding runs: each ends with the finding that its author came to by hand.
 #[test]
 fn the_read_that_measures_the_cache_is_named() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (quiet_host(), Ior::new());
     let Some(disk) = disk(&ior) else { return };
     let shape = format!("--ranks 2 -t 1m -b 4m -s 4 -F -o {}", disk.path("f"));
     let measures_cache = |document: &Value| {
@@ -167,7 +167,7 @@ fn the_read_that_measures_the_cache_is_named() {
 
 #[test]
 fn direct_runs_have_no_cache_to_name() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (quiet_host(), Ior::new());
     let Some(disk) = disk(&ior) else { return };
     let line = format!("--ranks 2 -t 1m -b 8m -F --posix.odirect -o {}", disk.path("f"));
     let document = ior.json(&line);
@@ -179,7 +179,7 @@ fn direct_runs_have_no_cache_to_name() {
 
 #[test]
 fn tables_and_documents_agree() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     let text = ior.text("--ranks 2 -t 4k -b 64k -i 2 -v -A 42 -o f");
     for (access, number) in [("write", 2), ("read", 2), ("remove", 2)] {
         assert_eq!(rows(&text, access).len(), number, "{text}");
@@ -210,7 +210,7 @@ fn tables_and_documents_agree() {
 
 #[test]
 fn rows_of_tasks_and_transfers_are_written() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     ior.text(
         "--ranks 2 -w -r -t 4k -b 16k -F -o f -O \
          saveRankPerformanceDetailsCSV=ranks.csv,savePerOpDataCSV=ops",
@@ -229,7 +229,7 @@ fn rows_of_tasks_and_transfers_are_written() {
 
 #[test]
 fn a_deadline_keeps_its_count_for_reads() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (quiet_host(), Ior::new());
     let shape = "-t 4k -b 4k -s 1000000 -o f";
     let wear = "-O stoneWallingWearOut=1,stoneWallingStatusFile=count";
     let began = Instant::now();
@@ -256,7 +256,7 @@ fn a_deadline_keeps_its_count_for_reads() {
 
 #[test]
 fn every_back_end_moves_the_same_bytes() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     let all = ["POSIX", "MMAP", "AIO", "io_uring", "MPIIO"];
     for (nth, api) in all.into_iter().enumerate() {
         let line = format!("--ranks 2 -a {api} -w -W -r -R -k -G 9 -l o -t 8k -b 32k -o f{nth}");
@@ -273,7 +273,7 @@ fn every_back_end_moves_the_same_bytes() {
 
 #[test]
 fn scripts_run_their_tests() {
-    let (_alone, ior) = (alone(), Ior::new());
+    let (_host, ior) = (shared_host(), Ior::new());
     fs::write(
         ior.path("script"),
         "IOR START\n  # two tests\n  blockSize=16k, transferSize=4k\n  testFile=f\n  keepFile=1\n  \

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Loop, Scratch, Zram, alone, candor, skip};
+use crate::support::{Loop, Scratch, Zram, candor, quiet_host, skip};
 
 const MIB: u64 = 1 << 20;
 /// One of the two may be held up on a busy host; then it is tried again.
@@ -91,7 +91,7 @@ fn touch(device: &Loop) {
 
 #[test]
 fn the_tree_of_keys_is_that_of_sysstat() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
     else {
         return;
@@ -115,7 +115,7 @@ fn the_tree_of_keys_is_that_of_sysstat() {
 
 #[test]
 fn the_text_is_that_of_sysstat() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
     else {
         return;
@@ -168,7 +168,7 @@ fn the_text_is_that_of_sysstat() {
 
 #[test]
 fn figures_since_boot_are_those_of_sysstat() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (Some(pair), Some(device)) = (Pair::find(&scratch), Loop::direct(&scratch, 16 * MIB))
     else {
         return;
@@ -190,7 +190,7 @@ const SECONDS: u64 = 15;
 
 #[test]
 fn the_figures_of_a_load_are_those_of_sysstat() {
-    let (_alone, scratch, second) = (alone(), Scratch::new(), Scratch::new());
+    let (_host, scratch, second) = (quiet_host(), Scratch::new(), Scratch::new());
     let (Some(pair), Some(direct), Some(cached)) =
         (Pair::find(&scratch), Loop::direct(&scratch, 64 * MIB), Loop::new(&second, 64 * MIB, &[]))
     else {

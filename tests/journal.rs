@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Report, Running, Scratch, alone, candor, measured, spawn};
+use crate::support::{Report, Running, Scratch, candor, measured, shared_host, spawn};
 
 const BLOCK: usize = 4096;
 
@@ -73,7 +73,7 @@ fn key(block: &[u8]) -> u32 {
 fn a_thousand_corruptions_of_each_kind_are_found_after_the_run() {
     const EACH: u64 = 1000;
     const BLOCKS: u64 = 16 * EACH;
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (file, journal) = (scratch.path("file"), scratch.outside("journal"));
     let write = |passes: u32| {
         let stop = format!("passes = {passes}");
@@ -171,7 +171,7 @@ fn rounds() -> u64 {
 #[test]
 fn whoever_is_killed_while_writing_lost_nothing_and_is_not_accused() {
     const BLOCKS: u64 = 96;
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (file, journal) = (scratch.path("file"), scratch.outside("journal"));
     let work = |words: &str| {
         let blocks = format!(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::support::{Scratch, alone, skip};
+use crate::support::{Scratch, shared_host, skip};
 
 /// Variables of four processes, as each launcher sets them.
 const LAUNCHERS: &[(&str, &[(&str, &str)])] = &[
@@ -158,7 +158,7 @@ fn ranks_of_several_hosts_meet_and_do_the_work_of_one() {
 
 #[test]
 fn launch_lines_run_unchanged_under_real_launchers() {
-    let _alone = alone();
+    let _host = shared_host();
     for launcher in ["mpirun.openmpi", "mpiexec.hydra"] {
         let path = Path::new("/usr/bin").join(launcher);
         if !path.exists() {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use crate::support::launched::LaunchedIor;
 use crate::support::network::Network;
-use crate::support::{Running, alone, root, skip};
+use crate::support::{Running, quiet_host, root, skip};
 
 const NODES: usize = 8;
 const RANKS_PER_NODE: usize = 2;
@@ -19,7 +19,7 @@ fn runs_on_all_hosts(launcher: &str, order: &str, words: impl Fn(&str, &str) -> 
     if !Path::new(launcher).exists() {
         return skip(&format!("it needs {launcher}"));
     }
-    let _alone = alone();
+    let _host = quiet_host();
     let network = match Network::new(NODES) {
         Ok(network) => network,
         Err(why) => return skip(&why),

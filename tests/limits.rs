@@ -2,14 +2,14 @@
 //! groups, other people's traffic. Each is set here, and candor has to name it.
 
 use crate::support::{
-    Cgroup, Loop, Report, Running, Scratch, Spinners, Zram, alone, candor, run, skip, spawn,
+    Cgroup, Loop, Report, Running, Scratch, Spinners, Zram, candor, quiet_host, run, skip, spawn,
 };
 
 const MIB: u64 = 1 << 20;
 
 #[test]
 fn t03_depth_of_a_synchronous_engine_is_reported_when_planned_and_when_run() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let words = "--rw randread --direct --engine psync --depth 32 --seconds 1";
     let mut dry = vec!["run", "--target", &file, "--dry-run"];
@@ -26,7 +26,7 @@ fn t03_depth_of_a_synchronous_engine_is_reported_when_planned_and_when_run() {
 
 #[test]
 fn t04_buffered_libaio_is_reported_to_be_synchronous() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 128 * MIB);
     let words = "--rw randread --engine libaio --depth 32 --evict --seconds 1";
     run(&scratch, &file, words).named("B2");
@@ -34,7 +34,7 @@ fn t04_buffered_libaio_is_reported_to_be_synchronous() {
 
 #[test]
 fn direct_libaio_is_not() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 64 * MIB);
     let words = "--rw randread --engine libaio --depth 32 --direct --seconds 1";
     let report = run(&scratch, &file, words);
@@ -44,7 +44,7 @@ fn direct_libaio_is_not() {
 
 #[test]
 fn split_requests_are_reported_with_factor_piece_and_cause() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
     if !device.set("queue/max_sectors_kb", "256") {
         return skip("the loop device takes no max_sectors_kb");
@@ -60,7 +60,7 @@ fn split_requests_are_reported_with_factor_piece_and_cause() {
 
 #[test]
 fn blocks_smaller_than_a_physical_sector_are_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let report = run(&scratch, &file, "--rw randread --direct --seconds 1 --bs 4k");
     let blocks =
@@ -80,7 +80,7 @@ fn blocks_smaller_than_a_physical_sector_are_reported() {
 
 #[test]
 fn flushes_are_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     for how in ["--fsync-every 1", "--open-sync dsync"] {
         let words = format!("--rw randwrite --overwrite --direct {how} --seconds 1");
@@ -100,7 +100,7 @@ fn flushes_are_reported() {
 
 #[test]
 fn extra_a_control_group_is_reported_with_its_limit() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(group) = Cgroup::reads_per_second(&device.numbers(), 80) else { return };
     let json = scratch.outside("report.json");
@@ -121,7 +121,7 @@ fn extra_a_control_group_is_reported_with_its_limit() {
 
 #[test]
 fn a_quota_of_cpu_time_is_reported_and_not_the_machine() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(group) = Cgroup::cpu(20) else { return };
     let json = scratch.outside("report.json");
@@ -145,7 +145,7 @@ fn a_quota_of_cpu_time_is_reported_and_not_the_machine() {
 
 #[test]
 fn a_full_queue_of_the_kernel_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(mut device) = Loop::direct(&scratch, 64 * MIB) else { return };
     if !device.set("queue/nr_requests", "4") {
         return skip("the length of the kernel's queue cannot be set here");
@@ -161,7 +161,7 @@ fn a_full_queue_of_the_kernel_is_reported() {
 
 #[test]
 fn extra_starvation_of_cpu_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Zram::random(32 * MIB) else { return };
     let Some(_spinners) = Spinners::on(0, 2) else { return };
     let words = "--rw randread --direct --seconds 2 --cpus 0";
@@ -171,7 +171,7 @@ fn extra_starvation_of_cpu_is_reported() {
 
 #[test]
 fn traffic_of_others_is_reported() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let words = ["run", "--target", &device.node, "--direct", "--rw", "randread"];
     let mut other = spawn(&[&words[..], &["--bs", "64k", "--seconds", "20"]].concat());
@@ -184,7 +184,7 @@ fn traffic_of_others_is_reported() {
 
 #[test]
 fn a_rate_limit_is_no_weakness_of_the_device() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let words = "--rw randread --direct --engine io_uring --depth 16 --rate-iops 200 --seconds 3";
     let report = run(&scratch, &file, words);
@@ -205,7 +205,7 @@ fn with_goal(scratch: &Scratch, file: &str, latency: &str) -> String {
 
 #[test]
 fn a_latency_goal_is_told_and_an_unmet_one_has_its_exit_code() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 32 * MIB);
     let met = candor(&["run", &with_goal(&scratch, &file, "20s")]);
     assert_eq!(met.code, Some(0), "{}", met.err);
@@ -217,7 +217,7 @@ fn a_latency_goal_is_told_and_an_unmet_one_has_its_exit_code() {
 
 #[test]
 fn the_advice_to_lay_a_file_out_does_something() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     if !scratch.on_disk() {
         return;
     }

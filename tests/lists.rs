@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Report, Scratch, alone, candor, measured, spawn};
+use crate::support::{Report, Scratch, candor, measured, shared_host, spawn};
 
 /// Paths of files and directories below a directory, with the length of each file.
 fn below(directory: &Path) -> BTreeMap<String, Option<u64>> {
@@ -55,7 +55,7 @@ fn last<'t>(table: &'t str, phase: &str, row: &str) -> &'t str {
 
 #[test]
 fn a_walked_tree_is_made_again_seen_and_removed_by_elbencho() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (root, list) = (grown(&scratch), scratch.outside("list"));
     let (copy, json) = (scratch.path("copy"), scratch.outside("results.json"));
     fs::create_dir(&copy).expect("made");
@@ -148,7 +148,7 @@ fn lists_that_are_no_good_end_in_a_sentence() {
 
 #[test]
 fn what_is_there_is_looked_at_and_stays_unless_it_is_given_up() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let root = grown(&scratch);
     let before = below(Path::new(&root));
     let (_, report) = measured(&scratch, &["tree", &root, "--existing", "--workers", "3"]);
@@ -236,7 +236,7 @@ fn resident_max(pid: u32) -> Option<u64> {
 
 #[test]
 fn a_million_listed_files_take_less_than_200_mb() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let line = |nth: u32| {
         format!("f {} some/deep/dir{:05}/file-number-{nth:08}\n", nth % 9000, nth / 1000)
     };

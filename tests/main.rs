@@ -2,7 +2,7 @@
 //!
 //! They assert findings and relations, never absolute speeds. What a machine cannot offer (root,
 //! loop devices, control groups) makes a test say `skipped: NAME: reason` and end. Loads that
-//! would be foreign traffic to each other take turns: see [`support::alone`].
+//! would be foreign traffic to each other take turns: see [`support::quiet_host`].
 
 mod acceptance;
 mod believe;

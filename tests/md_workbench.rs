@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::support::alone;
 use crate::support::mdtest::{Mdtest, below};
+use crate::support::{quiet_host, shared_host};
 
 fn md_workbench() -> Mdtest {
     Mdtest::called("md-workbench")
@@ -27,7 +27,7 @@ fn lines<'t>(text: &'t str, phase: &str) -> Vec<&'t str> {
 
 #[test]
 fn the_window_moves_on_and_holds_as_many_objects() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     let common = "-D 2 -P 6 -I 3 -R 2 -S 100 -G 7 -o sets --run-info-file status";
     let sets = bench.dir().join("sets");
@@ -58,7 +58,7 @@ fn the_window_moves_on_and_holds_as_many_objects() {
 
 #[test]
 fn a_whole_run_leaves_nothing() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     let text = bench.text(2, "-D 3 -P 20 -I 10");
     assert!(text.starts_with("Args: ") && text.contains("\nMD-Workbench total objects: 300 "));
@@ -71,7 +71,7 @@ fn a_whole_run_leaves_nothing() {
 
 #[test]
 fn failures_are_no_work() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     let lost = bench.run(2, "-2 -D 2 -P 4 -I 2 -R 1 -o nothing --start-item 1");
     assert_eq!(lost.status.code(), Some(1));
@@ -97,7 +97,7 @@ fn failures_are_no_work() {
 
 #[test]
 fn flipped_bytes_are_found() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     for packet in ["t", "o", "i", "r"] {
         let common = format!("-D 2 -P 4 -I 4 -R 1 -G 7 --dataPacketType {packet} -o {packet}");
@@ -118,7 +118,7 @@ fn flipped_bytes_are_found() {
 
 #[test]
 fn a_stonewall_carries_all_to_the_same_object() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     let common = "-D 2 -P 3000 -R 1 -S 10 -o sets -q";
     bench.text(2, &format!("-1 {common}"));
@@ -136,7 +136,7 @@ fn a_stonewall_carries_all_to_the_same_object() {
 
 #[test]
 fn waiting_times_slow_a_process_down() {
-    let _alone = alone();
+    let _host = quiet_host();
     let bench = md_workbench();
     let text = bench.text(1, "-D 2 -P 200 -I 200 -R 1 -T -q");
     let benchmarks = lines(&text, "benchmark");
@@ -152,7 +152,7 @@ fn waiting_times_slow_a_process_down() {
 
 #[test]
 fn figures_go_to_files() {
-    let _alone = alone();
+    let _host = shared_host();
     let bench = md_workbench();
     let line = "-D 2 -P 8 -I 4 -R 2 -L lat --summary-format=JSON --summary-file all.json";
     let shown = bench.text(2, line);

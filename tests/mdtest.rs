@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::support::alone;
 use crate::support::mdtest::{Mdtest, below, row};
+use crate::support::{quiet_host, shared_host};
 
 #[test]
 fn a_whole_test_has_all_rows_and_leaves_nothing() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     let text = mdtest.text(2, "-n 30 -z 1 -b 2 -i 2 -d t -w 100 -e 100");
     assert!(text.contains("\n2 tasks, 60 files/directories\n"), "{text}");
@@ -33,7 +33,7 @@ fn a_whole_test_has_all_rows_and_leaves_nothing() {
 
 #[test]
 fn names_on_disk_are_those_of_mdtest() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     mdtest.text(2, "-C -n 6 -z 1 -b 2 -d shared");
     let names = below(&mdtest.dir().join("shared"));
@@ -60,7 +60,7 @@ fn names_on_disk_are_those_of_mdtest() {
 
 #[test]
 fn trees_of_tasks_copies_and_shared_files_have_their_names() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     // Each task's tree, in which stand its neighbour's files; items of leaves only.
     mdtest.text(2, "-C -F -u -L -N 1 -I 1 -z 1 -b 2 -d unique");
@@ -116,7 +116,7 @@ fn trees_of_tasks_copies_and_shared_files_have_their_names() {
 
 #[test]
 fn failures_are_no_work() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     let ran = mdtest.run(2, "-T -U -D -n 4 -d nothing");
     assert_eq!(ran.status.code(), Some(0), "mdtest warns of these, and goes on");
@@ -139,7 +139,7 @@ fn failures_are_no_work() {
 
 #[test]
 fn flipped_bytes_are_found() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     for packet in ["t", "o", "i", "r"] {
         let data = format!("-F -n 5 -G 7 --dataPacketType {packet} -d {packet}");
@@ -161,7 +161,7 @@ fn flipped_bytes_are_found() {
 
 #[test]
 fn a_stonewall_leaves_as_many_files_of_each_task() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     mdtest.text(2, "-C -F -n 3000000 -W 1 -x made -d t");
     let made: u64 = fs::read_to_string(mdtest.scratch.path("made"))
@@ -179,7 +179,7 @@ fn a_stonewall_leaves_as_many_files_of_each_task() {
 
 #[test]
 fn figures_go_to_files() {
-    let _alone = alone();
+    let _host = shared_host();
     let mdtest = Mdtest::new();
     let shown = mdtest.text(
         2,
@@ -206,7 +206,7 @@ fn figures_go_to_files() {
 
 #[test]
 fn the_verdict_names_what_memory_answered() {
-    let _alone = alone();
+    let _host = quiet_host();
     let mdtest = Mdtest::new();
     let line = "-F -n 2000 -d t --summary-format JSON";
     let document: serde_json::Value = serde_json::from_str(&mdtest.text(2, line)).expect("JSON");

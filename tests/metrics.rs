@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Report, Running, Scratch, alone, candor, python_folder, skip, spawn};
+use crate::support::{Report, Running, Scratch, candor, python_folder, quiet_host, skip, spawn};
 
 /// Nothing here takes so long; what does hangs.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -148,7 +148,7 @@ fn parsed(text: &str) -> Option<Vec<(String, Value, f64)>> {
 
 #[test]
 fn parsers_read_it_and_totals_are_those_of_the_report() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (running, at) = run(&scratch, 1);
     let first = until("a phase that ended", || {
         let text = get(&at, "/metrics", "text/plain")?;
@@ -295,7 +295,7 @@ fn unix_s() -> f64 {
 #[test]
 fn every_panel_of_the_dashboard_has_data_of_a_real_prometheus() {
     let Some(program) = find("prometheus", "Debian's package prometheus") else { return };
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let since = unix_s();
     let mut watching = spawn(&["watch", "--interval", "0.5", "--metrics", "0"]);
     let watched = address(&mut watching);

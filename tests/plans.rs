@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Mount, Scratch, alone, candor, candor_reading, measured};
+use crate::support::{Mount, Scratch, candor, candor_reading, measured, quiet_host, shared_host};
 
 /// Line, column and a word of the message of each mistake.
 const MISTAKES: [(u32, u32, &str); 8] = [
@@ -199,7 +199,7 @@ fn plan_of(report: &str) -> Value {
 
 #[test]
 fn a_run_directory_repeats_its_run() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (first, second) = (scratch.outside("first"), scratch.outside("second"));
     let file = scratch.path("own");
     let words = ["run", "--target", &file, "--size", "8m", "--rw", "randrw", "--ops", "500"];
@@ -231,7 +231,7 @@ fn a_run_directory_repeats_its_run() {
 
 #[test]
 fn phases_and_repeats_run_in_order() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let plan = format!(
         "repeats = 2\n[[target]]\npath = \"{}\"\nsize = \"1m\"\n[[phase]]\nname = \"fill\"\n\
          job = [{{ targets = [\"target\"], work.blocks = {{ mix = \"write\" }} }}]\n\
@@ -258,7 +258,7 @@ fn phases_and_repeats_run_in_order() {
 
 #[test]
 fn a_list_of_depths_is_one_table_with_a_knee() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let json = scratch.path("sweep.json");
     let words = "--rw randread --engine io_uring --direct --size 16m --depth 1,4 --seconds 0.3";
     let (target, words) = (scratch.path("file"), words.split(' '));
@@ -332,7 +332,7 @@ fn shipped_plans_are_printed_with_their_comments_and_run() {
 /// A set of small files needs no directory beforehand, and they are flushed together.
 #[test]
 fn many_small_files_are_made_in_a_directory_of_their_own() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (mail, read) = (scratch.path("mail"), scratch.path("read"));
     let job = |steps| {
         format!(
@@ -412,7 +412,7 @@ engine = "libaio"
 
 #[test]
 fn large_and_small_files_are_emptied_with_consent_and_written_by_mappings() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let names = ["large", "s0", "s1", "s2"].map(|name| scratch.path(name));
     names.iter().for_each(|path| std::fs::write(path, [1; 200_000]).expect("written"));
     let lengths = || names.clone().map(|path| std::fs::metadata(path).expect("there").len());

@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use corpus::Case;
 use facts::Outcome;
 
-use crate::support::{Ran, Running, Scratch, alone, random_file};
+use crate::support::{Ran, Running, Scratch, random_file, shared_host};
 
 /// Cases that run at a time: most of them wait for a clock.
 const AT_A_TIME: usize = 8;
@@ -128,7 +128,7 @@ fn compare(cases: &[Case]) {
     let only = std::env::var(ONLY).unwrap_or_default();
     let chosen = |case: &&Case| case.place.contains(&only) || case.title.contains(&only);
     let chosen: Vec<&Case> = cases.iter().filter(chosen).collect();
-    let _alone = alone();
+    let _host = shared_host();
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {

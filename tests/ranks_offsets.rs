@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::offsets::{Shape, Transfer, compare};
-use crate::support::{Ran, Running, Scratch, alone};
+use crate::support::{Ran, Running, Scratch, shared_host};
 
 /// A tool under its name, in an empty directory.
 struct Tool {
@@ -53,7 +53,7 @@ const SHAPES: [Shape; 8] = [
 
 #[test]
 fn bytes_of_a_shared_file_lie_where_the_formula_says() {
-    let _alone = alone();
+    let _host = shared_host();
     let ior = Tool::new("ior");
     for (shape, signature) in SHAPES.into_iter().zip(3..) {
         ior.run(shape.ranks, &format!("-w -k -l o -G {signature} -o f {}", shape.words()));
@@ -64,7 +64,7 @@ fn bytes_of_a_shared_file_lie_where_the_formula_says() {
 
 #[test]
 fn bytes_of_a_file_per_process_lie_where_the_formula_says() {
-    let _alone = alone();
+    let _host = shared_host();
     let ior = Tool::new("ior");
     for (shape, signature) in SHAPES.into_iter().zip(101..) {
         ior.run(shape.ranks, &format!("-w -F -k -l o -G {signature} -o f {}", shape.words()));
@@ -78,7 +78,7 @@ fn bytes_of_a_file_per_process_lie_where_the_formula_says() {
 
 #[test]
 fn bytes_of_any_shape_lie_where_the_formula_says() {
-    let _alone = alone();
+    let _host = shared_host();
     let ior = Tool::new("ior");
     let mut state = 1u64;
     let mut below = |limit: u64| {
@@ -104,7 +104,7 @@ fn bytes_of_any_shape_lie_where_the_formula_says() {
 
 #[test]
 fn every_type_of_data_is_made_as_the_tool_makes_it() {
-    let _alone = alone();
+    let _host = shared_host();
     let ior = Tool::new("ior");
     let shape = Shape { ranks: 3, segments: 2, block: 32768, transfer: 16384 };
     for packet in ['t', 'o', 'i', 'r'] {
@@ -116,7 +116,7 @@ fn every_type_of_data_is_made_as_the_tool_makes_it() {
 
 #[test]
 fn a_random_order_changes_nothing_of_where_bytes_lie() {
-    let _alone = alone();
+    let _host = shared_host();
     let ior = Tool::new("ior");
     let shape = Shape { ranks: 4, segments: 2, block: 65536, transfer: 4096 };
     ior.run(4, &format!("-w -z -F -k -l o -G 5 --random-offset-seed 9 -o f {}", shape.words()));
@@ -205,7 +205,7 @@ const TREES: [Tree; 7] = [
 
 #[test]
 fn names_of_items_are_those_of_the_tree() {
-    let _alone = alone();
+    let _host = shared_host();
     for tree in TREES {
         let Tree { depth, branch, items: each, .. } = tree;
         let (leaves, own) =

@@ -6,7 +6,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Loop, Mount, NOBODY, Report, Running, Scratch, alone, candor, fingerprint, root, skip, spawn,
+    Loop, Mount, NOBODY, Report, Running, Scratch, candor, fingerprint, root, shared_host, skip,
+    spawn,
 };
 
 const MIB: u64 = 1 << 20;
@@ -20,7 +21,7 @@ fn write(target: &str, words: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_block_device_needs_consent() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let link = scratch.path("link");
     std::os::unix::fs::symlink(&device.node, &link).unwrap();
@@ -40,7 +41,7 @@ fn a_block_device_needs_consent() {
 
 #[test]
 fn a_mounted_device_is_refused_even_with_consent() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
     let before = fingerprint(mount.node());
@@ -58,7 +59,7 @@ fn a_mounted_device_is_refused_even_with_consent() {
 
 #[test]
 fn a_device_under_another_device_is_refused() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(lower) = Loop::direct(&scratch, 16 * MIB) else { return };
     let before = fingerprint(&lower.node);
     let Some(above) = Loop::over(&lower) else { return };
@@ -70,7 +71,7 @@ fn a_device_under_another_device_is_refused() {
 
 #[test]
 fn a_device_with_mounted_partitions_is_refused() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let Some(partition) = device.partition() else { return };
     let Some(mount) = Mount::ext4_on(&scratch, &partition, "ro,noload") else { return };
@@ -86,7 +87,7 @@ fn a_device_with_mounted_partitions_is_refused() {
 
 #[test]
 fn an_existing_file_needs_consent() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.random_file("thesis", MIB);
     let before = (fingerprint(&file), fs::metadata(&file).unwrap().modified().unwrap());
     for words in [&["--size", "2m"][..], &["--size", "1m"], &[], &["--layout", "never"]] {
@@ -108,7 +109,7 @@ fn an_existing_file_needs_consent() {
 
 #[test]
 fn a_file_among_a_set_needs_consent() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     // Whatever the files of a set are called, an earlier run tells.
     let set = ["--files", "4", "--size", "1m"];
     let (code, err) = write(&scratch.dir(), &[&set[..], &["--keep"]].concat());
@@ -127,7 +128,7 @@ fn a_file_among_a_set_needs_consent() {
 
 #[test]
 fn files_made_are_removed_unless_kept() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("own");
     let (code, err) = write(&file, &["--size", "4m"]);
     assert_eq!((code, scratch.entries().len()), (Some(0), 0), "{err}");
@@ -142,7 +143,7 @@ fn files_made_are_removed_unless_kept() {
 
 #[test]
 fn several_files_are_made_with_their_directory_and_removed_with_it() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let set = scratch.path("set");
     let made = || fs::read_dir(&set).map(Iterator::count).ok();
     let words = ["--size", "64k", "--files", "8"];
@@ -157,7 +158,7 @@ fn several_files_are_made_with_their_directory_and_removed_with_it() {
 
 #[test]
 fn a_file_behind_a_mounted_loop_device_is_refused() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 32 * MIB) else { return };
     let (backing, name) = (device.backing.clone(), device.name().to_owned());
     let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
@@ -172,7 +173,7 @@ fn a_file_behind_a_mounted_loop_device_is_refused() {
 
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next_one() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (set, other) = (scratch.path("set"), scratch.path("other"));
     let words = ["run", "--size", "1m", "--rw", "randread", "--seconds", "30", "--direct"];
     let mut killed = spawn(&[&words[..], &["--target", &set, "--files", "3"]].concat());
@@ -205,7 +206,7 @@ fn interrupted(scratch: &Scratch, signals: &[Signal]) -> (Running, String) {
 #[test]
 fn an_interrupt_leaves_a_partial_report() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
-        let (_alone, scratch) = (alone(), Scratch::new());
+        let (_host, scratch) = (shared_host(), Scratch::new());
         let (running, json) = interrupted(&scratch, &[signal]);
         let ran = running.wait();
         assert_eq!(ran.code, Some(code), "{}", ran.err);
@@ -222,7 +223,7 @@ fn an_interrupt_leaves_a_partial_report() {
 
 #[test]
 fn an_interrupt_during_the_series_of_check_leaves_a_partial_report() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let json = scratch.outside("report.json");
     let mut running =
         spawn(&["check", &scratch.dir(), "--seconds", "30", "--size", "64m", "--json", &json]);
@@ -238,7 +239,7 @@ fn an_interrupt_during_the_series_of_check_leaves_a_partial_report() {
 
 #[test]
 fn an_interrupt_during_the_layout_leaves_nothing() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let json = scratch.outside("report.json");
     let file = scratch.path("own");
     let words = ["run", "--target", &file, "--size", "256m", "--rw", "randread", "--json", &json];
@@ -257,7 +258,7 @@ fn an_interrupt_during_the_layout_leaves_nothing() {
 #[test]
 fn signals_of_batch_systems_and_limits_leave_a_partial_report() {
     for (signal, code) in [(Signal::XCPU, 152), (Signal::USR1, 138), (Signal::QUIT, 131)] {
-        let (_alone, scratch) = (alone(), Scratch::new());
+        let (_host, scratch) = (shared_host(), Scratch::new());
         // SIGXCPU comes again each second, and a terminal and a launcher both send SIGINT.
         let (running, json) = interrupted(&scratch, &[signal, signal, Signal::INT]);
         let ran = running.wait();
@@ -270,7 +271,7 @@ fn signals_of_batch_systems_and_limits_leave_a_partial_report() {
 
 #[test]
 fn a_second_interrupt_ends_it_at_once() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (plan, file) = (scratch.outside("plan.toml"), scratch.path("own"));
     // A program that hears no signal holds up the end of the run.
     let text = format!(
@@ -296,7 +297,7 @@ fn a_second_interrupt_ends_it_at_once() {
 
 #[test]
 fn a_limit_of_file_sizes_is_an_error_of_the_write() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let mut command = std::process::Command::new("sh");
     let limited = "ulimit -f 100 && exec \"$0\" \"$@\"";
     command.args(["-c", limited, env!("CARGO_BIN_EXE_candor"), "run", "--no-live"]);
@@ -309,7 +310,7 @@ fn a_limit_of_file_sizes_is_an_error_of_the_write() {
 
 #[test]
 fn a_killed_tree_is_removed_whatever_its_spelling() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let dir = scratch.dir();
     let name = dir.rsplit('/').next().expect("a name");
     for spelling in ["tr", "./tr", &format!("../{name}/tr"), &scratch.path("tr")] {
@@ -337,7 +338,7 @@ fn a_killed_tree_is_removed_whatever_its_spelling() {
 
 #[test]
 fn files_that_cannot_be_removed_are_named_and_keep_their_mark() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     if !root() {
         return;
     }
@@ -367,7 +368,7 @@ fn files_that_cannot_be_removed_are_named_and_keep_their_mark() {
 
 #[test]
 fn marks_of_other_users_stall_nobody() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     if !root() {
         return;
     }
@@ -384,7 +385,7 @@ fn marks_of_other_users_stall_nobody() {
 
 #[test]
 fn blocks_that_are_reserved_for_root_are_not_used() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "rw") else { return };
     let space = rustix::fs::statvfs(mount.dir.as_str()).expect("a filesystem");

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{Loop, Mount, Scratch, alone, candor, fingerprint, skip, spawn};
+use crate::support::{Loop, Mount, Scratch, candor, fingerprint, shared_host, skip, spawn};
 
 const MIB: u64 = 1 << 20;
 
@@ -167,7 +167,7 @@ fn plan(data: &str) -> String {
 
 #[test]
 fn no_output_is_written_to_a_device_or_what_backs_one() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 4 * MIB) else { return };
     let backing = device.backing.clone();
     let Some(mount) = Mount::ext4(&scratch, device, "ro,noload") else { return };
@@ -217,7 +217,7 @@ fn no_output_is_written_to_a_device_or_what_backs_one() {
 
 #[test]
 fn a_link_that_comes_during_the_run_leads_no_result_onto_the_target() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let data = scratch.random_file("data", MIB);
     let before = fs::read(&data).unwrap();
     let out = scratch.path("out.json");
@@ -291,7 +291,7 @@ fn streams_stay_outputs_and_a_report_may_be_judged_in_place() {
 
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_old_one() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let data = scratch.random_file("data", MIB);
     let Some(mount) = Mount::tmpfs(&scratch, "128k") else { return };
     let kept = mount.path("keep.json");
@@ -315,7 +315,7 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
 
 #[test]
 fn without_sysfs_no_file_that_may_back_a_loop_device_is_written() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 4 * MIB) else { return };
     let before = fingerprint(&device.backing);
     let hidden = "mount -t tmpfs none /sys || exit 99; exec \"$0\" \"$@\"";

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Ran, Running, Scratch, alone, measured};
+use crate::support::{Ran, Running, Scratch, measured, quiet_host};
 
 const MIB: u64 = 1 << 20;
 const WORKERS: u64 = 512;
@@ -42,7 +42,7 @@ fn idle(file: &str, workers: u64) -> (u64, Ran) {
 
 #[test]
 fn many_workers_start_at_once_and_need_little_memory() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     let mut start = Duration::MAX;
     for _ in 0..3 {
@@ -65,7 +65,7 @@ fn many_workers_start_at_once_and_need_little_memory() {
 
 #[test]
 fn every_worker_works_and_is_accounted_for() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     let words = ["run", "--target", &file, "--rw", "randread", "--direct", "--workers", "64"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--seconds", "2"]].concat());
@@ -85,7 +85,7 @@ fn every_worker_works_and_is_accounted_for() {
 
 #[test]
 fn samples_of_every_second_add_up() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     let words = ["run", "--target", &file, "--rw", "randread", "--direct", "--seconds", "3"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--ramp", "1s"]].concat());
@@ -122,7 +122,7 @@ fn median(latency: &Value) -> u64 {
 
 #[test]
 fn rates_hold() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     for words in [
         "--rate-iops 500 --arrival poisson",
@@ -142,7 +142,7 @@ fn rates_hold() {
 
 #[test]
 fn a_rate_beyond_the_device_shows_in_the_latency_from_intended_start() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let file = scratch.random_file("file", 16 * MIB);
     let (rate, read) = paced(&scratch, &file, "--rate-iops 100m");
     assert!(rate < 100e6);
@@ -152,7 +152,7 @@ fn a_rate_beyond_the_device_shows_in_the_latency_from_intended_start() {
 
 #[test]
 fn the_null_engine_measures_candor_itself() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let words = ["run", "--engine", "null", "--rw", "randread", "--seconds", "2"];
     let (ran, report) = measured(&scratch, &words);
     assert_eq!(ran.code, Some(0), "{}", ran.err);

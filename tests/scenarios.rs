@@ -1,10 +1,10 @@
 //! Shipped scenarios run, each small and short, and leave nothing.
 
-use crate::support::{Scratch, alone, candor, measured};
+use crate::support::{Scratch, candor, measured, quiet_host, shared_host};
 
 #[test]
 fn every_scenario_runs_and_leaves_nothing() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let listed = candor(&["scenario", "list"]);
     assert_eq!(listed.code, Some(0), "{}", listed.err);
     let names: Vec<&str> =
@@ -27,7 +27,7 @@ fn every_scenario_runs_and_leaves_nothing() {
 
 #[test]
 fn a_cache_that_is_wanted_is_the_result_of_the_second_pass() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let words = ["scenario", "run", "reread", &scratch.dir(), "--scale", "0.1"];
     let (ran, report) = measured(&scratch, &words);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -43,7 +43,7 @@ fn a_cache_that_is_wanted_is_the_result_of_the_second_pass() {
 
 #[test]
 fn phases_of_io500_work_on_what_was_written_and_tell_results_and_score() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let words = ["scenario", "run", "io500", "--datadir", &scratch.dir(), "--stonewall", "0.3"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--ranks", "2"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);

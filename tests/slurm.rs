@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::launched::LaunchedIor;
 use crate::support::network::Network;
 use crate::support::slurm::Slurm;
-use crate::support::{Ran, Report, Scratch, alone, check_sums, root, skip};
+use crate::support::{Ran, Report, Scratch, check_sums, root, shared_host, skip};
 
 const NODES: usize = 2;
 const RANKS_MAX: u32 = 4;
@@ -15,7 +15,7 @@ fn srun_runs_iors_command_line_and_plans_on_one_node_and_on_two() {
     if !root() {
         return;
     }
-    let _alone = alone();
+    let _host = shared_host();
     let network = match Network::new(NODES) {
         Ok(network) => network,
         Err(why) => return skip(&why),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Report, Running, Scratch, alone, root, skip, spawn};
+use crate::support::{Report, Running, Scratch, root, shared_host, skip, spawn};
 
 /// Length of a stop: long enough to be told from other delays.
 const STOP: Duration = Duration::from_millis(400);
@@ -53,7 +53,7 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
 
 #[test]
 fn a_stop_by_a_signal_is_not_measured() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let json = scratch.outside("report.json");
     let running = reading(&scratch, &json);
     running.signal(Signal::STOP);
@@ -111,7 +111,7 @@ fn a_frozen_control_group_is_not_measured() {
         return skip("only root makes control groups");
     }
     let Some(group) = Group::new() else { return skip("no control group can be frozen here") };
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let json = scratch.outside("report.json");
     let running = reading(&scratch, &json);
     if !group.write("cgroup.procs", &running.pid().to_string()) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::{
-    Loop, Mount, Report, Scratch, alone, candor, measured, nobody_with_files, spawn,
+    Loop, Mount, Report, Scratch, candor, measured, nobody_with_files, quiet_host, spawn,
     spawn_as_nobody,
 };
 
@@ -234,7 +234,7 @@ fn try_next(report: &Report, rule: &str) -> Report {
 
 #[test]
 fn names_are_believed_where_a_device_saw_them() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 << 20) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "") else { return };
     let tree = target(&mount.path("tree"), "", "items = 1000\nfile_size = \"4k\"");

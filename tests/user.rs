@@ -5,7 +5,7 @@ use std::os::unix::fs::chown;
 use serde_json::Value;
 
 use crate::support::{
-    Loop, Mount, NOBODY, Ran, Running, Scratch, alone, candor, nobody_with_files, random_file,
+    Loop, Mount, NOBODY, Ran, Running, Scratch, candor, nobody_with_files, quiet_host, random_file,
     root, skip, spawn_as_nobody,
 };
 
@@ -52,7 +52,7 @@ fn what_a_user_may_not_know_is_reported_once_with_what_would_help() {
     if !root() {
         return;
     }
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let (dir, theirs) = (own(&scratch), scratch.path("theirs"));
     random_file(&theirs, 4 * MIB);
@@ -91,7 +91,7 @@ fn files_beyond_the_limit_of_open_ones_are_refused_before_any_is_made() {
     if !root() {
         return;
     }
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let dir = own(&scratch);
     let words = ["run", "--target", &dir, "--rw", "randread", "--size", "4k", "--seconds", "1"];
     let many = [&words[..], &["--files", "2000", "--quiet"]].concat();
@@ -113,7 +113,7 @@ fn flushes(device: &Loop) -> u64 {
 
 #[test]
 fn many_small_files_are_laid_out_with_a_few_flushes() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 64 << 20) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "defaults") else { return };
     let device = mount.device.as_ref().expect("its device");
@@ -131,7 +131,7 @@ fn what_a_user_may_not_do_is_refused_with_what_would_help() {
     if !root() {
         return;
     }
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let node = device.node.as_str();
     let words = ["run", "--target", node, "--rw", "randread", "--seconds", "1", "--quiet"];

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::vdbench::Vdbench;
-use crate::support::{alone, candor};
+use crate::support::{candor, quiet_host, shared_host};
 
 fn stderr(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
@@ -20,7 +20,7 @@ const FOUNDING: &str = "sd=disk1,lun=lun,size=8m,openflags=o_direct\n\
 
 #[test]
 fn the_founding_file_runs_unchanged_and_ends_with_a_verdict() {
-    let _alone = alone();
+    let _host = quiet_host();
     let vdbench = Vdbench::new();
     let told = vdbench.file(FOUNDING, "");
     assert!(told.contains("Starting RD=SD_format"), "the lun is missing at first: {told}");
@@ -39,7 +39,7 @@ fn the_founding_file_runs_unchanged_and_ends_with_a_verdict() {
 
 #[test]
 fn what_fio_can_say_exactly_becomes_a_job_file_that_fio_takes() {
-    let (_alone, vdbench) = (alone(), Vdbench::new());
+    let (_host, vdbench) = (shared_host(), Vdbench::new());
     let (parameters, job) = (vdbench.scratch.path("parm"), vdbench.scratch.path("job.fio"));
     let lun = vdbench.scratch.path("lun");
     fs::write(&lun, vec![0; 1 << 20]).expect("a file");
@@ -72,7 +72,7 @@ fn what_fio_can_say_exactly_becomes_a_job_file_that_fio_takes() {
 
 #[test]
 fn averages_are_made_of_the_rows_that_are_printed() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "sd=sd1,lun=lun,size=4m\nwd=wd1,sd=sd1,rdpct=70\n\
         rd=rd1,wd=wd1,iorate=200,elapsed=4,interval=1\n";
@@ -92,7 +92,7 @@ fn averages_are_made_of_the_rows_that_are_printed() {
 
 #[test]
 fn every_page_is_there_and_holds_its_part() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "report_run_totals=yes\nstartcmd=(\"echo hello\",cons)\nsd=sd1,lun=lun,size=1m\n\
         wd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
@@ -126,7 +126,7 @@ fn every_page_is_there_and_holds_its_part() {
 
 #[test]
 fn curves_follow_what_their_first_run_reached() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "sd=sd1,lun=lun,size=4m,threads=1,openflags=o_dsync\nwd=wd1,sd=sd1,rdpct=0\n\
         rd=rd1,wd=wd1,iorate=curve,curve=(50),elapsed=2,interval=1\n";
@@ -144,7 +144,7 @@ fn curves_follow_what_their_first_run_reached() {
 
 #[test]
 fn a_file_ends_runs_by_its_first_line() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "monitor=stop\nsd=sd1,lun=lun,size=1m\nwd=wd1,sd=sd1\n\
         rd=default,wd=wd1,iorate=100,elapsed=60,interval=1\nrd=rd1\nrd=rd2\nrd=rd3\n";
@@ -214,7 +214,7 @@ fn faults_are_told_together_and_refused_with_157() {
 
 #[test]
 fn a_lun_that_cannot_be_written_fails_with_157() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let ran = vdbench.of_file(
         "sd=sd1,lun=missing/lun,size=1m\nwd=wd1,sd=sd1\n\

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::support::vdbench::Vdbench;
-use crate::support::{Running, alone};
+use crate::support::{Running, shared_host};
 
 const TOKEN: (&str, &str) =
     ("CANDOR_TOKEN", "candor-1-0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef");
@@ -25,7 +25,7 @@ fn agent(allowed: &str) -> (Running, String) {
 
 #[test]
 fn hosts_share_a_lun_have_luns_of_their_own_and_one_has_the_sequential_stream() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let directory = vdbench.scratch.dir();
     let agents = [agent(&directory), agent(&directory)];
@@ -72,7 +72,7 @@ fn hosts_share_a_lun_have_luns_of_their_own_and_one_has_the_sequential_stream() 
 
 #[test]
 fn hosts_share_a_file_system_and_one_has_another() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let directory = vdbench.scratch.dir();
     let agents = [agent(&directory), agent(&directory)];

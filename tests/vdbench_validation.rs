@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::process::Output;
 use std::time::Duration;
 
-use crate::support::alone;
+use crate::support::shared_host;
 use crate::support::vdbench::Vdbench;
 
 const BLOCK: usize = 4096;
@@ -36,7 +36,7 @@ fn text(output: &Output) -> String {
 #[test]
 fn a_thousand_corruptions_of_each_kind_are_told_as_vdbench_tells_them() {
     const EACH: u64 = 1000;
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let ran = vdbench.of_file(&writes(64), "-jn");
     assert_eq!(ran.status.code(), Some(0), "{}", text(&ran));
@@ -88,7 +88,7 @@ fn a_thousand_corruptions_of_each_kind_are_told_as_vdbench_tells_them() {
 
 #[test]
 fn a_corruption_is_found_before_its_block_is_written_again() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     // The command between the runs damages one block of 4 KiB.
     let damage = "dd if=/dev/zero of=lun bs=4096 count=1 seek=77 conv=notrunc";
@@ -124,7 +124,7 @@ fn a_corruption_is_found_before_its_block_is_written_again() {
 
 #[test]
 fn a_run_that_was_killed_goes_on_from_its_journal() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "sd=sd1,lun=lun,size=2m,threads=3\nwd=wd1,sd=sd1,xfersize=(4k,50,16k,50),rdpct=20\n\
         rd=rd1,wd=wd1,iorate=max,elapsed=60,interval=1\n";
@@ -156,7 +156,7 @@ fn trees(fsd: &str, rest: &str) -> String {
 
 #[test]
 fn files_of_trees_are_never_accused_by_mistake() {
-    let _alone = alone();
+    let _host = shared_host();
     for (fsd, fwds) in [
         ("sizes=64k", "fwd=fwd1,rdpct=50,fileio=random,fileselect=random"),
         (
@@ -183,7 +183,7 @@ fn files_of_trees_are_never_accused_by_mistake() {
 
 #[test]
 fn corruptions_of_files_are_told_as_those_of_luns() {
-    let _alone = alone();
+    let _host = shared_host();
     let file = "tree/vdb.1_1.dir/vdb_f0002.file";
     let flip = format!("printf x | dd of={file} bs=1 seek=5000 conv=notrunc");
     for (fwd, seen) in [
@@ -214,7 +214,7 @@ fn corruptions_of_files_are_told_as_those_of_luns() {
 
 #[test]
 fn a_lost_write_to_a_file_is_found() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let file = "tree/vdb.1_2.dir/vdb_f0003.file";
     // The file gets the bytes again that it had before the last run wrote it.
@@ -276,7 +276,7 @@ fn killed(vdbench: &Vdbench, rounds: &[(&str, &str)]) {
 
 #[test]
 fn trees_whose_runs_were_killed_go_on_from_their_journals() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     let rounds = [
         ("-j", "yes"),
@@ -298,7 +298,7 @@ fn trees_whose_runs_were_killed_go_on_from_their_journals() {
 
 #[test]
 fn corruptions_of_trees_are_found_after_a_kill() {
-    let _alone = alone();
+    let _host = shared_host();
     let vdbench = Vdbench::new();
     // Read and written all the time: files that are not removed, and whose blocks have many keys.
     let file = |format: &str| {

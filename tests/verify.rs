@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use serde_json::Value;
 
-use crate::support::{Scratch, alone, candor, measured};
+use crate::support::{Scratch, candor, measured, shared_host};
 
 /// Size of a verified block.
 const BLOCK: usize = 4096;
@@ -90,7 +90,7 @@ fn hit(kind: u64) -> impl Iterator<Item = u64> {
 
 #[test]
 fn a_thousand_flips_anywhere_in_a_block_are_found() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 1);
     let victim = Victim::open(&file);
@@ -111,7 +111,7 @@ fn a_thousand_flips_anywhere_in_a_block_are_found() {
 
 #[test]
 fn a_thousand_misdirected_blocks_are_found() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 1);
     let victim = Victim::open(&file);
@@ -130,7 +130,7 @@ fn a_thousand_misdirected_blocks_are_found() {
 
 #[test]
 fn a_thousand_torn_blocks_are_found() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (file, earlier) = (scratch.path("file"), scratch.path("earlier"));
     fill(&scratch, &earlier, 1);
     fill(&scratch, &file, 2);
@@ -150,7 +150,7 @@ fn a_thousand_torn_blocks_are_found() {
 
 #[test]
 fn a_thousand_foreign_blocks_are_found() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 2);
     let victim = Victim::open(&file);
@@ -162,7 +162,7 @@ fn a_thousand_foreign_blocks_are_found() {
 
 #[test]
 fn a_thousand_blocks_of_an_earlier_run_are_found() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let (file, earlier) = (scratch.path("file"), scratch.path("earlier"));
     fill(&scratch, &earlier, 1);
     fill(&scratch, &file, 2);
@@ -175,7 +175,7 @@ fn a_thousand_blocks_of_an_earlier_run_are_found() {
 
 #[test]
 fn a_block_of_a_run_with_another_seed_is_stale_where_the_user_expects_all_of_them() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     let verified = |rw: &str, seed: &str, verify: &str| {
         let words = ["run", "--target", &file, "--rw", rw, "--seed", seed, "--size", "1m"];
@@ -198,7 +198,7 @@ fn a_block_of_a_run_with_another_seed_is_stale_where_the_user_expects_all_of_the
 
 #[test]
 fn bytes_of_others_are_unknown_and_not_corrupt() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     let bytes: Vec<u8> =
         (0..4u32 << 18).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes()).collect();
@@ -214,7 +214,7 @@ fn bytes_of_others_are_unknown_and_not_corrupt() {
 
 #[test]
 fn an_intact_file_has_no_false_ones_whatever_the_engine() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 1);
     for words in [
@@ -239,7 +239,7 @@ fn an_intact_file_has_no_false_ones_whatever_the_engine() {
 
 #[test]
 fn mixed_work_with_overwrites_has_no_false_ones() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     for words in [
         "--engine psync",
         "--engine io_uring --depth 16 --direct",
@@ -258,7 +258,7 @@ fn mixed_work_with_overwrites_has_no_false_ones() {
 
 #[test]
 fn the_first_wrong_block_ends_the_run_unless_reported_otherwise() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     fill(&scratch, &file, 1);
     let victim = Victim::open(&file);
@@ -281,7 +281,7 @@ fn the_first_wrong_block_ends_the_run_unless_reported_otherwise() {
 
 #[test]
 fn a_run_that_only_writes_verifies_nothing_and_says_so() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     let file = scratch.path("file");
     let words = ["run", "--target", &file, "--size", "8m", "--rw", "randwrite", "--bs", "8k"];
     let (ran, report) = measured(&scratch, &[&words[..], &["--verify"]].concat());
@@ -293,7 +293,7 @@ fn a_run_that_only_writes_verifies_nothing_and_says_so() {
 
 #[test]
 fn what_a_run_wrote_is_verified_afterwards() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (shared_host(), Scratch::new());
     for words in [
         "--rw write --bs 64k",
         "--rw randwrite --bs 8k --seconds 1 --depth 8 --engine io_uring --direct",

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::{Loop, Ran, Scratch, alone, candor, skip, spawn};
+use crate::support::{Loop, Ran, Scratch, candor, quiet_host, skip, spawn};
 
 const MIB: u64 = 1 << 20;
 
@@ -29,7 +29,7 @@ fn watched(device: &Loop) -> Vec<Value> {
 
 #[test]
 fn looks_add_up_to_the_load() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let of = |line: &Value| {
         let devices = line["devices"].as_array().expect("devices").clone();
@@ -61,7 +61,7 @@ fn looks_add_up_to_the_load() {
 
 #[test]
 fn text_has_a_table_and_ends_after_its_count() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let ran = candor(&["watch", device.name(), "--interval", "0.2", "--count", "2"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -73,7 +73,7 @@ fn text_has_a_table_and_ends_after_its_count() {
 
 #[test]
 fn a_group_is_what_its_devices_do_together() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let group = format!("pair={},{}", device.node, device.backing);
     let words = ["watch", "--group", &group, "--partitions", "--interval", "0.5", "--json"];
@@ -122,7 +122,7 @@ fn on_a_terminal(words: &str, rows: usize, columns: usize) -> Option<String> {
 
 #[test]
 fn a_terminal_is_drawn_over_and_never_overrun() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 16 * MIB) else { return };
     let words = format!("watch {} --interval 0.2 --count 3 --color never", device.node);
     let Some(sent) = on_a_terminal(&words, 4, 40) else { return };
@@ -157,7 +157,7 @@ fn used_ns(pid: u32) -> u64 {
 #[test]
 fn sampling_costs_next_to_nothing() {
     const SECONDS: u64 = 8;
-    let (_alone, scratches) = (alone(), [(); 8].map(|()| Scratch::new()));
+    let (_host, scratches) = (quiet_host(), [(); 8].map(|()| Scratch::new()));
     let devices: Vec<Loop> =
         scratches.iter().filter_map(|scratch| Loop::direct(scratch, 2 * MIB)).collect();
     if devices.len() < 8 {

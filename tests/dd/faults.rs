@@ -129,7 +129,7 @@ fn short_reads_are_those_of_the_installed_dd() {
 
 #[test]
 fn devices_end_where_they_end() {
-    let _turn = alone();
+    let _turn = shared_host();
     let dd = Dd::new();
     let (Some(device), true) = (Loop::new(&dd.scratch, 64 << 10, &[]), root()) else { return };
     let (from, to) = (format!("if={}", device.node), format!("of={}", device.node));
@@ -153,7 +153,7 @@ fn devices_end_where_they_end() {
 
 #[test]
 fn blocks_that_cannot_be_read_become_zeros() {
-    let _turn = alone();
+    let _turn = shared_host();
     let dd = Dd::new();
     let Some(device) = Loop::new(&dd.scratch, 64 << 10, &[]) else { return };
     // Behind the end of its file a loop device has nothing to read.

@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::fio;
-use crate::support::{Loop, Scratch, alone, skip};
+use crate::support::{Loop, Scratch, quiet_host, skip};
 
 const MIB: u64 = 1 << 20;
 
@@ -39,7 +39,7 @@ fn names(verdict: &Value, rules: &[&str]) -> bool {
 
 #[test]
 fn each_step_ends_with_what_an_expert_would_say() {
-    let (_alone, scratch) = (alone(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 512 * MIB) else { return };
     let run = |lines: &str| verdict(&scratch, &device, lines);
 

@@ -33,7 +33,7 @@ mod scratch;
 pub mod slurm;
 pub mod vdbench;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
 pub use program::{
@@ -43,11 +43,18 @@ pub use program::{
 pub use report::{Report, check_sums, comparison_violations, counted, histogram};
 pub use scratch::{Scratch, fingerprint, random_file};
 
-static ALONE: Mutex<()> = Mutex::new(());
+/// Turn of the tests that load a device: one that needs a quiet host, or several others.
+static HOST: RwLock<()> = RwLock::new(());
 
-/// Waits until no other test loads a device; that one's traffic would be a finding in this one.
-pub fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+/// Waits until no other test loads a device. For tests of a verdict, a rate or a latency, in which
+/// the traffic of others would be a finding.
+pub fn quiet_host() -> RwLockWriteGuard<'static, ()> {
+    HOST.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until no test needs a quiet host. For tests that load a device and judge nothing.
+pub fn shared_host() -> RwLockReadGuard<'static, ()> {
+    HOST.read().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Says that this test cannot run here; the caller returns. `cargo xtask` counts these lines.
