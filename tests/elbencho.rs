@@ -189,8 +189,8 @@ fn a_mix_makes_its_file() {
     let table = elbencho.table(&format!("{line} --csvfile {csv} newfile"));
     assert_eq!(fs::metadata(elbencho.path("newfile")).expect("made").len(), 4 << 20);
     // Of each hundred blocks of a worker the first thirty are read, its rank being the start.
-    assert_eq!(last(&table, "RWMIX30", "IOs write"), "139", "{table}");
-    assert_eq!(last(&table, "RWMIX30", "IOs read"), "117", "{table}");
+    assert_eq!(last(&table, "RWMIX30", "IOs write"), "140", "{table}");
+    assert_eq!(last(&table, "RWMIX30", "IOs read"), "116", "{table}");
     let sequential = elbencho.run("-w --rwmixpct 30 -t 1 -s 4m -b 16k other");
     assert_eq!(sequential.status.code(), Some(1), "nothing is there to be read");
 }

@@ -37,6 +37,6 @@ fn services_share_a_data_set_or_have_one_each() {
     let results = fs::read_to_string(json).expect("results");
     assert!(results.contains("\"shared_service_paths\":\"false\""), "{results}");
     let (dry, _, _) = run("-w --nosvcshare --dryrun");
-    assert!(dry.contains("* Bytes per service: 1048576 | 1 MiB | 0 GiB\n"), "{dry}");
+    assert!(dry.contains("* Bytes per service:  1048576 | 1 MiB | 0 GiB\n"), "{dry}");
     assert!(dry.contains("* Bytes total:        2097152 | 2 MiB | 0 GiB\n"), "{dry}");
 }

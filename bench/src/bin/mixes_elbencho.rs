@@ -1,7 +1,7 @@
 //! Random option mixes of elbencho, run by the real program and by candor, and compared.
 //!
-//! `mixes_elbencho REAL_PROGRAM CANDOR FOLDER FIRST_SEED SEEDS [--keep]`; the folder is scratch on a
-//! real disk. Result: a table on stdout; exit code 1 if a seed differs and no documented
+//! `mixes_elbencho REAL_PROGRAM CANDOR FOLDER FIRST_SEED SEEDS [--keep]`; the folder is scratch on
+//! a real disk. Result: a table on stdout; exit code 1 if a seed differs and no documented
 //! reason covers it. `results/mixes_elbencho.md` is the last run.
 
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl Line<'_> {
     }
 }
 
-/// What all commands of a mix share.
+/// Parts that all commands of a mix share.
 struct Shape {
     kind: Kind,
     sizes: Vec<String>,

@@ -1,8 +1,8 @@
 //! Random option mixes of mdtest, run by the real program and by candor, and compared.
 //!
 //! `mixes_mdtest REAL_PROGRAM CANDOR FOLDER FIRST_SEED SEEDS [--keep]`. `REAL_PROGRAM` is a
-//! script that starts mdtest on `$CANDOR_RANKS` ranks with the words that it gets; candor reads the same
-//! variable. Result: a table on stdout; exit code 1 if a seed differs and no documented
+//! script that starts mdtest on `$CANDOR_RANKS` ranks with the words that it gets; candor reads the
+//! same variable. Result: a table on stdout; exit code 1 if a seed differs and no documented
 //! reason covers it. `results/mixes_mdtest.md` is the last run.
 
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Random parameter files of vdbench, simulated by the real program and by candor, and compared.
 //!
 //! `mixes_vdbench REAL_PROGRAM CANDOR FOLDER FIRST_SEED SEEDS [--keep]`: the programs get `-s -f`
-//! and a parameter file, so that no device is touched. Result: a table on stdout; exit code 1 if a seed
-//! differs and no documented reason covers it. `results/mixes_vdbench.md` is the last run.
+//! and a parameter file, so that no device is touched. Result: a table on stdout; exit code 1 if a
+//! seed differs and no documented reason covers it. `results/mixes_vdbench.md` is the last run.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -24,7 +24,7 @@ pub struct Mismatches(pub Arc<AtomicU64>);
 /// State of files.
 #[derive(Default)]
 pub struct Known {
-    /// What is known of verified blocks, by file.
+    /// State of verified blocks, by file.
     files: HashMap<FileKey, KnownFile>,
     zones: HashMap<PathBuf, Arc<zones::Map>>,
     /// Content of files that are laid out, by its seed: making it takes longer than a small file.
@@ -106,14 +106,18 @@ struct KnownFile {
 }
 
 impl KnownFile {
-    /// Map of a scheme; a new one of that generation where there is none for all of these bytes.
-    fn map(&mut self, scheme: Scheme, size: u64, generation: u32) -> Arc<Map> {
+    /// Map of a scheme; a new one where there is none for all of these bytes.
+    fn map(&mut self, scheme: Scheme, size: u64, verify: &Verify) -> Arc<Map> {
         let same = self.maps.iter().find(|(of, map)| *of == scheme && map.covers(size));
         if let Some((_, map)) = same {
             return map.clone();
         }
+        let generation = if verify.known_only() { NOTHING } else { UNKNOWN };
         let new = Map::from(scheme.origin, size, [scheme.step, scheme.interval], generation);
-        self.unmapped.iter().for_each(|bytes| new.forget(bytes.clone()));
+        if verify.vouches() {
+            new.vouch();
+        }
+        self.unmapped.iter().for_each(|bytes| new.replaced(bytes.clone()));
         for (of, map) in &self.maps {
             new.inherit(map, *of == scheme);
         }
@@ -171,11 +175,10 @@ impl Known {
         }
     }
 
-    /// Map of the verified blocks of a file. Empty until the first write. With `known_only`, blocks
-    /// of which no write is known are not checked.
-    pub fn map(&mut self, path: &Path, size: u64, scheme: Scheme, known_only: bool) -> Arc<Map> {
-        let generation = if known_only { NOTHING } else { UNKNOWN };
-        self.files.entry(FileKey::of(path)).or_default().map(scheme, size, generation)
+    /// Map of the verified blocks of a file. Empty until the first write. The plan decides whether
+    /// blocks of which no write is known are checked.
+    pub fn map(&mut self, path: &Path, size: u64, scheme: Scheme, verify: &Verify) -> Arc<Map> {
+        self.files.entry(FileKey::of(path)).or_default().map(scheme, size, verify)
     }
 
     /// Notes a job of this phase that may write these bytes of a file: other maps than its own do

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 use tonic::transport::server::Connected;
 
-use crate::server::log::AgentLog;
+use crate::log::AgentLog;
 
 /// Takes lines of the log.
 pub type Log = Arc<dyn Fn(&str) + Send + Sync>;

@@ -119,7 +119,7 @@ impl Fleet {
     /// # Errors
     /// One of them cannot be reached, refuses, or has another version.
     pub fn join(
-        identity: Identity,
+        identity: &Identity,
         options: &FleetOptions,
         channels: &Channels,
     ) -> Result<Fleet, RunError> {

@@ -9,9 +9,9 @@
 //! Argon2id, so that each guess costs [`PASSWORD_KIB`] of memory and some 0.2 s.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -28,7 +28,7 @@ use tokio_rustls::rustls::version::TLS13;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tonic::transport::{Certificate, ClientTlsConfig, Identity as Shown};
 
-use crate::secret::Secret;
+use crate::secret::{KeyError, Secret};
 
 /// Name in the certificate of whoever belongs to a fleet.
 const NAME: &str = "candor-fleet";
@@ -45,47 +45,6 @@ const PKCS8_HEAD: [u8; 16] =
 const CLOCKS_DIFFER: Duration = Duration::from_secs(24 * 3600);
 /// Files of a folder of keys.
 const FILES: [&str; 3] = ["authority.pem", "host.pem", "host.key"];
-
-/// Why there are no keys.
-#[derive(Debug, thiserror::Error)]
-pub enum KeyError {
-    /// A file of a folder of keys.
-    #[error("cannot {what} `{}`: {cause}; make keys with `candor fleet keys DIR`", path.display())]
-    File {
-        /// The action that failed.
-        what: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// The kernel's answer.
-        cause: io::Error,
-    },
-    /// A token that a program could guess.
-    #[error(
-        "the token is not one that `candor fleet token` prints, so it could be guessed; make one \
-         with `candor fleet token`"
-    )]
-    WeakToken,
-    /// A password without a byte.
-    #[error("the first line of the password file is empty; write a password there")]
-    NoPassword,
-    /// The key file of a user.
-    #[error("the key `{}` {why}", path.display())]
-    UserKey {
-        /// The file.
-        path: PathBuf,
-        /// The fault and the remedy.
-        why: String,
-    },
-    /// No place for the key file of a user.
-    #[error(
-        "this user has no place for a key: neither XDG_CONFIG_HOME nor HOME is set; set one, or \
-         CANDOR_TOKEN to a token of `candor fleet token`"
-    )]
-    NoHome,
-    /// A certificate or key that is none.
-    #[error("the keys are no keys: {0}; make them anew with `candor fleet keys DIR`")]
-    Unusable(String),
-}
 
 /// Keys of one end of a link, as PEM.
 #[derive(Clone)]

@@ -60,7 +60,7 @@ struct Child {
     is_lost: bool,
     /// Something came from it.
     has_spoken: bool,
-    /// It is silent for longer than a stall.
+    /// The host is silent for longer than a stall.
     is_stalled: bool,
     /// Silence after which it is lost, before it has spoken.
     first_silence_ns: u64,

@@ -28,8 +28,8 @@ impl Reason {
         if let Some(reason) = of_text(&deepest) {
             return reason;
         }
-        let kinds = layers.iter().filter_map(|layer| layer.downcast_ref::<io::Error>());
-        Reason::Other(match kinds.last().map(io::Error::kind) {
+        let mut kinds = layers.iter().filter_map(|layer| layer.downcast_ref::<io::Error>());
+        Reason::Other(match kinds.next_back().map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => {
                 "Connection refused: nothing listens on that port".into()
             }

@@ -14,14 +14,53 @@ use rcgen::{KeyPair, PKCS_ED25519};
 use rustix::process::geteuid;
 use sha2::{Digest, Sha256};
 
-use crate::identity::KeyError;
-
 /// Beginning of the text of a secret.
 const PREFIX: &str = "candor-1-";
 /// Place of the key of a user below the directory of configurations.
 const USER_KEY: &str = "candor/fleet.key";
 /// More is no key, in bytes.
 const FILE_MAX: u64 = 4096;
+
+/// Reason for which there are no keys.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// A file of a folder of keys.
+    #[error("cannot {what} `{}`: {cause}; make keys with `candor fleet keys DIR`", path.display())]
+    File {
+        /// The action that failed.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The kernel's answer.
+        cause: io::Error,
+    },
+    /// A token that a program could guess.
+    #[error(
+        "the token is not one that `candor fleet token` prints, so it could be guessed; make one \
+         with `candor fleet token`"
+    )]
+    WeakToken,
+    /// A password without a byte.
+    #[error("the first line of the password file is empty; write a password there")]
+    NoPassword,
+    /// The key file of a user.
+    #[error("the key `{}` {why}", path.display())]
+    UserKey {
+        /// The file.
+        path: PathBuf,
+        /// The fault and the remedy.
+        why: String,
+    },
+    /// No place for the key file of a user.
+    #[error(
+        "this user has no place for a key: neither XDG_CONFIG_HOME nor HOME is set; set one, or \
+         CANDOR_TOKEN to a token of `candor fleet token`"
+    )]
+    NoHome,
+    /// A certificate or key that is none.
+    #[error("the keys are no keys: {0}; make them anew with `candor fleet keys DIR`")]
+    Unusable(String),
+}
 
 /// A secret that cannot be guessed.
 #[derive(Clone, PartialEq, Eq)]

@@ -35,21 +35,20 @@ use tonic_prost::ProstCodec;
 
 use crate::allow::Allowed;
 use crate::caller::Called;
-use crate::identity::{Identity, KeyError};
+use crate::identity::Identity;
 use crate::link::{
     Chore, INTERRUPT_PATH, NAME_MAX, PATH, PROTOCOL_HEADER, QUIT_PATH, RUN_HEADER, RUN_VARIABLE,
     VERSION_HEADER,
 };
 use crate::message::{self, PROTOCOL, ToAgent};
 use crate::priority;
-use crate::secret::UserKey;
+use crate::secret::{KeyError, UserKey};
 use crate::wire::{self, FRAME_MAX, Frame};
 
+use crate::log::AgentLog;
 use door::Keys;
-use log::AgentLog;
 
 pub mod door;
-pub mod log;
 
 /// Time between two looks at refusals that repeat.
 const FOLD_AGAIN: Duration = Duration::from_secs(5);

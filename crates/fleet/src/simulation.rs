@@ -151,7 +151,7 @@ struct Agent {
     children: Vec<Option<usize>>,
     is_dead: bool,
     is_frozen: bool,
-    /// It takes nothing before that moment of the world.
+    /// The host takes nothing before that moment of the world.
     stalled_until_ns: u64,
     has_panicked: bool,
     is_slow: bool,

@@ -412,7 +412,7 @@ pub struct Job {
     /// Of several hosts only that one, by its number from 0, has its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only_on: Option<u32>,
-    /// Its workers are some of the ranks that divide the data, and other jobs have the others.
+    /// The workers are some of the ranks that divide the data, and other jobs have the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<RankPart>,
     /// Ends as soon as all jobs of the phase that are not in the background have ended.

@@ -135,6 +135,13 @@ impl Verify {
             || self.journal.is_some()
     }
 
+    /// True where the plan vouches for blocks of which no write is known. Words need no header: the
+    /// plan knows every byte of them.
+    pub fn vouches(&self) -> bool {
+        let is_words = self.format == Format::Words;
+        !self.known_only() && (self.unknown == UnknownBlocks::Check || is_words)
+    }
+
     /// True where reads are added to the work to check what was written.
     pub fn adds_reads(&self) -> bool {
         self.read_back.is_some() || self.read_before_write

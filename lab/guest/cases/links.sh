@@ -2,9 +2,10 @@
 # losses. What leaves a node waits at its `eth`, what comes to it at the bridge's port.
 # The shell's own `ip` and `tc` know neither namespaces nor netem.
 /bin/ip -V 2>/dev/null | grep -q iproute2 || { echo "skipped: iproute2 is not on the lab's host"; exit 0; }
-files=/tmp/links token=/tmp/token nodes="1 2 3 4 5 6 7 8"
-mkdir -p $files /run
-echo "a token of this case alone" >$token
+files=/tmp/links nodes="1 2 3 4 5 6 7 8"
+# One home, so that all have the key of one user.
+export HOME=/tmp/home
+mkdir -p $files $HOME /run
 on_node() { /bin/ip netns exec "node$1" $2; }
 on_hub() { /bin/ip netns exec hub "$@"; }
 /bin/ip netns add hub
@@ -27,14 +28,14 @@ leaving 5 "netem delay 5ms loss 2%"
 leaving 6 "tbf rate 4mbit burst 8k latency 500ms"
 coming 7 "tbf rate 4mbit burst 8k latency 500ms"
 for node in $nodes; do
-    on_node $node "candor elbencho --service --foreground --svcpwfile $token $files" 2>"$OUT/log$node" &
+    on_node $node "candor elbencho --service --foreground $files" 2>"$OUT/log$node" &
 done
 wait=0
 while [ "$(cat "$OUT"/log* | grep -c ' listens on ')" -lt 8 ] && [ $wait -lt 200 ]; do
     sleep 0.1
     wait=$((wait + 1))
 done
-lead() { on_hub candor elbencho --hosts "10.77.0.[1-8]" --svcpwfile $token "$@"; }
+lead() { on_hub candor elbencho --hosts "10.77.0.[1-8]" "$@"; }
 export CANDOR_JSON="$OUT/report.json"
 lead -w -r -t 2 -s 4m -b 64k $files/f
 unset CANDOR_JSON

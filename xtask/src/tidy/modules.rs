@@ -5,7 +5,7 @@ use super::{Breach, Source};
 /// (crate or module, its modules from the lowest to the highest). Those that are not named are not
 /// checked.
 const ORDERS: &[(&str, &str)] = &[
-    ("dialects", "kit iostat dd elbencho ior vdbench fio ior_family mdtest md_workbench results"),
+    ("dialects", "kit iostat dd elbencho ior_family ior vdbench fio mdtest md_workbench results"),
     ("dialects::ior::options", "rows words reader script read"),
     ("dialects::ior", "grammar options setup plan output"),
     ("dialects::ior::output", "numbers surroundings settings figures text json csv operations"),
@@ -54,14 +54,14 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "fleet",
-        "clock message wire identity network samples node client coordinator allow guest probe \
-         caller host link server session rendezvous fleet simulation",
+        "clock message wire secret identity reason priority log network samples node client \
+         coordinator allow guest probe caller host link server session rendezvous fleet simulation",
     ),
     ("metrics", "series text devices run watch endpoint"),
     ("blocks", "slot stream targets data journal known layout sources engines ready"),
     (
         "engine",
-        "error random names host clock operation failures worker_end counters \
+        "error random names clock host operation failures worker_end counters \
          first_done operation_log issue source gates shared family worker phase",
     ),
     (

@@ -167,7 +167,7 @@ impl ReadyBlocks {
         let sizes = targets.filter_map(|target| target.size).map(|size| size.0);
         let size = file.reach_of(sizes.fold(file.size, u64::max));
         let known = context.session.of::<Known>();
-        let map = known.map(&file.path, size, scheme, verify.known_only());
+        let map = known.map(&file.path, size, scheme, verify);
         if verify.times {
             map.keep_uses();
         }

@@ -76,6 +76,8 @@ pub struct Synced<S> {
     inner: S,
     plan: Durability,
     order: SyncOrder,
+    /// Writes may be in flight with a flush.
+    overlaps: bool,
     unsynced: Unsynced,
     ranges: Option<Ranges>,
     commits: Option<Commits>,
@@ -109,7 +111,8 @@ impl<S: Source> Synced<S> {
         let ranges = plan.range.map(|range| Ranges::new(range, files.len()));
         let unsynced = Unsynced::new(&plan, files);
         let commits = Commits::new(&plan, files, depth);
-        Synced { inner, plan, order, unsynced, ranges, commits, writes: 0, due: None }
+        let overlaps = order == SyncOrder::AtOnce && depth > 1;
+        Synced { inner, plan, order, overlaps, unsynced, ranges, commits, writes: 0, due: None }
     }
 
     /// Kind of the sync that is due after this many writes; of several, the most thorough one.
@@ -204,9 +207,10 @@ impl<S: Source> Source for Synced<S> {
         Some(&mut self.inner)
     }
 
-    /// Inner sources issue no flushes: neither a schedule nor a latency goal counts them.
+    /// A flush that ends while writes are in flight says nothing of these: inner sources, which
+    /// note durable writes, learn only of flushes that had the file to themselves.
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
-        if !slot.flushes() {
+        if !(slot.flushes() && self.overlaps) {
             self.inner.completed(slot, outcome, turn);
         }
     }

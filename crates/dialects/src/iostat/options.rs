@@ -58,7 +58,7 @@ pub struct Options {
 pub struct CounterDirectory {
     /// The directory.
     pub path: PathBuf,
-    /// Its devices are shown beside the kernel's, not in their place.
+    /// Devices of the file are shown next to the kernel's, not in their place.
     pub with_kernel: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Files that the real tools wrote (those of elbencho without a version by `candor elbencho`), against
-//! the numbers in the tools' own texts.
+//! Files that the real tools wrote (those of elbencho without a version by `candor elbencho`),
+//! against the numbers in the tools' own texts.
 
 use std::path::PathBuf;
 

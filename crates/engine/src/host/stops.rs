@@ -17,8 +17,8 @@ static CONTINUED: AtomicU64 = AtomicU64::new(0);
 
 /// Shortest stop that is told from other delays.
 const STOP_NS_MIN: u64 = 50_000_000;
-/// The same where neither a signal nor the clocks tell of a stop: a virtual CPU that its host leaves
-/// out for a moment looks like one, too.
+/// The same where neither a signal nor the clocks tell of a stop: a virtual CPU that its host
+/// leaves out for a moment looks like one, too.
 const SILENT_STOP_NS_MIN: u64 = 200_000_000;
 
 /// Counts a SIGCONT: called in a signal handler.
@@ -35,7 +35,7 @@ pub struct Stop {
     pub by: StoppedBy,
 }
 
-/// What the calling thread sees of itself at a moment.
+/// State of the calling thread at a moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Look {
     at: Ticks,

@@ -17,11 +17,11 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio_rustls::TlsAcceptor;
 
-use super::log::{AgentLog, Source};
 use crate::caller::Caller;
-use crate::identity::{Identity, KeyError};
+use crate::identity::Identity;
+use crate::log::{AgentLog, Source};
 use crate::reason::Reason;
-use crate::secret::UserKey;
+use crate::secret::{KeyError, UserKey};
 
 /// Handshakes at a time.
 const HANDSHAKES_MAX: usize = 64;

@@ -199,7 +199,8 @@ fn a_new_key_of_the_user_counts_from_then_on() {
     let served = Served::of(first.clone(), Some(key.clone()));
     std::fs::remove_file(&key.path).expect("removed");
     let second = identity(&key.read_or_make().expect("a key"));
-    let tell_quit = |identity: &Identity| tell(identity, &[served.address.clone()], Chore::Quit);
+    let tell_quit =
+        |identity: &Identity| tell(identity, std::slice::from_ref(&served.address), Chore::Quit);
     assert_eq!(tell_quit(&first).len(), 1, "the earlier key counts no more");
     assert!(tell_quit(&second).is_empty());
 }

@@ -115,8 +115,8 @@ fn names_damaged_block(block: &[u8], expected: &Expected, difference: u32) -> bo
     names_block(&header, expected, block.len())
 }
 
-/// True if a sector of the block has another stamp than those of this seed, or the header of another
-/// block.
+/// True if a sector of the block has another stamp than those of this seed, or the header of
+/// another block.
 fn was_replaced_in_part(block: &[u8], expected: &Expected) -> bool {
     let mut sectors = sectors(block, expected).zip(block.chunks_exact(SECTOR_BYTES)).enumerate();
     sectors.any(|(index, (origin, bytes))| {

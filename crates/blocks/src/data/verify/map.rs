@@ -61,6 +61,8 @@ pub struct Map {
     older: OnceLock<HashMap<usize, u32>>,
     /// Bytes of the file that jobs of this phase may write without this map.
     contested: Mutex<Vec<Range<u64>>>,
+    /// The plan vouches for blocks of which no write is known.
+    vouched: AtomicBool,
 }
 
 impl Map {
@@ -84,6 +86,7 @@ impl Map {
             uses: OnceLock::new(),
             older: OnceLock::new(),
             contested: Mutex::new(Vec::new()),
+            vouched: AtomicBool::new(false),
         })
     }
 
@@ -106,14 +109,30 @@ impl Map {
     /// Ends the phase: what other jobs may have written is unknown from now on.
     pub fn settle_contested(&self) {
         let contested = std::mem::take(&mut *self.contested());
-        contested.into_iter().for_each(|bytes| self.forget(bytes));
+        contested.into_iter().for_each(|bytes| self.replaced(bytes));
+    }
+
+    /// Notes that the plan vouches for blocks of which no write is known.
+    pub fn vouch(&self) {
+        self.vouched.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes that others wrote bytes: the blocks are unknown, and only a plan that vouches for them
+    /// has them checked.
+    pub fn replaced(&self, bytes: Range<u64>) {
+        let vouched = self.vouched.load(Ordering::Relaxed);
+        self.mark(bytes, if vouched { UNKNOWN } else { NOTHING });
     }
 
     /// Forgets the blocks that lie in a range of bytes, in part or as a whole.
     pub fn forget(&self, bytes: Range<u64>) {
+        self.mark(bytes, NOTHING);
+    }
+
+    fn mark(&self, bytes: Range<u64>, generation: u32) {
         let length = bytes.end.saturating_sub(bytes.start.max(self.origin));
         for block in self.blocks(bytes.start.max(self.origin), length) {
-            block.store(NOTHING, Ordering::Release);
+            block.store(generation, Ordering::Release);
         }
     }
 
@@ -130,7 +149,7 @@ impl Map {
                         own.store(entry, Ordering::Release);
                     }
                 }
-                (false, _) => self.forget(offset..offset + other.interval),
+                (false, _) => self.replaced(offset..offset + other.interval),
             }
         }
         if is_same && other.is_written() {

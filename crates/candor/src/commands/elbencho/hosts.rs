@@ -1,7 +1,7 @@
 //! Several hosts: services that are agents of candor, and who leads them.
 //!
-//! elbencho's services obey any client. These speak candor's own protocol and obey clients that have
-//! the key of their user, or their password.
+//! elbencho's services obey any client. These speak candor's own protocol and obey clients that
+//! have the key of their user, or their password.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -92,7 +92,7 @@ pub fn lowered(
     reading: &Reading,
     (identity, options): (Identity, FleetOptions),
 ) -> Result<Result<Lowered, Vec<Diagnostic>>, String> {
-    let there = There(Hosts::join(identity, &options)?);
+    let there = There(Hosts::join(&identity, &options)?);
     let lowered = plan::lower(reading, &there);
     there.0.looked().map(|()| lowered)
 }

@@ -96,7 +96,7 @@ pub fn lowered(ast: &Ast) -> Result<Result<(Lowered, Clients), Vec<Diagnostic>>,
     let hosts: Vec<String> = ast.clients.iter().map(|client| client.address.text()).collect();
     let options = FleetOptions { hosts, at_once: true, ..FleetOptions::default() };
     let own = ast.clients.first().and_then(|client| own_address(&client.address));
-    let there = There { hosts: Hosts::join(identity.clone(), &options)?, own };
+    let there = There { hosts: Hosts::join(&identity, &options)?, own };
     let addresses = ast.clients.iter().map(|client| &client.address);
     let name = |(name, address): (String, &Address)| ClientName {
         name,

@@ -21,7 +21,7 @@ impl Hosts {
     ///
     /// # Errors
     /// One of them cannot be reached, or refuses, in a sentence.
-    pub fn join(identity: Identity, options: &FleetOptions) -> Result<Hosts, String> {
+    pub fn join(identity: &Identity, options: &FleetOptions) -> Result<Hosts, String> {
         let fleet = Fleet::join(identity, options, &Channels::default());
         let fleet = fleet.map_err(|error| error.to_string())?;
         Ok(Hosts { fleet, wrong: RefCell::default() })

@@ -66,7 +66,7 @@ impl RankHosts {
     pub fn paths(&self) -> Result<Option<Paths>, String> {
         match self.agents {
             Agents::Launched { .. } => Ok(None),
-            Agents::Named { .. } => Paths::join(self.identity.clone(), &self.options).map(Some),
+            Agents::Named { .. } => Paths::join(&self.identity, &self.options).map(Some),
         }
     }
 
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(of("ior -w --ranks 4").0, Ok((None, Vec::new())));
         for (words, why) in [
             ("ior --hosts", "--hosts has no value"),
-            ("ior --hosts a,a", "host a is named twice; --hosts HOST,…"),
+            ("ior --hosts a,a", "host a is named twice: its agent is a:4730; --hosts HOST,…"),
             ("ior --keys k -w", "no host is named"),
             ("ior --launched --hosts a -w", "--launched takes the hosts of the launcher"),
             ("ior --ssh --launched -w", "--launched takes agents that the launcher has started"),

@@ -101,7 +101,9 @@ impl Place {
     pub fn runner(self, channels: &Channels) -> Result<Box<dyn Runner>, RunError> {
         Ok(match self {
             Place::Here(options) => Box::new(Local::new(&options, channels)),
-            Place::Fleet(identity, options) => Box::new(Fleet::join(identity, &options, channels)?),
+            Place::Fleet(identity, options) => {
+                Box::new(Fleet::join(&identity, &options, channels)?)
+            }
         })
     }
 }

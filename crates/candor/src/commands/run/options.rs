@@ -58,6 +58,7 @@ mod tests {
                     "time",
                     "verify",
                     "read_back",
+                    "unknown",
                     "interval",
                     "continue_on_mismatch",
                     "length",

@@ -28,7 +28,7 @@ impl There {
         let join = |address: String| {
             let options =
                 FleetOptions { hosts: vec![address], at_once: true, ..FleetOptions::default() };
-            Hosts::join(identity.clone(), &options)
+            Hosts::join(&identity, &options)
         };
         systems.addresses().into_iter().map(join).collect::<Result<_, _>>().map(There)
     }

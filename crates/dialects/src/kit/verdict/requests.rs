@@ -158,7 +158,8 @@ mod tests {
             latency_ns: vec![(65_536, 3), (131_072, 1)],
             ..Requests::default()
         });
-        let line = "  requests, sda read (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off 4 KiB\n";
+        let line = "  requests, sda read (25 % traced): 256 KiB 75 %, 512 KiB 25 %; 25 % begin off \
+                    4 KiB\n";
         assert_eq!(text(&report), line);
         let tree = trees(&report).remove(0);
         let sizes = Object::default().with("262144", 3_u64).with("524288", 1_u64);
