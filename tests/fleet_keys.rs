@@ -164,7 +164,7 @@ fn a_password_of_any_length_is_a_key() {
         user.run(&format!("elbencho --hosts localhost:{port} -w -s 1M -b 1M {more} {file}"))
     };
     for wrong in [String::new(), words(&other)] {
-        let ran = lead(&format!("--nolive {wrong}").trim_end().to_owned());
+        let ran = lead(format!("--nolive {wrong}").trim_end());
         assert_eq!(ran.code, Some(1), "{}", ran.out);
         assert!(ran.err.contains("key"), "{}", ran.err);
     }

@@ -12,11 +12,11 @@ use crate::support::{Report, Running, Scratch, root, shared_host, skip, spawn};
 /// Length of a stop: long enough to be told from other delays.
 const STOP: Duration = Duration::from_millis(400);
 
-/// Starts a run of one second of reads, and waits until its workers are at work.
+/// Starts a run of three seconds of reads, and waits until its workers are at work.
 fn reading(scratch: &Scratch, json: &str) -> Running {
     let file = scratch.random_file("file", 1 << 20);
-    let words = ["run", "--target", &file, "--rw", "randread", "--bs", "4k", "--seconds", "1"];
-    let running = spawn(
+    let words = ["run", "--target", &file, "--rw", "randread", "--bs", "4k", "--seconds", "3"];
+    let mut running = spawn(
         &[&words[..], &["--engine", "psync", "--rate-iops", "5000", "--json", json]].concat(),
     );
     let io = format!("/proc/{}/io", running.pid());
@@ -24,13 +24,10 @@ fn reading(scratch: &Scratch, json: &str) -> Running {
         let text = fs::read_to_string(&io).ok()?;
         text.lines().find_map(|line| line.strip_prefix("syscr: ")?.parse::<u64>().ok())
     };
-    let before = loop {
-        match reads() {
-            Some(reads) if reads > 1000 => break reads,
-            _ => sleep(Duration::from_millis(2)),
-        }
-    };
-    while reads().is_some_and(|reads| reads < before + 500) {
+    // The phase has begun; what is read from then on are blocks of the file.
+    running.wait_for(", 3 s");
+    let before = reads().expect("it runs");
+    while reads().is_some_and(|reads| reads < before + 3000) {
         sleep(Duration::from_millis(2));
     }
     running

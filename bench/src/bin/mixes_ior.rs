@@ -2,8 +2,8 @@
 //!
 //! `mixes_ior REAL_PROGRAM CANDOR FOLDER FIRST_SEED SEEDS [--keep]`. `REAL_PROGRAM` is a script
 //! that starts IOR on `$CANDOR_RANKS` ranks with the words that it gets; candor reads the same
-//! variable. Result: a table on stdout; exit code 1 if a seed differs and no documented reason covers it.
-//! `results/mixes_ior.md` is the last run.
+//! variable. Result: a table on stdout; exit code 1 if a seed differs and no documented
+//! reason covers it. `results/mixes_ior.md` is the last run.
 
 use std::path::Path;
 use std::process::ExitCode;

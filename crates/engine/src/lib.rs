@@ -22,6 +22,7 @@ pub mod phase;
 pub mod random;
 mod shared;
 pub mod source;
+pub mod stops;
 pub mod worker;
 pub mod worker_end;
 

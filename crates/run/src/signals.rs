@@ -128,7 +128,7 @@ extern "C" fn on_stop(signal: libc::c_int) {
 }
 
 extern "C" fn on_continue(_: libc::c_int) {
-    candor_engine::host::stops::continued();
+    candor_engine::stops::continued();
     AROUND_STOP.get().inspect(|[_, after]| after());
 }
 

@@ -61,7 +61,7 @@ const ORDERS: &[(&str, &str)] = &[
     ("blocks", "slot stream targets data journal known layout sources engines ready"),
     (
         "engine",
-        "error random names clock host operation failures worker_end counters \
+        "error random names host clock stops operation failures worker_end counters \
          first_done operation_log issue source gates shared family worker phase",
     ),
     (

@@ -3,5 +3,4 @@
 pub mod idle;
 pub mod memory;
 pub mod placement;
-pub mod stops;
 pub mod thread_attributes;

@@ -13,7 +13,6 @@ use candor_record::{Ended, JobSample, Measurement};
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
 use crate::failures::Failures;
-use crate::host::stops::StopWatch;
 use crate::phase::interim;
 use crate::phase::job_monitor::JobMonitor;
 use crate::phase::logged::PhaseRelease;
@@ -21,6 +20,7 @@ use crate::phase::ready_job::ReadyJob;
 use crate::phase::skipped;
 use crate::phase::{Prepared, Watch};
 use crate::shared::Message;
+use crate::stops::StopWatch;
 
 /// Time without a completion after which a phase is given up.
 const STALL: Duration = Duration::from_secs(60);

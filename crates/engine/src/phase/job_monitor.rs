@@ -7,7 +7,6 @@ use candor_record::{Ended, IoFailure, JobSample, Measurement, Stopped};
 
 use crate::clock::{Clock, Ticks};
 use crate::counters::{Live, Totals};
-use crate::host::stops::Stop;
 use crate::phase::gather;
 use crate::phase::logged::{LoggedOperations, PhaseRelease};
 use crate::phase::logging::Logging;
@@ -15,6 +14,7 @@ use crate::phase::minimum_rate::MinimumRateWatch;
 use crate::phase::ready_job::ReadyJob;
 use crate::phase::sampling::Sampling;
 use crate::phase::steady::SteadyWatch;
+use crate::stops::Stop;
 use crate::worker_end::WorkerEnd;
 
 /// State of a running job in the control plane.

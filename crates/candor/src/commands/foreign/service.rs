@@ -1,6 +1,6 @@
 //! Services of other tools, which are agents of candor: they speak its own protocol, have the key
-//! of this user, a password or a token, and serve the paths that they were started with; where none is
-//! named, all that this user may touch, but devices in use.
+//! of this user, a password or a token, and serve the paths that they were started with; where
+//! none is named, all that this user may touch, but devices in use.
 
 use std::ffi::OsString;
 use std::net::SocketAddr;

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use candor_record::StoppedBy;
 
-use super::placement::Usage;
 use crate::clock::{Clock, Ticks};
+use crate::host::placement::Usage;
 
 /// SIGCONT signals that the process has received.
 static CONTINUED: AtomicU64 = AtomicU64::new(0);
