@@ -346,7 +346,7 @@ fn a_job_that_verifies_nothing_makes_its_blocks_unknown() {
     file(&path, &vec![7; FILE_BYTES as usize]);
     std::os::unix::fs::symlink(&path, &link).expect("linked");
     let mut session = Session::new(families);
-    let verify = || Verify { unknown: UnknownBlocks::Check, ..Verify::default() };
+    let verify = Verify::default;
     let write = Blocks { mix: Mix::WRITE, verify: Some(verify()), ..Blocks::default() };
     run(&mut session, &path, write);
     // Half of the file is written without headers, by its other name.

@@ -103,7 +103,8 @@ fn keys_of_others_and_of_yesterday_do_not_get_past_the_handshake() {
     for (identity, why, line) in cases {
         let (_links, ended) = linked(identity, &served.address);
         let told = ended.recv_timeout(LIMIT).expect("the link ends");
-        assert!(told.contains(why), "{told}");
+        // The connection may close before the alert of TLS has been read.
+        assert!(told.contains(why) || told.contains("connection closed"), "{told}");
         assert!(served.has_said(&format!(": {line}")), "{told}");
     }
     let lines = served.lines.lock().expect("no panic").clone();
