@@ -184,7 +184,7 @@ fn the_sentence_stands_where_it_is_asked_for() {
     let output = dd.command(&operands).env("CANDOR_VERDICT", "stderr").output().expect("it runs");
     let told = stderr(&output);
     let last = told.lines().last().unwrap_or_default();
-    assert!(last.starts_with("candor: this rate is that of "), "{told}");
+    assert!(last.starts_with("candor: this is the rate of "), "{told}");
     if dd.scratch.on_disk() {
         assert!(last.contains("writes to the page cache"), "{told}");
         assert!(last.contains("which nothing flushed"), "{told}");

@@ -51,7 +51,7 @@ fn each_operation_on_small_files_is_in_the_log_before_and_after() {
     let lines = lines(&log);
     match_up(&lines);
     assert_eq!(last(&table, "WRITE", "Files total"), "30");
-    // Names are those of system calls, as in elbencho; files and directories are removed by one.
+    // Names are system calls, as in elbencho; files and directories are removed by one.
     let counts = counted(&lines);
     for (op, count) in [
         ("mkdirat", 6),

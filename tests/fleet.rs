@@ -405,7 +405,7 @@ fn a_second_coordinator_is_told_to_wait() {
     let ran = run.fleet.run(&["--target", &target, "--size", "64k", "--hosts-wait", "0"]);
     assert!(began.elapsed() < END_MAX);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    assert!(ran.err.contains("this agent has another run, that of 127.0.0.1:"), "{}", ran.err);
+    assert!(ran.err.contains("this agent has another run, led by 127.0.0.1:"), "{}", ran.err);
     assert!(ran.err.contains("`candor run --no-live --keys"), "{}", ran.err);
     assert!(ran.err.contains("; wait for its end"), "{}", ran.err);
     let UnderWay { fleet, mut coordinator, .. } = run;

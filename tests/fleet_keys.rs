@@ -29,7 +29,7 @@ struct User {
 }
 
 impl User {
-    /// This user, with another home.
+    /// The current user, with another home.
     fn own(scratch: &Scratch, name: &str) -> User {
         let home = scratch.outside(name);
         fs::create_dir(&home).expect("a home");
@@ -213,7 +213,7 @@ fn another_user_on_the_same_host_is_refused_with_the_way_to_a_key() {
     assert!(ran.err.contains("cannot be read: Permission denied"), "{}", ran.err);
 }
 
-/// A program that stands for ssh: it starts a command on a node with that node's home.
+/// A program in place of ssh: it starts a command on a node with that node's home.
 fn remote_shell(scratch: &Scratch, network: &Network, homes: &[&User; 2]) -> String {
     let [one, two] = homes.map(|user| &user.home);
     let script = format!(

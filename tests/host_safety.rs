@@ -14,7 +14,7 @@ use crate::support::{
     Loop, NOBODY, Running, Scratch, candor, root, shared_host, skip, spawn, spawn_as_nobody,
 };
 
-/// Nothing that is waited for takes so long.
+/// Limit of every wait.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Waits until this is so.
@@ -83,7 +83,7 @@ fn a_program_that_leaves_its_session_ends_with_its_host_s_run() {
     }
 }
 
-/// A plan that reads a device for so long with another scheduler.
+/// A plan that reads a device for that time with another scheduler.
 fn plan_with_scheduler(scratch: &Scratch, path: &str, scheduler: &str, seconds: u32) -> String {
     let text = format!(
         "[[target]]\nname = \"t\"\npath = \"{path}\"\nsize = \"1m\"\nscheduler = \"{scheduler}\"\n\
@@ -152,7 +152,7 @@ fn settings_of_a_host_need_its_agent_s_consent() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// Runs candor as a user who may have so many threads.
+/// Runs candor as a user with that limit of threads.
 fn with_threads(threads: u32, directory: &str, words: &[&str]) -> crate::support::Ran {
     let limited = format!("ulimit -u {threads} && exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");

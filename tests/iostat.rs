@@ -1,4 +1,4 @@
-//! candor called as sysstat's iostat, beside sysstat's own.
+//! candor called as sysstat's iostat, next to sysstat's own.
 //!
 //! Both read the same counters, though never at the same moment: what is compared is what does not
 //! depend on the moment. A device that rests has the same figures since boot in both; a steady load

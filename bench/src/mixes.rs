@@ -82,7 +82,7 @@ pub struct Ran {
 /// Facts about a run by name. Two programs agree if they have the same facts.
 pub type Facts = BTreeMap<String, String>;
 
-/// A fact with two values: that of the real tool, and that of candor.
+/// A fact with two values: the real tool's and candor's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Name of the fact.
@@ -116,7 +116,7 @@ pub trait Dialect {
     fn facts(ran: &Ran, folder: &Path) -> Facts;
     /// True for a result file, whose bytes are not compared.
     fn is_result(name: &str) -> bool;
-    /// The known fault of the real tool, or the documented decision, behind a difference.
+    /// The known fault of the real tool, or the documented decision, that explains a difference.
     fn known(mix: &Mix, difference: &Difference) -> Option<&'static str>;
 }
 
@@ -306,7 +306,7 @@ fn sha256(path: &Path) -> String {
 
 /// Runs a command to its end, or kills it after [`TIME_MAX`].
 fn run(command: &mut Command, folder: &Path) -> Ran {
-    // Pipes that nobody empties would stop the program: its output goes to files.
+    // Pipes without a reader would stop the program: its output goes to files.
     let [out, err] = ["stdout", "stderr"].map(|name| folder.with_extension(name));
     let file = |path: &Path| File::create(path).expect("a file of this run can be made");
     command.stdin(Stdio::null()).stdout(file(&out)).stderr(file(&err));

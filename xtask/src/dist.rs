@@ -1,4 +1,4 @@
-//! The binary to hand out, without paths of whoever builds it.
+//! The binary to hand out, without paths of its builder.
 //!
 //! Cargo's own `trim-paths` is not stable, and flags in its configuration cannot name the folder of
 //! a checkout. So the flags are computed here.

@@ -194,7 +194,7 @@ impl Dialect for Ior {
         }
         if difference.fact.contains("summary ") && has("summaryAlways=1") {
             return Some(
-                "IOR prints one summary with -O summaryAlways=1; candor prints that of each test",
+                "IOR prints one summary with -O summaryAlways=1; candor prints one of each test",
             );
         }
         if difference.fact.starts_with("file ") && has("MMAP") && has("-F") {

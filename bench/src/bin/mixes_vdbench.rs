@@ -18,7 +18,7 @@ struct Sheet<'a> {
 }
 
 impl Sheet<'_> {
-    /// Adds parameters to the last line, each in so many of a hundred cases.
+    /// Adds parameters to the last line, each in a percentage of cases.
     fn maybe(&mut self, all: &[(u64, &str)]) {
         for (percent, parameter) in all {
             if self.dice.chance(*percent) {

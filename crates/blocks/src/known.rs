@@ -58,7 +58,7 @@ impl FileKey {
 /// Places and bytes of the blocks in a map. Jobs share a map only if these are the same.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scheme {
-    /// Every operation begins and ends at a multiple of this distance behind the origin.
+    /// Every operation begins and ends at a multiple of this distance from the origin.
     pub step: u64,
     /// First offset.
     pub origin: u64,

@@ -290,7 +290,7 @@ impl KeySource {
     /// The keys.
     ///
     /// # Errors
-    /// They cannot be read, made or used, in a sentence.
+    /// The keys cannot be read, made or used, in a sentence.
     pub fn identity(&self) -> Result<Identity, String> {
         let read = |file: &Path| {
             fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.display()))
@@ -367,7 +367,7 @@ impl Keys {
             return Ok(KeySource::Folder(folder.into()));
         }
         let key = user_key()?;
-        // A folder of keys beside it is there for all hosts of the user.
+        // A folder of keys next to it is there for all hosts of the user.
         match key.path.with_file_name("keys") {
             folder if folder.is_dir() => Ok(KeySource::Folder(folder)),
             _ => Ok(KeySource::User(key)),
@@ -377,7 +377,7 @@ impl Keys {
     /// The keys.
     ///
     /// # Errors
-    /// They cannot be read, made or used, in a sentence.
+    /// The keys cannot be read, made or used, in a sentence.
     pub fn identity(&self) -> Result<Identity, String> {
         self.source()?.identity()
     }

@@ -18,7 +18,7 @@ use crate::{exit, parse};
 #[derive(Debug, Default)]
 pub struct Output {
     json: Option<PathBuf>,
-    /// The report may replace the one that it is made of.
+    /// The report may replace its own source.
     json_onto_input: bool,
     csv: Option<PathBuf>,
     html: Option<PathBuf>,
@@ -283,7 +283,7 @@ impl Output {
         unwritable.next()
     }
 
-    /// Claims the files; each is told by the name that an option has for the user.
+    /// Claims the files; messages name each by the user's option.
     fn claim(&self, name: impl Fn(&str) -> String) -> Result<(), String> {
         let files = [("json", &self.json), ("csv", &self.csv), ("html", &self.html)];
         let files: Vec<_> =

@@ -68,7 +68,7 @@ fn columns(size: rustix::io::Result<rustix::termios::Winsize>, terminal: bool) -
 /// Text on stdout has colours.
 static HAS_COLORS: AtomicBool = AtomicBool::new(false);
 
-/// Writes text to stdout, with names as a terminal may show them. That nobody reads to the end
+/// Writes text to stdout, with names as a terminal may show them. A reader that stops early
 /// (`| head`) is no error.
 pub fn data(text: &str) -> Result<(), String> {
     let shown = match HAS_COLORS.load(Relaxed) {
@@ -97,7 +97,7 @@ pub fn renewed(text: &str) -> Result<(), String> {
     stream(&visible_with_codes(text)).map(|_| ())
 }
 
-/// Writes data to stdout as it is; false if nobody reads it any more.
+/// Writes data to stdout as it is; false if the reader is gone.
 pub fn stream(text: &str) -> Result<bool, String> {
     catch_up();
     let mut stdout = io::stdout().lock();
@@ -110,8 +110,8 @@ pub fn stream(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Writes to stderr, with names as a terminal may show them; if that fails there is nobody left to
-/// tell.
+/// Writes to stderr, with names as a terminal may show them; if that fails, no reader is
+/// left.
 pub fn tell(text: &str) {
     tell_raw(&visible_lines(text));
 }

@@ -36,7 +36,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 const LINES_MAX: usize = 20;
 
 /// Script that puts the key from its standard input into its place, whole and for its user alone. A
-/// key that is there is kept beside it, for hosts that still have it.
+/// key that is there is kept next to it, for hosts that still have it.
 const TAKE_KEY: &str = "set -e; umask 077; d=\"${XDG_CONFIG_HOME:-$HOME/.config}/candor\"; \
     k=\"$d/fleet.key\"; mkdir -p \"$d\"; n=\"$k.new.$$\"; cat > \"$n\"; \
     if [ -L \"$k\" ] || [ -d \"$k\" ]; then rm \"$n\"; echo \"$k is no file\" >&2; exit 1; fi; \
@@ -48,7 +48,7 @@ const TAKE_KEY: &str = "set -e; umask 077; d=\"${XDG_CONFIG_HOME:-$HOME/.config}
 pub enum KeyCopied {
     /// The user had no key there.
     New,
-    /// Another key was there, and is beside it now.
+    /// Another key was there, and is next to it now.
     Replaced,
     /// The key was there already.
     Same,
@@ -124,7 +124,7 @@ impl Ssh {
     /// Copies the key of this user to a host.
     ///
     /// # Errors
-    /// It is not there afterwards, with the words of ssh or of the host.
+    /// The key is not there afterwards, with the words of ssh or of the host.
     pub fn copy_key(&self, host: &str, key: &str) -> Result<KeyCopied, String> {
         let until = Instant::now() + START_MAX;
         let mut command = self.command(host);

@@ -1,5 +1,5 @@
-//! Processes that programs start and leave behind. They end with the run, also those that have left
-//! their session (`setsid`).
+//! Processes that outlive the programs that start them. They end with the run, also
+//! after they have left their session (`setsid`).
 //!
 //! The kernel gives such a process this one as its parent once its own is gone
 //! (`PR_SET_CHILD_SUBREAPER`). A variable in its environment names the run. No control group is
@@ -111,7 +111,7 @@ fn processes() -> impl Iterator<Item = u32> {
 
 fn parent_of(pid: Pid) -> Option<Pid> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Its name may have blanks.
+    // The name of the program may have blanks.
     let (_, fields) = stat.rsplit_once(')')?;
     Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
 }

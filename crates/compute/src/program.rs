@@ -31,7 +31,7 @@ fn children() -> MutexGuard<'static, Vec<u32>> {
     CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the processes that programs have left behind.
+/// Ends the processes that outlive their programs.
 pub fn end_descendants() {
     if let Some(descendants) = DESCENDANTS.get() {
         // No program starts or ends meanwhile.

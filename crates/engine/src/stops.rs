@@ -15,7 +15,7 @@ use crate::host::placement::Usage;
 /// SIGCONT signals that the process has received.
 static CONTINUED: AtomicU64 = AtomicU64::new(0);
 
-/// Shortest stop that is told from other delays.
+/// Shortest stop that is separated from other delays.
 const STOP_NS_MIN: u64 = 50_000_000;
 /// The same where neither a signal nor the clocks tell of a stop: a virtual CPU that its host
 /// leaves out for a moment looks like one, too.
@@ -114,7 +114,7 @@ impl StopWatch {
         let begun = if was_continued { last } else { begun };
         let waited_ns = clock.ns(now.saturating_sub(begun));
         let is_late = waited_ns > most_ns + STOP_NS_MIN;
-        // What the thread has used before the wait counts as used in it: the stop is not made
+        // CPU time from before the wait counts as used in it: the stop is not made
         // longer than it was.
         let is_old = clock.ns(now.saturating_sub(self.before.at)) > 1_000_000_000;
         if !is_late && !is_old {
@@ -149,7 +149,7 @@ fn between([before, after]: [&Look; 2], waited: Waited) -> Option<Stop> {
     if was_continued {
         return Some(Stop { ns, by: StoppedBy::Signal });
     }
-    // A thread may also have waited for a page, and workers that go on were not stopped.
+    // A thread may also have waited for a page, and workers that continue were not stopped.
     let is_paging = after.major_faults != before.major_faults;
     let expected = waited.ops_per_s * ns as f64 / 1e9;
     let done = after.progress.saturating_sub(before.progress) as f64;
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(between([&look(), &look()], waited(60 * MS)), None, "a short delay");
     }
 
-    /// A thread of the lowest class waits beside threads that burn the same CPU.
+    /// A thread of the lowest class waits next to threads that burn the same CPU.
     #[test]
     fn a_thread_that_is_starved_sees_no_stop() {
         use std::sync::atomic::AtomicBool;

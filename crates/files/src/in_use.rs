@@ -76,7 +76,7 @@ impl From<Refusal> for io::Error {
     }
 }
 
-/// The refusal behind an error of a write.
+/// The refusal that an error of a write contains.
 pub fn refusal_of(error: &io::Error) -> Option<&Refusal> {
     error.get_ref()?.downcast_ref()
 }

@@ -25,7 +25,7 @@ enum Kind {
     Stream,
     /// The old file, where its directory takes no new one.
     InPlace,
-    /// A new file beside the old one.
+    /// A new file next to the old one.
     Beside { part: PathBuf, to: PathBuf, old: Option<File> },
     /// Done.
     Ended,
@@ -234,7 +234,7 @@ impl Write for Replacement {
 impl Drop for Replacement {
     fn drop(&mut self) {
         if let Kind::Beside { part, .. } = &self.kind {
-            // A name that nobody else has.
+            // A name of this process alone.
             let _ = fs::remove_file(part);
         }
     }

@@ -74,7 +74,7 @@ impl Identity {
     /// # Errors
     /// The cryptography fails.
     pub fn of_secret(secret: &Secret) -> Result<Identity, KeyError> {
-        // An agent has one for as long as it runs, and whoever has the secret can make another.
+        // An agent has one for as long as it runs, and any holder of the secret can make another.
         Identity::of_secret_until(secret, SystemTime::now() + 20 * 365 * CLOCKS_DIFFER)
     }
 
@@ -97,7 +97,7 @@ impl Identity {
     /// The keys of all who know a password, which may be a token.
     ///
     /// # Errors
-    /// It is empty, or the derivation has no memory.
+    /// The password is empty, or the derivation has no memory.
     pub fn of_password(password: &str) -> Result<Identity, KeyError> {
         if password.is_empty() {
             return Err(KeyError::NoPassword);

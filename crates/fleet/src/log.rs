@@ -23,7 +23,7 @@ const SOURCES_MAX: usize = 1024;
 pub struct Source(IpAddr);
 
 impl Source {
-    /// That of an address.
+    /// The network of an address.
     pub fn of(address: SocketAddr) -> Source {
         Source(match address.ip().to_canonical() {
             IpAddr::V6(ip) if !ip.is_loopback() => {

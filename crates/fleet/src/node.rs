@@ -470,8 +470,8 @@ fn warned(sentence: String) -> Effect {
     Effect::Up(FromAgent::Event(Box::new(Event::Warned { sentence })))
 }
 
-/// Silence after which a node gives up the node that leads it, in ns: longer than that of a child,
-/// so that a leader that was only slow finds its children.
+/// Silence after which a node gives up the node that leads it, in ns: longer than the limit for
+/// a child, so that a leader that was only slow finds its children.
 pub fn orphaned_ns(host_timeout_ns: u64) -> u64 {
     host_timeout_ns.saturating_add(host_timeout_ns / 2)
 }

@@ -57,7 +57,7 @@ fn layers<'a>(
     let mut next = Some(error);
     std::iter::from_fn(move || {
         let error = next?;
-        // The source of an error of the kernel's kinds skips the one that it holds.
+        // The source of an error of the kernel's kinds skips the error that it holds.
         let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         next = match held {
             Some(held) => Some(held),

@@ -58,7 +58,7 @@ pub enum KeyError {
     )]
     NoHome,
     /// A certificate or key that is none.
-    #[error("the keys are no keys: {0}; make them anew with `candor fleet keys DIR`")]
+    #[error("the keys are no keys: {0}; make them again with `candor fleet keys DIR`")]
     Unusable(String),
 }
 
@@ -137,7 +137,7 @@ impl UserKey {
     /// The key, which is made where there is none.
     ///
     /// # Errors
-    /// It cannot be made or read, or another user could have read or written it.
+    /// The key cannot be made or read, or another user could have read or written it.
     pub fn read_or_make(&self) -> Result<Secret, KeyError> {
         if let Some(secret) = self.read()? {
             return Ok(secret);
@@ -150,7 +150,7 @@ impl UserKey {
     /// The key; none where there is no file.
     ///
     /// # Errors
-    /// It cannot be read, or another user could have read or written it.
+    /// The key cannot be read, or another user could have read or written it.
     pub fn read(&self) -> Result<Option<Secret>, KeyError> {
         let mut options = File::options();
         // A pipe would wait for a writer.

@@ -60,7 +60,7 @@ const IDLE_MAX: Duration = Duration::from_secs(6);
 /// Time that it has in all.
 const CLEAN_UP_MAX: Duration = Duration::from_secs(600);
 
-/// Longest time for processes to end that programs of jobs have left behind.
+/// Longest time for processes to end that outlive the programs of jobs.
 const DESCENDANTS_MAX: Duration = Duration::from_secs(2);
 
 /// Options of an agent.
@@ -71,7 +71,7 @@ pub struct Options {
     pub allowed: Allowed,
     /// Ends with its first run.
     pub once: bool,
-    /// The file that the keys come from, where they are those of this user: a new key there counts
+    /// The file that the keys come from, where they belong to this user: a new key there counts
     /// from then on.
     pub user_key: Option<UserKey>,
 }
@@ -191,7 +191,7 @@ async fn serve_on(
         () = fold(&log) => {}
         _ = server.serve_with_incoming(agent, incoming) => {}
     }
-    // Calls live as long as the runtime does; a run that goes on cleans up before that, and what is
+    // Calls live as long as the runtime does; a run in progress cleans up before that, and what is
     // left of one that was killed is removed for it.
     interrupt.notify_waiters();
     tokio::select! {
@@ -229,7 +229,7 @@ struct Agent {
     log: AgentLog,
     /// Held by the run that goes on.
     busy: Arc<Mutex<()>>,
-    /// That run, and its beginning.
+    /// The run in progress, and its start.
     has: Arc<std::sync::Mutex<Option<(RunName, Instant)>>>,
     /// Gets a permit when the agent is to end.
     ended: Arc<Semaphore>,
@@ -359,7 +359,7 @@ impl Agent {
     fn has_another(&self) -> Status {
         let of = match &*self.has() {
             Some((name, since)) => {
-                format!(", that of {name}, for {} s", since.elapsed().as_secs())
+                format!(", led by {name}, for {} s", since.elapsed().as_secs())
             }
             None => String::new(),
         };
@@ -463,13 +463,13 @@ impl Run {
         how
     }
 
-    /// Ends the processes that programs of jobs have left behind, also those that left the group of
+    /// Ends the processes that outlive the programs of jobs, also those that left the group of
     /// the run. This process is their parent by now.
     async fn end_descendants(&self, group: Pid) {
         let until = Instant::now() + DESCENDANTS_MAX;
         loop {
             let reaped = waitpgid(group, WaitOptions::NOHANG);
-            // Those that end leave others, which are looked for last.
+            // Processes that end leave others, which are searched last.
             let is_over = reaped.is_err() && self.descendants.kill(&[]);
             if is_over || Instant::now() >= until {
                 return;

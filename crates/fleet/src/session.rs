@@ -60,7 +60,7 @@ pub fn serve(
     let here = sender.clone();
     // This end takes everything until it is dropped.
     let answer = Arc::new(move |message| drop(here.send(Input::Here(Box::new(message)))));
-    // Its workers have the usual priority: they start before that of this thread is raised.
+    // Workers have the usual priority: they start before this thread raises its own.
     let host = Host::new(allowed, now_ns, answer, log)?;
     priority::raise();
     let up = Up::start(output, sender.clone())?;

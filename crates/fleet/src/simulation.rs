@@ -82,7 +82,7 @@ enum Fault {
     Killed,
     /// Nothing more is heard or said.
     Frozen,
-    /// The same for so many ms; what arrives meanwhile is taken after that.
+    /// The same for N ms; messages that arrive meanwhile are taken after that.
     Stalled(u64),
     /// A new start: the link breaks, and a new process knows nothing.
     Restarted,

@@ -543,7 +543,7 @@ thresholds! {
     ATIME = 0.01, [G13],
         "share of traffic written in a read phase", "evidence book G13",
         "journals and logs of others stay below it on a quiet machine";
-    /// Silence of a host that is told.
+    /// Shortest silence of a host that is reported.
     SILENT_S = 2.0, [G20], "longest silence of a host, in s",
         "4 answers per second (crates/fleet/src/node.rs)",
         "eight answers in a row are missing: no busy CPU and no lost packet explains that";

@@ -69,7 +69,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// Ranks that divide the data of a job: its workers on all hosts, or those of its part.
+    /// Ranks that divide the data of a job: its workers on all hosts, or the ranks of its part.
     pub fn ranks(&self, job: &Job) -> u64 {
         if let Some(part) = job.part {
             return part.of;

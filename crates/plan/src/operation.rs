@@ -69,7 +69,7 @@ pub enum Figure {
     Opening,
     /// Whole items, from the begin of their first operation, counted beside the operations.
     Item,
-    /// Durable writes, from the begin of the write to the end of the flush, counted beside both.
+    /// Durable writes, from the start of the write to the end of the flush; both count as well.
     Commit,
     /// Work of the CPU alone.
     Compute,

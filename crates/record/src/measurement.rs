@@ -170,7 +170,7 @@ impl Measurement {
     }
 
     /// Durable writes, where each write has a flush of its own: they are the result of such work,
-    /// with the bytes of the writes. The latency is that of a commit.
+    /// with the bytes of the writes. The latency is the time of a commit.
     pub fn durable_writes(&self) -> Option<OpStats> {
         let commits = self.figure(Figure::Commit);
         let (writes, flushes) = (self.figure(Figure::Write), self.figure(Figure::Flush));

@@ -88,7 +88,7 @@ impl Interval for Sample {
     }
 }
 
-/// Counters at the end of an interval, which contain those of all before it.
+/// Counters at the end of an interval, which contain all earlier counters.
 impl Interval for Snapshot {
     fn join(&mut self, next: Snapshot) {
         *self = next;

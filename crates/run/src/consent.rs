@@ -56,7 +56,7 @@ pub struct Guard {
     files: OwnedFiles,
     trees: OwnTrees,
     claims: Claims,
-    /// Files behind loop devices, as of the last phase; absent where they cannot be found.
+    /// Backing files of loop devices, as of the last phase; absent where they cannot be found.
     loop_files: Option<Vec<LoopFile>>,
     roots: Roots,
 }
@@ -486,7 +486,7 @@ impl Guard {
     }
 }
 
-/// A device, or a file that may be one's, of which nobody can tell who uses it.
+/// A device, or a file that may be one's, whose users are unknown.
 fn users_unknown(path: &Path, place: &PlanPath) -> Option<Problem> {
     let message = format!("the users of `{}` cannot be found", path.display());
     let remedy = "mount sysfs on /sys, which lists the users of every device";

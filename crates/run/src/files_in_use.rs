@@ -87,7 +87,7 @@ fn refused(path: &Path, of: Use) -> Option<(PathBuf, Refusal)> {
     candor_files::uses(path, of).err().map(|why| (path.to_owned(), why))
 }
 
-/// Files that a job reads or keeps, beside its targets.
+/// Files that a job reads or keeps, in addition to its targets.
 fn inputs(job: &Job) -> Vec<(PathBuf, Use)> {
     let trace = job.blocks().and_then(|blocks| match &blocks.access {
         Access::Trace(trace) if !trace.file.as_os_str().is_empty() => Some(trace.file.clone()),

@@ -256,7 +256,7 @@ impl<'a> OrphanMark<'a> {
     /// Removes what the mark names, and the mark.
     fn remove(&self, cleaning: &Cleaning<'_>) -> Option<Note> {
         if self.metadata.len() == 0 {
-            // Its owner was killed before the first word.
+            // The owner was killed before the first word.
             let _ = std::fs::remove_file(&self.path);
             return None;
         }
@@ -326,7 +326,7 @@ impl<'a> OrphanMark<'a> {
         })
     }
 
-    /// Records behind the header, up to the first one that makes no sense; none after an interrupt.
+    /// Records after the header, up to the first one that makes no sense; none after an interrupt.
     fn read(&self, reader: &mut impl BufRead, control: &Control) -> Option<Named> {
         let (mut named, mut count) = (Named::default(), 0);
         while let Some(text) = record(reader) {
@@ -372,7 +372,7 @@ fn read(directory: &Path, record: &[u8]) -> Option<(PathBuf, Birth)> {
 /// Files that a killed run left.
 #[derive(Debug, Default)]
 struct Left {
-    /// This host may remove them.
+    /// True where this host may remove them.
     may: bool,
     removed: Vec<PathBuf>,
     bytes: u64,

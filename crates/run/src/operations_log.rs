@@ -52,11 +52,11 @@ struct OfRun<'a> {
 /// Words for the operations of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Words {
-    /// Those of plans.
+    /// Names of operations of plans.
     Steps,
-    /// Those of system calls.
+    /// Names of system calls.
     Calls,
-    /// Those of system calls, of which reads and writes are asynchronous.
+    /// Names of system calls, with asynchronous reads and writes.
     AioCalls,
 }
 

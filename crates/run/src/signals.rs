@@ -19,7 +19,7 @@ static FIRST_NS: AtomicU64 = AtomicU64::new(0);
 /// SIGUSR1 requests an interim report; otherwise it is an interrupt.
 static INTERIMS: AtomicBool = AtomicBool::new(false);
 
-/// Interrupts: those of users, and those of batch systems and limits.
+/// Interrupts by users, batch systems and limits.
 const INTERRUPTS: [libc::c_int; 7] = [
     libc::SIGINT,
     libc::SIGTERM,

@@ -272,7 +272,7 @@ fn window(plan: &Plan, target: &Target, tree: &Tree, ranks: u64) -> (u64, u64) {
 
 /// Removes what a killed run left in the directory of a tree, whose names its mark tells.
 pub fn remove_left(path: &Path, told: &str, control: &Control) {
-    // What could not be removed keeps its directory, which the note of the mark names.
+    // An entry that could not be removed keeps its directory, which the note of the mark names.
     let _ = NamedTree::of_told(path, told).and_then(|tree| tree.remove(&|| control.is_stopped()));
 }
 

@@ -52,7 +52,7 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
         let lines: Vec<&str> = source.layers.code.lines().collect();
         let code = lines.iter().take_while(|line| !line.ends_with("mod tests {"));
         for (i, line) in code.enumerate() {
-            // What is new changes no byte; the call may go on in the next lines.
+            // A new file changes no byte; the call may continue in the next lines.
             let call = lines[i..lines.len().min(i + 3)].concat();
             let is_new = line.contains(".write(true)") && call.contains(".create_new(true)");
             let is_new = is_new || call.contains(".append(true).create_new(true)");

@@ -85,7 +85,7 @@ impl Context<'_> {
 /// How an engine of many operations flushes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flushes {
-    /// Not at all: the job has no flushes.
+    /// None: the job has no flushes.
     None,
     /// By operations in flight, like any other.
     Queued,

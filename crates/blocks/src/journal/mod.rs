@@ -227,7 +227,7 @@ impl Journal {
         let pending: Vec<PendingWrite> =
             (0..).zip(&self.files).flat_map(|(number, file)| file.pending(number)).collect();
         let path = self.directory.join(KEYS_NEW);
-        // Of a run that was killed; a link that somebody put there is removed, not followed.
+        // Of a run that was killed; a link that was put there is removed, not followed.
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -140,7 +140,7 @@ impl ReadyBlocks {
         }
     }
 
-    /// The depth at which a full queue is filled again, where it runs down at all.
+    /// The depth at which a full queue is filled again, where it runs down.
     fn low_water(&self) -> Option<usize> {
         self.blocks.depth_low.map(|low| low as usize).filter(|low| *low < self.depth())
     }

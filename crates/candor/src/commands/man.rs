@@ -40,7 +40,7 @@ fn write(dir: &Path) -> std::io::Result<()> {
     page(&all, dir)
 }
 
-/// Writes the page of a command, and those of its commands.
+/// Writes the page of a command, and the pages of its commands.
 fn page(command: &Command, dir: &Path) -> std::io::Result<()> {
     let mut shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
     shown.try_for_each(|sub| page(sub, dir))?;

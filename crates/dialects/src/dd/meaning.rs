@@ -65,7 +65,7 @@ pub fn sentence(copied: &Copied, options: &Options) -> String {
         (End::Memory(name), _) => format!("memory: the input lies in {name}"),
         _ => "memory and system calls: no storage takes part".to_owned(),
     };
-    format!("this rate is that of {said}{}", source(copied, options))
+    format!("this is the rate of {said}{}", source(copied, options))
 }
 
 /// Share of the input's own rate from which on it is the limit of a copy.
@@ -237,7 +237,7 @@ mod tests {
         let cached = to_file(&[], &["vda"], 0);
         assert_eq!(
             cached,
-            "this rate is that of writes to the page cache, which nothing flushed, of zeros that \
+            "this is the rate of writes to the page cache, which nothing flushed, of zeros that \
              storage may compress or leave out: vda counted 0 B written meanwhile, of 1.0 MiB"
         );
         let direct = to_file(&["oflag=direct", "bs=1M"], &["vda"], MIB);

@@ -95,8 +95,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Directories that all workers make or remove, those of ranks apart: each worker does those
-    /// that all share.
+    /// Directories that all workers make or remove, without directories of ranks:
+    /// each worker does all shared ones.
     pub fn dirs(&self) -> u64 {
         let data_sets = self.asked.hosts.data_sets();
         let of_shape = || self.asked.tree.dirs.saturating_mul(self.asked.threads_of_all());
@@ -307,7 +307,7 @@ impl Settling<'_> {
         self.setup.listed = Some(Listed { listing, dirs, files, shared_files, bytes });
     }
 
-    /// Those of some options that were given with another value than their default.
+    /// Names of some options that were given with another value than their default.
     fn those_set(&self, options: &[&'static str]) -> Vec<&'static str> {
         options.iter().copied().filter(|option| self.is_set(option)).collect()
     }
@@ -317,7 +317,7 @@ impl Settling<'_> {
         self.reading.given().get(option).is_some_and(|given| !given.is_default)
     }
 
-    /// Size of all files, which is that of the first one if none is given, and of the block.
+    /// Size of all files: by default the size of the first one; and size of the block.
     fn sizes(&mut self, found: &[Found]) {
         let Options { access, io, phases, .. } = self.setup.asked.clone();
         let moves = phases.write || phases.read;
@@ -361,7 +361,7 @@ impl Settling<'_> {
         }
     }
 
-    /// The given size, or that of the first file or device; none where one of them is too small.
+    /// The given size, or the size of the first file or device; none if one is too small.
     fn size_of_paths(&mut self, given: u64, found: &[Found]) -> Option<u64> {
         let phases = self.setup.asked.phases;
         let mut bytes = given;
@@ -468,7 +468,7 @@ impl Settling<'_> {
         }
     }
 
-    /// Reads beside writes.
+    /// Reads during writes.
     fn mixes(&mut self) {
         let Options { phases, mix, io, .. } = self.setup.asked.clone();
         let threads = self.setup.asked.run.threads;

@@ -211,7 +211,7 @@ impl<O: 'static> Reader<'_, O> {
             let behind = row.letter.map(|letter| format!(" behind -{letter}"));
             let message = format!("{} needs a value{}", row.name, behind.unwrap_or_default());
             let wrong = Diagnostic::new(at, "value", row.name, message);
-            return self.read.wrong.push(wrong.remedy("write it behind the option"));
+            return self.read.wrong.push(wrong.remedy("write it after the option"));
         }
         let assignment = Assignment { name: Word { text: row.name.to_owned(), at }, value };
         match self.table.assign(&assignment, self.options, self.list) {

@@ -2,7 +2,7 @@
 //!
 //! Each row has an example. The test of a tool reads and lowers a command line without and with it,
 //! and [`broken_promises`] compares: an option that is done has an effect that shows at once, or
-//! changes the plan or a setting, and the sources behind the reader use that field.
+//! changes the plan or a setting, and the sources after the reader use that field.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;
@@ -20,8 +20,20 @@ pub struct Outcome {
     pub effects: String,
     /// Notes on differences.
     pub notes: Vec<Note>,
-    /// The plan, and settings that later code reads, such as those of the output.
+    /// The plan, and settings that later code reads, such as output settings.
     pub settings: String,
+}
+
+impl Outcome {
+    /// Outcome of an option that requests another action.
+    pub fn instead(action: &impl Debug) -> Outcome {
+        Outcome { effects: format!("{action:?}"), ..Outcome::default() }
+    }
+
+    /// Outcome of a line that became a plan, with these notes.
+    pub fn planned(notes: Vec<Note>, settings: &impl Debug) -> Outcome {
+        Outcome { effects: String::new(), notes, settings: format!("{settings:#?}") }
+    }
 }
 
 /// The claim of a row.
@@ -33,7 +45,7 @@ pub struct Claim {
     pub support: Support,
 }
 
-/// Words that the examples of some options need beside them.
+/// Words that the examples of some options need in addition.
 pub type Partners = [(&'static str, &'static [&'static str])];
 
 /// The words that the example of an option needs; empty if it needs none.
@@ -41,6 +53,38 @@ pub fn partners(table: &Partners, option: &str) -> &'static str {
     let needed = table.iter().find(|(_, options)| options.contains(&option));
     needed.map_or("", |(words, _)| words)
 }
+
+/// Examples of a table of options, and the code that follows their reader.
+pub struct Examples {
+    /// Words of an example without partners.
+    pub usual: &'static str,
+    /// Words of other examples.
+    pub partners: &'static Partners,
+    /// The tool's own sources that act on options or print, below `crates`.
+    pub readers: &'static [&'static str],
+}
+
+impl Examples {
+    fn words(&self, option: &str) -> &'static str {
+        match partners(self.partners, option) {
+            "" => self.usual,
+            words => words,
+        }
+    }
+}
+
+/// Sources that run the plans of all tools.
+const RUNNERS: &[&str] = &[
+    "blocks/src",
+    "candor/src/commands/foreign",
+    "engine/src",
+    "entries/src",
+    "memory/src",
+    "plan/src/entries.rs",
+    "plan/src/rank.rs",
+    "plan/src/tree.rs",
+    "run/src",
+];
 
 /// Text of the sources that use settings after the reader has stored them.
 pub struct Sources(String);
@@ -83,7 +127,7 @@ fn collect(path: &Path, text: &mut String) {
 /// A sentence for each row whose example does something else than its support says.
 ///
 /// `outcome` reads and lowers the example of a claim, without and with the option; the error of
-/// the latter is that of a refusal.
+/// the latter belongs to a refusal.
 pub fn broken_promises(
     claims: impl Iterator<Item = Claim>,
     sources: &Sources,
@@ -104,22 +148,20 @@ pub fn broken_promises(
     claims.filter_map(judged).collect()
 }
 
-/// The same for a table whose options are words of a command line.
-///
-/// `partners` gives the words that the example of an option needs, and `outcome` reads and lowers
-/// a line.
+/// The same for a table whose options are words of a command line; `outcome` reads and lowers one.
 pub fn broken_rows<K: ValueKind>(
     table: &Table<K>,
-    sources: &Sources,
-    partners: impl Fn(&str) -> &'static str,
+    examples: &Examples,
     outcome: impl Fn(&[String]) -> Result<Outcome, String>,
 ) -> Vec<String> {
+    let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let sources = Sources::of(crates, &[RUNNERS, examples.readers].concat());
     let claims = table.rows().map(|row| Claim { name: row.name, support: row.support });
-    broken_promises(claims, sources, |claim, with| {
+    broken_promises(claims, &sources, |claim, with| {
         let Some(row) = table.find(claim.name) else { return Err("no such row".to_owned()) };
         let option = format!("{}{}=", if row.name.len() > 1 { "--" } else { "-" }, row.name);
-        let beside = partners(row.name).split_whitespace();
-        let others = beside.filter(|word| !format!("{word}=").starts_with(&option));
+        let others = examples.words(row.name).split_whitespace();
+        let others = others.filter(|word| !format!("{word}=").starts_with(&option));
         let own = with.then(|| format!("{option}{}", row.example));
         outcome(&others.map(str::to_owned).chain(own).collect::<Vec<_>>())
     })

@@ -112,7 +112,7 @@ pub struct Row<K: ValueKind> {
     pub support: Support,
     /// A value other than the default.
     pub example: &'static str,
-    /// True if the option has an effect beside the others. If not, a note says so, and nothing is
+    /// True if the option has an effect next to the others. If not, a note says so, and nothing is
     /// refused.
     pub when: fn(&K::Options) -> bool,
     /// The function by which a value enters the options.

@@ -12,7 +12,7 @@ fn as_written<K: ValueKind>(row: &Row<K>, given: &GivenOption) -> String {
     }
 }
 
-/// The reason for the note on an option that means nothing beside the others.
+/// The reason for the note on an option that means nothing next to the others.
 fn without_effect<K: ValueKind>(row: &Row<K>) -> String {
     match row.parent {
         "" => "the other options leave it without effect".to_owned(),

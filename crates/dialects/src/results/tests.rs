@@ -1,4 +1,4 @@
-//! Files that the real tools wrote (those of elbencho without a version by `candor elbencho`),
+//! Files that the real tools wrote (elbencho's without a version are by `candor elbencho`),
 //! against the numbers in the tools' own texts.
 
 use std::path::PathBuf;

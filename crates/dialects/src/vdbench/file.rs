@@ -146,7 +146,7 @@ fn converted(file: &ParameterFile) -> Vec<Diagnostic> {
             remarks.push(remark.remedy(format!("write {ratio}=")));
         }
     }
-    // Defaults stand in each definition behind them.
+    // Defaults apply to each definition after them.
     remarks.dedup();
     remarks
 }
@@ -164,7 +164,7 @@ fn falling(file: &ParameterFile) -> Vec<Diagnostic> {
         Some(remark.remedy("write the range upwards, or list its numbers"))
     };
     let mut remarks: Vec<Diagnostic> = options.filter_map(remark).collect();
-    // Defaults stand in each definition behind them.
+    // Defaults apply to each definition after them.
     remarks.dedup();
     remarks
 }

@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
 
     fn include(&mut self, from: &Named, file: &str, at: Span) {
         if from.is_included {
-            let message = format!("`include={file}` stands in a file that is included itself");
+            let message = format!("`include={file}` is in a file that is included itself");
             let remedy = "name both files in the first one";
             return self.wrong(Some(at), "include", file, message, remedy);
         }

@@ -32,7 +32,7 @@ const AMOUNT_INTERVAL: Duration = Duration::from_micros(500);
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// The same where workers follow what those of other hosts have come to.
 const LOOK_INTERVAL_OF_HOSTS: Duration = Duration::from_millis(20);
-/// Most bytes of a report that the samples of a phase take on a host: those of some hours, where
+/// Most bytes of a report that the samples of a phase take on a host: samples of some hours, where
 /// one job is sampled each second.
 const SAMPLES_BYTES_MAX: u64 = 16 << 20;
 /// Longest time until a command is seen: results so far and ends that are timed are as late.
@@ -407,7 +407,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Keeps the samples of an interval. Where all of them take too much room, those of all jobs
+    /// Keeps the samples of an interval. Where all of them take too much room, samples of all jobs
     /// are joined in the same way.
     fn keep(&mut self, taken: &[(usize, JobSample)], watch: &mut dyn Watch) {
         for (index, of) in taken {

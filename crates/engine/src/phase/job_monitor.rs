@@ -78,7 +78,7 @@ impl JobMonitor {
         due.filter(|_| self.left > 0 && self.called_off.is_none())
     }
 
-    /// Notes a stop of the process that has just ended: the job's time goes on for as long.
+    /// Notes a stop of the process that has just ended: the job's time continues for as long.
     pub fn stopped(&mut self, clock: &Clock, stop: Stop) {
         if self.left == 0 || self.from.is_none() {
             return;

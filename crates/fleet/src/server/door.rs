@@ -53,7 +53,7 @@ impl<H> Default for Room<H> {
 }
 
 impl<H> Room<H> {
-    /// Adds a handshake, which the handle ends; the one that has to leave for it.
+    /// Adds a handshake, which the handle ends; and the handshake that has to leave for it.
     fn enter(&mut self, peer: SocketAddr, handle: H) -> Option<Guest<H>> {
         let source = Source::of(peer);
         let is_from = |guest: &Guest<H>| Source::of(guest.peer) == source;

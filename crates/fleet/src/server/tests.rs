@@ -119,7 +119,7 @@ fn one_run_goes_on_at_a_time() {
     assert!(served.has_said("run begun, process "));
     let (second, ended) = linked(keys(), &served.address);
     let why = ended.recv_timeout(LIMIT).expect("the link ends");
-    assert!(why.starts_with("this agent has another run, that of 127.0.0.1:"), "{why}");
+    assert!(why.starts_with("this agent has another run, led by 127.0.0.1:"), "{why}");
     assert!(why.ends_with(" s; wait for its end"), "{why}");
     drop((first, first_ended, second));
     assert!(served.has_said("run ended: the coordinator has ended it; exit status: 0"));

@@ -85,9 +85,8 @@ pub fn check(block: &[u8], expected: &Expected) -> Result<(), Wrong> {
     Err(wrong)
 }
 
-/// Checks a block of which only its own header can tell what was written: none where the header is
-/// not that of a block of this seed, offset and length, or where a later write may have replaced a
-/// part of the block.
+/// Checks a block of which only its own header can tell what was written: none where the header
+/// names another seed, offset or length, or where a later write may have replaced a part.
 pub fn check_by_header(block: &[u8], expected: &Expected) -> Option<Result<(), Wrong>> {
     let difference = u32::from_le_bytes(field(block, CRC_AT.start)) ^ checksum(block);
     let is_own = match names_block(block, expected, block.len()) {
@@ -115,7 +114,7 @@ fn names_damaged_block(block: &[u8], expected: &Expected, difference: u32) -> bo
     names_block(&header, expected, block.len())
 }
 
-/// True if a sector of the block has another stamp than those of this seed, or the header of
+/// True if a sector of the block has a stamp of another seed, or the header of
 /// another block.
 fn was_replaced_in_part(block: &[u8], expected: &Expected) -> bool {
     let mut sectors = sectors(block, expected).zip(block.chunks_exact(SECTOR_BYTES)).enumerate();

@@ -30,7 +30,7 @@ struct Counters {
     fetched_bytes: Option<u64>,
 }
 
-/// Counters before a copy, and behind it, and the time between them.
+/// Counters before and after a copy, and the time between them.
 #[derive(Debug)]
 pub struct Evidence {
     before: Counters,

@@ -63,7 +63,7 @@ fn without_outputs(words: &[String]) -> Vec<String> {
         match option.split_once('=') {
             Some(("output" | "bandwidth-log", _)) => {}
             None if option == "bandwidth-log" => {}
-            // Its value is the next word.
+            // The value is the next word.
             None if option == "output" => drop(all.next()),
             _ => kept.push(word.clone()),
         }

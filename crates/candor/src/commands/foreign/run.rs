@@ -178,7 +178,7 @@ pub fn run_on<F: Foreign>(
         };
         if !text.is_empty() && undelivered.is_ok() {
             undelivered = sink.put(&text);
-            // Who asks for results so far reads them now.
+            // A reader of interim results reads them now.
             if undelivered.is_ok() && matches!(event, Event::Interim { .. }) {
                 undelivered = sink.deliver();
             }

@@ -260,7 +260,7 @@ fn command_failure(measured: &Measurement) -> Option<&str> {
 /// Operations whose failure mdtest reports as a warning: its exit code stays 0.
 const WARNED: [&str; 5] = ["mkdir", "rmdir", "stat", "rename", "unlink"];
 
-/// Error number of a read behind the end of a file.
+/// Error number of a read after the end of a file.
 const AT_END: i32 = 0;
 
 /// True for a phase after which mdtest's exit code is not 0. Failures of [`WARNED`] operations,

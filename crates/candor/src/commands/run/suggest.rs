@@ -244,7 +244,7 @@ fn is_same(plan: &Plan, other: &Plan) -> bool {
     *plan == other
 }
 
-/// The words without the flags of results: the command would overwrite those of this run.
+/// The words without the flags of results: the command would overwrite the results of this run.
 fn without_outputs(words: &[String]) -> Vec<String> {
     let flags = output::OF_RUNS.iter().flat_map(|group| group.flags);
     flags.fold(words.to_vec(), |words, flag| without(&words, flag))

@@ -92,7 +92,7 @@ fn text(text: &str) -> String {
     text.replace([',', '\n', '\r'], " ")
 }
 
-/// The command line as a field: each word in quotes, with a blank behind it.
+/// The command line as a field: each word in quotes, followed by a blank.
 pub fn command(setup: &Setup) -> String {
     let words = setup.asked.command.iter().map(|word| format!("\"{word}\" "));
     text(&words.collect::<String>())

@@ -89,7 +89,7 @@ pub struct Latencies {
     pub ios: Option<Latency>,
 }
 
-/// Reads beside the writes of a phase.
+/// Reads during the writes of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MixKind {
     /// None.

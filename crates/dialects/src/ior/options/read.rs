@@ -150,9 +150,10 @@ fn kept_note(value: &Word, texts: &Texts) -> Note {
     Note {
         asked: value.text.clone(),
         did: "files stay at the end".into(),
-        why: "IOR reads the k of a value close behind its letter as -k, too; leave a blank \
+        why:
+            "IOR reads the k of a value that directly follows its letter as -k, too; leave a blank \
               between them"
-            .into(),
+                .into(),
         place: Some(texts.location(value.at)),
     }
 }

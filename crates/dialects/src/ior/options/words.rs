@@ -110,7 +110,7 @@ fn letters<'w>(word: &Word, left: &mut impl Iterator<Item = &'w Word>, all: &mut
     }
 }
 
-/// True for a number in KiB: IOR goes on through the letters of `-b64k` and meets `k` there.
+/// True for a number in KiB: IOR reads all the letters of `-b64k` and meets `k` there.
 fn is_read_as_keep(value: &str) -> bool {
     let digits = value.trim_end_matches(['b', 'B', 'i']).strip_suffix('k');
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|c| c.is_ascii_digit()))

@@ -318,7 +318,7 @@ fn back_end(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostics) {
     if io.direct && !io.api.can_be_direct() {
         let option = if has(scope, "useO_DIRECT") { "useO_DIRECT" } else { "posix.odirect" };
         let why = match io.api {
-            Api::Mmap => "mapped pages are those of the page cache, whatever flag opened the file",
+            Api::Mmap => "mapped pages belong to the page cache, whatever flag opened the file",
             _ => "it is an option of POSIX",
         };
         out.note(scope, option, "I/O through the page cache", why);

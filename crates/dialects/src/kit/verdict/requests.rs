@@ -68,7 +68,7 @@ pub(super) fn trees(report: &Report) -> Vec<Object> {
     traced(report).into_iter().map(tree).collect()
 }
 
-/// A line for each device and direction of a phase. Names of phases are those of rows in a tool's
+/// A line for each device and direction of a phase. Names of phases are row names in a tool's
 /// results, so they follow a word of candor's own.
 pub(super) fn text(report: &Report) -> String {
     let several = report.results().count() > 1;

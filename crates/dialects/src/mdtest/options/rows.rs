@@ -204,7 +204,7 @@ const BACK_ENDS: &[Row<Value>] = &[
     value('a', ("a", "API"),
         |d, t| store(&mut d.options.data.back_end, back_ends::posix_or_dummy(t)?),
         "API for I/O: POSIX, DUMMY").default("POSIX")
-        .near("blocks.engine", "DUMMY", "DUMMY makes no file and no directory: rates are those of \
+        .near("blocks.engine", "DUMMY", "DUMMY makes no file and no directory: rates measure \
               candor's own loop"),
     row("posix.odirect", Value::maybe(FLAG), |d, t| put_flag(&mut d.options.data.direct, t),
         "bypass the page cache").exact("entries.direct", "1"),

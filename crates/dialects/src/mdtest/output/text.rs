@@ -89,7 +89,7 @@ fn iteration_lines(run: &TaskRun, iteration: usize) -> String {
         );
         verbose(1, &text)
     };
-    // The tree is made before all others, though blocks list it behind them.
+    // The tree is made before all others, though blocks list it after them.
     let (made, others): (Vec<_>, Vec<_>) =
         rows.iter().partition(|(test, _)| **test == Test::TreeCreate);
     made.into_iter().chain(others).map(line).collect()

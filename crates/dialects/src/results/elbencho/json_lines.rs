@@ -244,7 +244,7 @@ impl Counts {
 }
 
 impl Latencies {
-    /// Latencies of the reads of a mix: each stands in that of the writes.
+    /// Latencies of the reads of a mix: each is in the object of the writes.
     fn of_reads(&self) -> Latencies {
         if let Some(earlier) = &self.rwmix_read {
             return (**earlier).clone();

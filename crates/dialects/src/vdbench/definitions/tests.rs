@@ -33,7 +33,7 @@ fn examples_of_all_tables_are_read() {
     examples::<rd::Rd>();
 }
 
-/// Sources behind the reader of parameter files.
+/// Sources after the reader of parameter files.
 const READERS: &[&str] = &[
     "candor/src/commands/vdbench",
     "candor/src/commands/vdbench.rs",

@@ -129,7 +129,7 @@ fn includes_are_bounded_in_problems_and_bytes() {
     let itself: &'static str = "include=f\n".repeat(3000).leak();
     let (lines, told) = read(&[("f", itself)], &[]);
     assert_eq!((lines.len(), told.len()), (0, PROBLEMS_MAX + 1));
-    assert!(told[0].contains("stands in a file that is included itself"), "{}", told[0]);
+    assert!(told[0].contains("is in a file that is included itself"), "{}", told[0]);
     assert!(told[PROBLEMS_MAX].contains("300 problems"), "{}", told[PROBLEMS_MAX]);
     let comments: &'static str = "* nothing\n".repeat(FILE_BYTES_MAX / 10).leak();
     let many: &'static str = "include=g\n".repeat(40).leak();

@@ -75,7 +75,7 @@ pub(super) fn head(sheet: &dyn Sheet) -> String {
     text + "\n"
 }
 
-/// A row: its values with one blank behind each, so that readers may split it at single blanks.
+/// A row: its values, each followed by one blank, so that readers may split it at single blanks.
 /// Rows of averages have a second blank before their label, as vdbench 5.04.07 has.
 pub(super) fn row(sheet: &dyn Sheet, row: &FlatRow<'_>) -> String {
     let rate = match (row.rate, row.run.rate) {

@@ -72,7 +72,7 @@ fn unflushed(ran: &Ran) -> f64 {
     let every = [durability.fsync_every, durability.fdatasync_every].into_iter();
     let size = ran.blocks.size.of(Direction::Write).max().0 as f64;
     let between = every.filter(|every| *every > 0).min();
-    // A flush does not cover the writes in flight beside it.
+    // A flush does not cover the writes in flight with it.
     let workers = f64::from(ran.job.workers);
     let most = |every: u64| size * (every as f64 * workers + ran.concurrency());
     between.map_or(written, |every| written.min(most(every)))

@@ -37,7 +37,7 @@ fn after(observed: &Observed) -> Outcome {
 
 fn of_side(ran: &Ran, op: Direction, stats: &OpStats) -> Option<Finding> {
     let latency = stats.latency.as_ref()?;
-    // The longest latency is that of the stop, in which nothing was due.
+    // The longest latency is the stop, in which nothing was due.
     if ran.measured.stopped.is_some() {
         return None;
     }

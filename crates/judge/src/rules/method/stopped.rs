@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
             stop all threads at once. Nothing is sent meanwhile, devices and caches rest, and \
             operations in flight count the stop as their latency. candor sees such a stop when \
             a thread wakes late that neither ran nor waited for a CPU. It takes the stop off the \
-            clock: rates and intervals leave it out, and a phase of a fixed time goes on for as \
+            clock: rates and intervals leave it out, and a phase of a fixed time continues for as \
             long. The longest latencies still hold it. From 1 % of the time on the result is not \
             believable. Run again without a stop.",
     },

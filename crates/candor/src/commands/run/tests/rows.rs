@@ -7,7 +7,7 @@ use super::*;
 
 const USUAL: &str = "--target /data/file --size 1g --rw randrw";
 
-/// Flags that examples need beside them, other than the usual ones.
+/// Further flags that examples need.
 const PARTNERS: &Partners = &[
     (
         "--target /data/file --size 1g --engine io_uring --direct --depth 8",

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::elbencho::options::{Reading, TABLE};
-use crate::kit::evidence::{self, Outcome, Partners, Sources};
+use crate::kit::evidence::{self, Examples, Outcome, Partners};
 
 const FOLDER: &str = "--write --read --mkdirs --threads=4 --dirs=3 --size=64k --block=16k /d";
 
-/// Words that examples need beside them, other than those of [`FOLDER`].
+/// Words that examples need in addition to [`FOLDER`].
 const PARTNERS: &Partners = &[
     ("--write --size=64k /d", &["mkdirs"]),
     (
@@ -73,40 +73,26 @@ fn outcome(words: &[String]) -> Result<Outcome, String> {
         return Err(told(&reading.errors));
     }
     if let Some(instead) = reading.instead {
-        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+        return Ok(Outcome::instead(&instead));
     }
     let mut lowered = lower(&reading, &host()).map_err(|errors| told(&errors))?;
     lowered.setup.asked.command.clear();
-    Ok(Outcome {
-        effects: String::new(),
-        notes: lowered.notes,
-        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
-    })
+    let settings = (lowered.plan, lowered.phases, lowered.setup);
+    Ok(Outcome::planned(lowered.notes, &settings))
 }
-
-/// Sources that run a plan, and those that act on other options or print.
-const READERS: &[&str] = &[
-    "blocks/src",
-    "candor/src/commands/elbencho.rs",
-    "candor/src/commands/elbencho",
-    "candor/src/commands/foreign",
-    "dialects/src/elbencho/output",
-    "dialects/src/elbencho/output.rs",
-    "engine/src",
-    "entries/src",
-    "plan/src/entries.rs",
-    "plan/src/rank.rs",
-    "plan/src/tree.rs",
-    "run/src",
-];
 
 #[test]
 fn every_row_does_what_its_support_says() {
-    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
-    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
-        "" => FOLDER,
-        words => words,
+    let examples = Examples {
+        usual: FOLDER,
+        partners: PARTNERS,
+        readers: &[
+            "candor/src/commands/elbencho.rs",
+            "candor/src/commands/elbencho",
+            "dialects/src/elbencho/output",
+            "dialects/src/elbencho/output.rs",
+        ],
     };
-    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
 }

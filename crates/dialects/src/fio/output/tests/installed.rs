@@ -40,7 +40,7 @@ fn comparable(document: &str) -> BTreeSet<String> {
         ".jobs[].job_start",
         ".global options",
         ".jobs[].job options.",
-        // Keys of 3.42 that the version of Debian lacks.
+        // Keys of 3.42 that Debian's version does not have.
         ".jobs[].latency_target_ns",
         ".jobs[].latency_window_us",
     ];

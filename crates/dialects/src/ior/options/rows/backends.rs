@@ -97,7 +97,7 @@ pub(super) const FORMER: &[Row<Value>] = &[
         .idle("hints", "hints are for MPI-IO, and files are opened by system calls"),
     flag("useFileView", |_, t| put(&mut false, t), "view of the file").letter('V')
         .alias(&["mpiio.useFileView"])
-        .idle("1", "each call names its offset, which is that of the view"),
+        .idle("1", "each call names its offset, which equals the offset of the view"),
     refused("setAlignment", "BYTES", "alignment in HDF5 files", NO_HDF5).letter('J'),
     refused_flag("individualDataSets", "a data set for each task", NO_HDF5).letter('I'),
     flag("showHints", |_, t| put(&mut false, t), "print the hints of MPI-IO").letter('H')

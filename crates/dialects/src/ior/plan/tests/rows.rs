@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ior::options::TABLE;
-use crate::kit::evidence::{self, Outcome, Partners, Sources};
+use crate::kit::evidence::{self, Examples, Outcome, Partners};
 
 const BOTH: &str = "--ranks 4 --writeFile=1 --readFile=1 --blockSize=1m --transferSize=64k \
                     --testFile=/d/f";
@@ -10,7 +10,7 @@ const BOTH: &str = "--ranks 4 --writeFile=1 --readFile=1 --blockSize=1m --transf
 /// Pauses of the back end without files.
 const DUMMY_DELAYS: &[&str] = &["dummy.delay-xfer", "dummy.delay-create", "dummy.delay-close"];
 
-/// Words that examples need beside them, other than those of [`BOTH`].
+/// Words that examples need in addition to [`BOTH`].
 const PARTNERS: &Partners = &[
     ("--ranks 4 --api=AIO --testFile=/d/f", &["aio.max-pending", "aio.granularity"]),
     ("--ranks 4 --api=MMAP --testFile=/d/f", &["mmap.madv_dont_need", "mmap.madv_pattern"]),
@@ -42,42 +42,27 @@ fn outcome(words: &[String]) -> Result<Outcome, String> {
     if reading.errors.is_empty()
         && let Some(instead) = reading.instead
     {
-        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+        return Ok(Outcome::instead(&instead));
     }
     let files = [("script", "IOR START\nRUN\nRUN\nIOR STOP\n"), ("status", "5\n")];
     let mut lowered = lowered_in(&line, &files).map_err(|errors| errors.join("\n"))?;
     lowered.setup.command.clear();
-    Ok(Outcome {
-        effects: String::new(),
-        notes: lowered.notes,
-        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
-    })
+    let settings = (lowered.plan, lowered.phases, lowered.setup);
+    Ok(Outcome::planned(lowered.notes, &settings))
 }
-
-/// Sources that run a plan, and those that act on other options or print.
-const READERS: &[&str] = &[
-    "blocks/src",
-    "candor/src/commands/ior.rs",
-    "candor/src/commands/ior",
-    "candor/src/commands/foreign",
-    "dialects/src/ior/output",
-    "dialects/src/ior/output.rs",
-    "engine/src",
-    "entries/src",
-    "plan/src/entries.rs",
-    "plan/src/rank.rs",
-    "plan/src/tree.rs",
-    "memory/src",
-    "run/src",
-];
 
 #[test]
 fn every_row_does_what_its_support_says() {
-    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
-    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
-        "" => BOTH,
-        words => words,
+    let examples = Examples {
+        usual: BOTH,
+        partners: PARTNERS,
+        readers: &[
+            "candor/src/commands/ior.rs",
+            "candor/src/commands/ior",
+            "dialects/src/ior/output",
+            "dialects/src/ior/output.rs",
+        ],
     };
-    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
 }

@@ -1,12 +1,12 @@
 //! Each row of the table does what its support says.
 
 use super::*;
-use crate::kit::evidence::{self, Outcome, Partners, Sources};
+use crate::kit::evidence::{self, Examples, Outcome, Partners};
 use crate::mdtest::options::TABLE;
 
 const USUAL: &str = "--ranks 2 -n=10 -w=100 -e=100 -d=/a";
 
-/// Words that examples need beside them, other than the usual ones.
+/// Further words that examples need.
 const PARTNERS: &Partners = &[
     ("--ranks 2 -z=2 -b=2 -n=28 -d=/a", &["L", "u"]),
     ("--ranks 2 -z=1 -b=2 -d=/a", &["I"]),
@@ -30,40 +30,27 @@ fn outcome(words: &[String]) -> Result<Outcome, String> {
     if reading.errors.is_empty()
         && let Some(instead) = reading.instead
     {
-        return Ok(Outcome { effects: format!("{instead:?}"), ..Outcome::default() });
+        return Ok(Outcome::instead(&instead));
     }
     let mut lowered = lowered(&words.join(" ")).map_err(|errors| errors.join("\n"))?;
     lowered.setup.asked.command.clear();
-    Ok(Outcome {
-        effects: String::new(),
-        notes: lowered.notes,
-        settings: format!("{:#?}", (lowered.plan, lowered.phases, lowered.setup)),
-    })
+    let settings = (lowered.plan, lowered.phases, lowered.setup);
+    Ok(Outcome::planned(lowered.notes, &settings))
 }
-
-/// Sources that run a plan, and those that act on other options or print.
-const READERS: &[&str] = &[
-    "candor/src/commands/mdtest.rs",
-    "candor/src/commands/mdtest",
-    "candor/src/commands/foreign",
-    "dialects/src/mdtest/output",
-    "dialects/src/mdtest/output.rs",
-    "dialects/src/ior_family",
-    "engine/src",
-    "entries/src",
-    "plan/src/entries.rs",
-    "plan/src/rank.rs",
-    "plan/src/tree.rs",
-    "run/src",
-];
 
 #[test]
 fn every_row_does_what_its_support_says() {
-    let sources = Sources::of(concat!(env!("CARGO_MANIFEST_DIR"), "/.."), READERS);
-    let partners = |option: &str| match evidence::partners(PARTNERS, option) {
-        "" => USUAL,
-        words => words,
+    let examples = Examples {
+        usual: USUAL,
+        partners: PARTNERS,
+        readers: &[
+            "candor/src/commands/mdtest.rs",
+            "candor/src/commands/mdtest",
+            "dialects/src/mdtest/output",
+            "dialects/src/mdtest/output.rs",
+            "dialects/src/ior_family",
+        ],
     };
-    let broken = evidence::broken_rows(&TABLE, &sources, partners, outcome);
+    let broken = evidence::broken_rows(&TABLE, &examples, outcome);
     assert!(broken.is_empty(), "{broken:#?}");
 }

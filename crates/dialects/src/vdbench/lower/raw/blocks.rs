@@ -130,7 +130,7 @@ fn durability(flags: OpenFlags) -> Durability {
 }
 
 /// Devices of Linux need O_DIRECT, as vdbench has it: without it the page cache would be measured.
-/// A simulation asks nothing of devices: their names may be those of another system.
+/// A simulation asks nothing of devices: their names may belong to another system.
 fn check_device(of_run: &OfRun<'_>, part: &Part<'_>, flags: OpenFlags, out: &mut Diagnostics) {
     if of_run.request.asked.is_simulation {
         return;
