@@ -69,7 +69,7 @@ fn files_are_included_once_deep_from_beside_or_from_here() {
     let nested = [("a", "include=b\n"), ("b", "include=c\n"), ("c", "x=1\n")];
     let (lines, told) = read(&nested, &[]);
     assert_eq!((lines.len(), told.len()), (0, 1));
-    assert!(told[0].starts_with("b:1:1: `include=c` stands in a file"), "{told:?}");
+    assert!(told[0].starts_with("b:1:1: `include=c` is in a file"), "{told:?}");
 }
 
 #[test]
