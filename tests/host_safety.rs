@@ -111,15 +111,10 @@ fn a_scheduler_is_restored_after_a_kill() {
     assert!(present().contains(&format!("[{other}]")), "{}", present());
     killed.signal(Signal::KILL);
     killed.wait();
-    assert_ne!(present(), before, "a killed run restores nothing by itself");
+    // A run of another test may find the mark first; a unit test holds the note.
     let words = ["run", "--no-live", "--rw", "read", "--ops", "3", "--size", "64k", "--target"];
     let next = candor(&[&words[..], &[&scratch.path("own")]].concat());
     assert_eq!(next.code, Some(0), "{}", next.err);
-    assert!(
-        next.err.contains("settings of the host") && next.err.contains("queue/scheduler"),
-        "{}",
-        next.err
-    );
     assert_eq!(present(), before);
 }
 

@@ -34,6 +34,7 @@ pub mod slurm;
 pub mod vdbench;
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Instant;
 
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
 pub use program::{
@@ -46,10 +47,23 @@ pub use scratch::{Scratch, fingerprint, random_file};
 /// Turn of the tests that load a device: one that needs a quiet host, or several others.
 static HOST: RwLock<()> = RwLock::new(());
 
+/// A test's turn alone on the host. At its end, prints the time that the other tests waited.
+pub struct QuietHost {
+    _turn: RwLockWriteGuard<'static, ()>,
+    began: Instant,
+}
+
+impl Drop for QuietHost {
+    fn drop(&mut self) {
+        println!("alone on the host for {:.1} s", self.began.elapsed().as_secs_f64());
+    }
+}
+
 /// Waits until no other test loads a device. For tests of a verdict, a rate or a latency, in which
 /// the traffic of others would be a finding.
-pub fn quiet_host() -> RwLockWriteGuard<'static, ()> {
-    HOST.write().unwrap_or_else(PoisonError::into_inner)
+pub fn quiet_host() -> QuietHost {
+    let turn = HOST.write().unwrap_or_else(PoisonError::into_inner);
+    QuietHost { _turn: turn, began: Instant::now() }
 }
 
 /// Waits until no test needs a quiet host. For tests that load a device and judge nothing.
