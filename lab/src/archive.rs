@@ -18,7 +18,8 @@ const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 /// Builds the archive below a folder; its path.
 pub fn build(lab: &Lab, kernel: &Kernel, work: &Path) -> Result<PathBuf, LabError> {
     let root = work.join("root");
-    for folder in ["bin", "dev", "lab", "lib/modules", "out", "proc", "sys", "tmp", "etc"] {
+    for folder in ["bin", "dev", "lab", "lib/modules", "out", "proc", "share", "sys", "tmp", "etc"]
+    {
         fs::create_dir_all(root.join(folder)).map_err(|e| failed(&root, &e))?;
     }
     for program in [SHELL].iter().chain(PROGRAMS) {

@@ -18,6 +18,8 @@ const MODULES: &[&str] = &[
     "configfs",
     "virtio_pci",
     "virtio_blk",
+    "9pnet_virtio",
+    "9p",
     "nvme",
     "ahci",
     "sd_mod",

@@ -4,7 +4,7 @@
 //! ```text
 //! kernel package ──┐
 //! programs ────────┼─▶ archive (initramfs) ─▶ machines (QEMU) ─▶ guest/init runs guest/cases/*.sh
-//! candor ──────────┘                                         └─▶ results: a folder per case
+//! candor ──────────┘                                         └─▶ results (9p): a folder per case
 //! ```
 //!
 //! A case is a shell script that makes its devices ready and runs candor; what it writes below
@@ -63,12 +63,14 @@ impl Lab {
         let kernel = kernel::Kernel::find(self.kernel_package.as_deref(), &cache)?;
         let work = tempfile::tempdir_in(&cache).map_err(|e| failed(&cache, &e))?;
         let archive = archive::build(self, &kernel, work.path())?;
+        let shared = results::shared(work.path());
+        std::fs::create_dir(&shared).map_err(|e| failed(&shared, &e))?;
         let machines: Vec<Machine> = (0..self.machines)
             .map(|nth| Machine {
                 kernel: &kernel,
                 archive: &archive,
                 work: work.path().join(nth.to_string()),
-                share: [nth, self.machines],
+                results: &shared,
             })
             .collect();
         let consoles: Vec<Result<String, LabError>> = std::thread::scope(|scope| {
@@ -78,8 +80,7 @@ impl Lab {
             running.into_iter().map(|thread| thread.join().unwrap_or_else(panicked)).collect()
         });
         let console = consoles.into_iter().collect::<Result<Vec<_>, _>>()?.concat();
-        let disks: Vec<PathBuf> = machines.iter().map(Machine::results).collect();
-        Results::read(&disks, work, console)
+        Ok(Results::of(work, console))
     }
 }
 

@@ -14,9 +14,6 @@ const LIMIT: Duration = Duration::from_secs(460);
 /// Size of each disk. Their files are sparse.
 const DISK_MIB: u64 = 64;
 
-/// The disk that carries what the cases wrote out of the guest, by its serial number.
-const RESULTS: &str = "results";
-
 /// Words per device; `{disk}` is the name of the disk behind it.
 ///
 /// | disk | what the guest sees |
@@ -30,7 +27,6 @@ const RESULTS: &str = "results";
 /// | virtio | virtio-blk with two queues |
 /// | sas | a disk behind a SAS host adapter |
 /// | usb | USB storage behind xHCI |
-/// | results | virtio-blk; what comes back |
 const DEVICES: &[&[&str]] = &[
     &[
         "pcie-root-port,id=rp0,x-speed=8,x-width=4,chassis=1",
@@ -52,11 +48,10 @@ const DEVICES: &[&[&str]] = &[
     &["virtio-blk-pci,serial=virtio,num-queues=2,drive=virtio"],
     &["mptsas1068,id=sas", "scsi-hd,bus=sas.0,serial=sas,wwn=0x5000c500a1b2c3d4,drive=sas"],
     &["qemu-xhci,id=xhci", "usb-storage,bus=xhci.0,serial=usb,drive=usb"],
-    &["virtio-blk-pci,serial=results,drive=results"],
 ];
 
 const DISKS: &[&str] =
-    &["plain", "guarded", "wide", "zns", "shared", "sata", "virtio", "sas", "usb", RESULTS];
+    &["plain", "guarded", "wide", "zns", "shared", "sata", "virtio", "sas", "usb"];
 
 /// A machine to start once.
 pub struct Machine<'a> {
@@ -66,8 +61,8 @@ pub struct Machine<'a> {
     pub archive: &'a Path,
     /// Where its disks and its console are.
     pub work: PathBuf,
-    /// Runs the cases of which this number is the rest of their own, divided by the second.
-    pub share: [usize; 2],
+    /// Folder that all machines share; a machine runs the cases whose folder it creates there.
+    pub results: &'a Path,
 }
 
 impl Machine<'_> {
@@ -95,11 +90,6 @@ impl Machine<'_> {
         }
     }
 
-    /// The disk with what the cases wrote.
-    pub fn results(&self) -> PathBuf {
-        self.disk(RESULTS)
-    }
-
     fn disk(&self, name: &str) -> PathBuf {
         self.work.join(format!("{name}.disk"))
     }
@@ -109,10 +99,10 @@ impl Machine<'_> {
         qemu.args(["-accel", "tcg,thread=single", "-machine", "q35", "-cpu", "max"]);
         qemu.args(["-smp", "2", "-m", "2048", "-nodefaults", "-display", "none", "-no-reboot"]);
         qemu.arg("-kernel").arg(&self.kernel.image).arg("-initrd").arg(self.archive);
-        // The second serial port would do for results too, at a hundredth of a disk's speed.
-        let [rest, machines] = self.share;
-        qemu.arg("-append").arg(format!(
-            "console=ttyS0 quiet panic=-1 scsi_mod.scan=sync lab.share={rest}/{machines}"
+        qemu.arg("-append").arg("console=ttyS0 quiet panic=-1 scsi_mod.scan=sync");
+        qemu.arg("-virtfs").arg(format!(
+            "local,path={},mount_tag=results,security_model=none",
+            self.results.display()
         ));
         qemu.arg("-serial").arg(format!("file:{}", self.work.join("console").display()));
         for disk in DISKS {

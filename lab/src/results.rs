@@ -28,23 +28,9 @@ pub struct CaseResult {
 }
 
 impl Results {
-    /// Unpacks the disks that the guests wrote them to.
-    pub(crate) fn read(
-        disks: &[PathBuf],
-        work: TempDir,
-        console: String,
-    ) -> Result<Results, LabError> {
-        let folder = work.path().join("results");
-        fs::create_dir(&folder).map_err(|e| failed(&folder, &e))?;
-        for disk in disks {
-            let words: [&std::ffi::OsStr; 2] = ["-xf".as_ref(), disk.as_ref()];
-            if let Err(why) = host("tar", &words, &folder) {
-                return Err(LabError::Failed(format!(
-                    "a guest left no results ({why})\n{console}"
-                )));
-            }
-        }
-        Ok(Results { folder: work, console })
+    /// Takes the folder that the machines shared, below `work`.
+    pub(crate) fn of(work: TempDir, console: String) -> Results {
+        Results { folder: work, console }
     }
 
     /// The names of the cases that ran, in order.
@@ -78,8 +64,13 @@ impl Results {
     }
 
     fn results(&self) -> PathBuf {
-        self.folder.path().join("results")
+        shared(self.folder.path())
     }
+}
+
+/// The folder that the machines share.
+pub(crate) fn shared(work: &Path) -> PathBuf {
+    work.join("results")
 }
 
 impl CaseResult {
