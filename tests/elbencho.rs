@@ -160,6 +160,60 @@ fn directories_that_exist_are_made_again() {
     assert_eq!(dangling.status.code(), Some(1), "only a phase of -d makes directories");
 }
 
+/// Workers make their directories over and over, and each time counts.
+#[test]
+fn directories_are_made_until_the_time_limit() {
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    let table = elbencho.table("-d -w --infloop --timelimit 1 -t 2 -n 1 -N 1 -s 4k --nolive d");
+    let total: u64 = last(&table, "MKDIRS", "Dirs total").parse().expect("a number");
+    assert!(total > 2, "{table}");
+    assert!(table.ends_with("---\nTerminating due to phase time limit.\n"), "{table}");
+    assert!(!table.contains("WRITE"), "{table}");
+}
+
+/// Random offsets of small files, and checks of them, need no alignment.
+#[test]
+fn offsets_in_small_files_need_no_alignment() {
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    let log = elbencho.scratch.outside("ops");
+    let shape = "-t 1 -n 1 -N 2 -s 64k -b 4k";
+    let random = format!("--rand --norandalign {shape}");
+    elbencho.table(&format!("-d -w --opslog {log} {random} d"));
+    let offsets = |log: &str| {
+        let text = fs::read_to_string(log).expect("a log");
+        let offset = |line: &str| {
+            let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
+            (line["op_name"] == "pwrite").then(|| line["offset"].as_u64().expect("a number"))
+        };
+        text.lines().filter_map(offset).collect::<Vec<u64>>()
+    };
+    let found = offsets(&log);
+    assert_eq!(found.len(), 2 * 2 * 16);
+    assert!(found.iter().any(|offset| offset % 8 != 0), "{found:?}");
+    assert!(found.iter().all(|offset| *offset <= 60 << 10), "{found:?}");
+    elbencho.table(&format!("-w --verify 3 {shape} d"));
+    elbencho.table(&format!("-r --verify 3 {random} d"));
+    assert_eq!(elbencho.run(&format!("-r --verify 4 {random} d")).status.code(), Some(1));
+    elbencho.table("-w --verify 3 -s 1m -b 64k f");
+    elbencho.table("-r --verify 3 --rand --norandalign -s 1m -b 64k f");
+    for more in ["--rand --norandalign", "--rwmixpct 30 --trunctosize"] {
+        elbencho.table(&format!("-w --readinline {more} {shape} d"));
+    }
+}
+
+/// Of a mix by blocks, whole files have one latency; only one by workers has files that are read.
+#[test]
+fn files_of_a_mix_by_blocks_have_one_latency() {
+    let (_host, elbencho) = (shared_host(), Elbencho::new());
+    fs::create_dir(elbencho.path("d")).expect("a directory");
+    let line = "-d -w --rwmixpct 30 --trunctosize -n 1 -N 3 -s 64k -b 4k --lat d";
+    let table = elbencho.table(line);
+    assert!(table.contains("Files latency") && table.contains("IO rd latency"), "{table}");
+    assert!(!table.contains("Files rd latency"), "{table}");
+}
+
 /// `--nodelerr` forgives what is missing, and nothing else.
 #[test]
 fn a_directory_that_is_not_empty_is_an_error() {

@@ -82,9 +82,13 @@ fn live_figures_take_stdout() {
     assert!((4..=6).contains(&totals.len()), "one for each 200 ms: {out}");
     let bytes = |row: &[&str]| row[7].parse::<u64>().expect("a number");
     assert!(totals.windows(2).all(|pair| bytes(pair[0]) < bytes(pair[1])), "{out}");
-    for rank in ["0", "1"] {
-        let of_worker = rows.iter().filter(|row| row[4] == rank && bytes(row) > 0);
-        assert!(of_worker.count() >= 2, "{out}");
+    // Lines of workers follow the line of all, with the same time.
+    let ranks: Vec<&str> = rows[1..].iter().map(|row| row[4]).collect();
+    assert_eq!(ranks[..6], ["Total", "0", "1", "Total", "0", "1"], "{out}");
+    let workers = rows[1..].chunks(3).take_while(|rows| rows.len() == 3 && rows[1][4] == "0");
+    for of in workers {
+        assert!(of.iter().all(|row| row[..4] == of[0][..4] && row[6] == "100"), "{out}");
+        assert!(of[1..].iter().all(|row| bytes(row) > 0 && row[10] == "0"), "{out}");
     }
     assert!(
         err.lines().any(|line| line.starts_with("READ: ") && line.contains(" IOPS; ")),

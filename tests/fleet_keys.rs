@@ -141,9 +141,16 @@ fn services_and_clients_of_one_user_find_each_other_by_the_tools_own_words() {
         if let Some(quits) = quits {
             let total = ran.out.lines().find(|line| line.contains("Total MiB"));
             assert!(total.is_some_and(|line| line.trim_end().ends_with(" 8")), "{}", ran.out);
-            is_well(&quits, &user.run(&quits.replace("--quit", "--interrupt")));
-            is_well(&quits, &user.run(&quits));
+            let says = |line: &str, end: &str| {
+                let ran = user.run(line);
+                is_well(line, &ran);
+                let words = ran.out.trim_end().rsplit_once(':').map(|(_, words)| words);
+                assert_eq!(words, Some(end), "{}", ran.out);
+            };
+            says(&quits.replace("--quit", "--interrupt"), " OK");
+            says(&quits, " OK");
             assert_eq!(service.wait().code, Some(0));
+            says(&quits, " Service unreachable");
         }
     }
     let mode = fs::metadata(user.key()).expect("a key").permissions().mode() & 0o777;

@@ -28,6 +28,48 @@ enum Kind {
     Tree,
 }
 
+impl Kind {
+    /// All phases that a command may have.
+    fn all(self) -> &'static [&'static str] {
+        match self {
+            Kind::File => &["-w", "-w -r", "-r", "-w -r -F", "-F", "-w --stat"],
+            _ => &["-d -w", "-d -w -r -F -D", "--stat -r", "-r", "-F -D", "-D", "-w", "-d"],
+        }
+    }
+}
+
+/// Content of the paths between two commands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Empty,
+    Folders,
+    Full,
+}
+
+impl State {
+    /// Phases that find the files that they need.
+    fn phases(self, dice: &mut Dice, kind: Kind) -> &'static str {
+        let all: &[&str] = match (kind, self) {
+            (Kind::File, State::Full) => &["-r", "-r", "-w", "-w -r", "-F", "-w -r -F"],
+            (Kind::File, _) => &["-w", "-w", "-w", "-w -r", "-w -r -F"],
+            (_, State::Full) => &["--stat -r", "-r", "-F -D", "-w", "-d -w", "--stat -r -F -D"],
+            (_, State::Folders) => &["-w", "-d -w", "-w -r", "-D"],
+            (_, State::Empty) => &["-d -w", "-d -w", "-d -w", "-d -w -r -F -D", "-d"],
+        };
+        *dice.one_of(all)
+    }
+
+    fn after(self, phases: &str) -> State {
+        let has = |phase: &str| phases.split(' ').any(|given| given == phase);
+        match () {
+            () if has("-D") || has("-F") => State::Empty,
+            () if has("-w") => State::Full,
+            () if has("-d") && self == State::Empty => State::Folders,
+            () => self,
+        }
+    }
+}
+
 /// A command line while it is drawn.
 struct Line<'a> {
     dice: &'a mut Dice,
@@ -60,6 +102,11 @@ struct Shape {
     kind: Kind,
     sizes: Vec<String>,
     paths: String,
+    verifies: bool,
+    conflicts: bool,
+    /// Blocks are multiples of a sector, and sizes are multiples of blocks.
+    is_aligned: bool,
+    is_empty: bool,
 }
 
 impl Dialect for Elbencho {
@@ -71,24 +118,20 @@ impl Dialect for Elbencho {
             5..=8 => Kind::File,
             _ => Kind::Tree,
         };
-        let shape = shape(dice, kind);
-        let verifies = dice.chance(25);
-        let phases: &[&str] = match kind {
-            Kind::File => &["-w", "-w -r", "-r", "-w -r -F", "-F", "-w --stat"],
-            _ => &["-d -w", "-d -w -r -F -D", "--stat -r", "-r", "-F -D", "-D", "-w", "-d"],
-        };
-        let count = 1 + dice.below(3);
+        // Most mixes leave out options that exclude each other; the others compare refusals.
+        let conflicts = dice.chance(12);
+        let shape = shape(dice, kind, conflicts);
+        let mut state = State::Empty;
         let mut runs = Vec::new();
-        for nth in 0..count {
-            // Most mixes begin by making what later commands use.
-            let first = nth == 0 && dice.chance(80);
+        for _ in 0..1 + dice.below(3) {
             let phases =
-                if first { phases[usize::from(dice.chance(30))] } else { dice.one_of(phases) };
-            runs.push(command(dice, &shape, phases, verifies));
+                if conflicts { *dice.one_of(kind.all()) } else { state.phases(dice, kind) };
+            runs.push(command(dice, &shape, phases));
+            state = state.after(phases);
         }
         let mut made = vec![Made::Folder("d".into()), Made::Folder("e".into())];
         made.push(Made::File("list.txt".into(), tree(dice).into_bytes()));
-        Mix { made, runs, compares_bytes: verifies }
+        Mix { made, runs, compares_bytes: shape.verifies }
     }
 
     fn facts(ran: &Ran, folder: &Path) -> Facts {
@@ -124,8 +167,14 @@ impl Dialect for Elbencho {
             () if has("--rankoffset") && !has("-n") => {
                 Some("`--rankoffset` makes the real program skip data or use wrong descriptors")
             }
-            () if fact.contains("percentiles_us") => {
-                Some("candor adds percentiles to the JSON of `--latpercent`")
+            () if fact.contains(" operation ") && difference.real.is_empty() => {
+                Some("the real program logs no I/O of mappings, removals of named files or lists")
+            }
+            () if is_exit && has("--rwmixthr") && !has("--trunctosize") => Some(
+                "readers of `--rwmixthr` race with the writers of a new file in the real program",
+            ),
+            () if has("--randamount") && has("--norandalign") && fact.contains("READ") => {
+                Some("with `--norandalign` the last block of a worker is whole in candor")
             }
             () if is_exit && has("--treefile") && has("--trunc") => {
                 Some("candor refuses `--trunc` for files that several workers share")
@@ -144,12 +193,15 @@ impl Dialect for Elbencho {
     }
 }
 
-fn shape(dice: &mut Dice, kind: Kind) -> Shape {
-    let size = *dice.one_of(&["0", "4k", "10000", "64k", "100k", "1m"]);
+fn shape(dice: &mut Dice, kind: Kind, conflicts: bool) -> Shape {
     let block = *dice.one_of(&["4k", "16k", "64k", "1m", "1000"]);
+    let (mut is_aligned, mut is_empty) = (block != "1000", false);
     let mut sizes = vec![format!("-b {block}")];
     let paths = match kind {
         Kind::Folder => {
+            let size = *dice.one_of(&["0", "4k", "10000", "64k", "100k", "1m"]);
+            is_aligned &= !["10000", "100k"].contains(&size);
+            is_empty = size == "0";
             let (dirs, files) = (dice.below(3), 1 + dice.below(3));
             sizes.push(format!("-s {size} -n {dirs} -N {files}"));
             if dice.chance(20) {
@@ -158,11 +210,21 @@ fn shape(dice: &mut Dice, kind: Kind) -> Shape {
             *dice.one_of(&["d", "d", "d", "d e", "file://d", "d,e"])
         }
         Kind::File => {
-            let size = *dice.one_of(&["64k", "100k", "1m", "4m", "1000000"]);
+            // Files of fewer blocks than workers are refused.
+            let all = ["64k", "100k", "1000000", "1m", "4m"];
+            let fits = match block {
+                _ if conflicts => &all[..],
+                "64k" => &all[2..],
+                "1m" => &all[4..],
+                _ => &all[..],
+            };
+            let size = *dice.one_of(fits);
+            is_aligned &= !["100k", "1000000"].contains(&size);
             sizes.push(format!("-s {size}"));
             *dice.one_of(&["f", "f", "f", "f g", "f[1-3]"])
         }
         Kind::Tree => {
+            is_aligned = false;
             sizes.push("--treefile list.txt".into());
             if dice.chance(40) {
                 sizes.push(format!("--sharesize {}", dice.one_of(&["8k", "64k", "1m"])));
@@ -171,10 +233,11 @@ fn shape(dice: &mut Dice, kind: Kind) -> Shape {
         }
     };
     sizes.push(format!("-t {}", 1 + dice.below(3)));
-    if dice.chance(5) {
+    if dice.chance(if conflicts { 20 } else { 2 }) {
         sizes.push("--rankoffset 1".into());
     }
-    Shape { kind, sizes, paths: paths.into() }
+    let verifies = dice.chance(25);
+    Shape { kind, sizes, paths: paths.into(), verifies, conflicts, is_aligned, is_empty }
 }
 
 /// Lines of a tree file.
@@ -188,15 +251,20 @@ fn tree(dice: &mut Dice) -> String {
     text
 }
 
-fn command(dice: &mut Dice, shape: &Shape, phases: &str, verifies: bool) -> Vec<String> {
+fn command(dice: &mut Dice, shape: &Shape, phases: &str) -> Vec<String> {
     let mut line = Line { dice, words: Vec::new() };
     line.add(phases);
     shape.sizes.iter().for_each(|words| line.add(words));
-    if verifies {
+    if shape.verifies {
         line.add("--verify 7");
     }
-    access(&mut line, shape.kind);
-    mixes_of_reads(&mut line);
+    let writes = phases.split(' ').any(|phase| phase == "-w");
+    if shape.conflicts {
+        all_modes(&mut line);
+    } else {
+        modes(&mut line, shape, writes);
+    }
+    access(&mut line);
     partners(&mut line);
     output(&mut line);
     line.maybe(90, "--nolive");
@@ -204,39 +272,87 @@ fn command(dice: &mut Dice, shape: &Shape, phases: &str, verifies: bool) -> Vec<
     line.words
 }
 
-fn access(line: &mut Line<'_>, kind: Kind) {
+/// Options of which some exclude others, each drawn by itself.
+fn all_modes(line: &mut Line<'_>) {
     line.maybe(20, "--rand");
     line.maybe(6, "--norandalign");
     line.maybe_one(6, "--randamount", &["64k", "256k", "1m"]);
-    line.maybe_one(5, "--randalgo", &["fast", "balanced_single", "strong"]);
-    line.maybe(8, "--backward");
-    line.maybe(if kind == Kind::File { 12 } else { 2 }, "--strided");
+    line.maybe(10, "--backward");
+    line.maybe(12, "--strided");
     line.maybe_one(20, "--iodepth", &["1", "2", "4"]);
     line.maybe(15, "--direct");
-    line.maybe(5, "--nodiocheck");
     line.maybe(4, "--mmap");
+    line.maybe(6, "--preallocfile");
+    line.maybe(8, "--readinline");
+    line.maybe(4, "--verifydirect");
+    line.maybe_one(12, "--rwmixpct", &["0", "30", "70"]);
+    line.maybe_one(8, "--rwmixthr", &["0", "1", "2"]);
+    line.maybe_one(3, "--rwmixthrpct", &["30"]);
+    line.maybe(15, "--trunctosize");
+}
+
+/// The same options without those that exclude each other.
+fn modes(line: &mut Line<'_>, shape: &Shape, writes: bool) {
+    let is_file = shape.kind == Kind::File;
+    let may_be_random = !(shape.verifies && writes) && (shape.is_aligned || !is_file);
+    match line.dice.below(100) {
+        0..30 if may_be_random => {
+            line.add("--rand");
+            line.maybe(12, "--norandalign");
+            line.maybe_one(15, "--randalgo", &["fast", "balanced_single", "strong"]);
+            if is_file {
+                line.maybe_one(15, "--randamount", &["3m", "4m", "6m"]);
+            }
+        }
+        30..42 => line.add("--backward"),
+        42..55 if is_file && shape.is_aligned => line.add("--strided"),
+        _ => {}
+    }
+    match line.dice.below(10) {
+        0..3 => line.maybe_one(100, "--iodepth", &["1", "2", "4"]),
+        3 => line.add("--readinline"),
+        _ => {}
+    }
+    if shape.is_aligned {
+        line.maybe(18, "--direct");
+        line.maybe(5, "--nodiocheck");
+    }
+    if shape.verifies && writes {
+        line.maybe(15, "--verifydirect");
+    }
+    if is_file && !shape.is_empty {
+        line.maybe(5, "--preallocfile");
+    }
+    let mixes = writes && !shape.verifies && !shape.is_empty;
+    match line.dice.below(100) {
+        0..14 if mixes => {
+            line.maybe_one(100, "--rwmixpct", &["0", "30", "70"]);
+            line.add("--trunctosize");
+        }
+        14..20 if mixes && is_file => {
+            line.maybe_one(100, "--rwmixthr", &["0", "1"]);
+            line.add("--trunctosize");
+        }
+        20..23 if !writes => line.add("--mmap"),
+        23..38 => line.add("--trunctosize"),
+        _ => {}
+    }
+}
+
+/// Options that any command may have.
+fn access(line: &mut Line<'_>) {
     line.maybe_one(4, "--madv", &["seq", "rand,willneed"]);
     line.maybe_one(5, "--fadv", &["seq", "willneed,dontneed"]);
     line.maybe_one(8, "--flock", &["range", "full"]);
     line.maybe_one(6, "--limitwrite", &["50m", "100m"]);
     line.maybe_one(6, "--limitread", &["50m", "100m"]);
-    line.maybe(8, "--trunc");
-    line.maybe(15, "--trunctosize");
-    line.maybe(6, "--preallocfile");
+    line.maybe(6, "--trunc");
     line.maybe(6, "--nofdsharing");
     line.maybe(8, "--statinline");
-    line.maybe(8, "--readinline");
     line.maybe(8, "--dirstats");
     line.maybe(15, "--nodelerr");
-    line.maybe(4, "--verifydirect");
     line.maybe_one(10, "--blockvarpct", &["0", "50", "100"]);
     line.maybe_one(5, "--blockvaralgo", &["fast", "balanced", "strong"]);
-}
-
-fn mixes_of_reads(line: &mut Line<'_>) {
-    line.maybe_one(12, "--rwmixpct", &["0", "30", "70"]);
-    line.maybe_one(8, "--rwmixthr", &["0", "1", "2"]);
-    line.maybe_one(3, "--rwmixthrpct", &["30"]);
 }
 
 /// Options that have no effect without another one.

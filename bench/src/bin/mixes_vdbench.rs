@@ -202,9 +202,6 @@ impl Dialect for Vdbench {
         let has = |word: &str| text.contains(word);
         if difference.is_of_exits() {
             return match (difference.real.as_str(), difference.candor.as_str()) {
-                ("0", "157") if has("forrdpct=") && has("fwd=") => {
-                    Some("candor has shares of reads for random reads and writes of files only")
-                }
                 ("0", "157") if has("rhpct=") || has("whpct=") || has("range=") => {
                     Some("candor has hits, and ranges of hits, for random places only")
                 }

@@ -185,27 +185,36 @@ enum Within {
     Forward,
     Backward,
     Random(Random),
+    /// At multiples of that distance.
+    Aligned(Random, u64),
     /// Each once, by a key of the worker.
     Once(u64),
 }
 
 impl Within {
     fn of(entries: &Entries, seed: u64) -> Within {
-        match entries.access {
-            Access::Backward => Within::Backward,
-            Access::Random => Within::Random(Random::new(seed, WITHIN)),
-            Access::Permutation => Within::Once(mix(seed, WITHIN)),
+        let random = || Random::new(seed, WITHIN);
+        match (&entries.access, entries.align) {
+            (Access::Backward, _) => Within::Backward,
+            (Access::Random, None) => Within::Random(random()),
+            (Access::Random, Some(align)) => Within::Aligned(random(), align.0.max(1)),
+            (Access::Permutation, _) => Within::Once(mix(seed, WITHIN)),
             _ => Within::Forward,
         }
     }
 
-    /// Number of the block that comes as the n-th of so many.
-    fn nth(&mut self, nth: u64, count: u64, key: u64) -> u64 {
+    /// Offset of the block of that length which comes in place of the one at `offset`, in a file
+    /// of so many bytes.
+    fn offset(&mut self, offset: u64, bytes: u64, (file, key): (u64, u64)) -> u64 {
+        let (nth, count) = (offset / bytes, file.div_ceil(bytes));
         match self {
-            Within::Forward => nth,
-            Within::Backward => count - 1 - nth,
-            Within::Random(random) => random.below(count),
-            Within::Once(seed) => Permutation::new(count, mix(*seed, key)).at(nth),
+            Within::Forward => offset,
+            Within::Backward => (count - 1 - nth) * bytes,
+            Within::Random(random) => random.below(count) * bytes,
+            Within::Aligned(random, align) => {
+                random.below(file.saturating_sub(bytes) / *align + 1) * *align
+            }
+            Within::Once(seed) => Permutation::new(count, mix(*seed, key)).at(nth) * bytes,
         }
     }
 }
@@ -556,8 +565,8 @@ impl Items {
     #[inline(always)]
     fn place(&mut self, (step, bytes): (Step, u64), lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
-            let count = lane.file.div_ceil(bytes);
-            slot.offset = self.within.nth(slot.offset / bytes, count, lane.key.number) * bytes;
+            let file = (lane.file, lane.key.number);
+            slot.offset = self.within.offset(slot.offset, bytes, file);
             slot.length = (lane.file - slot.offset).min(bytes);
         }
         if self.reads.percent > 0 && step == Step::Write && self.reads.next() {

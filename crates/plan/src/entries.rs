@@ -70,6 +70,10 @@ pub struct Entries {
     /// repeat) or `permutation` (each once).
     #[serde(skip_serializing_if = "is_default")]
     pub access: Access,
+    /// Distance of which offsets of `random` are multiples; absent means the length of a read or
+    /// write.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub align: Option<Bytes>,
     /// Share of the operations of `write` that read instead, in percent: of each worker's hundred
     /// in a row the first ones, where the count begins at its rank.
     #[serde(skip_serializing_if = "is_default")]
@@ -152,6 +156,7 @@ impl Default for Entries {
             size: None,
             size_mix: None,
             access: Access::Sequential,
+            align: None,
             read_percent: 0,
             read_by_chance: false,
             visit: None,

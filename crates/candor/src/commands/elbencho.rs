@@ -12,6 +12,7 @@ mod run;
 
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Instant;
 
 use candor_dialects::elbencho::options::{
     self, HelpPart, Instead, Options, Phases, Reading, TABLE,
@@ -23,7 +24,7 @@ use clap::{Arg, Command};
 use self::host::ThisHost;
 use super::foreign::Complaints;
 use super::foreign::host::HostEnvironment;
-use crate::commands;
+use crate::{commands, screen};
 
 /// First word that shows result files in place of a benchmark.
 const SUMMARIZE: &str = "summarize";
@@ -77,7 +78,7 @@ pub fn main(argv: &[OsString]) -> u8 {
     if let [_, first, directory, file] = argv
         && first == SCAN
     {
-        return scanned(Path::new(directory), Path::new(file));
+        return code_of(files::scan(Path::new(directory), Path::new(file), false).map(drop));
     }
     let reading = options::read(argv, &mut HostEnvironment);
     match reading.instead {
@@ -87,9 +88,9 @@ pub fn main(argv: &[OsString]) -> u8 {
     }
 }
 
-/// Writes a list of a directory, and gives the exit code.
-fn scanned(directory: &Path, file: &Path) -> u8 {
-    match files::scan(directory, file) {
+/// The exit code of a list that is written, or not.
+fn code_of(written: Result<(), String>) -> u8 {
+    match written {
         Ok(()) => 0,
         Err(sentence) => {
             COMPLAINTS.sentence(&sentence);
@@ -108,7 +109,16 @@ fn scan(options: &Options) -> Option<u8> {
         return Some(WRONG);
     };
     let ends = options.phases == Phases::default() && !options.run.sync;
-    let code = scanned(Path::new(directory), Path::new(file));
+    let began = Instant::now();
+    let written = files::scan(Path::new(directory), Path::new(file), true);
+    let code = code_of(written.and_then(|list| {
+        screen::data(&format!(
+            "NOTE: Directory scan finished. Files: {}; Dirs: {}; Elapsed: {}s\n",
+            list.files(),
+            list.directories(),
+            began.elapsed().as_secs()
+        ))
+    }));
     (ends || code != 0).then_some(code)
 }
 

@@ -103,6 +103,12 @@ impl Setup {
         self.listed.as_ref().map_or_else(of_shape, |listed| listed.dirs * data_sets)
     }
 
+    /// Directories of ranks, in which all workers make others.
+    pub fn dirs_of_ranks(&self) -> u64 {
+        let has_ranks = self.listed.is_none() && self.asked.tree.dirs > 0;
+        if has_ranks { self.asked.threads_of_all() } else { 0 }
+    }
+
     /// Small files of all workers.
     pub fn small_files(&self) -> u64 {
         let of_worker = self.asked.tree.dirs.max(1).saturating_mul(self.asked.tree.files);
@@ -424,6 +430,13 @@ impl Settling<'_> {
             let did = format!("{cut} bytes are read or written");
             let why = "the amount is a multiple of the block and the number of workers";
             self.out.note(self.reading, "randamount", &did, why);
+        }
+        let block = self.setup.block_bytes.max(1);
+        let each = cut.checked_div(threads).unwrap_or(0);
+        if access.random_unaligned && !each.is_multiple_of(block) {
+            let did = format!("{} bytes by each worker", each.next_multiple_of(block));
+            let why = "the last block of a worker is whole, too";
+            self.out.note(self.reading, "norandalign", &did, why);
         }
         self.setup.random_bytes = cut;
     }

@@ -90,6 +90,19 @@ fn random_reads_are_as_many_as_the_file_has_and_may_repeat() {
 }
 
 #[test]
+fn aligned_reads_begin_anywhere_within_the_file() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let by = |steps| by(EntriesEngine::Calls, steps);
+    well(dir.path(), by(WRITES));
+    let access = Access::Random;
+    let read = Entries { access, align: Some(Bytes(1)), ..by(READS) };
+    let read = well(dir.path(), read);
+    // No read is cut: the last begins at its length before the end.
+    let ops = u64::from(FILES) * 10;
+    assert_eq!((read.operation("read").ops, read.operation("read").bytes), (ops, ops * 1024));
+}
+
+#[test]
 fn written_blocks_are_read_back_at_once() {
     for engine in EntriesEngine::ALL {
         let dir = tempfile::tempdir().expect("a scratch directory");

@@ -399,9 +399,15 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_generations(entries, verify, &place, out);
     let (reads_early, is_partial) =
         (entries.read_percent > 0, entries.access == Access::Random && entries.has(Step::Write));
-    if (reads_early || is_partial) && !verify.generations {
+    let compares = verify.format != Format::Nothing;
+    if (reads_early || is_partial) && !verify.generations && compares {
         let message = "reads may find blocks that were not written";
         out.error("verify-unwritten", place.clone(), message, "verify in a phase of its own");
+    }
+    if let Some(align) = entries.align.filter(|align| align.0 % verify.interval.0.max(1) > 0) {
+        let message =
+            format!("the interval of {} does not divide the alignment {align}", verify.interval);
+        out.error("verify-interval", place.key("interval"), message, "use a smaller interval");
     }
     let odd = |size: &Bytes| verify.interval.0 > 0 && !size.0.is_multiple_of(verify.interval.0);
     if let Some(size) = entries.size.filter(odd) {
@@ -553,6 +559,25 @@ fn check_size_mix(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
 }
 
+/// Distance of random offsets.
+fn check_align(entries: &Entries, at: &PlanPath, out: &mut Found) {
+    let Some(align) = entries.align else { return };
+    let place = at.key("align");
+    if entries.access != Access::Random {
+        let message = "align is set, and access is not random";
+        return out.error("word-unused", place, message, "remove align");
+    }
+    if align.0 == 0 {
+        out.error("align", place, "align is 0", "use 1 or more, or remove align");
+    } else if entries.direct && !align.0.is_multiple_of(super::SECTOR.0) {
+        let message = format!("{align} is no multiple of 512 bytes");
+        out.error("direct-alignment", place, message, "use a multiple of 512");
+    } else if entries.size.is_none() {
+        let message = "reads and writes of whole files begin at 0";
+        out.error("align", place, message, "add size, or remove align");
+    }
+}
+
 /// Steps that the pace counts occur.
 fn check_paced(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let occurs = |step: Step| entries.has(step) || step == Step::Read && entries.reads();
@@ -566,6 +591,7 @@ pub(super) fn check_job(entries: &Entries, at: &PlanPath, out: &mut Found) {
     check_lists(entries, at, out);
     check_visit(entries, at, out);
     check_size_mix(entries, at, out);
+    check_align(entries, at, out);
     check_paced(entries, at, out);
     check_order(entries, at, out);
     check_division(entries, at, out);

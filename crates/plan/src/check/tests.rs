@@ -723,6 +723,21 @@ fn errors_in_bytes_of_small_files() {
         ("truncate", "phase[0].job[0].work.entries.truncate_at_open",
          "[[phase]]\n[[phase.job]]\nwork.entries = { \
           steps = [\"open\", \"read\", \"close\"], truncate_at_open = true }"),
+        ("word-unused", "phase[0].job[0].work.entries.align",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          size = 4096, align = 512 }"),
+        ("align", "phase[0].job[0].work.entries.align",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          size = 4096, access = \"random\", align = 0 }"),
+        ("direct-alignment", "phase[0].job[0].work.entries.align",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          size = 4096, direct = true, access = \"random\", align = 8 }"),
+        ("align", "phase[0].job[0].work.entries.align",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          access = \"random\", align = 8 }"),
+        ("verify-interval", "phase[0].job[0].work.entries.verify.interval",
+         "[[phase]]\n[[phase.job]]\nwork.entries = { steps = [\"open\", \"read\", \"close\"], \
+          size = 4096, access = \"random\", align = 8, verify.interval = 512 }"),
         ("entries-access", "phase[0].job[0].work.entries.access",
          "[[phase]]\n[[phase.job]]\nwork.entries = { \
           steps = [\"open\", \"read\", \"close\"], access = { zipf = { theta = 1.2 } } }"),

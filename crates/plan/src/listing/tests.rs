@@ -34,13 +34,16 @@ fn lines_are_directories_and_files_in_any_order() {
 
 #[test]
 fn names_with_line_ends_are_base64() {
-    let text = "#Encoding=Base64\nd ZGly\nf 12 ZGlyL2EKYg==\n";
+    let text = "# Encoding=Base64\nd ZGly\nf 12 ZGlyL2EKYg==\n";
     let list = read(text).expect("a list");
     assert_eq!(files(&list), [("dir/a\nb".to_owned(), 12)]);
     let mut written = Vec::new();
     list.write(&mut written).expect("written");
     assert_eq!(String::from_utf8_lossy(&written).to_lowercase(), text.to_lowercase());
     let plain = read("d ZGly\n").expect("a list");
+    written.clear();
+    plain.write_base64(&mut written).expect("written");
+    assert_eq!(String::from_utf8_lossy(&written), "# encoding=base64\nd WkdseQ==\n");
     assert_eq!(directories(&plain), ["ZGly"]);
 }
 

@@ -11,7 +11,7 @@ const LINE_BYTES_MAX: u64 = 8 << 10;
 const FILE_BYTES_MAX: u64 = i64::MAX as u64;
 
 /// First line of a list whose paths are base64.
-const BASE64_HEADER: &str = "#encoding=base64";
+const BASE64_HEADER: &str = "# encoding=base64";
 
 /// Remedy for a line of another form.
 const FORM: &str = "write `d PATH` for a directory and `f BYTES PATH` for a file";
@@ -45,8 +45,20 @@ impl List {
     ///
     /// # Errors
     /// The writer's.
-    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
-        let is_base64 = [&self.directories, &self.files].iter().any(|of| of.bytes.contains(&b'\n'));
+    pub fn write(&self, to: impl Write) -> io::Result<()> {
+        let names = [&self.directories, &self.files];
+        self.write_in(to, names.iter().any(|of| of.bytes.contains(&b'\n')))
+    }
+
+    /// The same with all names in base64.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn write_base64(&self, to: impl Write) -> io::Result<()> {
+        self.write_in(to, true)
+    }
+
+    fn write_in(&self, mut to: impl Write, is_base64: bool) -> io::Result<()> {
         let mut line = Vec::new();
         if is_base64 {
             writeln!(to, "{BASE64_HEADER}")?;

@@ -352,6 +352,7 @@ impl Arbitrary<'_> {
             size: self.option(Self::bytes),
             size_mix: self.option(Self::size),
             access: self.access(),
+            align: self.option(Self::bytes),
             read_percent: self.byte(),
             read_by_chance: self.yes(),
             visit: self.option(|d| match d.yes() {

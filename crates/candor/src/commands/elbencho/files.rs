@@ -108,14 +108,18 @@ pub fn summarize(files: &[OsString]) -> u8 {
     }
 }
 
-/// Writes a list of what is below a directory. The error is a sentence.
-pub fn scan(directory: &Path, file: &Path) -> Result<(), String> {
+/// Writes a list of what is below a directory, and gives it. The error is a sentence.
+pub fn scan(directory: &Path, file: &Path, in_base64: bool) -> Result<List, String> {
     let list = List::scan(directory).map_err(|error| error.to_string())?;
     let written = candor_files::create(file).and_then(|mut open| {
-        list.write(&mut open)?;
+        match in_base64 {
+            true => list.write_base64(&mut open)?,
+            false => list.write(&mut open)?,
+        }
         open.commit()
     });
-    written.map_err(|error| format!("{} cannot be written: {error}", file.display()))
+    written.map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    Ok(list)
 }
 
 /// The first line of a file with its end; nothing of one that is not there.

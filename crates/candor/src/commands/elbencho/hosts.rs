@@ -19,6 +19,7 @@ use super::{COMPLAINTS, WRONG};
 use crate::commands::foreign::hosts::Hosts;
 use crate::commands::foreign::service::{Detached, Service};
 use crate::hosts::Keys;
+use crate::screen;
 
 fn keys(hosts: &HostsOptions) -> Keys {
     let password_file = hosts.secret_file.clone().map(PathBuf::from);
@@ -64,10 +65,24 @@ fn told(identity: &Identity, hosts: &HostsOptions, chore: Chore) -> Result<(), S
     if hosts.list.is_empty() {
         return Err("no service is named; add --hosts".into());
     }
-    let failed = candor_fleet::tell(identity, &hosts.addresses(), chore);
-    let sentences: Vec<String> =
-        failed.into_iter().map(|(address, why)| format!("{address}: {why}")).collect();
+    let addresses = hosts.addresses();
+    let failed = candor_fleet::tell(identity, &addresses, chore);
+    let (mut lines, mut sentences) = (String::new(), Vec::new());
+    for address in &addresses {
+        match failed.iter().find(|(of, _)| of == address) {
+            None => lines += &format!("{address}: OK\n"),
+            Some(_) if is_absent(address) => lines += &format!("{address}: Service unreachable\n"),
+            Some((_, why)) => sentences.push(format!("{address}: {why}")),
+        }
+    }
+    screen::data(&lines)?;
     if sentences.is_empty() { Ok(()) } else { Err(sentences.join("; ")) }
+}
+
+/// True if no service listens at an address: a request to end it has nothing to do.
+fn is_absent(address: &str) -> bool {
+    let connected = std::net::TcpStream::connect(address);
+    connected.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
 }
 
 /// Serves until it is told to quit; in the background, unless it is to stay.

@@ -5,10 +5,10 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use candor_dialects::elbencho::output::Moment;
-use candor_dialects::elbencho::output::live::{self, Interval, Live};
+use candor_dialects::elbencho::output::live::{self, Interval, Live, WorkerSoFar};
 use candor_dialects::elbencho::plan::Lowered;
 use candor_dialects::elbencho::setup::Setup;
-use candor_record::{Event, Report};
+use candor_record::{Event, Measurement, Report, WorkerStats};
 
 use crate::screen;
 
@@ -26,7 +26,12 @@ pub struct LiveOutput<'a> {
 /// The phase that runs.
 struct Running<'a> {
     live: Live<'a>,
+    index: usize,
     active: u32,
+    /// An interval whose figures of workers are still to come.
+    waiting: Option<Interval>,
+    /// Figures of workers whose interval is still to come.
+    workers: Option<Vec<WorkerSoFar>>,
 }
 
 /// How live figures stand on the terminal.
@@ -92,14 +97,17 @@ impl<'a> LiveOutput<'a> {
             Event::Sampled { samples, hosts, in_ramp: false, .. } => {
                 if let Some(phase) = &mut self.phase {
                     let interval = phase.live.add(samples, hosts, phase.active);
-                    return self.interval(&interval);
+                    return self.interval(interval);
                 }
             }
             Event::PhaseDone { .. } => {
+                let waiting = self.phase.as_mut().and_then(|phase| phase.waiting.take());
+                let lines = waiting.map(|interval| self.csv(&interval, &[]));
                 self.phase = None;
                 if self.terminal == Terminal::Line {
                     screen::tell_renewed("\r\x1b[K");
                 }
+                return lines.unwrap_or_default();
             }
             _ => {}
         }
@@ -112,34 +120,60 @@ impl<'a> LiveOutput<'a> {
             return;
         };
         let active = planned.jobs.iter().map(|job| job.workers).sum();
-        self.phase = Some(Running { live: Live::new(setup, bench), active });
+        let live = Live::new(setup, bench);
+        self.phase = Some(Running { live, index, active, waiting: None, workers: None });
     }
 
-    fn interval(&mut self, interval: &Interval) -> String {
-        let Some(phase) = &self.phase else { return String::new() };
-        let now = Moment::now();
+    fn interval(&mut self, interval: Interval) -> String {
+        let Some(phase) = &mut self.phase else { return String::new() };
         match self.terminal {
             Terminal::None => {}
             Terminal::Line => {
-                screen::tell_renewed(&format!("\r\x1b[K{}", phase.live.line(interval)));
+                screen::tell_renewed(&format!("\r\x1b[K{}", phase.live.line(&interval)));
             }
-            Terminal::Lines => screen::tell(&format!("{}\n", phase.live.line(interval))),
+            Terminal::Lines => screen::tell(&format!("{}\n", phase.live.line(&interval))),
         }
-        delivered(self.csv.as_mut().map(|csv| csv.put(phase.live.csv(interval, &now))))
+        if !self.lowered.setup.asked.output.live_csv_extended {
+            return self.csv(&interval, &[]);
+        }
+        if let Some(workers) = phase.workers.take() {
+            return self.csv(&interval, &workers);
+        }
+        let earlier = phase.waiting.replace(interval);
+        earlier.map_or(String::new(), |interval| self.csv(&interval, &[]))
+    }
+
+    fn csv(&mut self, interval: &Interval, workers: &[WorkerSoFar]) -> String {
+        let Some(phase) = &self.phase else { return String::new() };
+        let lines = |csv: &mut Sink| csv.put(phase.live.csv(interval, workers, &Moment::now()));
+        delivered(self.csv.as_mut().map(lines))
     }
 
     /// Takes results so far, which have figures of each worker, and gives the lines for standard
     /// output.
     pub fn workers(&mut self, report: &Report) -> String {
-        let (Some(phase), Some(record)) = (&self.phase, report.phases.last()) else {
+        let (Some(phase), Some(record)) = (&mut self.phase, report.phases.last()) else {
             return String::new();
         };
-        let asked = &self.lowered.setup.asked.output;
-        let jobs = &record.measurements;
-        let workers: Vec<_> = jobs.iter().flat_map(|job| job.per_worker.iter().copied()).collect();
-        let now = Moment::now();
-        let csv = self.csv.as_mut().filter(|_| asked.live_csv_extended);
-        delivered(csv.map(|csv| csv.put(phase.live.worker_csv(&workers, &now))))
+        let planned = self.lowered.plan.phases.get(phase.index);
+        let first_of = |name: &str| {
+            let job = planned.and_then(|phase| phase.jobs.iter().find(|job| job.name == name));
+            job.and_then(|job| job.part).map_or(0, |part| part.first as u32)
+        };
+        let of_job = |job: &Measurement| {
+            let first = first_of(&job.job);
+            let of = |stats: &WorkerStats| WorkerSoFar::of(&job.job, first, stats);
+            job.per_worker.iter().map(of).collect::<Vec<_>>()
+        };
+        let mut workers: Vec<WorkerSoFar> = record.measurements.iter().flat_map(of_job).collect();
+        workers.sort_by_key(|worker| worker.rank);
+        match phase.waiting.take() {
+            Some(interval) => self.csv(&interval, &workers),
+            None => {
+                phase.workers = Some(workers);
+                String::new()
+            }
+        }
     }
 }
 

@@ -188,7 +188,9 @@ impl Run<'_> {
         let result = PhaseResult::of(setup, bench, record);
         self.notes.add(&result);
         self.files.add(&result, record.repeat);
-        self.aside(result.table())
+        let is_over = record.measurements.iter().any(|job| job.ended == Ended::Time);
+        let end = if is_over { "Terminating due to phase time limit.\n" } else { "" };
+        self.aside(result.table() + end)
     }
 
     /// A remedy in words of this command line; those of plans speak of keys.

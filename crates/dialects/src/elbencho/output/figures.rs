@@ -168,7 +168,8 @@ impl Figures {
             let to = if is_reader { &mut read } else { &mut main };
             count.latencies(job, to, if is_reader || !is_mix { BOTH } else { &["write"] });
             if reads_beside {
-                count.latencies(job, &mut read, &["read"]);
+                let of_reads = job.operation("read").latency.as_ref();
+                Latency::merge(&mut read.ios, of_reads);
             }
         }
         first.elapsed_ns = first.elapsed_ns.min(last.elapsed_ns);
@@ -291,8 +292,24 @@ impl Count<'_> {
 
     /// Entries of so many steps: those of the directories of ranks do not count.
     pub fn entries(&self, steps: u64) -> u64 {
+        let of_dirs = matches!(self.kind, PhaseKind::MakeDirs | PhaseKind::RemoveDirs);
+        let dirs = self.setup.dirs();
+        match self.setup.asked.run.infinite_loop {
+            _ if !of_dirs => steps,
+            false => steps.min(dirs),
+            true => {
+                // Each pass of a worker has the directory of its rank, too.
+                let pass = (dirs + self.setup.dirs_of_ranks()).max(1);
+                steps / pass * dirs + (steps % pass).min(dirs)
+            }
+        }
+    }
+
+    /// The same of one worker.
+    pub fn entries_of_worker(&self, steps: u64) -> u64 {
+        let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
         match self.kind {
-            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps.min(self.setup.dirs()),
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps * dirs / (dirs + ranks).max(1),
             _ => steps,
         }
     }

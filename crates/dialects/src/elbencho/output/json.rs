@@ -4,7 +4,7 @@ use candor_record::Latency;
 
 use super::csv::command;
 use super::figures::{Column, Figures, MixKind, Side};
-use super::numbers::{Bucket, bound_us, buckets, percentiles, upper_bound_ns, whole_us};
+use super::numbers::{Bucket, buckets, whole_us};
 use super::{Moment, VERSION};
 use crate::elbencho::options::OutputOptions;
 use crate::elbencho::setup::{Listed, PathKind, Setup};
@@ -137,15 +137,6 @@ fn put_latency(object: &mut Object, latency: &Latency, asked: &OutputOptions) {
         object.put("min_us", us(latency.min_ns as f64));
         object.put("avg_us", us(latency.mean_ns));
         object.put("max_us", us(latency.max_ns as f64));
-    }
-    // elbencho has them in its table alone.
-    if asked.percentiles {
-        let mut bounds = Object::default();
-        for percentile in percentiles(asked.percentile_nines) {
-            let bound = bound_us(upper_bound_ns(latency, &percentile));
-            bounds.put(percentile, bound);
-        }
-        object.put("percentiles_us", bounds);
     }
 }
 

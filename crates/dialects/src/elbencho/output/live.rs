@@ -48,8 +48,6 @@ pub struct Live<'a> {
 pub struct Interval {
     /// Time since the phase began.
     pub runtime_ns: u64,
-    /// Share of the phase that is done, in percent.
-    pub done_percent: u64,
     /// Workers that have not ended.
     pub active: u32,
     /// Busy share of the CPUs in percent, where the kernel reports it.
@@ -77,6 +75,27 @@ pub struct LiveSide {
     pub entry_latency_ns: f64,
     /// Mean latency of the blocks, in ns.
     pub io_latency_ns: f64,
+}
+
+/// Amounts of one worker so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct WorkerSoFar {
+    /// Number among all workers of the phase.
+    pub rank: u32,
+    /// The worker reads while others write.
+    pub is_reader: bool,
+    /// Operations.
+    pub ops: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl WorkerSoFar {
+    /// A worker of a job whose first worker has the rank `first`.
+    pub fn of(job: &str, first: u32, stats: &WorkerStats) -> WorkerSoFar {
+        let WorkerStats { rank, ops, bytes, .. } = *stats;
+        WorkerSoFar { rank: first + rank, is_reader: job == READERS, ops, bytes }
+    }
 }
 
 /// Sums of one interval.
@@ -133,7 +152,6 @@ impl<'a> Live<'a> {
         });
         Interval {
             runtime_ns: samples.iter().map(|job| job.sample.at_ns).max().unwrap_or(0),
-            done_percent: self.done_percent(&sides),
             active,
             cpu_percent: cpu_busy_of(hosts).map(|share| (share * 100.0) as u64),
             main: sides[0],
@@ -162,13 +180,15 @@ impl<'a> Live<'a> {
         }
     }
 
-    fn done_percent(&self, sides: &[LiveSide; 2]) -> u64 {
+    /// Share of the phase that one side of one of so many equal parts has done.
+    fn done_percent(&self, side: &LiveSide, parts: u64) -> u64 {
         let (setup, kind) = (self.count.setup, self.phase.kind);
         let (done, all) = match moves(setup, kind) {
-            true => (sides[0].bytes + sides[1].bytes, expected_bytes(setup)),
-            false => (sides[0].entries, expected_entries(setup, kind)),
+            true => (side.bytes, expected_bytes(setup)),
+            false => (side.entries, expected_entries(setup, kind)),
         };
-        if all == 0 { 0 } else { (u128::from(done) * 100 / u128::from(all)).min(100) as u64 }
+        let done = u128::from(done) * u128::from(parts) * 100;
+        done.checked_div(all.into()).unwrap_or(0).min(100) as u64
     }
 
     /// One line for the terminal: `READ: 30151 IOPS; 117 MiB/s; 235 MiB; 4 threads; 17% CPU; 2s`.
@@ -211,59 +231,92 @@ impl<'a> Live<'a> {
         format!("{}: {}", self.phase.name, parts.join("; "))
     }
 
-    /// The lines of CSV: one, and of a mix one for its writes and one for its reads.
-    pub fn csv(&self, interval: &Interval, now: &Moment) -> String {
-        self.rows(interval, now).into_iter().map(csv_line).collect()
+    /// The lines of CSV: one of all workers, and one of each listed worker with amounts so far; of
+    /// a mix one for the writes and one for the reads.
+    pub fn csv(&self, interval: &Interval, workers: &[WorkerSoFar], now: &Moment) -> String {
+        let rows = |rank: &str, sides: [&LiveSide; 2], parts: u64| {
+            let types: &[&str] = if self.is_mix { &["Write", "Read"] } else { &[""] };
+            let rows = types.iter().zip(sides);
+            let head = |(mix, side): (&&str, &LiveSide)| {
+                let mut row = [const { String::new() }; COLUMNS.len()];
+                row[0] = now.iso();
+                row[1] = self.count.setup.asked.run.label.clone();
+                row[2] = self.phase.name.clone();
+                row[3] = (interval.runtime_ns / 1_000_000).to_string();
+                (row[4], row[5]) = (rank.to_owned(), (*mix).to_owned());
+                row[6] = self.done_percent(side, parts).to_string();
+                row[7] = side.bytes.to_string();
+                row[10] = side.entries.to_string();
+                row
+            };
+            rows.map(head).collect::<Vec<Row>>()
+        };
+        let read = interval.read.unwrap_or_default();
+        let mut all = rows(ALL, [&interval.main, &read], 1);
+        for (row, side) in all.iter_mut().zip([&interval.main, &read]) {
+            self.put_rates(row, side, interval);
+        }
+        for worker in workers {
+            let [main, read] = self.worker_sides(worker);
+            let parts = self.count.setup.asked.threads_of_all();
+            all.extend(rows(&worker.rank.to_string(), [&main, &read], parts));
+        }
+        all.into_iter().map(csv_line).collect()
     }
 
-    /// A line of CSV for each worker with what it has moved so far, from results so far.
-    pub fn worker_csv(&self, workers: &[WorkerStats], now: &Moment) -> String {
-        workers.iter().map(|worker| csv_line(self.worker_row(worker, now))).collect()
-    }
-
-    fn rows(&self, interval: &Interval, now: &Moment) -> Vec<Row> {
+    /// Fields that the line of all workers has in addition.
+    fn put_rates(&self, row: &mut Row, side: &LiveSide, interval: &Interval) {
         let is_tree = self.count.setup.path_kind == PathKind::Directory;
         let by_blocks = self.count.setup.asked.mix.read_threads.is_none();
-        let row = |side: &LiveSide, mix: &str| {
-            let whole = |value: f64| (value as u64).to_string();
-            // Reads of a mix by blocks are in the files that the writes count.
-            let of = if mix == "Read" && by_blocks { &interval.main } else { side };
-            let in_tree = |value: f64| whole(if is_tree { value } else { 0.0 });
-            [
-                now.iso(),
-                self.count.setup.asked.run.label.clone(),
-                self.phase.name.clone(),
-                (interval.runtime_ns / 1_000_000).to_string(),
-                ALL.into(),
-                mix.into(),
-                interval.done_percent.to_string(),
-                side.bytes.to_string(),
-                whole(side.bytes_per_s / MIB),
-                whole(side.ios_per_s),
-                in_tree(of.entries as f64),
-                in_tree(of.entries_per_s),
-                whole(side.entry_latency_ns / 1e3),
-                whole(side.io_latency_ns / 1e3),
-                interval.active.to_string(),
-                interval.cpu_percent.unwrap_or(0).to_string(),
-                String::new(),
-            ]
+        // Reads of a mix by blocks are in the files that the writes count.
+        let of = if self.is_mix && by_blocks { &interval.main } else { side };
+        let whole = |value: f64| (value as u64).to_string();
+        row[8] = whole(side.bytes_per_s / MIB);
+        row[9] = whole(side.ios_per_s);
+        row[10] = if is_tree { of.entries } else { 0 }.to_string();
+        row[11] = whole(if is_tree { of.entries_per_s } else { 0.0 });
+        row[12] = whole(side.entry_latency_ns / 1e3);
+        row[13] = whole(side.io_latency_ns / 1e3);
+        row[14] = interval.active.to_string();
+        row[15] = interval.cpu_percent.unwrap_or(0).to_string();
+    }
+
+    /// Amounts of a worker: of its work, or of its writes and reads.
+    fn worker_sides(&self, worker: &WorkerSoFar) -> [LiveSide; 2] {
+        let setup = self.count.setup;
+        let is_tree = setup.path_kind == PathKind::Directory;
+        let entries = match moves(setup, self.phase.kind) {
+            _ if !is_tree => 0,
+            // Files of a list have several sizes; of a list the mean counts.
+            true => {
+                let files = u128::from(worker.bytes) * u128::from(setup.small_files());
+                files.checked_div(setup.small_files_bytes().into()).unwrap_or(0) as u64
+            }
+            false => self.count.entries_of_worker(worker.ops),
         };
-        match &interval.read {
-            None => vec![row(&interval.main, "")],
-            Some(read) => vec![row(&interval.main, "Write"), row(read, "Read")],
+        let side = |bytes: u64| LiveSide { bytes, entries, ..LiveSide::default() };
+        let none = LiveSide::default();
+        match (self.is_mix, setup.asked.mix.read_threads.is_some()) {
+            (false, _) => [side(worker.bytes), none],
+            (true, true) if worker.is_reader => [none, side(worker.bytes)],
+            (true, true) => [side(worker.bytes), none],
+            (true, false) => {
+                let read = self.bytes_read(worker);
+                [side(worker.bytes - read), side(read)]
+            }
         }
     }
 
-    fn worker_row(&self, worker: &WorkerStats, now: &Moment) -> Row {
-        let mut fields = [const { String::new() }; 17];
-        fields[0] = now.iso();
-        fields[1] = self.count.setup.asked.run.label.clone();
-        fields[2] = self.phase.name.clone();
-        fields[3] = (worker.elapsed_ns / 1_000_000).to_string();
-        fields[4] = worker.rank.to_string();
-        fields[7] = worker.bytes.to_string();
-        fields
+    /// Bytes among those of a worker that a mix by blocks reads: of a hundred blocks in a row the
+    /// first ones, where the count begins at its rank.
+    fn bytes_read(&self, worker: &WorkerSoFar) -> u64 {
+        let setup = self.count.setup;
+        let percent = u64::from(setup.asked.mix.read_percent.unwrap_or(0));
+        let block = setup.block_bytes.max(1);
+        let blocks = worker.bytes.div_ceil(block);
+        let rest = (0..blocks % 100).filter(|nth| (u64::from(worker.rank) + nth) % 100 < percent);
+        let read = blocks / 100 * percent + rest.count() as u64;
+        (read * block).min(worker.bytes)
     }
 }
 
@@ -277,7 +330,7 @@ fn elapsed_seconds(seconds: u64) -> String {
 }
 
 /// Fields of a line, in the order of the columns.
-type Row = [String; 17];
+type Row = [String; COLUMNS.len()];
 
 /// The head of a file of CSV.
 pub fn header() -> String {
@@ -361,7 +414,7 @@ mod tests {
         assert_eq!(live.line(&interval), line);
         let csv = "2026-02-09T11:18:30.170-0500,,READ,2000,Total,,23,246996992,117,30151,0,0,0,530,\
                    4,17,,\n";
-        assert_eq!(live.csv(&interval, &moment()), csv);
+        assert_eq!(live.csv(&interval, &[], &moment()), csv);
         assert_eq!(header().split(',').count(), csv.split(',').count());
     }
 
@@ -377,11 +430,21 @@ mod tests {
         let line =
             "RWMIX70: wr=[300 IOPS; 1 MiB/s; 1 MiB] rd=[700 IOPS; 2 MiB/s; 2 MiB]; 4 threads;";
         assert!(live.line(&interval).starts_with(line), "{}", live.line(&interval));
-        let csv = live.csv(&interval, &moment());
+        let csv = live.csv(&interval, &[], &moment());
         let of = |line: &str, at: usize| line.split(',').nth(at).map(String::from);
         let types: Vec<_> = csv.lines().map(|line| (of(line, 5), of(line, 9))).collect();
         let side = |name: &str, ios: &str| (Some(name.to_owned()), Some(ios.to_owned()));
         assert_eq!(types, [side("Write", "300"), side("Read", "700")]);
+        // Reads are numbers 0 to 69 of each hundred, and worker 3 begins at 3.
+        let mut mix = setup.clone();
+        mix.asked.mix.read_percent = Some(70);
+        let live = Live { is_mix: true, ..Live::new(&mix, &write) };
+        let worker = WorkerSoFar { rank: 3, bytes: 169 * 4096, ..WorkerSoFar::default() };
+        let csv = live.csv(&interval, &[worker], &moment());
+        let of_worker: Vec<_> =
+            csv.lines().skip(2).map(|line| (of(line, 4), of(line, 7))).collect();
+        let bytes = |blocks: u64| (Some("3".to_owned()), Some((blocks * 4096).to_string()));
+        assert_eq!(of_worker, [bytes(32), bytes(137)]);
     }
 
     #[test]
@@ -395,18 +458,40 @@ mod tests {
             live.line(&interval),
             "STAT: 100 files/s; 0 MiB/s; 100 files; 0 MiB; 3 threads; 17% CPU; 1s"
         );
-        assert_eq!(interval.done_percent, 25);
+        assert_eq!(live.done_percent(&interval.main, 1), 25);
         assert_eq!(interval.main.entry_latency_ns, 530_000.0);
     }
 
     #[test]
-    fn workers_have_amounts() {
+    fn lines_of_workers_follow_the_line_of_all() {
         let (setup, read) = (setup(PathKind::File), phase(PhaseKind::Read, "READ"));
-        let live = Live::new(&setup, &read);
-        let (bytes, elapsed_ns) = (31_109_120, 1_000_000_000);
-        let worker = WorkerStats { rank: 1, bytes, elapsed_ns, ..WorkerStats::default() };
-        let line = live.worker_csv(&[worker], &moment());
-        let expected = "2026-02-09T11:18:30.170-0500,,READ,1000,1,,,31109120,,,,,,,,,,\n";
-        assert_eq!(line, expected);
+        let mut live = Live::new(&setup, &read);
+        let reads = [(BlocksOp::Read.operation(), 30_151, 30_151 * 4096)];
+        let interval = live.add(&samples(1, &reads), &[host()], 4);
+        let stats = WorkerStats { rank: 1, bytes: 1 << 27, ..WorkerStats::default() };
+        let workers = [WorkerSoFar::of("workers", 0, &stats), WorkerSoFar::of(READERS, 2, &stats)];
+        let csv = live.csv(&interval, &workers, &moment());
+        let lines: Vec<&str> = csv.lines().collect();
+        assert!(lines[0].contains(",READ,1000,Total,,11,123498496,117,30151,0,"), "{csv}");
+        // Half of the quarter of 1 GiB.
+        let of = |rank: u32| {
+            format!("2026-02-09T11:18:30.170-0500,,READ,1000,{rank},,50,134217728,,,0,,,,,,,")
+        };
+        assert_eq!(lines[1..], [of(1), of(3)]);
+    }
+
+    #[test]
+    fn files_and_directories_of_workers_are_counted() {
+        let mut setup = setup(PathKind::Directory);
+        (setup.asked.tree.dirs, setup.asked.tree.files, setup.file_bytes) = (2, 10, 4096);
+        let count = |kind, name, worker: WorkerSoFar| {
+            let phase = phase(kind, name);
+            Live::new(&setup, &phase).worker_sides(&worker)[0].entries
+        };
+        let written = WorkerSoFar { ops: 99, bytes: 7 * 4096, ..WorkerSoFar::default() };
+        assert_eq!(count(PhaseKind::Write, "WRITE", written), 7);
+        // The third one is the directory of the rank.
+        let made = WorkerSoFar { ops: 3, ..WorkerSoFar::default() };
+        assert_eq!(count(PhaseKind::MakeDirs, "MKDIRS", made), 2);
     }
 }

@@ -120,14 +120,12 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     let (access, io) = (&asked.access, &asked.io);
     // Mappings are of the page cache.
     let direct = io.direct && !io.mmap;
-    let align = if direct { 512 } else { 1 };
-    let unaligned = access.random && access.random_unaligned;
     let in_order = !access.random;
     Blocks {
         mix,
         mix_by_number: mix.read > 0 && mix.write > 0,
         access: order(access, mix),
-        align: unaligned.then(|| PerDirection::all(Bytes(align))),
+        align: align(context.setup).map(PerDirection::all),
         rotation: Rotation {
             order: if in_order { FileOrder::Sequential } else { FileOrder::ByBytes },
             ..Rotation::default()
@@ -152,6 +150,13 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
         verify: content::verify(context.setup, mix),
         ..Blocks::default()
     }
+}
+
+/// Distance of random offsets that are not those of whole blocks.
+pub(super) fn align(setup: &Setup) -> Option<Bytes> {
+    let (access, io) = (&setup.asked.access, &setup.asked.io);
+    let unaligned = access.random && access.random_unaligned;
+    unaligned.then(|| Bytes(if io.direct && !io.mmap { 512 } else { 1 }))
 }
 
 /// Order of the offsets.

@@ -5,6 +5,7 @@ use candor_plan::entries::VerifyItems;
 use candor_plan::units::Mix;
 use candor_plan::{Bytes, BytesPerSec};
 
+use super::blocks;
 use crate::elbencho::setup::Setup;
 
 /// Limits of each worker, as one of the whole job.
@@ -79,8 +80,9 @@ fn checks(setup: &Setup, writes: bool) -> (Format, bool) {
 
 /// Longest piece of which blocks and files are multiples.
 fn interval(setup: &Setup) -> Bytes {
-    let sizes = setup.bytes_of_paths.iter().chain([&setup.file_bytes]);
-    Bytes(sizes.fold(setup.block_bytes, |sum, size| gcd(sum, *size)))
+    let sizes = setup.bytes_of_paths.iter().chain([&setup.file_bytes]).copied();
+    let sizes = sizes.chain(blocks::align(setup).map(|align| align.0));
+    Bytes(sizes.fold(setup.block_bytes, gcd))
 }
 
 fn gcd(a: u64, b: u64) -> u64 {

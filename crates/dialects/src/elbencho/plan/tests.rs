@@ -358,6 +358,7 @@ fn options_without_their_partner_are_noted() {
         ("-r --opsloglock /f", "opsloglock"),
         ("-r --randamount 1m --rand -s 4k /d", "randamount"),
         ("-w --trunc /dev/x", "trunc"),
+        ("-r --rand --norandalign --randamount 4m -t 3 -b 4k /f", "norandalign"),
         ("-w --mmap --direct -s 4k /d", "direct"),
     ] {
         let notes = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).notes;
@@ -371,6 +372,13 @@ fn options_without_their_partner_are_noted() {
     ] {
         plan(line);
     }
+    let unaligned = plan("-w --norandalign --rand -s 64k -b 4k /d");
+    let small = job(&unaligned, "WRITE").entries().expect("entries").clone();
+    assert_eq!((small.access, small.align), (Access::Random, Some(Bytes(1))));
+    let checked = plan("-r --norandalign --rand --verify 1 -b 4k /f");
+    let verify = job(&checked, "READ").blocks().and_then(|blocks| blocks.verify.clone());
+    assert_eq!(verify.map(|verify| verify.interval), Some(Bytes(1)));
+    plan("-w --rwmixpct 30 --readinline -s 64k -b 4k /d");
     let locked = plan("-w --flock range --iodepth 4 -s 4m -b 64k /new");
     assert_eq!(job(&locked, "WRITE").blocks().expect("blocks").depth, 1, "each waits for its lock");
 }

@@ -127,6 +127,7 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
     Entries {
         size: Some(Bytes(*block_bytes)),
         access: blocks::order(&asked.access, mix),
+        align: blocks::align(setup),
         read_percent: if writes { mix.read } else { 0 },
         direct: io.direct && !io.mmap,
         lock: blocks::lock(io),

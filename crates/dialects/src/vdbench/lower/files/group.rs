@@ -130,10 +130,14 @@ fn check(
     let io = fwd.file_io;
     let moves = |operation: &FileOperation| matches!(operation, Read | Write);
     let goes = operations.iter().any(|operation| goes_over(*operation));
+    let is_own = fwd.read_percent.is_some();
     let sentence = match read_percent {
         Some(_) if io.delete_first => "fileio=(sequential,delete) and rdpct= exclude each other",
-        Some(_) if !io.random => "rdpct= is for random places; add fileio=random, or remove rdpct=",
-        Some(_) if operations.len() > 1 || !operations.iter().all(moves) => {
+        // A share of the run turns any operation into reads and writes, in any order.
+        Some(_) if is_own && !io.random => {
+            "rdpct= is for random places; add fileio=random, or remove rdpct="
+        }
+        Some(_) if operations.len() > 1 || goes || is_own && !operations.iter().all(moves) => {
             "rdpct= takes operation=read or operation=write, and one of them"
         }
         _ if io.shared && fwd.file_select.random => {

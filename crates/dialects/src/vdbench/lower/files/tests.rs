@@ -134,6 +134,13 @@ fn a_mix_of_reads_and_writes_is_drawn_by_chance() {
     let [all, none] = [of(100.0), of(0.0)];
     assert_eq!(entries(&all).steps, [Step::Open, Step::Read, Step::Close]);
     assert_eq!((entries(&none).steps[1], entries(&none).read_by_chance), (Step::Write, false));
+    // The share of a run mixes reads and writes of any workload, in order as well.
+    let values = Values { read_percent: Some(40.0), ..Values::default() };
+    let opens = Fwd { operation: FileOperation::Open, ..Fwd::default() };
+    let job = jobs_of(opens, &values).remove(0);
+    let mixed = entries(&job);
+    assert_eq!(mixed.steps, [Step::Open, Step::Write, Step::Close]);
+    assert_eq!((mixed.read_percent, mixed.access.clone()), (40, Access::Sequential));
 }
 
 #[test]
