@@ -416,6 +416,24 @@ fn a_second_coordinator_is_told_to_wait() {
     fleet.wait_until_clean(END_MAX);
 }
 
+/// Each has one of the hosts when it wants the other one: both let go and try again.
+#[test]
+fn two_coordinators_that_start_together_both_get_their_turn() {
+    let fleet = Fleet::new(2);
+    let file = fleet.scratch.random_file("f", 64 << 10);
+    let [one, two] = [&fleet.agents[0].address, &fleet.agents[1].address];
+    for _ in 0..3 {
+        let start = |hosts: &str| {
+            let words = ["--target", &file, "--rw", "read", "--ops", "200", "--hosts-wait", "50"];
+            spawn(&fleet.words(hosts, &words))
+        };
+        let both = [start(&format!("{one},{two}")), start(&format!("{two},{one}"))];
+        for ran in both.map(Running::wait) {
+            assert_eq!(ran.code, Some(0), "{}", ran.err);
+        }
+    }
+}
+
 #[test]
 fn eight_agents_start_together() {
     let fleet = Fleet::new(8);

@@ -216,6 +216,34 @@ fn no_output_is_written_to_a_device_or_what_backs_one() {
 }
 
 #[test]
+fn no_output_is_written_into_a_tree_of_the_run() {
+    let scratch = Scratch::new();
+    let data = scratch.random_file("data", 4096);
+    fs::create_dir_all(scratch.path("tree/r0")).unwrap();
+    symlink("tree", scratch.path("link")).unwrap();
+    let kept = Kept::of(&[&data]);
+    let mut attempts = Attempts { scratch: &scratch, kept, count: 0 };
+    let tree = ["tree", "tree", "--files", "10", "--size", "0", "--quiet"];
+    for name in ["tree/r.json", "link/r.json", "tree/r0/../r.json", "tree/r0/r.json"] {
+        for option in ["--json", "--html", "--csv"] {
+            attempts.refused(None, &[&tree[..], &[option, name]].concat(), &[3]);
+        }
+    }
+    // elbencho's tree has directories of its own in the one that is named.
+    let elbencho = ["elbencho", "-w", "-d", "-n", "1", "-N", "2", "-s", "4k", "tree"];
+    attempts.refused(None, &[&elbencho[..], &["--jsonfile", "tree/r0/r.json"]].concat(), &[1]);
+    assert_eq!(fs::read_dir(scratch.path("tree")).unwrap().count(), 1, "something was made");
+    let ran = Command::new(env!("CARGO_BIN_EXE_candor"))
+        .args(elbencho)
+        .args(["--jsonfile", "tree/r.json"])
+        .current_dir(scratch.dir())
+        .output()
+        .expect("candor runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    assert!(fs::read_to_string(scratch.path("tree/r.json")).unwrap().contains("IOPS"));
+}
+
+#[test]
 fn a_link_that_comes_during_the_run_leads_no_result_onto_the_target() {
     let (_host, scratch) = (shared_host(), Scratch::new());
     let data = scratch.random_file("data", MIB);

@@ -1,24 +1,39 @@
 //! Stops of the process: they are not measured, and the report says so.
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Report, Running, Scratch, root, shared_host, skip, spawn};
+use crate::support::{Report, Running, Scratch, candor, root, shared_host, skip};
 
 /// Length of a stop: long enough to be told from other delays.
 const STOP: Duration = Duration::from_millis(400);
 
-/// Starts a run of three seconds of reads, and waits until its workers are at work.
+/// A run of three seconds of reads, in a process group of its own, as a shell's jobs are.
+fn reads(scratch: &Scratch, json: &str) -> Command {
+    let file = scratch.path("file");
+    if !Path::new(&file).exists() {
+        scratch.random_file("file", 1 << 20);
+    }
+    let words = ["--rw", "randread", "--bs", "4k", "--seconds", "3", "--engine", "psync"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    command.args(["run", "--target", &file, "--rate-iops", "5000", "--json", json]).args(words);
+    command.args(["--csv", &csv_of(json)]).process_group(0);
+    command
+}
+
+fn csv_of(json: &str) -> String {
+    format!("{json}.csv")
+}
+
+/// Starts that run, and waits until its workers are at work.
 fn reading(scratch: &Scratch, json: &str) -> Running {
-    let file = scratch.random_file("file", 1 << 20);
-    let words = ["run", "--target", &file, "--rw", "randread", "--bs", "4k", "--seconds", "3"];
-    let mut running = spawn(
-        &[&words[..], &["--engine", "psync", "--rate-iops", "5000", "--json", json]].concat(),
-    );
+    let mut running = Running::start(&mut reads(scratch, json), Stdio::null());
     let io = format!("/proc/{}/io", running.pid());
     let reads = || {
         let text = fs::read_to_string(&io).ok()?;
@@ -46,14 +61,43 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
     assert!(report.sentence("G19").starts_with("The process was stopped for"), "{}", ran.out);
     assert_eq!(report.named("G19")["severity"], "measures_else");
     assert!(report.finding("G4").is_none(), "nothing was due: {}", ran.out);
+    holds_no_stop(&report, &ran.out, json);
 }
 
-#[test]
-fn a_stop_by_a_signal_is_not_measured() {
-    let (_host, scratch) = (shared_host(), Scratch::new());
+/// No percentile, mean or maximum that is printed contains the stop.
+fn holds_no_stop(report: &Report, out: &str, json: &str) {
+    let stop_ns = report.number("/phases/0/measurements/0/stopped/shortest_ns");
+    let operations = report.list("/phases/0/measurements/0/operations");
+    for operation in operations {
+        for kind in ["latency", "completion", "from_intended"] {
+            let percentiles = operation[kind]["percentiles"].as_array();
+            for percentile in percentiles.into_iter().flatten() {
+                let ns = percentile[1].as_f64().expect("a time");
+                assert!(ns < stop_ns, "{kind}: {percentile}");
+            }
+        }
+    }
+    // One read was in flight, unless the worker waited for the next one.
+    if !operations[0]["latency"]["stop_ns"].is_null() {
+        let heads = out.lines().find(|line| line.contains("IOPS  MB/s")).expect("heads");
+        assert!(!heads.contains("mean") && !heads.contains("max"), "{out}");
+        let csv = fs::read_to_string(csv_of(json)).expect("written");
+        let mut lines = csv.lines();
+        let heads: Vec<&str> = lines.next().expect("heads").split(',').collect();
+        let row: Vec<&str> = lines.next().expect("a row").split(',').collect();
+        for name in ["latency_ns_mean", "latency_ns_max"] {
+            let at = heads.iter().position(|head| *head == name).expect("a column");
+            assert_eq!(row[at], "", "{csv}");
+        }
+    }
+}
+
+/// Stops a run by that signal for a while.
+fn stopped_by(signal: Signal) -> (Scratch, String) {
+    let scratch = Scratch::new();
     let json = scratch.outside("report.json");
     let running = reading(&scratch, &json);
-    running.signal(Signal::STOP);
+    running.signal(signal);
     let state = format!("/proc/{}/stat", running.pid());
     while !fs::read_to_string(&state).expect("it is there").contains(") T ") {
         sleep(Duration::from_millis(1));
@@ -61,6 +105,29 @@ fn a_stop_by_a_signal_is_not_measured() {
     sleep(STOP);
     running.signal(Signal::CONT);
     tells_of_the_stop(running, &json, "signal");
+    (scratch, json)
+}
+
+#[test]
+fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
+    let _host = shared_host();
+    let (scratch, json) = stopped_by(Signal::STOP);
+    let other = scratch.outside("other.json");
+    let ran = Running::start(&mut reads(&scratch, &other), Stdio::null()).wait();
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let compared = candor(&["compare", &other, &json]);
+    let told = "time in which the process was stopped: 0 % → ";
+    let text = compared.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(told), "{}", compared.out);
+    let doubt = "The process was stopped for ";
+    assert!(text.contains("not to be believed: B") && text.contains(doubt), "{}", compared.out);
+}
+
+/// Ctrl-Z sends this one.
+#[test]
+fn a_stop_by_the_terminal_is_not_measured() {
+    let _host = shared_host();
+    stopped_by(Signal::TSTP);
 }
 
 /// A control group that is removed again.

@@ -1,4 +1,4 @@
-//! The binary to hand out, without paths of its builder.
+//! The binary to hand out, without paths of its builder, and hardened.
 //!
 //! Cargo's own `trim-paths` is not stable, and flags in its configuration cannot name the folder of
 //! a checkout. So the flags are computed here.
@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::suite::cargo_command;
 
@@ -18,7 +19,7 @@ struct Remap {
     to: &'static str,
 }
 
-/// Builds the binary and searches it; true if it names none of the builder's folders.
+/// Builds the binary and checks it; true if it names none of the builder's folders and is hardened.
 pub fn command(root: &Path) -> bool {
     let remaps = remaps(root, |name| std::env::var_os(name));
     let flags = |option: &str| remaps.iter().map(|remap| flag(option, remap)).collect::<Vec<_>>();
@@ -42,8 +43,50 @@ pub fn command(root: &Path) -> bool {
     for remap in &named {
         eprintln!("{} names {}", binary.display(), remap.from.display());
     }
+    let missing = match elf_text(&binary) {
+        Ok(text) => missing_in(&text),
+        Err(error) => {
+            eprintln!("readelf: {error}; the hardening of the binary is not checked");
+            Vec::new()
+        }
+    };
+    for protection in &missing {
+        eprintln!("{} has no {protection}", binary.display());
+    }
     println!("{}: {} bytes", binary.display(), bytes.len());
-    named.is_empty()
+    named.is_empty() && missing.is_empty()
+}
+
+/// Headers, segments, dynamic section and imported symbols of a binary, as readelf prints them.
+fn elf_text(binary: &Path) -> std::io::Result<String> {
+    let mut readelf = Command::new("readelf");
+    readelf.args(["--wide", "--file-header", "--segments", "--dynamic", "--dyn-syms"]).arg(binary);
+    Ok(String::from_utf8_lossy(&readelf.env("LC_ALL", "C").output()?.stdout).into_owned())
+}
+
+/// Protections that a binary does not have.
+fn missing_in(text: &str) -> Vec<&'static str> {
+    let line = |parts: &[&str]| {
+        text.lines()
+            .any(|line| parts.iter().all(|part| line.split_whitespace().any(|w| w == *part)))
+    };
+    let symbol = |is_so: &dyn Fn(&str) -> bool| {
+        let mut words = text.split_whitespace();
+        words.any(|word| is_so(word.split('@').next().unwrap_or_default()))
+    };
+    let protections = [
+        ("random load address (PIE)", line(&["Type:", "DYN"])),
+        ("read-only relocations (RELRO)", line(&["GNU_RELRO"])),
+        ("binding of all symbols at its start (BIND_NOW)", line(&["Flags:", "NOW"])),
+        ("stack that is not executable", line(&["GNU_STACK", "RW"])),
+        ("search path of the system alone (it has RPATH or RUNPATH)", !text.contains("PATH)")),
+        ("stack protector in its C parts", symbol(&|name| name == "__stack_chk_fail")),
+        (
+            "checks of buffer lengths in its C parts (_FORTIFY_SOURCE)",
+            symbol(&|name| name.starts_with("__") && name.ends_with("_chk")),
+        ),
+    ];
+    protections.into_iter().filter(|(_, is_there)| !is_there).map(|(name, _)| name).collect()
 }
 
 /// The checkout, and the folders of cargo and of the toolchain. The last one that fits is taken.
@@ -91,6 +134,32 @@ mod tests {
                 "--remap-path-prefix=/home/me/.rustup=/rustup",
             ]
         );
+    }
+
+    #[test]
+    fn each_protection_that_is_missing_is_named() {
+        let hardened =
+            "  Type:                              DYN (Position-Independent Executable file)
+  GNU_STACK      0x000000 0x0000000000000000 0x0000000000000000 0x000000 0x000000 RW  0x0
+  GNU_RELRO      0x2b8dd0 0x00000000002b9dd0 0x00000000002b9dd0 0x01f230 0x01f230 R   0x1
+ 0x000000006ffffffb (FLAGS_1)            Flags: NOW PIE
+     5: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __stack_chk_fail@GLIBC_2.4 (3)
+     9: 0000000000000000     0 FUNC    GLOBAL DEFAULT  UND __memcpy_chk@GLIBC_2.3.4 (4)
+";
+        assert_eq!(missing_in(hardened), [""; 0]);
+        for (now, then, part) in [
+            ("DYN", "EXEC", "PIE"),
+            ("GNU_RELRO", "NOTE", "RELRO"),
+            ("NOW PIE", "PIE", "BIND_NOW"),
+            ("RW  0x0", "RWE 0x0", "not executable"),
+            ("__stack_chk_fail", "memcpy", "stack protector"),
+            ("__memcpy_chk", "memcpy", "_FORTIFY_SOURCE"),
+        ] {
+            let missing = missing_in(&hardened.replace(now, then));
+            assert!(missing.len() == 1 && missing[0].contains(part), "{part}: {missing:?}");
+        }
+        let with_path = format!("{hardened} 0x1d (RUNPATH)  Library runpath: [/home/me/lib]\n");
+        assert_eq!(missing_in(&with_path).len(), 1);
     }
 
     #[test]

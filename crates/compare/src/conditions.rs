@@ -227,7 +227,10 @@ fn disturbances_of(pair: &Pair<'_>) -> Vec<Difference> {
     let kinds = first.into_iter().flat_map(|phase| &phase.disturbances).map(|of| of.kind);
     let difference = |kind: DisturbanceKind| {
         let (mine, theirs) = (pair.baseline.disturbance(kind)?, pair.run.disturbance(kind)?);
-        ((mine - theirs).abs() >= DISTURBANCE).then(|| Difference {
+        // The storage rests during a stop of any length.
+        let is_stop = kind == DisturbanceKind::Stopped && mine.max(theirs) > 0.0;
+        let differs = is_stop || (mine - theirs).abs() >= DISTURBANCE;
+        differs.then(|| Difference {
             area: Area::Host,
             name: kind.label().to_owned(),
             baseline: Some(fmt::percent(mine)),

@@ -173,6 +173,23 @@ fn the_load_of_others_is_a_condition() {
 }
 
 #[test]
+fn a_stop_of_any_length_is_a_condition() {
+    let stopped = |share: f64| {
+        let mut results = repeated(1000.0);
+        for phase in &mut results.phases {
+            phase.disturbances = vec![Disturbance { kind: DisturbanceKind::Stopped, share }];
+        }
+        results
+    };
+    let change = compared(stopped(0.0), stopped(0.004), &[], &[]).changes.remove(0);
+    assert_eq!(change.fairness, Fairness::OtherEnvironment);
+    let told = "time in which the process was stopped: 0 % → 0.4 %";
+    assert!(change.headline.contains(told), "{}", change.headline);
+    let change = compared(stopped(0.0), stopped(0.0), &[], &[]).changes.remove(0);
+    assert_eq!(change.fairness, Fairness::Fair);
+}
+
+#[test]
 fn what_cannot_be_believed_is_said_and_never_passes() {
     let mut cached = repeated(5000.0);
     for phase in &mut cached.phases {

@@ -2,8 +2,9 @@
 //! after they have left their session (`setsid`).
 //!
 //! The kernel gives such a process this one as its parent once its own is gone
-//! (`PR_SET_CHILD_SUBREAPER`). A variable in its environment names the run. No control group is
-//! needed for that, which only root may make.
+//! (`PR_SET_CHILD_SUBREAPER`). A variable in its environment names the run; a process that has
+//! cleared its environment is told by its session. No control group is needed for that, which only
+//! root may make.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -81,12 +82,24 @@ impl Descendants {
     fn names(&self, pid: Pid) -> bool {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
-        variables.any(|variable| {
-            let value = variable.strip_prefix(VARIABLE.as_bytes());
-            let value = value.and_then(|value| value.strip_prefix(b"="));
-            value.is_some_and(|value| contains(value, self.name.as_bytes()))
-        })
+        let value = variables
+            .find_map(|variable| variable.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="));
+        match value {
+            Some(value) => contains(value, self.name.as_bytes()),
+            // The first process of a container is the parent of foreign orphans, too.
+            None if own().is_init() => false,
+            // This process starts no other program in a session of its own.
+            None => session_of(pid).is_some_and(|session| Some(session) != session_of(own())),
+        }
     }
+}
+
+fn own() -> Pid {
+    rustix::process::getpid()
+}
+
+fn session_of(pid: Pid) -> Option<Pid> {
+    rustix::process::getsid(Some(pid)).ok()
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -123,13 +136,15 @@ mod tests {
     use super::*;
 
     /// The number that a program writes once it has left its session.
-    fn orphan(descendants: &Descendants, folder: &std::path::Path) -> u32 {
+    fn orphan(descendants: &Descendants, folder: &std::path::Path, before: &str) -> u32 {
         let file = folder.join("pid");
-        let script = "setsid sh -c 'echo $$ > pid.new; mv pid.new pid; exec sleep 334' & \
-                      while ! test -e pid; do sleep 0.01; done";
+        let script = format!(
+            "{before} setsid sh -c 'echo $$ > pid.new; mv pid.new pid; exec sleep 334' & \
+             while ! test -e pid; do sleep 0.01; done"
+        );
         let (name, value) = descendants.variable();
         let mut command = Command::new("sh");
-        command.args(["-c", script]).env(name, value).current_dir(folder).stdin(Stdio::null());
+        command.args(["-c", &script]).env(name, value).current_dir(folder).stdin(Stdio::null());
         assert!(command.status().expect("sh starts").success());
         let pid = fs::read_to_string(file).expect("its number");
         pid.trim().parse().expect("a number")
@@ -139,7 +154,7 @@ mod tests {
     fn those_that_left_their_session_are_killed() {
         let folder = tempfile::tempdir().expect("a scratch directory");
         let (one, other) = (Descendants::adopt(), Descendants::adopt());
-        let pid = orphan(&one, folder.path());
+        let pid = orphan(&one, folder.path(), "");
         let is_there = || fs::exists(format!("/proc/{pid}")).expect("looked");
         other.end(&[]);
         assert!(is_there(), "it is of another run");
@@ -147,5 +162,16 @@ mod tests {
         assert!(is_there(), "it is a child of this process itself");
         one.end(&[]);
         assert!(!is_there());
+    }
+    #[test]
+    fn those_that_cleared_their_environment_are_killed() {
+        let folder = tempfile::tempdir().expect("a scratch directory");
+        let own = Descendants::adopt();
+        let mut child = Command::new("sleep").arg("334").env_clear().spawn().expect("sleep starts");
+        let pid = orphan(&own, folder.path(), "env -i");
+        own.end(&[]);
+        assert!(!fs::exists(format!("/proc/{pid}")).expect("looked"));
+        assert!(child.try_wait().expect("looked").is_none(), "it is in this session");
+        child.kill().and_then(|()| child.wait()).expect("ended");
     }
 }

@@ -96,6 +96,19 @@ impl Place {
     }
 }
 
+/// A path without links; the end of it may not exist.
+pub fn without_links(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut above = path.ancestors();
+    let found = above.find_map(|above| Some((above, above.canonicalize().ok()?)));
+    found.map_or(path.clone(), |(above, real)| {
+        path.strip_prefix(above).map_or(path.clone(), |rest| match rest.as_os_str().is_empty() {
+            true => real,
+            false => real.join(rest),
+        })
+    })
+}
+
 /// Name of the loop device that reads its bytes from a file, from `/sys/block`.
 pub fn loop_device_of(metadata: &Metadata) -> Option<String> {
     let of = Identity::of_open(metadata);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::identity::{Identity, loop_device_of};
+use crate::identity::{Identity, loop_device_of, without_links};
 
 /// Purpose of a file that a command uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +53,8 @@ pub enum Refusal {
     BackingFile(String),
     /// A file that the same command uses.
     InUse(Use),
+    /// A name in a tree of the same command.
+    InTree(PathBuf),
 }
 
 impl fmt::Display for Refusal {
@@ -63,6 +65,9 @@ impl fmt::Display for Refusal {
                 write!(f, "it is in use as the loop device {device}")?;
             }
             Refusal::InUse(of) => write!(f, "it is {} of this command", of.text())?,
+            Refusal::InTree(tree) => {
+                write!(f, "it is in the tree `{}` of this command", tree.display())?;
+            }
         }
         write!(f, "; {REMEDY}")
     }
@@ -87,13 +92,32 @@ struct Output {
     onto_input: bool,
 }
 
+/// Directory of a tree of the command.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Tree {
+    path: PathBuf,
+    /// Names directly in the directory are part of the tree, too.
+    is_whole: bool,
+}
+
+impl Tree {
+    /// True for a name in the tree.
+    fn has(&self, path: &Path) -> bool {
+        let (path, tree) = (without_links(path), without_links(&self.path));
+        let below = path.strip_prefix(tree).map_or(0, |below| below.components().count());
+        below > usize::from(!self.is_whole)
+    }
+}
+
 /// Files of this process.
 struct Known {
     used: BTreeSet<(PathBuf, Use)>,
+    trees: BTreeSet<Tree>,
     outputs: Vec<Output>,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known { used: BTreeSet::new(), outputs: Vec::new() });
+static KNOWN: Mutex<Known> =
+    Mutex::new(Known { used: BTreeSet::new(), trees: BTreeSet::new(), outputs: Vec::new() });
 static HAS_REFUSED: AtomicBool = AtomicBool::new(false);
 
 fn known() -> MutexGuard<'static, Known> {
@@ -125,6 +149,21 @@ pub fn uses(path: &Path, of: Use) -> Result<(), Refusal> {
         }
     }
     known.used.insert((path.to_owned(), of));
+    Ok(())
+}
+
+/// Notes the directory of a tree that the command makes, lists or removes. Unless `is_whole`, names
+/// directly in the directory are not part of the tree.
+///
+/// # Errors
+/// A file that the command is to write is in the tree.
+pub fn uses_tree(path: &Path, is_whole: bool) -> Result<(), Refusal> {
+    let mut known = known();
+    let tree = Tree { path: path.to_owned(), is_whole };
+    if known.outputs.iter().any(|output| tree.has(&output.path)) {
+        return refused(Refusal::InTree(tree.path));
+    }
+    known.trees.insert(tree);
     Ok(())
 }
 
@@ -206,6 +245,9 @@ fn check_identity(
     let mut same = used.filter(|(used, _)| Identity::of(used).as_ref() == Some(identity));
     if let Some((_, of)) = same.next().filter(|_| holds_data(metadata)) {
         return refused(Refusal::InUse(*of));
+    }
+    if let Some(tree) = known.trees.iter().find(|tree| tree.has(&path)) {
+        return refused(Refusal::InTree(tree.path.clone()));
     }
     let device = metadata.filter(|of| of.is_file() && of.len() > 0).and_then(loop_device_of);
     device.map_or(Ok(()), |device| refused(Refusal::BackingFile(device)))

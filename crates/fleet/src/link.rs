@@ -265,8 +265,8 @@ fn refusal(
              or its candor has another version; `candor fleet keys --to {host}` copies the key \
              there"
         ),
-        Reason::OtherKey => "it has other keys; give both ends the same --keys, --token-file or \
-                             CANDOR_TOKEN, and the same version of candor"
+        Reason::OtherKey => "it has other keys; give both ends the same --keys, --token-file, \
+                             CANDOR_TOKEN or --svcpwfile, and the same version of candor"
             .into(),
         Reason::Other(why) => why,
     }

@@ -83,6 +83,8 @@ pub enum DisturbanceKind {
     WaitedForCpu,
     /// Bytes that others moved, of all that the device moved.
     TrafficOfOthers,
+    /// Time in which the process was stopped, which rates leave out, of the time with it.
+    Stopped,
 }
 
 impl DisturbanceKind {
@@ -92,6 +94,7 @@ impl DisturbanceKind {
             DisturbanceKind::CpuOfOthers => "CPU time of others",
             DisturbanceKind::WaitedForCpu => "time of workers waiting for a CPU",
             DisturbanceKind::TrafficOfOthers => "traffic of others on the device",
+            DisturbanceKind::Stopped => "time in which the process was stopped",
         }
     }
 }
@@ -247,15 +250,16 @@ impl LatencyResults {
 impl From<&Latency> for LatencyResults {
     fn from(latency: &Latency) -> LatencyResults {
         LatencyResults {
-            mean_ns: Some(latency.mean_ns),
+            mean_ns: latency.valid_mean_ns(),
             min_ns: Some(latency.min_ns),
-            max_ns: Some(latency.max_ns),
-            stddev_ns: Some(latency.stddev_ns),
+            max_ns: latency.valid_max_ns(),
+            stddev_ns: Some(latency.stddev_ns).filter(|_| latency.stop_ns.is_none()),
             percentiles: latency.percentiles.clone(),
             buckets: latency
                 .histogram
                 .filled()
                 .map(|(bucket, count)| (crate::histogram::bucket_middle(bucket), count))
+                .filter(|(ns, _)| latency.stop_ns.is_none_or(|stop_ns| *ns < stop_ns))
                 .collect(),
         }
     }

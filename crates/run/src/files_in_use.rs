@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use candor_engine::names;
 use candor_files::{REMEDY, Refusal, Use};
 use candor_plan::blocks::Access;
-use candor_plan::{Job, Phase, Plan, PlanPath, Problem, TargetKind, Work};
+use candor_plan::entries::Step;
+use candor_plan::{Job, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
 
 use crate::error::RunError;
 
@@ -24,6 +25,11 @@ pub fn note(plan: &Plan) -> Result<(), RunError> {
             let refused = targets_of(names::paths(target));
             problems.extend(refused.map(|(path, why)| problem(place.key("path"), &path, &why)));
         }
+        let in_tree = tree_of(plan, target);
+        let in_tree = in_tree.map(|(path, why)| problem(place.key("path"), &path, &why));
+        // Targets of several phases may share a directory.
+        let is_new = |new: &Problem| problems.iter().all(|of: &Problem| of.message != new.message);
+        problems.extend(in_tree.filter(is_new));
         let list = target.listing.as_ref().and_then(|list| list.file.as_deref());
         let refused = list.and_then(|list| refused(list, Use::List));
         problems.extend(refused.map(|(path, why)| problem(place.key("listing"), &path, &why)));
@@ -83,6 +89,21 @@ fn targets_of(paths: impl Iterator<Item = PathBuf>) -> Option<(PathBuf, Refusal)
     })
 }
 
+/// Notes the directory of a tree. Results may be directly in it, unless the run removes it or lists
+/// what is there.
+fn tree_of(plan: &Plan, target: &Target) -> Option<(PathBuf, Refusal)> {
+    if target.kind != TargetKind::Tree {
+        return None;
+    }
+    let is_scanned = target.listing.as_ref().is_some_and(|listing| listing.file.is_none());
+    let mut entries = jobs(plan)
+        .filter(|(_, job)| job.targets.contains(&target.name))
+        .filter_map(|(_, job)| job.entries());
+    let is_listed = entries.any(|entries| entries.steps.contains(&Step::List));
+    let refused = candor_files::uses_tree(&target.path, target.remove || is_scanned || is_listed);
+    refused.err().map(|why| (target.path.clone(), why))
+}
+
 fn refused(path: &Path, of: Use) -> Option<(PathBuf, Refusal)> {
     candor_files::uses(path, of).err().map(|why| (path.to_owned(), why))
 }
@@ -108,6 +129,7 @@ fn inputs(job: &Job) -> Vec<(PathBuf, Use)> {
 fn problem(place: PlanPath, path: &Path, why: &Refusal) -> Problem {
     let message = match why {
         Refusal::InUse(_) => format!("`{}` is also a file for results", path.display()),
+        Refusal::InTree(_) => format!("the tree `{}` has a file for results in it", path.display()),
         why => format!("`{}` takes no results: {why}", path.display()),
     };
     Problem::error("output-in-use", place, message, REMEDY)

@@ -181,6 +181,7 @@ impl JobMonitor {
         measurement.start_unix_ms = Some(started_ns / 1_000_000);
         measurement.samples = self.sampling.samples().iter().cloned().collect();
         measurement.stopped = self.stopped;
+        measurement.leave_out_stops();
         measurement.steady = self.steady.as_ref().map(SteadyWatch::state);
         measurement
     }

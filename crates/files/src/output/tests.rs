@@ -1,7 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::in_use::{Refusal, Use, claim, claim_onto_input, refusal_of, uses};
+use crate::in_use::{Refusal, Use, claim, claim_onto_input, refusal_of, uses, uses_tree};
 
 fn scratch() -> (tempfile::TempDir, impl Fn(&str) -> PathBuf) {
     let top = tempfile::tempdir().expect("a directory");
@@ -61,6 +61,27 @@ fn files_in_use_are_refused_by_every_name_and_at_every_time() {
     assert_eq!(uses(&at("d/../free"), Use::Trace), Err(Refusal::InUse(Use::Trace)));
     assert_eq!(fs::read_to_string(at("data")).expect("read"), "data");
     assert_eq!(names(&top), 5);
+}
+
+#[test]
+fn names_in_a_tree_take_no_results() {
+    let (_top, at) = scratch();
+    fs::create_dir_all(at("tree/d")).expect("made");
+    symlink("tree", at("link")).expect("linked");
+    let in_tree = |tree: &str| Err(Refusal::InTree(at(tree)));
+    uses_tree(&at("tree"), false).expect("noted");
+    claim(&at("tree/own")).expect("the tree has no names there");
+    for name in ["tree/d/r", "link/d/r", "tree/d/../d/r"] {
+        assert_eq!(claim(&at(name)), in_tree("tree"), "{name}");
+        assert_eq!(refused(replace(&at(name), "x")), Refusal::InTree(at("tree")), "{name}");
+    }
+    // The output is named first.
+    assert_eq!(uses_tree(&at("link"), true), in_tree("link"));
+    fs::create_dir(at("other")).expect("made");
+    claim(&at("other-results")).expect("free");
+    uses_tree(&at("other"), true).expect("noted");
+    assert_eq!(claim(&at("other/r")), in_tree("other"));
+    claim(&at("others")).expect("another name");
 }
 
 #[test]

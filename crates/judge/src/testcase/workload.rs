@@ -184,6 +184,7 @@ pub fn latency(count: u64, mean_ns: f64) -> Latency {
         mean_ns,
         stddev_ns: mean_ns / 10.0,
         max_ns: mean_ns as u64 * 3,
+        stop_ns: None,
         percentiles: quoted.map(|p| (p, mean_ns as u64)).collect(),
         histogram: Histogram::new(),
     }

@@ -19,6 +19,10 @@ pub struct Latency {
     pub stddev_ns: f64,
     /// Greatest, in ns.
     pub max_ns: u64,
+    /// Least value that may contain a stop of the process, in ns. Mean, standard deviation and
+    /// maximum are not valid then, and percentiles from this value on are left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_ns: Option<u64>,
     /// (percentile, ns), ascending: the median, and those that rest on at least ten samples beyond
     /// them.
     pub percentiles: Vec<(f64, u64)>,
@@ -50,6 +54,7 @@ impl Latency {
             mean_ns: histogram.mean_ns()?,
             stddev_ns: histogram.stddev_ns()?,
             max_ns: histogram.max()?.0,
+            stop_ns: None,
             percentiles: Vec::new(),
             histogram,
         };
@@ -70,6 +75,24 @@ impl Latency {
         self.percentiles.iter().find(|(p, _)| *p == percentile).map(|(_, ns)| *ns)
     }
 
+    /// Leaves out the percentiles from that value on, which may contain a stop of the process.
+    fn leave_out_stop(&mut self, stop_ns: u64) {
+        if self.max_ns >= stop_ns {
+            self.stop_ns = Some(stop_ns);
+            self.percentiles.retain(|(_, ns)| *ns < stop_ns);
+        }
+    }
+
+    /// The maximum, unless it contains a stop of the process.
+    pub fn valid_max_ns(&self) -> Option<u64> {
+        self.stop_ns.is_none().then_some(self.max_ns)
+    }
+
+    /// The mean, unless it contains a stop of the process.
+    pub fn valid_mean_ns(&self) -> Option<f64> {
+        self.stop_ns.is_none().then_some(self.mean_ns)
+    }
+
     /// Quotes further percentiles, as far as the samples carry them.
     pub fn quote(&mut self, percentiles: &[f64]) {
         for p in percentiles.iter().copied() {
@@ -82,14 +105,24 @@ impl Latency {
 }
 
 impl OpStats {
-    /// Quotes further percentiles of all latencies, as far as the samples carry them.
-    pub fn quote(&mut self, percentiles: &[f64]) {
-        let [all, submission] = [&mut self.latency, &mut self.submission];
-        let [completion, intended] = [&mut self.completion, &mut self.from_intended];
-        let own = [all, submission, completion, intended].into_iter().flatten();
+    /// Latencies from submission on, and their parts.
+    fn latencies_mut(&mut self) -> impl Iterator<Item = &mut Latency> {
+        let own = [&mut self.latency, &mut self.submission, &mut self.completion];
         let by_priority = self.by_priority.iter_mut();
         let apart = by_priority.flat_map(|of| [&mut of.latency, &mut of.completion]).flatten();
-        own.chain(apart).for_each(|latency| latency.quote(percentiles));
+        own.into_iter().flatten().chain(apart)
+    }
+
+    /// Quotes further percentiles of all latencies, as far as the samples carry them.
+    pub fn quote(&mut self, percentiles: &[f64]) {
+        self.latencies_mut().for_each(|latency| latency.quote(percentiles));
+        self.from_intended.iter_mut().for_each(|latency| latency.quote(percentiles));
+    }
+
+    fn leave_out_stop(&mut self, stop_ns: u64) {
+        self.latencies_mut().for_each(|latency| latency.leave_out_stop(stop_ns));
+        // All that was due during the stop is late by a part of it.
+        self.from_intended.iter_mut().for_each(|latency| latency.leave_out_stop(0));
     }
 }
 
@@ -102,12 +135,31 @@ impl Measurement {
         let targets = self.per_target.iter_mut().flat_map(|target| &mut target.operations);
         let of_targets = targets.filter_map(|op| op.latency.as_mut());
         of_targets.for_each(|latency| latency.quote(percentiles));
+        self.leave_out_stops();
+    }
+
+    /// Leaves out percentiles that may contain a stop of the process.
+    pub fn leave_out_stops(&mut self) {
+        let Some(stop_ns) = self.stopped.map(|stopped| stopped.shortest_ns) else { return };
+        let read_back = self.read_back.iter_mut().map(|back| &mut back.reads);
+        let all = self.operations.iter_mut().chain(read_back);
+        all.for_each(|stats| stats.leave_out_stop(stop_ns));
+        let targets = self.per_target.iter_mut().flat_map(|target| &mut target.operations);
+        let of_targets = targets.filter_map(|op| op.latency.as_mut());
+        of_targets.for_each(|latency| latency.leave_out_stop(stop_ns));
+        for op in self.samples.iter_mut().flat_map(|sample| &mut sample.operations) {
+            for percentile in [&mut op.latency_ns_p50, &mut op.latency_ns_p99] {
+                *percentile = percentile.filter(|ns| *ns < stop_ns);
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::LatencyResults;
+    use crate::{Stopped, StoppedBy};
 
     fn latency(count: u64) -> Latency {
         let mut histogram = Histogram::new();
@@ -123,6 +175,40 @@ mod tests {
         let [few, some, many]: [Vec<f64>; 3] = [99, 100, 1000].map(quoted);
         assert_eq!((few, some), (vec![50.0], vec![50.0, 90.0]));
         assert_eq!(many, [1.0, 50.0, 90.0, 95.0, 99.0]);
+    }
+
+    #[test]
+    fn percentiles_that_contain_a_stop_are_left_out() {
+        let mut histogram = Histogram::new();
+        (0..980).for_each(|_| histogram.record(100_000));
+        (0..20).for_each(|_| histogram.record(2_000_000_000));
+        let stopped = |ns| {
+            let mut stopped = Stopped::default();
+            stopped.add(ns, StoppedBy::Signal);
+            let mut measured = Measurement { stopped: Some(stopped), ..Measurement::default() };
+            let op = candor_plan::work::BlocksOp::Read.operation();
+            let stats = measured.operation_mut(op);
+            stats.latency = Latency::from_histogram(histogram.clone());
+            stats.from_intended = Latency::from_histogram(histogram.clone());
+            measured.leave_out_stops();
+            // Quoting them again does not bring them back.
+            measured.quote(&PERCENTILES);
+            measured
+        };
+        let measured = stopped(1_900_000_000);
+        let latency = measured.operations[0].latency.as_ref().unwrap();
+        assert_eq!((latency.percentile_ns(99.0), latency.valid_max_ns()), (None, None));
+        assert_eq!((latency.stop_ns, latency.valid_mean_ns()), (Some(1_900_000_000), None));
+        assert!(latency.percentile_ns(95.0).is_some_and(|ns| ns < 110_000), "{latency:?}");
+        let intended = measured.operations[0].from_intended.as_ref().unwrap();
+        assert_eq!(intended.percentiles, [], "what was due meanwhile is late by less");
+        let results = LatencyResults::from(latency);
+        assert_eq!((results.max_ns, results.mean_ns, results.stddev_ns), (None, None, None));
+        assert!(results.buckets.iter().all(|(ns, _)| *ns < 110_000), "{results:?}");
+        // A stop with nothing in flight is in no latency.
+        let measured = stopped(3_000_000_000);
+        let latency = measured.operations[0].latency.as_ref().unwrap();
+        assert_eq!((latency.stop_ns, latency.valid_max_ns()), (None, Some(2_000_000_000)));
     }
 
     #[test]

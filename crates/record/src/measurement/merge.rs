@@ -55,6 +55,7 @@ impl Measurement {
         self.load_latency_ns = self.load_latency_ns.or(next.load_latency_ns);
         self.load_latency_ns = self.load_latency_ns.map(|_| chased_ns / self.ops_done() as f64);
         self.derive();
+        self.leave_out_stops();
     }
 
     /// Computes what follows from counts and elapsed time: rates, and the mean number in flight.

@@ -12,6 +12,9 @@ pub struct Stopped {
     pub times: u32,
     /// Length of the longest one.
     pub longest_ns: u64,
+    /// Length of the shortest one.
+    #[serde(default)]
+    pub shortest_ns: u64,
     /// Cause of the longest one.
     pub by: StoppedBy,
 }
@@ -19,6 +22,7 @@ pub struct Stopped {
 impl Stopped {
     /// Adds a stop of that length and cause.
     pub fn add(&mut self, ns: u64, by: StoppedBy) {
+        self.shortest_ns = if self.times == 0 { ns } else { self.shortest_ns.min(ns) };
         self.ns += ns;
         self.times += 1;
         if ns > self.longest_ns {
@@ -31,6 +35,7 @@ impl Stopped {
         if next.longest_ns > self.longest_ns {
             (self.longest_ns, self.by) = (next.longest_ns, next.by);
         }
+        self.shortest_ns = self.shortest_ns.min(next.shortest_ns);
         self.ns = self.ns.max(next.ns);
         self.times += next.times;
     }

@@ -118,12 +118,17 @@ fn disturbances(record: &PhaseRecord, judged: &PhaseJudgement) -> Vec<Disturbanc
     let own = ratio(own_ns as f64, moment.length_ns as f64 * moment.cpus_busy.len() as f64);
     let waited: Option<u64> = workers().map(|worker| worker.run_wait_ns).sum();
     let worked: u64 = workers().map(|worker| worker.elapsed_ns).sum();
+    let stopped = record.measurements.iter().map(|measured| {
+        let ns = measured.stopped.map_or(0, |stopped| stopped.ns);
+        ratio(ns as f64, measured.elapsed_ns.saturating_add(ns) as f64)
+    });
     let could_not = judged.not_evaluated.iter().any(|rule| rule.rule == OTHER_USERS);
     let traffic = judged.finding(OTHER_USERS).map_or(0.0, foreign_share);
     let shares = [
         (DisturbanceKind::CpuOfOthers, moment.cpu_busy.map(|busy| (busy - own).max(0.0))),
         (DisturbanceKind::WaitedForCpu, waited.map(|ns| ratio(ns as f64, worked as f64))),
         (DisturbanceKind::TrafficOfOthers, (!could_not).then_some(traffic)),
+        (DisturbanceKind::Stopped, Some(stopped.fold(0.0, f64::max))),
     ];
     let known = shares.into_iter();
     known.filter_map(|(kind, share)| Some(Disturbance { kind, share: share? })).collect()

@@ -40,7 +40,7 @@ pub struct Row<'a> {
 
 impl Row<'_> {
     fn mean(&self) -> Option<f64> {
-        self.latency.map(|latency| latency.mean_ns).or(self.sample_ns_mean)
+        self.latency.and_then(Latency::valid_mean_ns).or(self.sample_ns_mean)
     }
 
     fn percentile(&self, percentile: f64) -> Option<u64> {
@@ -73,7 +73,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "latency_ns_p95" "95th percentile" = of.percentile(95.0);
         "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.sample_ns_p99);
         "latency_ns_p99.9" "99.9th percentile" = of.percentile(99.9);
-        "latency_ns_max" "Greatest latency" = of.latency.map(|latency| latency.max_ns);
+        "latency_ns_max" "Greatest latency" = of.latency.and_then(Latency::valid_max_ns);
         "verdict" "Verdict on the phase" = of.verdict.label();
         "target" "Path of the target, in rows of a target" = of.target;
     };

@@ -16,6 +16,8 @@ const GRAMMAR: Grammar = Grammar {
     unknown: "--help-all lists all options",
 };
 
+/// Characters of a wrong line that its error shows.
+const LINE_SHOWN_MAX: usize = 60;
 /// Remedy for an unknown name.
 const LIST: &str = "see elbencho --help-all";
 
@@ -226,7 +228,11 @@ impl Reader {
             Word { text: text.to_owned(), at: Span { start: from, end: from + text.len(), ..at } }
         };
         let Some((name, value)) = content.split_once('=') else {
-            let message = format!("`{content}` is no line of long-option=value");
+            let mut begin: String = content.chars().take(LINE_SHOWN_MAX).collect();
+            if begin.len() < content.len() {
+                begin.push('…');
+            }
+            let message = format!("`{begin}` is no line of long-option=value");
             let wrong = Diagnostic::new(place(0, content).at, "config", content, message);
             return self.wrong(wrong.remedy("write an equals sign and a value"));
         };

@@ -110,6 +110,10 @@ fn a_file_of_options_gives_way_to_words() {
     assert_eq!(read.errors, []);
     assert_eq!((read.options.run.threads, read.options.access.block_bytes), (2, 64 << 10));
     assert!(read.options.phases.write && !read.options.io.direct);
+    let long = "x".repeat(1 << 20);
+    let read = reading(&["-c", "f"], &[("f", &long)]);
+    let long = read.errors[0].describe(&read.texts);
+    assert!(long.contains("xxx…` is no line") && long.len() < 300, "{long:.500}");
     for (text, part) in [
         ("threads", "f:1:1: `threads` is no line of long-option=value"),
         ("\nthreads=x", "f:2:9: threads: `x` is not a whole number"),

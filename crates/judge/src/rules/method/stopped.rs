@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
             operations in flight count the stop as their latency. candor sees such a stop when \
             a thread wakes late that neither ran nor waited for a CPU. It takes the stop off the \
             clock: rates and intervals leave it out, and a phase of a fixed time continues for as \
-            long. The longest latencies still hold it. From 1 % of the time on the result is not \
+            long. Percentiles that contain it, mean and maximum are left out. From 1 % of the time on the result is not \
             believable. Run again without a stop.",
     },
     stage: Stage::Apart,
@@ -53,8 +53,8 @@ fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
         times => format!(" in {times} stops"),
     };
     let sentence = format!(
-        "The process was stopped for {}{times} by {cause}: rates leave this out, the longest \
-         latencies hold it.",
+        "The process was stopped for {}{times} by {cause}: rates leave this out; percentiles \
+         that contain it, mean and maximum are not reported.",
         fmt::time(stopped.ns as f64)
     );
     FindingBuilder::new("G19", severity, sentence)
@@ -74,7 +74,8 @@ mod tests {
 
     fn stopped(ns: u64) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 10_000.0);
-        let of_job = Stopped { ns, times: 1, longest_ns: ns, by: StoppedBy::Signal };
+        let of_job =
+            Stopped { ns, times: 1, longest_ns: ns, shortest_ns: ns, by: StoppedBy::Signal };
         let measured = case.measured();
         measured.stopped = Some(of_job);
         measured.of_mut(Direction::Read).latency.as_mut().unwrap().max_ns = ns;
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(
             found.sentence,
             "The process was stopped for 4 s by a signal (Ctrl-Z or SIGSTOP): rates leave this \
-             out, the longest latencies hold it."
+             out; percentiles that contain it, mean and maximum are not reported."
         );
         assert!(judgement.finding("G4").is_none(), "nothing was due while it was stopped");
     }

@@ -250,8 +250,9 @@ fn latencies(stats: &OpStats, latency: Option<&Latency>, verdict: Verdict) -> Ve
     let quoted = latency.map(|latency| latency.percentiles.as_slice()).unwrap_or_default();
     let quoted = quoted.iter().map(|(p, ns)| (Column::Percentile(*p), time(Some(*ns))));
     let mut cells: Vec<_> = quoted.collect();
-    cells.push((Column::Mean, time(latency.map(|latency| latency.mean_ns.round() as u64))));
-    cells.push((Column::Max, time(latency.map(|latency| latency.max_ns))));
+    let mean = latency.and_then(Latency::valid_mean_ns);
+    cells.push((Column::Mean, time(mean.map(|ns| ns.round() as u64))));
+    cells.push((Column::Max, time(latency.and_then(Latency::valid_max_ns))));
     cells
 }
 
