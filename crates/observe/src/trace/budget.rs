@@ -4,8 +4,12 @@ use std::time::Duration;
 
 /// Name of the thread that traces.
 pub const THREAD_NAME: &str = "candor/trace";
-/// Length of a window before the budget is compared with what its events cost.
-pub const WINDOW: Duration = Duration::from_millis(20);
+/// Shortest window before the budget is compared with the cost of its events.
+pub const WINDOW_MIN: Duration = Duration::from_millis(20);
+/// Longest window. Each end of a window wakes a thread, also while no request occurs.
+const WINDOW_MAX: Duration = Duration::from_millis(80);
+/// Share of one CPU that the events of a burst take: some 125,000 requests per second.
+const BURST_SHARE: f64 = 0.125;
 /// Longest wait for the completions of requests that began in a window.
 pub const DRAIN_MAX: Duration = Duration::from_millis(200);
 /// Time over which the budget accumulates at most.
@@ -33,6 +37,12 @@ pub struct CpuBudget {
 impl CpuBudget {
     pub fn new(share: f64, event_ns: f64) -> CpuBudget {
         CpuBudget { share, event_ns, balance_ns: ACCRUAL_MAX.as_nanos() as f64 * share }
+    }
+
+    /// Length of the next window: the balance covers a burst in it.
+    pub fn window(&self) -> Duration {
+        let covered = Duration::from_nanos((self.balance_ns.max(0.0) / BURST_SHARE) as u64);
+        covered.clamp(WINDOW_MIN, WINDOW_MAX)
     }
 
     pub fn accrue(&mut self, time: Duration) {
@@ -75,9 +85,10 @@ mod tests {
     fn traced_share(events_per_s: f64) -> f64 {
         let (mut cpu, mut on_s, mut paused_s) = (CpuBudget::new(0.01, EVENT_NS), 0.0, 0.0);
         while on_s + paused_s < 10.0 {
-            let events = (events_per_s * WINDOW.as_secs_f64()) as u64;
-            on_s += WINDOW.as_secs_f64();
-            cpu.accrue(WINDOW);
+            let window = cpu.window();
+            let events = (events_per_s * window.as_secs_f64()) as u64;
+            on_s += window.as_secs_f64();
+            cpu.accrue(window);
             cpu.charge(events);
             if cpu.is_overdrawn() {
                 let time = cpu.time_until(0.0);
@@ -94,6 +105,17 @@ mod tests {
         // A tenth of a CPU, ten times the budget, but for what had accumulated.
         let share = traced_share(200_000.0);
         assert!((0.1..0.12).contains(&share), "{share}");
+    }
+
+    #[test]
+    fn windows_are_long_while_requests_are_few() {
+        let mut cpu = CpuBudget::new(0.01, EVENT_NS);
+        assert_eq!(cpu.window(), WINDOW_MAX);
+        cpu.charge(15_000);
+        assert_eq!(cpu.window(), WINDOW_MIN);
+        cpu.charge(15_000);
+        assert_eq!(cpu.window(), WINDOW_MIN, "overdrawn");
+        assert_eq!(CpuBudget::new(0.0025, EVENT_NS).window(), WINDOW_MIN, "of a run");
     }
 
     #[test]

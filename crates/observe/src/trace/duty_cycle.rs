@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use candor_record::requests::TracerCost;
 
 use super::bpf::{self, Hook, Map, Program, numbers};
-use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, WINDOW, now_ns};
+use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, now_ns};
 use super::programs::{COMPLETED, EVENTS, HANDLED, ISSUED};
 
 /// CPU time of an event; a request has two. Tracing 14 % of the requests made 420,000 a second on
@@ -112,13 +112,19 @@ impl Programs {
     /// Ends the window and detaches the programs once the requests of it are complete; new ones are
     /// not traced. `completed_before` requests completed before it, and the completions of `lost`
     /// were never seen; the result is how many are lost by now.
-    fn pause(&self, held: Vec<OwnedFd>, completed_before: u64, lost: u64) -> u64 {
+    fn pause(
+        &self,
+        held: Vec<OwnedFd>,
+        (window, completed_before): (Duration, u64),
+        lost: u64,
+    ) -> u64 {
         let in_flight = || {
             let [_, issued, completed] = self.counted();
             (issued.saturating_sub(completed).saturating_sub(lost), completed)
         };
         let (mut left, completed) = in_flight();
-        let until = Instant::now() + drain_time(left, completed.saturating_sub(completed_before));
+        let completed = completed.saturating_sub(completed_before);
+        let until = Instant::now() + drain_time(window, left, completed);
         // Only the end of the window changes; if it cannot be set, the requests in flight are
         // lost.
         if self.set_window(self.window_start(), now_ns()).is_ok() {
@@ -151,24 +157,23 @@ impl Programs {
         };
         let waited = |time| stopped.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
         let mut cpu = CpuBudget::new(share, EVENT_NS);
-        let (mut charged, mut lost) = (self.counted()[HANDLED], 0);
-        // Events since the last call.
-        let mut events = || {
-            let handled = self.counted()[HANDLED];
-            handled.wrapping_sub(std::mem::replace(&mut charged, handled))
-        };
+        // Counts at the start of the window; each reading costs a system call.
+        let (mut start, mut lost) = (self.counted(), 0);
         loop {
-            let [_, _, completed_before] = self.counted();
-            if !waited(WINDOW) {
+            let window = cpu.window();
+            if !waited(window) {
                 return;
             }
-            cpu.accrue(WINDOW);
-            cpu.charge(events());
+            let end = self.counted();
+            cpu.accrue(window);
+            cpu.charge(end[HANDLED].wrapping_sub(start[HANDLED]));
             if !cpu.is_overdrawn() {
+                start = end;
                 continue;
             }
-            lost = self.pause(held, completed_before, lost);
-            cpu.charge(events());
+            lost = self.pause(held, (window, start[COMPLETED]), lost);
+            start = self.counted();
+            cpu.charge(start[HANDLED].wrapping_sub(end[HANDLED]));
             cpu.charge_ns(PAUSE_NS);
             // The next window may cost as much as a pause does.
             let pause = cpu.time_until(PAUSE_NS);
@@ -184,8 +189,8 @@ impl Programs {
 
 /// How long to wait for requests in flight: some twenty times their latency by Little's law. On
 /// some kernels the completions of some reach no program, and waiting costs the next window.
-fn drain_time(in_flight: u64, completed_in_window: u64) -> Duration {
-    let each = WINDOW.as_secs_f64() * in_flight as f64 / completed_in_window.max(1) as f64;
+fn drain_time(window: Duration, in_flight: u64, completed_in_window: u64) -> Duration {
+    let each = window.as_secs_f64() * in_flight as f64 / completed_in_window.max(1) as f64;
     Duration::from_secs_f64(20.0 * each).clamp(STEP * 2, DRAIN_MAX)
 }
 
@@ -229,9 +234,10 @@ mod tests {
 
     #[test]
     fn requests_in_flight_are_waited_for_as_long_as_they_may_take() {
-        assert_eq!(drain_time(0, 1000), STEP * 2);
-        assert_eq!(drain_time(128, 2880), Duration::from_nanos(17_777_778), "144,000 a second");
-        assert_eq!(drain_time(32, 4), DRAIN_MAX, "a disk that turns");
-        assert_eq!(drain_time(1, 0), DRAIN_MAX, "none came back yet");
+        let after = |left, completed| drain_time(Duration::from_millis(20), left, completed);
+        assert_eq!(after(0, 1000), STEP * 2);
+        assert_eq!(after(128, 2880), Duration::from_nanos(17_777_778), "144,000 a second");
+        assert_eq!(after(32, 4), DRAIN_MAX, "a disk that turns");
+        assert_eq!(after(1, 0), DRAIN_MAX, "none came back yet");
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use candor_record::requests::TracerCost;
 
-use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, WINDOW, now_ns};
+use super::budget::{Budget, CpuBudget, DRAIN_MAX, THREAD_NAME, WINDOW_MIN, now_ns};
 use super::counter::{Counter, Event, Moment, letters};
 use super::devices::TracedDevices;
 use super::perf::{Ring, Sample};
@@ -134,7 +134,7 @@ fn run(feed: &Mutex<Feed>, budget: Budget, waited: impl Fn(Duration) -> bool) {
     let (mut before, mut begin) = (0, Instant::now());
     while waited(STEP) {
         lock(feed).drain();
-        let (Some(cpu), true) = (&mut cpu, begin.elapsed() >= WINDOW) else { continue };
+        let (Some(cpu), true) = (&mut cpu, begin.elapsed() >= WINDOW_MIN) else { continue };
         let counted = lock(feed).counted;
         cpu.accrue(begin.elapsed());
         cpu.charge(counted - before);

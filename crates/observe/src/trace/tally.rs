@@ -65,8 +65,7 @@ impl<T> Owners<T> {
 impl Owners<[u64; NUMBERS]> {
     /// True where nothing was counted.
     pub fn is_empty(&self) -> bool {
-        let is_empty = |numbers: &[u64; NUMBERS]| numbers.iter().all(|number| *number == 0);
-        is_empty(&self.others) && is_empty(&self.own)
+        self.others == [0; NUMBERS] && self.own == [0; NUMBERS]
     }
 }
 
