@@ -143,6 +143,11 @@ pub struct RunOptions {
 }
 
 impl Options {
+    /// True if blocks are compared, or read back after their write.
+    pub fn checks(&self) -> bool {
+        self.data.verify_salt > 0 || self.tree.read_inline
+    }
+
     /// Workers on all hosts.
     pub fn threads_of_all(&self) -> u64 {
         u64::from(self.run.threads) * u64::from(self.hosts.hosts())

@@ -9,7 +9,7 @@ use super::options::{Bind, FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Found, Scope};
 
 /// Smallest unit of direct I/O.
-const SECTOR: u64 = 512;
+pub(super) const SECTOR: u64 = 512;
 
 /// Name of the job of workers that read in a phase of writes.
 pub const READERS: &str = "readers";
@@ -471,6 +471,10 @@ impl Settling<'_> {
         if verifies && mix.read_percent.is_some_and(|percent| percent > 0) {
             let message = "reads beside writes may find what is not written yet";
             self.wrong("verify", message, "verify in a phase of its own");
+        }
+        if self.setup.asked.checks() && access.random && access.random_unaligned {
+            let why = "blocks are checked or read back in sectors";
+            self.out.note(self.reading, "norandalign", "offsets are multiples of 512", why);
         }
         let is_odd = |bytes: &u64| !bytes.is_multiple_of(8);
         let is_odd =

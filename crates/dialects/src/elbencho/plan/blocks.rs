@@ -9,7 +9,7 @@ use super::{Context, content, phases};
 use crate::elbencho::options::{
     AccessOptions, FileAdvice, FileLock, IoOptions, MapAdvice, RandomSource,
 };
-use crate::elbencho::setup::{PathKind, PhaseKind, Setup};
+use crate::elbencho::setup::{PathKind, PhaseKind, SECTOR, Setup};
 
 /// End of the name of a path that is used as it is found.
 const FOUND: &str = ", as found";
@@ -156,7 +156,8 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
 pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
     let unaligned = access.random && access.random_unaligned;
-    unaligned.then(|| Bytes(if io.direct && !io.mmap { 512 } else { 1 }))
+    let in_sectors = io.direct && !io.mmap || setup.asked.checks();
+    unaligned.then(|| Bytes(if in_sectors { SECTOR } else { 1 }))
 }
 
 /// Order of the offsets.
