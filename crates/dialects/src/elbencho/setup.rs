@@ -473,8 +473,8 @@ impl Settling<'_> {
             self.wrong("verify", message, "verify in a phase of its own");
         }
         if self.setup.asked.checks() && access.random && access.random_unaligned {
-            let why = "blocks are checked or read back in sectors";
-            self.out.note(self.reading, "norandalign", "offsets are multiples of 512", why);
+            let (did, why) = ("offsets are multiples of the block", "blocks are checked whole");
+            self.out.note(self.reading, "norandalign", did, why);
         }
         let is_odd = |bytes: &u64| !bytes.is_multiple_of(8);
         let is_odd =

@@ -155,9 +155,9 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
 /// Distance of random offsets that are not those of whole blocks.
 pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
-    let unaligned = access.random && access.random_unaligned;
-    let in_sectors = io.direct && !io.mmap || setup.asked.checks();
-    unaligned.then(|| Bytes(if in_sectors { SECTOR } else { 1 }))
+    // Checks of blocks know their begins.
+    let unaligned = access.random && access.random_unaligned && !setup.asked.checks();
+    unaligned.then(|| Bytes(if io.direct && !io.mmap { SECTOR } else { 1 }))
 }
 
 /// Order of the offsets.

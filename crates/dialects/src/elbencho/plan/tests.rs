@@ -377,7 +377,7 @@ fn options_without_their_partner_are_noted() {
     assert_eq!((small.access, small.align), (Access::Random, Some(Bytes(1))));
     let checked = plan("-r --norandalign --rand --verify 1 -b 4k /f");
     let verify = job(&checked, "READ").blocks().and_then(|blocks| blocks.verify.clone());
-    assert_eq!(verify.map(|verify| verify.interval), Some(Bytes(512)));
+    assert_eq!(verify.map(|verify| verify.interval), Some(Bytes(4096)));
     plan("-w --rwmixpct 30 --readinline -s 64k -b 4k /d");
     let locked = plan("-w --flock range --iodepth 4 -s 4m -b 64k /new");
     assert_eq!(job(&locked, "WRITE").blocks().expect("blocks").depth, 1, "each waits for its lock");

@@ -1,5 +1,6 @@
 //! Trees, jobs and formats of file systems.
 
+use candor_plan::blocks::Access;
 use candor_plan::check::check;
 use candor_plan::entries::{Over, Select, Step, Visit};
 use candor_plan::units::SizeSpec;
