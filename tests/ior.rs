@@ -255,6 +255,24 @@ fn a_deadline_keeps_its_count_for_reads() {
 }
 
 #[test]
+fn phases_repeat_until_their_minimum_time() {
+    let (_host, ior) = (shared_host(), Ior::new());
+    let line = "--ranks 2 -w -r -R -k -G 3 -t 16k -b 64k -O minTimeDuration=1 -o f";
+    let text = ior.text(line);
+    for access in ["write", "read"] {
+        let row = &rows(&text, access)[0];
+        assert!(row[8].parse::<f64>().expect("seconds") >= 1.0, "{text}");
+    }
+    let bytes = fs::read(ior.path("f")).expect("the file");
+    assert_eq!(bytes.len(), 128 << 10);
+    let summary = text.split("Summary of all tests:\n").nth(1).expect("a summary");
+    for row in summary.lines().skip(1).take(2) {
+        let moved = row.split_whitespace().nth(24).and_then(|mib| mib.parse::<f64>().ok());
+        assert!(moved.is_some_and(|mib| mib > 1.0), "more than the file: {summary}");
+    }
+}
+
+#[test]
 fn every_back_end_moves_the_same_bytes() {
     let (_host, ior) = (shared_host(), Ior::new());
     let all = ["POSIX", "MMAP", "AIO", "io_uring", "MPIIO"];

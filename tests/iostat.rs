@@ -336,6 +336,20 @@ fn devices_of_user_space_have_their_counters_in_a_directory() {
     let [_, ours] = pair.both(&format!("-d +f {dir}"));
     let all = devices(&ours);
     assert!(all.contains(&"usr0".to_owned()) && all.len() > 1, "{ours}");
+    let parts = scratch.path("block/usr1/usr1p1");
+    std::fs::create_dir_all(&parts).expect("folders");
+    for place in [&parts, &scratch.path("block/usr1")] {
+        std::fs::write(format!("{place}/stat"), "10 0 80 5 20 0 160 7 0 12 12\n").expect("a file");
+    }
+    std::fs::remove_file(scratch.path("diskstats")).expect("removed");
+    let rows = |text: &str| text.lines().filter(|line| line.starts_with("usr1")).count();
+    for (words, expected) in [("-d -f", 1), ("-d +f", 1)] {
+        let both = pair.both(&format!("{words} {dir}"));
+        assert_eq!(both.each_ref().map(|text| rows(text)), [expected; 2], "{words}: {both:?}");
+    }
+    let [theirs, ours] = pair.both(&format!("-d +f {dir} -p usr1"));
+    assert_eq!(devices(&theirs), devices(&ours));
+    assert_eq!(devices(&ours), ["usr1", "usr1p1"]);
 }
 
 #[test]

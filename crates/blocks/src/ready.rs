@@ -454,6 +454,7 @@ impl ReadyBlocks {
             // The stream draws each range.
             ops: stop.ops.map_or(u64::MAX, |ops| ops.saturating_mul(self.trim_ranges().into())),
             bytes: stop.bytes.map_or(u64::MAX, |bytes| bytes.0),
+            min_ns: stop.min_time.map_or(0, |time| time.0),
             ..Budget::NONE
         };
         if unbounded && !bounded {

@@ -6,5 +6,5 @@ mod sampler;
 mod state;
 
 pub(crate) use diskstats::diskstats_line;
-pub use diskstats::{Diskstat, cpu_times, diskstats, uptime};
+pub use diskstats::{Diskstat, cpu_times, diskstats, uptime, user_diskstats};
 pub use sampler::{Paths, Sampler, SnapshotDetail};

@@ -27,7 +27,9 @@ mod fake;
 mod real;
 
 pub use cache::mapped;
-pub use counters::{Diskstat, Paths, Sampler, SnapshotDetail, cpu_times, diskstats, uptime};
+pub use counters::{
+    Diskstat, Paths, Sampler, SnapshotDetail, cpu_times, diskstats, uptime, user_diskstats,
+};
 pub use host::memory;
 pub use inspect::{device_note, inspect, inspect_again, names_no_device, take_search};
 pub use path::files::{file_facts, names_in, shared_bytes};

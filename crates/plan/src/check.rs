@@ -70,7 +70,9 @@ fn check_phase(known: &Known<'_>, phase: &Phase, at: &PlanPath, out: &mut Found)
         window::check(known, (phase, i), &at, out);
         let alone = phase.on_failure == OnFailure::EndJob && known.jobs > 1;
         check_job(known, job, alone, &at, out);
-        zones::check_recovery(job, job.stop.as_ref().unwrap_or(&phase.stop), &at, out);
+        let stop = job.stop.as_ref().unwrap_or(&phase.stop);
+        zones::check_recovery(job, stop, &at, out);
+        stop::check_min_time(job, stop, &at, out);
     }
 }
 

@@ -213,6 +213,10 @@ pub struct Stop {
     /// it uses, give or take less than one operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Extent>,
+    /// Each worker repeats its whole amount until this time has passed; it checks the time when an
+    /// amount ends. For blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_time: Option<Nanos>,
     /// A criterion of steadiness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,

@@ -23,6 +23,7 @@ use self::file_selection::Rotation;
 use self::offsets::{OffsetChoice, Offsets, fixed_size};
 use self::trace::Cursor as TraceCursor;
 use crate::slot::{self, BlocksSlot};
+use candor_engine::clock::monotonic_ns;
 use candor_engine::operation::{Op, Slot};
 use candor_engine::random::Random;
 use candor_plan::trace::Action;
@@ -40,6 +41,8 @@ pub struct Budget {
     pub pass_bytes: u64,
     /// Bytes until which further passes follow.
     pub at_least: u64,
+    /// Time until which all of this repeats, in ns.
+    pub min_ns: u64,
 }
 
 impl Budget {
@@ -50,6 +53,7 @@ impl Budget {
         passes: u64::MAX,
         pass_bytes: u64::MAX,
         at_least: 0,
+        min_ns: 0,
     };
 }
 
@@ -99,6 +103,8 @@ pub struct Stream {
     length_max: u64,
     trace: Option<TraceCursor>,
     budget: Budget,
+    /// The budget once more, and the end of its minimum time.
+    repeats: Option<(Budget, u64)>,
     given: Given,
     /// An operation was given since the last restart, before or after bounds were set.
     gave: bool,
@@ -192,6 +198,7 @@ impl Stream {
             length_max: sizes.map(|size| size.max().0).max().unwrap_or(1),
             trace: parts.trace,
             budget: Budget::NONE,
+            repeats: None,
             given: Given::default(),
             gave: false,
             uniform,
@@ -207,6 +214,12 @@ impl Stream {
 
     /// Bounds the stream by that budget, in passes that begin now.
     pub fn bound(&mut self, budget: Budget) {
+        let until_ns = || monotonic_ns().saturating_add(budget.min_ns);
+        self.repeats = (budget.min_ns > 0).then(|| (budget, until_ns()));
+        self.bound_once(budget);
+    }
+
+    fn bound_once(&mut self, budget: Budget) {
         if budget.passes != u64::MAX && self.given.bytes > 0 {
             self.offsets.restart();
             self.rotation.reset();
@@ -230,6 +243,9 @@ impl Stream {
 
     /// True where the budget is used up. False tells nothing: an operation may be drawn yet.
     pub fn is_over(&self) -> bool {
+        if self.repeats.is_some() {
+            return false;
+        }
         let is_last_pass = self.given.passes + 1 >= self.budget.passes;
         let is_pass_done = self.given.pass_bytes >= self.budget.pass_bytes;
         self.budget.ops == 0
@@ -240,6 +256,26 @@ impl Stream {
     /// Writes the next operation into `slot`; false once the budget is used up.
     #[inline(always)]
     pub fn next(&mut self, slot: &mut Slot) -> bool {
+        self.next_of_budget(slot) || self.repeat(slot)
+    }
+
+    /// Begins the budget again before its minimum time has passed.
+    #[cold]
+    fn repeat(&mut self, slot: &mut Slot) -> bool {
+        let Some((budget, until_ns)) = self.repeats else { return false };
+        if monotonic_ns() >= until_ns {
+            self.repeats = None;
+            return false;
+        }
+        self.offsets.restart();
+        self.rotation.reset();
+        self.bound_once(budget);
+        self.restarted(0..self.offsets.files());
+        self.next_of_budget(slot)
+    }
+
+    #[inline(always)]
+    fn next_of_budget(&mut self, slot: &mut Slot) -> bool {
         if self.budget.ops == 0 {
             return false;
         }

@@ -159,6 +159,8 @@ impl Default for OrderOptions {
 pub struct EndOptions {
     /// Seconds after which a phase ends (`-D`); 0 sets no limit.
     pub deadline_s: u64,
+    /// Seconds until which each task repeats its transfers.
+    pub min_s: u64,
     /// Tasks go on to the largest count that any had reached then.
     pub wear_out: bool,
     /// Transfers after which each task ends; 0 sets no limit.

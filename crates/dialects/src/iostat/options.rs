@@ -53,12 +53,12 @@ pub struct Options {
     pub count: Option<u64>,
 }
 
-/// A directory with a file `diskstats`, of devices that user space drives.
+/// A directory with counters of devices that user space drives: `block/DEVICE/stat`, `diskstats`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CounterDirectory {
     /// The directory.
     pub path: PathBuf,
-    /// Devices of the file are shown next to the kernel's, not in their place.
+    /// These devices are shown next to the kernel's, not in their place.
     pub with_kernel: bool,
 }
 

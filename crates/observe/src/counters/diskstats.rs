@@ -1,6 +1,8 @@
 //! Counters of all block devices of the host, at one reading.
 
+use std::fs::DirEntry;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use candor_record::{CpuTimes, DiskCounters};
@@ -29,6 +31,53 @@ pub struct Diskstat {
 pub fn diskstats(roots: &Roots) -> io::Result<Vec<Diskstat>> {
     let text = std::fs::read_to_string(roots.proc.join("diskstats"))?;
     Ok(text.lines().filter_map(|line| diskstat(line, roots)).collect())
+}
+
+/// Devices that user space drives, from a directory of their counters: `block/DEVICE/stat`,
+/// `block/DEVICE/PARTITION/stat` as below `/sys`, and `diskstats` as in `/proc`.
+///
+/// # Errors
+/// The directory has none of these, or a file cannot be read.
+pub fn user_diskstats(directory: &Path, roots: &Roots) -> io::Result<Vec<Diskstat>> {
+    let mut found = Vec::new();
+    let blocks = directory.join("block");
+    for name in names(&blocks)? {
+        let place = blocks.join(&name);
+        for part in names(&place)? {
+            found.extend(stat(part.clone(), Some(name.clone()), &place.join(part)));
+        }
+        found.extend(stat(name, None, &place));
+    }
+    let mut roots = roots.clone();
+    roots.proc = directory.to_owned();
+    match diskstats(&roots) {
+        Ok(all) => {
+            let is_new = |disk: &Diskstat| !found.iter().any(|known| known.name == disk.name);
+            let others: Vec<Diskstat> = all.into_iter().filter(is_new).collect();
+            found.extend(others);
+        }
+        Err(_) if blocks.is_dir() => {}
+        Err(error) => return Err(error),
+    }
+    Ok(found)
+}
+
+/// Names in a directory, in order; none where it does not exist or is a file.
+fn names(directory: &Path) -> io::Result<Vec<String>> {
+    if !directory.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = std::fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    let name = |entry: &DirEntry| entry.file_name().into_string().ok();
+    let mut names: Vec<String> = entries.iter().filter_map(name).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The device whose counters are in the file `stat` of a directory.
+fn stat(name: String, partition_of: Option<String>, place: &Path) -> Option<Diskstat> {
+    let counters = formats::disk(&attributes::text(&place.join("stat"))?)?;
+    Some(Diskstat { name, partition_of, mapped: None, counters })
 }
 
 /// Time of all CPUs together since boot (`/proc/stat`).
@@ -62,7 +111,7 @@ fn diskstat(line: &str, roots: &Roots) -> Option<Diskstat> {
 }
 
 /// The disk in whose folder that of a partition lies.
-fn parent(place: &std::path::Path) -> Option<String> {
+fn parent(place: &Path) -> Option<String> {
     let place = place.canonicalize().ok()?;
     Some(place.parent()?.file_name()?.to_string_lossy().into_owned())
 }
@@ -94,6 +143,35 @@ mod tests {
         assert_eq!((disks[0].counters.flush_ms, disks[1].counters.read_sectors), (17, 8));
         assert_eq!(disks[0].mapped.as_deref(), Some("vg-lv"));
         assert!(uptime() > Duration::ZERO);
+    }
+
+    #[test]
+    fn devices_of_user_space_have_files_of_their_own() {
+        let fake = Fake::new();
+        let directory = fake.roots.proc.join("user");
+        assert!(user_diskstats(&directory, &fake.roots).is_err(), "neither file");
+        let write = |name: &str, text: &str| {
+            let path = directory.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            std::fs::write(path, text).expect("written");
+        };
+        write("block/usr0/stat", "1 2 3 4 5 6 7 8 9 10 11\n");
+        write("block/usr0/usr0p1/stat", "1 0 8 0 0 0 0 0 0 0 0\n");
+        write("block/usr0/queue/scheduler", "none\n");
+        let listed = || {
+            let all = user_diskstats(&directory, &fake.roots).expect("read");
+            let listed =
+                |disk: Diskstat| (disk.name, disk.partition_of, disk.counters.read_sectors);
+            all.into_iter().map(listed).collect::<Vec<_>>()
+        };
+        let part = ("usr0p1".to_owned(), Some("usr0".to_owned()), 8);
+        let disk = ("usr0".to_owned(), None, 3);
+        assert_eq!(listed(), [part.clone(), disk.clone()]);
+        write(
+            "diskstats",
+            " 7 0 usr0 1 2 9 4 5 6 7 8 9 10 11\n 7 1 usr1 1 2 5 4 5 6 7 8 9 10 11\n",
+        );
+        assert_eq!(listed(), [part, disk, ("usr1".to_owned(), None, 5)]);
     }
 
     #[test]

@@ -2,13 +2,17 @@
 
 use super::whole::time_limit;
 use super::{Found, TIME_MAX, WINDOWS_MAX};
+use crate::blocks::{Access, Blocks, Verify};
 use crate::units::Extent;
-use crate::{Nanos, PlanPath, Steady, Stonewall, Stop};
+use crate::{Job, Nanos, PlanPath, Steady, Stonewall, Stop};
 
 pub(super) fn check(stop: &Stop, at: &PlanPath, out: &mut Found) {
     bounds(stop, at, out);
     if let Some(time) = stop.time {
         time_limit(time, at.key("time"), out);
+    }
+    if let Some(time) = stop.min_time {
+        time_limit(time, at.key("min_time"), out);
     }
     if let Some(steady) = &stop.steady {
         check_steady(steady, &at.key("steady"), out);
@@ -16,6 +20,31 @@ pub(super) fn check(stop: &Stop, at: &PlanPath, out: &mut Found) {
     if stop.stonewall == Stonewall::WearOut {
         wear_out(stop, at.key("stonewall"), out);
     }
+}
+
+/// A minimum time repeats an amount of blocks, in which no write depends on the writes before it.
+pub(super) fn check_min_time(job: &Job, stop: &Stop, at: &PlanPath, out: &mut Found) {
+    if stop.min_time.is_none() {
+        return;
+    }
+    let blocks = job.blocks();
+    let numbers = |verify: &Verify| verify.read_back.is_some() || verify.dry_run.is_some();
+    let what = match blocks {
+        None => "only blocks repeat their amount",
+        Some(Blocks { access: Access::Trace(_), .. }) => "a trace runs once",
+        Some(blocks) if blocks.verify.as_ref().is_some_and(numbers) => {
+            "verification counts the writes of one amount"
+        }
+        Some(_) if !stop.is_bounded() => "only an amount repeats, and time alone ends this job",
+        Some(_) => return,
+    };
+    let message = format!("stop.min_time does not fit: {what}");
+    out.error(
+        "min-time",
+        at.key("stop").key("min_time"),
+        message,
+        "remove min_time, or set stop.time",
+    );
 }
 
 /// A bound of nothing ends the run before it starts.
@@ -26,6 +55,7 @@ fn bounds(stop: &Stop, at: &PlanPath, out: &mut Found) {
         ("ops", stop.ops),
         ("passes", stop.passes.map(u64::from)),
         ("at_least", stop.at_least.map(whole)),
+        ("min_time", stop.min_time.map(|time| time.0)),
     ];
     for (key, bound) in bounds {
         if bound == Some(0) {

@@ -345,6 +345,8 @@ fn errors_in_phases_and_jobs() {
         ("stop-zero", "stop.ops", P, "stop.ops = 0"),
         ("stop-zero", "stop.passes", J, "stop.passes = 0"),
         ("stop-zero", "stop.at_least", J, "stop.at_least = \"0%\""),
+        ("stop-zero", "stop.min_time", P, "stop.min_time = 0"),
+        ("min-time", "stop.min_time", J, "stop = { min_time = \"1s\", time = \"2s\" }"),
         ("steady", "stop.steady.snia.windows", P,
          "stop.steady.snia = { window = \"1m\", windows = 1 }"),
         ("steady", "stop.steady.agree.percent", J,

@@ -197,6 +197,7 @@ impl Arbitrary<'_> {
             ops: self.option(Self::number),
             passes: self.option(Self::count),
             at_least: self.option(Self::extent),
+            min_time: self.option(Self::nanos),
             steady: self.option(|d| match d.yes() {
                 true => Steady::Snia { window: d.nanos(), windows: d.count() },
                 false => {

@@ -100,6 +100,21 @@ fn passes_end_by_bytes_or_by_what_there_is() {
 }
 
 #[test]
+fn an_amount_repeats_until_its_minimum_time() {
+    let blocks = Blocks::default();
+    let of = |min_ns, budget| Budget { min_ns, ..budget };
+    let eight = [0, 4, 8, 12, 16, 20, 24, 28];
+    // `listing` ends after 200 operations.
+    assert_eq!(places(&blocks, 32, of(u64::MAX, passes(1, 0))), eight.repeat(25));
+    assert_eq!(places(&blocks, 32, of(u64::MAX, bytes(12))), eight[..3].repeat(67)[..200]);
+    let random = with(Access::Random);
+    let drawn = places(&random, 32, of(u64::MAX, Budget { ops: 3, ..Budget::NONE }));
+    assert_eq!(drawn.len(), 200);
+    assert_eq!(places(&blocks, 32, of(1, passes(1, 0))), eight, "the time has passed by then");
+    assert_eq!(places(&blocks, 2, of(u64::MAX, passes(1, 0))), [], "nothing to repeat");
+}
+
+#[test]
 fn directions_with_positions_of_their_own() {
     let blocks = Blocks {
         mix: Mix { read: 50, write: 50, trim: 0 },

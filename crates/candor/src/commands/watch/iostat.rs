@@ -1,6 +1,7 @@
 //! `candor watch --iostat …`, and the binary called as `iostat`: sysstat's reports.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
@@ -106,16 +107,15 @@ fn reports(options: &Options) -> Result<(), String> {
 
 fn sample(directory: Option<&CounterDirectory>) -> Result<Sample, String> {
     let roots = Roots::default();
-    let read = |roots: &Roots| {
-        let wrong = |error| format!("{}/diskstats cannot be read: {error}", roots.proc.display());
-        candor_observe::diskstats(roots).map_err(wrong)
-    };
-    let from_kernel = directory.is_none_or(|directory| directory.with_kernel);
-    let mut disks = if from_kernel { read(&roots)? } else { Vec::new() };
+    let wrong = |place: &Path, error| format!("{}/diskstats: {error}", place.display());
+    let mut disks = Vec::new();
+    if directory.is_none_or(|directory| directory.with_kernel) {
+        let kernel = candor_observe::diskstats(&roots);
+        disks.extend(kernel.map_err(|error| wrong(&roots.proc, error))?);
+    }
     if let Some(CounterDirectory { path, .. }) = directory {
-        let mut roots = Roots::default();
-        roots.proc.clone_from(path);
-        disks.extend(read(&roots)?);
+        let user = candor_observe::user_diskstats(path, &roots);
+        disks.extend(user.map_err(|error| wrong(path, error) + ", and there is no block/")?);
     }
     // The moment is that of the counters, not that of what is read beside them.
     let uptime_ns = u64::try_from(candor_observe::uptime().as_nanos()).unwrap_or(u64::MAX);

@@ -78,7 +78,6 @@ fn former_options_are_refused_by_a_sentence() {
         ("-a POSIXX", "did you mean POSIX?"),
         ("--posix.lustre.stripecount=4", "candor leaves striping to the directory"),
         ("-O lustreStripeCount=32", "lustreStripeCount=32 is not done"),
-        ("-O minTimeDuration=5", "the same bytes again and again measure the cache"),
     ] {
         let error = first_error(line);
         assert!(error.contains(part), "{line}: {error}");

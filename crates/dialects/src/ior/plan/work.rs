@@ -73,6 +73,7 @@ fn stop(test: &TestSetup, kind: PhaseKind) -> Stop {
     let ops = (count > 0).then_some(count).into_iter().chain(blocks).min();
     Stop {
         time: limit(ends.deadline_s),
+        min_time: limit(ends.min_s),
         ops,
         passes: (test.options.layout.random < 2).then_some(1),
         stonewall: if wears_out { Stonewall::WearOut } else { Stonewall::Cut },

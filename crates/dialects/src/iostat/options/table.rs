@@ -57,7 +57,7 @@ const DEVICES: &[Row<Value>] = &[
     bare("j", Value::value("TYPE"), "persistent names").letter('j')
         .refused("", "names are those of the kernel, or with -N those of the device mapper"),
     row("f", Value::value("DIRECTORY"), |d, t| directory(d, t, false),
-        "counters of the file diskstats in that directory; +f: in addition to the kernel's")
+        "counters of block/DEVICE/stat and diskstats in that directory; +f: add the kernel's")
         .letter('f').exact("", "/dir"),
 ];
 

@@ -1,6 +1,6 @@
 //! Phases, and their ends.
 
-use super::{Value, flag, put, put_number, put_text, refused, value};
+use super::{Value, flag, put, put_number, put_text, value};
 use crate::ior::grammar;
 use crate::kit::{Row, store};
 
@@ -52,7 +52,8 @@ pub(super) const ENDS: &[Row<Value>] = &[
         "each task ends after so many transfers").default("0").exact("stop.ops", "8"),
     value("stoneWallingStatusFile", "FILE", |d, t| put_text(&mut d.options.ends.status_file, t),
         "keep the count of a write there, for a later read").exact("stop.ops", "status"),
-    refused("minTimeDuration", "SECONDS",
-        "begin anew at the first segment until so many seconds are over",
-        "the same bytes again and again measure the cache; give more segments and -D"),
+    value("minTimeDuration", "SECONDS",
+        |d, t| put_number(&mut d.options.ends.min_s, t, [0, COUNT_MAX]),
+        "repeat the transfers of each task until N seconds have passed").default("0")
+        .exact("stop.min_time", "5"),
 ];
