@@ -54,7 +54,8 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
     let report = Report::read(json).expect("a report");
     let measured = "/phases/0/measurements/0";
     let stopped = report.number(&format!("{measured}/stopped/ns")) / 1e9;
-    assert!(stopped > STOP.as_secs_f64() * 0.8, "{stopped} s\n{}", ran.out);
+    // On a busy host, the time until the process has a CPU again is no part of the stop.
+    assert!(stopped > STOP.as_secs_f64() * 0.5, "{stopped} s\n{}", ran.out);
     assert_eq!(report.words(&format!("{measured}/stopped/by")), by);
     let elapsed = report.number(&format!("{measured}/elapsed_ns")) / 1e9;
     assert!(elapsed < ran.wall.as_secs_f64() - stopped, "{elapsed} s hold the stop");
@@ -67,18 +68,16 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
 /// No percentile, mean or maximum that is printed contains the stop.
 fn holds_no_stop(report: &Report, out: &str, json: &str) {
     let stop_ns = report.number("/phases/0/measurements/0/stopped/shortest_ns");
-    let operations = report.list("/phases/0/measurements/0/operations");
-    for operation in operations {
-        for kind in ["latency", "completion", "from_intended"] {
-            let percentiles = operation[kind]["percentiles"].as_array();
-            for percentile in percentiles.into_iter().flatten() {
-                let ns = percentile[1].as_f64().expect("a time");
-                assert!(ns < stop_ns, "{kind}: {percentile}");
-            }
+    let reads = report.at("/phases/0/measurements/0/operations/read");
+    for kind in ["latency", "completion", "from_intended"] {
+        let percentiles = reads[kind]["percentiles"].as_array();
+        for percentile in percentiles.into_iter().flatten() {
+            let ns = percentile[1].as_f64().expect("a time");
+            assert!(ns < stop_ns, "{kind}: {percentile}");
         }
     }
     // One read was in flight, unless the worker waited for the next one.
-    if !operations[0]["latency"]["stop_ns"].is_null() {
+    if !reads["latency"]["stop_ns"].is_null() {
         let heads = out.lines().find(|line| line.contains("IOPS  MB/s")).expect("heads");
         assert!(!heads.contains("mean") && !heads.contains("max"), "{out}");
         let csv = fs::read_to_string(csv_of(json)).expect("written");
@@ -119,8 +118,7 @@ fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
     let told = "time in which the process was stopped: 0 % → ";
     let text = compared.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(told), "{}", compared.out);
-    let doubt = "The process was stopped for ";
-    assert!(text.contains("not to be believed: B") && text.contains(doubt), "{}", compared.out);
+    assert!(text.contains("not to be believed: B"), "{}", compared.out);
 }
 
 /// Ctrl-Z sends this one.

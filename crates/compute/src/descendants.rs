@@ -3,7 +3,7 @@
 //!
 //! The kernel gives such a process this one as its parent once its own is gone
 //! (`PR_SET_CHILD_SUBREAPER`). A variable in its environment names the run; a process that has
-//! cleared its environment is told by its session. No control group is needed for that, which only
+//! cleared its environment shows by its session. No control group is needed for that, which only
 //! root may make.
 
 use std::ffi::{OsStr, OsString};

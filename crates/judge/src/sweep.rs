@@ -237,7 +237,7 @@ fn point(
         values: values.iter().map(Value::text).collect(),
         ops_per_s: ratio(ops, elapsed_s),
         bytes_per_s: ratio(bytes, elapsed_s),
-        latency_ns_mean: latency.as_ref().map(|latency| latency.mean_ns),
+        latency_ns_mean: latency.as_ref().and_then(Latency::valid_mean_ns),
         latency_ns_p99: latency.as_ref().and_then(|latency| latency.percentile_ns(99.0)),
         gain: None,
         verdict,

@@ -187,7 +187,7 @@ fn of_operation(records: &[&PhaseRecord], job: &str, operation: &str) -> Option<
         figure: all.first()?.figure,
         ops_per_s: over(&|op| Some(op.ops_per_s))?,
         bytes_per_s: over(&|op| (op.bytes > 0).then_some(op.bytes_per_s)),
-        latency_ns_mean: over(&|op| Some(op.latency.as_ref()?.mean_ns)),
+        latency_ns_mean: over(&|op| op.latency.as_ref()?.valid_mean_ns()),
         latency_ns_p50: percentile(50.0),
         latency_ns_p99: percentile(99.0),
     })

@@ -65,9 +65,13 @@ impl Latency {
     /// Adds a distribution to another, exactly.
     pub fn merge(into: &mut Option<Latency>, other: Option<&Latency>) {
         let Some(other) = other else { return };
+        let stops = [into.as_ref().and_then(|latency| latency.stop_ns), other.stop_ns];
         let mut sum = into.take().map(|latency| latency.histogram).unwrap_or_default();
         sum.merge(&other.histogram);
         *into = Latency::from_histogram(sum);
+        if let (Some(sum), Some(stop_ns)) = (into, stops.into_iter().flatten().min()) {
+            sum.leave_out_stop(stop_ns);
+        }
     }
 
     /// The value of a quoted percentile, if it is quoted.
@@ -205,6 +209,9 @@ mod tests {
         let results = LatencyResults::from(latency);
         assert_eq!((results.max_ns, results.mean_ns, results.stddev_ns), (None, None, None));
         assert!(results.buckets.iter().all(|(ns, _)| *ns < 110_000), "{results:?}");
+        let mut sum = None;
+        Latency::merge(&mut sum, Some(latency));
+        assert_eq!(sum.as_ref(), Some(latency), "a sum leaves them out, too");
         // A stop with nothing in flight is in no latency.
         let measured = stopped(3_000_000_000);
         let latency = measured.operations[0].latency.as_ref().unwrap();
