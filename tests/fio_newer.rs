@@ -142,6 +142,36 @@ fn blocks_written_again_are_checked_for_the_last_write() {
 }
 
 #[test]
+fn io_size_above_size_counts_as_in_3_42() {
+    let words = ["--filename=f", "--bs=4k", "--size=64k", "--verify_state_save=0"];
+    for (more, reads, writes) in [
+        ("--rw=write --io_size=96k --loops=3", 0, 72),
+        ("--rw=write --io_size=192k --loops=3", 0, 144),
+        ("--rw=randread --io_size=192k --loops=3", 48, 0),
+        ("--rw=write --io_size=128k --verify=crc32c", 16, 32),
+        ("--rw=write --io_size=128k --verify=crc32c --do_verify=0", 0, 32),
+        ("--rw=randwrite --io_size=128k --verify=crc32c --do_verify=0", 0, 32),
+        ("--rw=randwrite --io_size=128k --verify=crc32c", 16, 16),
+    ] {
+        let more: Vec<&str> = more.split(' ').collect();
+        let ran = run(&Scratch::new(), None, &[&words[..], &more].concat());
+        let counts = ["read", "write"].map(|of| ran.of(of, "total_ios"));
+        assert_eq!((ran.code, counts), (Some(0), [reads, writes]), "{more:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_pass_of_sizes_by_direction_goes_less_than_a_block_beyond_the_size() {
+    for seed in 1..9 {
+        let seed = format!("--randseed={seed}");
+        let words = ["--filename=f", "--size=2m", "--bs=4k,8k", "--rw=rw", &seed];
+        let ran = run(&Scratch::new(), None, &words);
+        let moved = ["read", "write"].map(|of| ran.of(of, "io_bytes")).iter().sum::<u64>();
+        assert!((2 << 20..(2 << 20) + 8192).contains(&moved), "{seed}: {moved}");
+    }
+}
+
+#[test]
 fn a_preconditioning_pass_writes_what_the_device_holds() {
     let folder = Scratch::new();
     let words = ["--filename=f", "--rw=randwrite", "--bs=4k", "--size=4m", "--sprandom=1"];

@@ -78,6 +78,28 @@ fn offsets_that_another_program_drew_are_refused() {
     assert_eq!(run(true, &scratch, &["--rw=read", "--verify_state_load=1"]).0, Some(1));
 }
 
+#[test]
+fn no_result_replaces_a_state_or_a_pattern_that_a_job_reads() {
+    let scratch = Scratch::new();
+    assert_eq!(run(true, &scratch, &["--rw=write", "--do_verify=0"]).0, Some(0));
+    std::fs::write(scratch.path("pattern"), "abcd").unwrap();
+    let state = "local-j-0-verify.state";
+    let load = ["--rw=read", "--verify_state_load=1"];
+    let fill = ["--rw=write", "--buffer_pattern='pattern'"];
+    for (words, input) in [(load, state), (fill, "pattern")] {
+        let before = std::fs::read(scratch.path(input)).unwrap();
+        for option in ["--output", "--write_iolog"] {
+            let (code, _) =
+                run(true, &scratch, &[&words[..], &[&format!("{option}={input}")]].concat());
+            assert_eq!(code, Some(1), "{option}={input}");
+            assert_eq!(std::fs::read(scratch.path(input)).unwrap(), before, "{option}={input}");
+        }
+    }
+    // The state of the writes that follow replaces the state before them.
+    let on = ["--rw=write", "--verify_state_load=1", "--do_verify=0"];
+    assert_eq!(run(true, &scratch, &on).0, Some(0));
+}
+
 /// The tool that comes with fio reads what candor saved, and it lies where it is asked for.
 #[test]
 fn states_are_readable() {

@@ -2,7 +2,8 @@
 //! table on stdout.
 //!
 //! Both tools get the same words. Columns: counts of reads, writes and flushes, the depth of most
-//! operations, the rates, their ratio, and the CPU time in user mode.
+//! operations, the rates, their ratio, and the CPU time in user mode per read, write and flush: of
+//! the job's threads as each tool reports it, and of the whole process as the kernel counts it.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ const COMMON: &[&str] = &[
     "--bs=4k",
     "--direct=1",
     "--time_based",
-    "--runtime=2",
+    "--runtime=1",
     "--output-format=json",
 ];
 
@@ -37,22 +38,29 @@ struct Ran {
     /// Depth that most operations had, and their share in percent.
     level: (String, f64),
     ops_per_s: f64,
-    user_percent: f64,
+    /// User CPU time per operation, in µs: of the job, and of the whole process.
+    job_us: f64,
+    process_us: f64,
 }
 
 impl Ran {
-    fn of(job: &Value) -> Option<Ran> {
+    fn of(job: &Value, user_s: f64) -> Option<Ran> {
         let number = |path: &str| job.pointer(path)?.as_f64();
         let count = |path: &str| number(path).map(|count| count as u64);
         let levels = job["iodepth_level"].as_object()?.iter();
         let levels = levels.filter_map(|(depth, share)| Some((depth.clone(), share.as_f64()?)));
+        let [reads, writes, flushes] =
+            [count("/read/total_ios")?, count("/write/total_ios")?, count("/sync/total_ios")?];
+        let operations = (reads + writes + flushes) as f64;
+        let job_s = number("/usr_cpu")? / 100.0 * number("/job_runtime")? / 1e3;
         Some(Ran {
-            reads: count("/read/total_ios")?,
-            writes: count("/write/total_ios")?,
-            flushes: count("/sync/total_ios")?,
+            reads,
+            writes,
+            flushes,
             level: levels.max_by(|a, b| a.1.total_cmp(&b.1))?,
             ops_per_s: number("/read/iops")? + number("/write/iops")?,
-            user_percent: number("/usr_cpu")?,
+            job_us: job_s * 1e6 / operations,
+            process_us: user_s * 1e6 / operations,
         })
     }
 
@@ -68,7 +76,7 @@ fn works() -> Vec<Work> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
     let mut works = Vec::new();
     for engine in ["libaio", "io_uring", "psync"] {
-        for depth in [1, 4, 16, 32] {
+        for depth in [1, 4, 32] {
             let (by, deep) = (format!("--ioengine={engine}"), format!("--iodepth={depth}"));
             works.push(Work {
                 name: format!("write and fsync, {engine}, depth {depth}"),
@@ -102,9 +110,10 @@ fn main() {
     run(&dir, &[fio], &fill.map(str::to_owned));
     println!(
         "| work | candor: reads / writes / flushes | depth | fio: reads / writes / flushes | depth \
-         | candor/s | fio/s | candor ÷ fio | candor user % | fio user % |"
+         | candor/s | fio/s | candor ÷ fio | candor: job's user µs per operation | fio | candor ÷ \
+         fio | candor: process's user µs per operation | fio | candor ÷ fio |"
     );
-    println!("|---|---|---|---|---|---:|---:|---:|---:|---:|");
+    println!("|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|");
     let rounds = rounds.parse().expect("a number of rounds");
     for work in works() {
         row(&work, &dir, [&[candor, "fio"], &[fio]], rounds);
@@ -119,28 +128,40 @@ fn row(work: &Work, dir: &Path, tools: [&[&str]; 2], rounds: usize) {
         for (tool, ran) in tools.iter().zip(&mut ran) {
             let common = COMMON.iter().map(|word| (*word).to_owned());
             let words: Vec<String> = common.chain(work.words.iter().cloned()).collect();
+            let before = children_user_s();
             let text = run(dir, tool, &words);
+            let user_s = children_user_s() - before;
             let json =
                 text.find('{').and_then(|at| serde_json::from_str::<Value>(&text[at..]).ok());
-            ran.push(json.and_then(|json| Ran::of(&json["jobs"][0])).expect("a result"));
+            let result = json.and_then(|json| Ran::of(&json["jobs"][0], user_s));
+            ran.push(result.expect("a result"));
         }
     }
     let [candor, fio] = &ran;
-    let spread = |ran: &[Ran], of: fn(&Ran) -> f64, digits| {
-        Spread::of(ran.iter().map(of)).expect("rounds").text(digits)
+    let cells = |of: fn(&Ran) -> f64, digits| {
+        let spread = |ran: &[Ran]| Spread::of(ran.iter().map(of)).expect("rounds").text(digits);
+        let ratios = candor.iter().zip(fio).map(|(candor, fio)| of(candor) / of(fio));
+        let ratio = Spread::of(ratios).expect("rounds").text(2);
+        format!("{} | {} | {ratio}", spread(candor), spread(fio))
     };
-    let ratios = candor.iter().zip(fio).map(|(candor, fio)| candor.ops_per_s / fio.ops_per_s);
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} |",
         work.name,
         candor.last().expect("a round").shown(),
         fio.last().expect("a round").shown(),
-        spread(candor, |ran| ran.ops_per_s, 0),
-        spread(fio, |ran| ran.ops_per_s, 0),
-        Spread::of(ratios).expect("rounds").text(3),
-        spread(candor, |ran| ran.user_percent, 1),
-        spread(fio, |ran| ran.user_percent, 1),
+        cells(|ran| ran.ops_per_s, 0),
+        cells(|ran| ran.job_us, 2),
+        cells(|ran| ran.process_us, 2),
     );
+}
+
+/// User CPU time of the children that ended so far, in s.
+fn children_user_s() -> f64 {
+    // SAFETY: all-zero is a valid rusage.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a live rusage.
+    unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) };
+    usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6
 }
 
 /// Runs a tool in the directory and gives what it wrote.

@@ -299,7 +299,7 @@ impl Output {
                 ));
             }
             let claimed = match *long == "json" && self.json_onto_input {
-                true => candor_files::claim_onto_input(file),
+                true => candor_files::claim_onto(file, candor_files::Use::Input),
                 false => candor_files::claim(file),
             };
             claimed.map_err(|refusal| format!("{shown}: {refusal}"))?;

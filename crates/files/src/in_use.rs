@@ -88,8 +88,8 @@ pub fn refusal_of(error: &io::Error) -> Option<&Refusal> {
 
 struct Output {
     path: PathBuf,
-    /// The file may replace an input, which it says again.
-    onto_input: bool,
+    /// Use of the files that it may replace, because it holds the same kind of content.
+    onto: Option<Use>,
 }
 
 /// Directory of a tree of the command.
@@ -142,7 +142,7 @@ pub fn uses(path: &Path, of: Use) -> Result<(), Refusal> {
     let mut known = known();
     let outputs_are_named = !known.outputs.is_empty() && holds_data(path.metadata().ok().as_ref());
     if let Some(identity) = Identity::of(path).filter(|_| outputs_are_named) {
-        let may = |output: &Output| of == Use::Input && output.onto_input;
+        let may = |output: &Output| output.onto == Some(of);
         let mut outputs = known.outputs.iter().filter(|output| !may(output));
         if outputs.any(|output| Identity::of(&output.path).as_ref() == Some(&identity)) {
             return refused(Refusal::InUse(of));
@@ -189,22 +189,22 @@ pub fn passes(path: &Path, of: Use) -> Result<(), Refusal> {
 /// # Errors
 /// The file is a block device, backs a loop device, or is in use by the command.
 pub fn claim(path: &Path) -> Result<(), Refusal> {
-    claim_as(path, false)
+    claim_as(path, None)
 }
 
-/// As [`claim`], of a file that may replace an input of the command.
+/// As [`claim`], of a file that may replace one with that use.
 ///
 /// # Errors
 /// As [`claim`].
-pub fn claim_onto_input(path: &Path) -> Result<(), Refusal> {
-    claim_as(path, true)
+pub fn claim_onto(path: &Path, of: Use) -> Result<(), Refusal> {
+    claim_as(path, Some(of))
 }
 
-fn claim_as(path: &Path, onto_input: bool) -> Result<(), Refusal> {
+fn claim_as(path: &Path, onto: Option<Use>) -> Result<(), Refusal> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut known = known();
     if !known.outputs.iter().any(|output| output.path == path) {
-        known.outputs.push(Output { path: path.clone(), onto_input });
+        known.outputs.push(Output { path: path.clone(), onto });
     }
     drop(known);
     check(&path)
@@ -240,8 +240,8 @@ fn check_identity(
     }
     let known = known();
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let onto_input = known.outputs.iter().any(|output| output.onto_input && output.path == path);
-    let used = known.used.iter().filter(|(_, of)| !(onto_input && *of == Use::Input));
+    let may = |of: Use| known.outputs.iter().any(|to| to.onto == Some(of) && to.path == path);
+    let used = known.used.iter().filter(|(_, of)| !may(*of));
     let mut same = used.filter(|(used, _)| Identity::of(used).as_ref() == Some(identity));
     if let Some((_, of)) = same.next().filter(|_| holds_data(metadata)) {
         return refused(Refusal::InUse(*of));

@@ -6,6 +6,6 @@ mod output;
 
 pub use identity::is_same;
 pub use in_use::{
-    REMEDY, Refusal, Use, claim, claim_onto_input, has_refused, passes, refusal_of, uses, uses_tree,
+    REMEDY, Refusal, Use, claim, claim_onto, has_refused, passes, refusal_of, uses, uses_tree,
 };
 pub use output::{Replacement, append, create, prepare, replace, stream};

@@ -32,7 +32,7 @@ use clap::{Arg, Command};
 use self::clients::Clients;
 use self::debug::Debug;
 use super::foreign::Complaints;
-use super::foreign::host::HostEnvironment;
+use super::foreign::host::{HostEnvironment, NotedHost};
 use crate::screen;
 
 /// Bad input, a refusal, a missing file: whatever keeps jobs from starting.
@@ -99,7 +99,7 @@ fn jobs(ast: &Ast, flags: &Flags, argv: &[OsString]) -> u8 {
         return printed(&(debug.begin() + &debug.words(ast)));
     }
     let lowered = match ast.clients.is_empty() {
-        true => Ok(lower::lower(ast, &lower::ThisHost).map(|lowered| (lowered, None))),
+        true => Ok(lower::lower(ast, &NotedHost).map(|lowered| (lowered, None))),
         false => {
             clients::lowered(ast).map(|lowered| lowered.map(|(l, clients)| (l, Some(clients))))
         }

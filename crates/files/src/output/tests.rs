@@ -1,7 +1,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
-use crate::in_use::{Refusal, Use, claim, claim_onto_input, refusal_of, uses, uses_tree};
+use crate::in_use::{Refusal, Use, claim, claim_onto, refusal_of, uses, uses_tree};
 
 fn scratch() -> (tempfile::TempDir, impl Fn(&str) -> PathBuf) {
     let top = tempfile::tempdir().expect("a directory");
@@ -88,13 +88,14 @@ fn names_in_a_tree_take_no_results() {
 fn an_input_may_be_replaced_only_where_the_output_says_the_same() {
     let (_top, at) = scratch();
     fs::write(at("r"), "1").expect("written");
-    claim_onto_input(&at("r")).expect("may");
+    claim_onto(&at("r"), Use::Input).expect("may");
     uses(&at("r"), Use::Input).expect("may");
     replace(&at("r"), "2").expect("written");
     assert_eq!(uses(&at("r"), Use::Target), Err(Refusal::InUse(Use::Target)));
     fs::write(at("s"), "1").expect("written");
     uses(&at("s"), Use::Input).expect("noted");
     assert_eq!(refused(replace(&at("s"), "2")), Refusal::InUse(Use::Input));
+    assert_eq!(claim_onto(&at("s"), Use::State), Err(Refusal::InUse(Use::Input)));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output::logs::{self, aggregate, iolog};
 use candor_dialects::fio::state;
+use candor_files::Use;
 use candor_record::Report;
 
 use crate::screen;
@@ -27,9 +28,11 @@ pub fn claim(jobs: &[FioJob], aggregate: Option<&str>) -> Result<(), String> {
     let traces = iolog::files(jobs).into_iter().map(|(name, _)| PathBuf::from(name));
     let states = jobs.iter().filter_map(|job| Some(job.state.as_ref()?.path.clone()));
     let sums = aggregate.into_iter().flat_map(aggregate::names).map(PathBuf::from);
-    let mut files = logs.chain(traces).chain(states).chain(sums);
-    files.try_for_each(|file| {
-        let claimed = candor_files::claim(&file);
+    let others = logs.chain(traces).chain(sums);
+    let others = others.map(|file| (candor_files::claim(&file), file));
+    // A job that writes on from a saved state saves the new one in the same file.
+    let states = states.map(|file| (candor_files::claim_onto(&file, Use::State), file));
+    others.chain(states).try_for_each(|(claimed, file)| {
         claimed.map_err(|refusal| format!("{} cannot be written: {refusal}", file.display()))
     })
 }

@@ -1,9 +1,9 @@
 //! The host as the environment of foreign command lines.
 
-use std::io::{self, Read};
-use std::path::Path;
+use std::io::{self, BufRead, Read};
+use std::path::{Path, PathBuf};
 
-use candor_dialects::fio::lower::{self, Host as _};
+use candor_dialects::fio::lower::{self, Host as _, ThisHost, Zoned};
 use candor_dialects::kit::{Environment, Found};
 use candor_files::Use;
 use candor_plan::units::cpu_list;
@@ -32,12 +32,54 @@ impl Environment for HostEnvironment {
     }
 }
 
+/// This host for fio's jobs. Files that they read are noted: none of them takes results.
+pub struct NotedHost;
+
+impl lower::Host for NotedHost {
+    fn found(&self, path: &Path) -> lower::Found {
+        ThisHost.found(path)
+    }
+
+    fn entropy(&self) -> u64 {
+        ThisHost.entropy()
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        ThisHost.variable(name)
+    }
+
+    fn zoned(&self, path: &Path) -> Option<Zoned> {
+        ThisHost.zoned(path)
+    }
+
+    fn first_bytes(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
+        candor_files::uses(path, Use::Input)?;
+        ThisHost.first_bytes(path, most)
+    }
+
+    fn state(&self, path: &Path) -> io::Result<Vec<u8>> {
+        candor_files::uses(path, Use::State)?;
+        ThisHost.state(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn BufRead>> {
+        if path.as_os_str() != "-" {
+            candor_files::uses(path, Use::Trace)?;
+        }
+        ThisHost.open(path)
+    }
+
+    fn device(&self, major: u32, minor: u32) -> Option<PathBuf> {
+        ThisHost.device(major, minor)
+    }
+}
+
 /// The thing at a path; a link to nothing is no place for a file.
 pub fn found(path: &Path) -> Found {
     if path.symlink_metadata().is_ok_and(|link| link.is_symlink()) && !path.exists() {
         return Found::Other;
     }
-    match lower::ThisHost.found(path) {
+    match ThisHost.found(path) {
         lower::Found::Nothing => Found::Nothing,
         lower::Found::File(bytes) => Found::File(bytes),
         lower::Found::Directory => Found::Directory,

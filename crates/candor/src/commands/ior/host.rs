@@ -30,7 +30,7 @@ impl Host for ThisHost {
     }
 
     fn content(&self, path: &Path) -> Option<String> {
-        let bytes = lower::ThisHost.first_bytes(path, STATUS_BYTES_MAX)?;
+        let bytes = lower::ThisHost.first_bytes(path, STATUS_BYTES_MAX).ok()?;
         String::from_utf8(bytes).ok()
     }
 

@@ -2,12 +2,14 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use candor_plan::units::cpu_list;
 use rustix::time::{ClockId, DynamicClockId};
+
+use crate::fio::state;
 
 /// The thing at a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,12 +87,22 @@ pub trait Host {
         None
     }
 
-    /// The first bytes of a file, `most` of them at most; none where it cannot be read.
-    fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+    /// The first bytes of a file, `most` of them at most.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn first_bytes(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).ok()?;
-        std::io::Read::read_to_end(&mut std::io::Read::take(file, most as u64), &mut bytes).ok()?;
-        Some(bytes)
+        std::fs::File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// The content of a saved state of verification.
+    ///
+    /// # Errors
+    /// The kernel's.
+    fn state(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.first_bytes(path, state::BYTES_MAX)
     }
 
     /// This host's address as servers see it, where the jobs are sent to some.

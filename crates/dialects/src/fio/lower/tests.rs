@@ -62,14 +62,15 @@ impl Host for Nowhere {
         4711
     }
 
-    fn first_bytes(&self, path: &Path, most: usize) -> Option<Vec<u8>> {
+    fn first_bytes(&self, path: &Path, most: usize) -> io::Result<Vec<u8>> {
         for (name, bytes) in [("long-pattern", 1 << 20), ("page-pattern", 4096)] {
             if path.ends_with(name) {
-                return Some(vec![7; bytes.min(most)]);
+                return Ok(vec![7; bytes.min(most)]);
             }
         }
         let is_state = path.to_string_lossy().ends_with("-verify.state");
-        is_state.then(|| crate::fio::state::tests::state(&[(0, 61440)]))
+        let state = is_state.then(|| crate::fio::state::tests::state(&[(0, 61440)]));
+        state.ok_or(io::ErrorKind::NotFound.into())
     }
 
     fn zoned(&self, path: &Path) -> Option<Zoned> {

@@ -30,12 +30,16 @@ pub(in crate::fio::lower) fn lower(
             PatternPart::File(name) => {
                 // As much of the file as finds room.
                 let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
-                let Some(bytes) = from.host.first_bytes(Path::new(&name), room) else {
-                    diagnostics.refuse(from, option, &format!("`{name}` cannot be read"));
-                    return None;
+                let mut bytes = match from.host.first_bytes(Path::new(&name), room + 1) {
+                    Ok(bytes) => bytes,
+                    Err(cause) => {
+                        let why = format!("`{name}` cannot be read: {cause}");
+                        diagnostics.refuse(from, option, &why);
+                        return None;
+                    }
                 };
-                let longer = from.host.first_bytes(Path::new(&name), room + 1);
-                if longer.is_some_and(|all| all.len() > room) {
+                if bytes.len() > room {
+                    bytes.truncate(room);
                     let did = format!("the first {room} bytes of `{name}`, over and over");
                     let why = "a pattern has 256 KiB at most";
                     diagnostics.note(from, option, &did, why);

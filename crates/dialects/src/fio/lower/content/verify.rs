@@ -161,11 +161,14 @@ pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
 fn loaded(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Option<Written> {
     let path = state::path(from.aux_path, from.name, from.number);
     let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.display());
-    let Some(bytes) = from.host.first_bytes(&path, state::BYTES_MAX) else {
-        let remedy = "write the data with verify_state_save=1 first, in a job of this name";
-        let message = wrong("it cannot be read".into());
-        diagnostics.wrong(from, "verify_state_load", message, remedy);
-        return None;
+    let bytes = match from.host.state(&path) {
+        Ok(bytes) => bytes,
+        Err(cause) => {
+            let remedy = "write the data with verify_state_save=1 first, in a job of this name";
+            let message = wrong(format!("it cannot be read: {cause}"));
+            diagnostics.wrong(from, "verify_state_load", message, remedy);
+            return None;
+        }
     };
     let draws = from.options.rw.direction.is_random()
         || blocks.rotation.order == FileOrder::Random

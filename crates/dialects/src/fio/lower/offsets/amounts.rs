@@ -50,7 +50,7 @@ pub(in crate::fio::lower) fn lower(
     let again = moved.and_then(|moved| checked_passes(from, blocks, lengths(), moved));
     let moved = match total {
         _ if again.is_some() => None,
-        Some(total) if ends_with_size(from, blocks) => moved.map(|moved| moved.min(total)),
+        Some(total) if ends_with_size(from) => moved.map(|moved| moved.min(total)),
         _ => moved,
     };
     let loops = options.runtime.loops.max(1).max(again.unwrap_or(1));
@@ -82,7 +82,12 @@ pub(in crate::fio::lower) fn lower(
     }
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
     let goes_on = total.is_some() && wraps(blocks, lengths().filter_map(|(length, _)| length));
-    let least = moved.map(Bytes).or(total.map(all).filter(|_| goes_on));
+    // fio ends a loop with the map of blocks, and a job with the last loop or io_size, by the later.
+    let least = match moved {
+        Some(moved) if has_map(from) => Some(Bytes(moved)),
+        Some(moved) => Some(all(moved)),
+        None => total.map(all).filter(|_| goes_on),
+    };
     stop.at_least = least.map(Extent::Bytes);
 }
 
@@ -101,16 +106,18 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diag
     queues
 }
 
-/// True where no more than `size` is moved, whatever `io_size` says: fio does not go over verified
-/// blocks again, unless they are drawn without a map, or an engine with a queue writes them for
-/// another job to verify.
-fn ends_with_size(from: &Instance<'_>, blocks: &Blocks) -> bool {
+/// True where no more than `size` is moved before it is read back, whatever `io_size` says: fio
+/// goes over verified blocks again only in sequence, or where they are drawn without a map.
+fn ends_with_size(from: &Instance<'_>) -> bool {
     let options = from.options;
-    if blocks.engine.is_async() && !options.verify.read_back && !options.verify.only {
-        return false;
-    }
-    let drawn = options.rw.direction.is_random() && options.random.no_map;
-    options.verify.method != Method::None && !drawn && !options.rw.direction.is_mixed()
+    let is_checked = options.verify.read_back || options.verify.only;
+    let is_mixed = options.rw.direction.is_mixed();
+    options.verify.method != Method::None && is_checked && has_map(from) && !is_mixed
+}
+
+/// True where each block is drawn once in a pass.
+fn has_map(from: &Instance<'_>) -> bool {
+    from.options.rw.direction.is_random() && !from.options.random.no_map
 }
 
 /// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
@@ -122,7 +129,7 @@ fn checked_passes(
     io_size: u64,
 ) -> Option<u64> {
     let read_back = blocks.verify.as_ref()?.read_back?;
-    if read_back.only || !ends_with_size(from, blocks) || !is_one_pass(blocks) {
+    if read_back.only || !ends_with_size(from) || !is_one_pass(blocks) {
         return None;
     }
     let unit = match blocks.size.write {

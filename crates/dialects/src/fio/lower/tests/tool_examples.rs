@@ -40,13 +40,23 @@ fn an_amount_ends_a_job_unless_time_does() {
     // Time goes before a number of operations.
     assert_eq!(stop("[a]\nsize=1m\nruntime=10\ntime_based\nnumber_ios=3\n"), by_time);
     assert_eq!(stop("[a]\nsize=1m\nnumber_ios=3\n"), Stop { ops: Some(3), ..passes(1) });
+    let until = |kib, count| {
+        let least = Some(Extent::Bytes(k(kib)));
+        Stop { bytes: Some(k(kib)), at_least: least, ..passes(count) }
+    };
+    assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), until(288, 3));
     let least = Some(Extent::Bytes(k(96)));
-    let bytes = Stop { bytes: Some(k(288)), at_least: least, ..passes(3) };
-    assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), bytes);
-    // As fio 3.33: what is read back counts against io_size, and less than a block begins no pass.
+    let drawn = "[a]\nrw=randread\nsize=64k\nio_size=96k\nloops=3\n";
+    assert_eq!(stop(drawn), Stop { at_least: least, ..until(288, 3) });
+    // As fio 3.42: of random blocks, those read back count against io_size too, and less than a
+    // block begins no pass; a sequence is read back once, at its end.
     for (io_size, count) in [("131k", 1), ("132k", 2), ("256k", 2), ("260k", 3), ("512k", 4)] {
-        let text = format!("[a]\nrw=write\nverify=md5\nsize=64k\nio_size={io_size}\n");
+        let text = format!("[a]\nrw=randwrite\nverify=md5\nsize=64k\nio_size={io_size}\n");
         assert_eq!(stop(&text), passes(count), "{io_size}");
+    }
+    let verified = "[a]\nverify=md5\nsize=64k\nio_size=96k\nrw=";
+    for more in ["write\n", "write\ndo_verify=0\n", "randwrite\ndo_verify=0\n"] {
+        assert_eq!(stop(&format!("{verified}{more}")), until(96, 1), "{more}");
     }
     // Bytes left out in holes are made up for, unless the last operation ends at the end.
     let holes = |size, at_least: Option<u64>| {
