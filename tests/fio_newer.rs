@@ -147,6 +147,7 @@ fn io_size_above_size_counts_as_in_3_42() {
     for (more, reads, writes) in [
         ("--rw=write --io_size=96k --loops=3", 0, 72),
         ("--rw=write --io_size=192k --loops=3", 0, 144),
+        ("--rw=read --io_size=192k --loops=3", 48, 0),
         ("--rw=randread --io_size=192k --loops=3", 48, 0),
         ("--rw=write --io_size=128k --verify=crc32c", 16, 32),
         ("--rw=write --io_size=128k --verify=crc32c --do_verify=0", 0, 32),

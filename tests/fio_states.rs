@@ -89,10 +89,10 @@ fn no_result_replaces_a_state_or_a_pattern_that_a_job_reads() {
     for (words, input) in [(load, state), (fill, "pattern")] {
         let before = std::fs::read(scratch.path(input)).unwrap();
         for option in ["--output", "--write_iolog"] {
-            let (code, _) =
-                run(true, &scratch, &[&words[..], &[&format!("{option}={input}")]].concat());
-            assert_eq!(code, Some(1), "{option}={input}");
-            assert_eq!(std::fs::read(scratch.path(input)).unwrap(), before, "{option}={input}");
+            let onto = format!("{option}={input}");
+            let (code, _) = run(true, &scratch, &[&words[..], &[onto.as_str()]].concat());
+            assert_eq!(code, Some(1), "{onto}");
+            assert_eq!(std::fs::read(scratch.path(input)).unwrap(), before, "{onto}");
         }
     }
     // The state of the writes that follow replaces the state before them.

@@ -3,7 +3,8 @@
 //!
 //! Both tools get the same words. Columns: counts of reads, writes and flushes, the depth of most
 //! operations, the rates, their ratio, and the CPU time in user mode per read, write and flush: of
-//! the job's threads as each tool reports it, and of the whole process as the kernel counts it.
+//! the job's threads as each tool reports it, and of the whole process as the kernel counts it. The
+//! kernel counts in ticks, so that CPU times are sums over all rounds.
 
 use std::fs;
 use std::path::Path;
@@ -38,9 +39,9 @@ struct Ran {
     /// Depth that most operations had, and their share in percent.
     level: (String, f64),
     ops_per_s: f64,
-    /// User CPU time per operation, in µs: of the job, and of the whole process.
-    job_us: f64,
-    process_us: f64,
+    /// User CPU time in s: of the job, and of the whole process.
+    job_user_s: f64,
+    process_user_s: f64,
 }
 
 impl Ran {
@@ -51,16 +52,14 @@ impl Ran {
         let levels = levels.filter_map(|(depth, share)| Some((depth.clone(), share.as_f64()?)));
         let [reads, writes, flushes] =
             [count("/read/total_ios")?, count("/write/total_ios")?, count("/sync/total_ios")?];
-        let operations = (reads + writes + flushes) as f64;
-        let job_s = number("/usr_cpu")? / 100.0 * number("/job_runtime")? / 1e3;
         Some(Ran {
             reads,
             writes,
             flushes,
             level: levels.max_by(|a, b| a.1.total_cmp(&b.1))?,
             ops_per_s: number("/read/iops")? + number("/write/iops")?,
-            job_us: job_s * 1e6 / operations,
-            process_us: user_s * 1e6 / operations,
+            job_user_s: number("/usr_cpu")? / 100.0 * number("/job_runtime")? / 1e3,
+            process_user_s: user_s,
         })
     }
 
@@ -138,21 +137,29 @@ fn row(work: &Work, dir: &Path, tools: [&[&str]; 2], rounds: usize) {
         }
     }
     let [candor, fio] = &ran;
-    let cells = |of: fn(&Ran) -> f64, digits| {
-        let spread = |ran: &[Ran]| Spread::of(ran.iter().map(of)).expect("rounds").text(digits);
-        let ratios = candor.iter().zip(fio).map(|(candor, fio)| of(candor) / of(fio));
-        let ratio = Spread::of(ratios).expect("rounds").text(2);
-        format!("{} | {} | {ratio}", spread(candor), spread(fio))
+    let rates = |ran: &[Ran]| Spread::of(ran.iter().map(|ran| ran.ops_per_s)).expect("rounds");
+    let ratios = candor.iter().zip(fio).map(|(candor, fio)| candor.ops_per_s / fio.ops_per_s);
+    let cpu = |of: fn(&Ran) -> f64| {
+        let [candor, fio] = [candor, fio].map(|ran| us_per_operation(ran, of));
+        format!("{candor:.2} | {fio:.2} | {:.2}", candor / fio)
     };
     println!(
-        "| {} | {} | {} | {} | {} | {} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} |",
         work.name,
         candor.last().expect("a round").shown(),
         fio.last().expect("a round").shown(),
-        cells(|ran| ran.ops_per_s, 0),
-        cells(|ran| ran.job_us, 2),
-        cells(|ran| ran.process_us, 2),
+        rates(candor).text(0),
+        rates(fio).text(0),
+        Spread::of(ratios).expect("rounds").text(2),
+        cpu(|ran| ran.job_user_s),
+        cpu(|ran| ran.process_user_s),
     );
+}
+
+/// CPU time of all rounds per operation of all rounds.
+fn us_per_operation(ran: &[Ran], user_s: fn(&Ran) -> f64) -> f64 {
+    let operations: u64 = ran.iter().map(|ran| ran.reads + ran.writes + ran.flushes).sum();
+    ran.iter().map(user_s).sum::<f64>() * 1e6 / operations as f64
 }
 
 /// User CPU time of the children that ended so far, in s.

@@ -47,10 +47,13 @@ pub(in crate::fio::lower) fn lower(
         stop.ops = Some(names.min(most).saturating_mul(options.runtime.loops.max(1)));
         return;
     }
-    let again = moved.and_then(|moved| checked_passes(from, blocks, lengths(), moved));
+    let writes_on = writes_on(from, blocks, lengths());
+    let ends_with_size = ends_with_size(from, writes_on);
+    let again = moved.filter(|_| ends_with_size);
+    let again = again.and_then(|moved| checked_passes(blocks, lengths(), moved));
     let moved = match total {
         _ if again.is_some() => None,
-        Some(total) if ends_with_size(from) => moved.map(|moved| moved.min(total)),
+        Some(total) if ends_with_size => moved.map(|moved| moved.min(total)),
         _ => moved,
     };
     let loops = options.runtime.loops.max(1).max(again.unwrap_or(1));
@@ -82,10 +85,10 @@ pub(in crate::fio::lower) fn lower(
     }
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
     let goes_on = total.is_some() && wraps(blocks, lengths().filter_map(|(length, _)| length));
-    // fio ends a loop with the map of blocks, and a job with the last loop or io_size, by the later.
+    // Passes count as loops of fio; without them, io_size counts once for each loop.
     let least = match moved {
-        Some(moved) if has_map(from) => Some(Bytes(moved)),
-        Some(moved) => Some(all(moved)),
+        Some(moved) if writes_on => Some(all(moved)),
+        Some(moved) => Some(Bytes(moved)),
         None => total.map(all).filter(|_| goes_on),
     };
     stop.at_least = least.map(Extent::Bytes);
@@ -107,29 +110,44 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diag
 }
 
 /// True where no more than `size` is moved before it is read back, whatever `io_size` says: fio
-/// goes over verified blocks again only in sequence, or where they are drawn without a map.
-fn ends_with_size(from: &Instance<'_>) -> bool {
+/// goes over verified blocks again only without the end of a pass, or drawn without a map.
+fn ends_with_size(from: &Instance<'_>, writes_on: bool) -> bool {
     let options = from.options;
     let is_checked = options.verify.read_back || options.verify.only;
-    let is_mixed = options.rw.direction.is_mixed();
-    options.verify.method != Method::None && is_checked && has_map(from) && !is_mixed
+    let direction = options.rw.direction;
+    let is_drawn = direction.is_random() && options.random.no_map;
+    let begins_again = writes_on || is_drawn || direction.is_mixed() || !direction.writes();
+    options.verify.method != Method::None && is_checked && !begins_again
 }
 
-/// True where each block is drawn once in a pass.
-fn has_map(from: &Instance<'_>) -> bool {
-    from.options.rw.direction.is_random() && !from.options.random.no_map
+/// True where fio writes from the start again without the end of a pass: in sequence, in blocks
+/// that leave no rest.
+fn writes_on(
+    from: &Instance<'_>,
+    blocks: &Blocks,
+    mut lengths: impl Iterator<Item = (Option<u64>, u64)>,
+) -> bool {
+    let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
+    let sizes: Vec<&SizeSpec> = used.map(|op| blocks.size.of(op)).collect();
+    let fits = |length: u64| {
+        let divides = |size: &&SizeSpec| matches!(size, SizeSpec::Fixed(size) if length.is_multiple_of(size.0.max(1)));
+        sizes.iter().all(divides)
+    };
+    let direction = from.options.rw.direction;
+    direction.writes()
+        && !direction.is_random()
+        && lengths.all(|(length, _)| length.is_some_and(fits))
 }
 
 /// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
 /// what it reads back against `io_size` too, and begins no pass for less than a block.
 fn checked_passes(
-    from: &Instance<'_>,
     blocks: &Blocks,
     lengths: impl Iterator<Item = (Option<u64>, u64)>,
     io_size: u64,
 ) -> Option<u64> {
     let read_back = blocks.verify.as_ref()?.read_back?;
-    if read_back.only || !ends_with_size(from) || !is_one_pass(blocks) {
+    if read_back.only || !is_one_pass(blocks) {
         return None;
     }
     let unit = match blocks.size.write {

@@ -44,10 +44,15 @@ fn an_amount_ends_a_job_unless_time_does() {
         let least = Some(Extent::Bytes(k(kib)));
         Stop { bytes: Some(k(kib)), at_least: least, ..passes(count) }
     };
-    assert_eq!(stop("[a]\nsize=1m\nio_size=96k\nloops=3\n"), until(288, 3));
-    let least = Some(Extent::Bytes(k(96)));
-    let drawn = "[a]\nrw=randread\nsize=64k\nio_size=96k\nloops=3\n";
-    assert_eq!(stop(drawn), Stop { at_least: least, ..until(288, 3) });
+    let at_least = Some(Extent::Bytes(k(96)));
+    for (rw, of) in [
+        ("write", until(288, 3)),
+        ("read", Stop { at_least, ..until(288, 3) }),
+        ("randread", Stop { at_least, ..until(288, 3) }),
+        ("write\nbs=24k", Stop { at_least, ..until(288, 3) }),
+    ] {
+        assert_eq!(stop(&format!("[a]\nsize=64k\nio_size=96k\nloops=3\nrw={rw}\n")), of, "{rw}");
+    }
     // As fio 3.42: of random blocks, those read back count against io_size too, and less than a
     // block begins no pass; a sequence is read back once, at its end.
     for (io_size, count) in [("131k", 1), ("132k", 2), ("256k", 2), ("260k", 3), ("512k", 4)] {
