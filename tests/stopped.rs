@@ -115,9 +115,10 @@ fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
     let ran = Running::start(&mut reads(&scratch, &other), Stdio::null()).wait();
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let compared = candor(&["compare", &other, &json]);
-    let told = "time in which the process was stopped: 0 % → ";
+    // A busy host has other conditions, too; each has a row.
+    let condition = "time in which the process was stopped 0 % ";
     let text = compared.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains(told), "{}", compared.out);
+    assert!(text.contains(condition), "{}", compared.out);
     assert!(text.contains("not to be believed: B"), "{}", compared.out);
 }
 

@@ -66,16 +66,10 @@ pub(in crate::fio::lower) fn lower(
     // not make up whole zones is not used, but moved elsewhere.
     let apart = options.files.size.is_some();
     let sized = (apart && !preconditions) || blocks.zones.is_some();
-    let size = options.area.size.filter(|_| sized);
-    let size = match size.map(|size| in_bytes(from, size, "size", diagnostics)) {
-        // fio's size is at most what its files have behind the offset.
-        Some(Amount::Bytes(bytes)) if blocks.zones.is_none() => {
-            Some(total.map_or(bytes, |total| bytes.min(total)))
-        }
-        Some(Amount::Bytes(bytes)) => Some(bytes),
-        _ => None,
-    };
-    let most = moved.or(size);
+    let size = sized.then(|| size_in_bytes(from, diagnostics)).flatten();
+    // fio's size is at most the length of its files after the offset.
+    let length = total.filter(|_| blocks.zones.is_none()).unwrap_or(u64::MAX);
+    let most = moved.or(size.map(|size| size.min(length)));
     if most.is_some() || !is_one_pass(blocks) {
         stop.bytes = most.or(total).filter(|bytes| *bytes > 0).map(all);
     }
@@ -92,6 +86,14 @@ pub(in crate::fio::lower) fn lower(
         None => total.map(all).filter(|_| goes_on),
     };
     stop.at_least = least.map(Extent::Bytes);
+}
+
+/// Bytes of `size`; none where it is a share or a count of zones.
+fn size_in_bytes(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<u64> {
+    match in_bytes(from, from.options.area.size?, "size", diagnostics) {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(_) | Amount::Zones(_) => None,
+    }
 }
 
 /// True where a job that ends with time checks what a pass wrote before it begins the next one. fio
@@ -130,8 +132,10 @@ fn writes_on(
     let used = Direction::ALL.into_iter().filter(|op| blocks.mix.of(*op) > 0);
     let sizes: Vec<&SizeSpec> = used.map(|op| blocks.size.of(op)).collect();
     let fits = |length: u64| {
-        let divides = |size: &&SizeSpec| matches!(size, SizeSpec::Fixed(size) if length.is_multiple_of(size.0.max(1)));
-        sizes.iter().all(divides)
+        sizes.iter().all(|size| match size {
+            SizeSpec::Fixed(size) => length.is_multiple_of(size.0.max(1)),
+            _ => false,
+        })
     };
     let direction = from.options.rw.direction;
     direction.writes()
