@@ -119,9 +119,10 @@ pub struct Keys {
 }
 
 /// Device, inode and moment of the last change of a file.
-type FileState = (u64, u64, i64, i64);
+pub(super) type FileState = (u64, u64, i64, i64);
 
-fn state(key: &UserKey) -> Option<FileState> {
+/// State of the key's file; none if the file is missing.
+pub(super) fn state(key: &UserKey) -> Option<FileState> {
     let found = fs::symlink_metadata(&key.path).ok()?;
     Some((found.dev(), found.ino(), found.ctime(), found.ctime_nsec()))
 }
