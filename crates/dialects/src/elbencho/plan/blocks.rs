@@ -157,7 +157,7 @@ pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
     // Checks of blocks know their begins.
     let unaligned = access.random && access.random_unaligned && !setup.asked.checks();
-    unaligned.then(|| Bytes(if io.direct && !io.mmap { SECTOR } else { 1 }))
+    unaligned.then_some(Bytes(if io.direct && !io.mmap { SECTOR } else { 1 }))
 }
 
 /// Order of the offsets.

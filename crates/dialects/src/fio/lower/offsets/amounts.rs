@@ -64,8 +64,7 @@ pub(in crate::fio::lower) fn lower(
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
-    let apart = options.files.size.is_some();
-    let sized = (apart && !preconditions) || blocks.zones.is_some();
+    let sized = (options.files.size.is_some() && !preconditions) || blocks.zones.is_some();
     let size = sized.then(|| size_in_bytes(from, diagnostics)).flatten();
     // fio's size is at most the length of its files after the offset.
     let length = total.filter(|_| blocks.zones.is_none()).unwrap_or(u64::MAX);
