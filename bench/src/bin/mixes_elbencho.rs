@@ -56,7 +56,7 @@ impl State {
             (_, State::Folders) => &["-w", "-d -w", "-w -r", "-D"],
             (_, State::Empty) => &["-d -w", "-d -w", "-d -w", "-d -w -r -F -D", "-d"],
         };
-        *dice.one_of(all)
+        dice.one_of::<&str>(all)
     }
 
     fn after(self, phases: &str) -> State {
