@@ -203,8 +203,7 @@ impl Within {
         }
     }
 
-    /// Offset of the block of that length which comes in place of the one at `offset`, in a file
-    /// of so many bytes.
+    /// Offset of the block of `bytes` that replaces the one at `offset`, in a file of `file` bytes.
     fn offset(&mut self, offset: u64, bytes: u64, (file, key): (u64, u64)) -> u64 {
         let (nth, count) = (offset / bytes, file.div_ceil(bytes));
         match self {

@@ -180,7 +180,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Share of the phase that one side of one of so many equal parts has done.
+    /// Share of the phase that one side of one of `parts` equal parts has done.
     fn done_percent(&self, side: &LiveSide, parts: u64) -> u64 {
         let (setup, kind) = (self.count.setup, self.phase.kind);
         let (done, all) = match moves(setup, kind) {
