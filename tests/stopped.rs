@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::support::{Report, Running, Scratch, candor, root, shared_host, skip};
+use crate::support::{Report, Running, Scratch, candor, quiet_host, root, skip};
 
 /// Length of a stop: long enough to be told from other delays.
 const STOP: Duration = Duration::from_millis(400);
@@ -54,8 +54,7 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
     let report = Report::read(json).expect("a report");
     let measured = "/phases/0/measurements/0";
     let stopped = report.number(&format!("{measured}/stopped/ns")) / 1e9;
-    // On a busy host, the time until the process has a CPU again is no part of the stop.
-    assert!(stopped > STOP.as_secs_f64() * 0.5, "{stopped} s\n{}", ran.out);
+    assert!(stopped > STOP.as_secs_f64() * 0.8, "{stopped} s\n{}", ran.out);
     assert_eq!(report.words(&format!("{measured}/stopped/by")), by);
     let elapsed = report.number(&format!("{measured}/elapsed_ns")) / 1e9;
     assert!(elapsed < ran.wall.as_secs_f64() - stopped, "{elapsed} s hold the stop");
@@ -109,7 +108,7 @@ fn stopped_by(signal: Signal) -> (Scratch, String) {
 
 #[test]
 fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
-    let _host = shared_host();
+    let _host = quiet_host();
     let (scratch, json) = stopped_by(Signal::STOP);
     let other = scratch.outside("other.json");
     let ran = Running::start(&mut reads(&scratch, &other), Stdio::null()).wait();
@@ -125,7 +124,7 @@ fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
 /// Ctrl-Z sends this one.
 #[test]
 fn a_stop_by_the_terminal_is_not_measured() {
-    let _host = shared_host();
+    let _host = quiet_host();
     stopped_by(Signal::TSTP);
 }
 
@@ -174,7 +173,7 @@ fn a_frozen_control_group_is_not_measured() {
         return skip("only root makes control groups");
     }
     let Some(group) = Group::new() else { return skip("no control group can be frozen here") };
-    let (_host, scratch) = (shared_host(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let json = scratch.outside("report.json");
     let running = reading(&scratch, &json);
     if !group.write("cgroup.procs", &running.pid().to_string()) {

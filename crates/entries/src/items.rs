@@ -203,17 +203,20 @@ impl Within {
         }
     }
 
-    /// Offset of the block of `bytes` that replaces the one at `offset`, in a file of `file` bytes.
-    fn offset(&mut self, offset: u64, bytes: u64, (file, key): (u64, u64)) -> u64 {
-        let (nth, count) = (offset / bytes, file.div_ceil(bytes));
+    /// Offset of the block of `bytes` that replaces the one at `offset` in the lane's file.
+    #[inline(always)]
+    fn offset(&mut self, offset: u64, bytes: u64, lane: &Lane) -> u64 {
+        let (nth, count) = (offset / bytes, lane.file.div_ceil(bytes));
         match self {
             Within::Forward => offset,
             Within::Backward => (count - 1 - nth) * bytes,
             Within::Random(random) => random.below(count) * bytes,
             Within::Aligned(random, align) => {
-                random.below(file.saturating_sub(bytes) / *align + 1) * *align
+                random.below(lane.file.saturating_sub(bytes) / *align + 1) * *align
             }
-            Within::Once(seed) => Permutation::new(count, mix(*seed, key)).at(nth) * bytes,
+            Within::Once(seed) => {
+                Permutation::new(count, mix(*seed, lane.key.number)).at(nth) * bytes
+            }
         }
     }
 }
@@ -564,8 +567,7 @@ impl Items {
     #[inline(always)]
     fn place(&mut self, (step, bytes): (Step, u64), lane: &Lane, slot: &mut Slot) {
         if !matches!(self.within, Within::Forward) {
-            let file = (lane.file, lane.key.number);
-            slot.offset = self.within.offset(slot.offset, bytes, file);
+            slot.offset = self.within.offset(slot.offset, bytes, lane);
             slot.length = (lane.file - slot.offset).min(bytes);
         }
         if self.reads.percent > 0 && step == Step::Write && self.reads.next() {

@@ -192,7 +192,7 @@ pub fn claim(path: &Path) -> Result<(), Refusal> {
     claim_as(path, None)
 }
 
-/// As [`claim`], of a file that may replace one with that use.
+/// Like [`claim`]; the file may replace one with this use.
 ///
 /// # Errors
 /// As [`claim`].

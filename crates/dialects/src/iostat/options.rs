@@ -58,7 +58,7 @@ pub struct Options {
 pub struct CounterDirectory {
     /// The directory.
     pub path: PathBuf,
-    /// These devices are shown next to the kernel's, not in their place.
+    /// Devices of the directory are shown in addition to the kernel's.
     pub with_kernel: bool,
 }
 

@@ -307,8 +307,8 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Bytes among those of a worker that a mix by blocks reads: of a hundred blocks in a row the
-    /// first ones, where the count begins at its rank.
+    /// Bytes that a worker reads in a mix by blocks: the first of each hundred blocks in a row; the
+    /// count begins at the worker's rank.
     fn bytes_read(&self, worker: &WorkerSoFar) -> u64 {
         let setup = self.count.setup;
         let percent = u64::from(setup.asked.mix.read_percent.unwrap_or(0));

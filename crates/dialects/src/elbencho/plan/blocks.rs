@@ -152,7 +152,7 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
     }
 }
 
-/// Distance of random offsets that are not those of whole blocks.
+/// Distance of random offsets that are no multiples of the block.
 pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
     // Checks of blocks know their begins.

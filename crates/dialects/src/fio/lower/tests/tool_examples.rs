@@ -53,8 +53,8 @@ fn an_amount_ends_a_job_unless_time_does() {
     ] {
         assert_eq!(stop(&format!("[a]\nsize=64k\nio_size=96k\nloops=3\nrw={rw}\n")), of, "{rw}");
     }
-    // As fio 3.42: of random blocks, those read back count against io_size too, and less than a
-    // block begins no pass; a sequence is read back once, at its end.
+    // In fio 3.42, blocks read back count against io_size too if they are random, and less than a
+    // block begins no pass. A sequence is read back once, at its end.
     for (io_size, count) in [("131k", 1), ("132k", 2), ("256k", 2), ("260k", 3), ("512k", 4)] {
         let text = format!("[a]\nrw=randwrite\nverify=md5\nsize=64k\nio_size={io_size}\n");
         assert_eq!(stop(&text), passes(count), "{io_size}");
