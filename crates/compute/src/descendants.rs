@@ -76,10 +76,12 @@ impl Descendants {
 
     fn is_orphan(&self, pid: Pid, parent: Pid) -> bool {
         // A zombie has no environment: it is killed and waited for at once, below.
-        parent_of(pid) == Some(parent) && self.names(pid)
+        stat_of(pid).is_some_and(|stat| {
+            stat.parent == parent.as_raw_nonzero().get() && self.names(pid, stat.session)
+        })
     }
 
-    fn names(&self, pid: Pid) -> bool {
+    fn names(&self, pid: Pid, session: i32) -> bool {
         let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let mut variables = environment.split(|byte| *byte == 0);
         let value = variables
@@ -89,17 +91,13 @@ impl Descendants {
             // The first process of a container is the parent of foreign orphans, too.
             None if own().is_init() => false,
             // This process starts no other program in a session of its own.
-            None => session_of(pid).is_some_and(|session| Some(session) != session_of(own())),
+            None => stat_of(own()).is_some_and(|own| session != own.session),
         }
     }
 }
 
 fn own() -> Pid {
     rustix::process::getpid()
-}
-
-fn session_of(pid: Pid) -> Option<Pid> {
-    rustix::process::getsid(Some(pid)).ok()
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -122,11 +120,20 @@ fn processes() -> impl Iterator<Item = u32> {
     })
 }
 
-fn parent_of(pid: Pid) -> Option<Pid> {
+/// What the kernel says of a process; a number is 0 where its process is outside of this
+/// container.
+struct Stat {
+    parent: i32,
+    session: i32,
+}
+
+fn stat_of(pid: Pid) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The name of the program may have blanks.
     let (_, fields) = stat.rsplit_once(')')?;
-    Pid::from_raw(fields.split_whitespace().nth(1)?.parse().ok()?)
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let number = |field: usize| fields.get(field)?.parse().ok();
+    Some(Stat { parent: number(1)?, session: number(3)? })
 }
 
 #[cfg(test)]
