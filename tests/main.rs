@@ -7,6 +7,7 @@
 mod acceptance;
 mod believe;
 mod block_trace;
+mod bytes;
 mod cache;
 mod charts;
 mod check;

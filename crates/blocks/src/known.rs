@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
+use candor_plan::PathText;
 use candor_plan::blocks::{Content, Format, Journal as JournalPlan, Pattern, Verify, Words, Zones};
 
 use crate::data::content::{self, Pool};
@@ -238,8 +239,7 @@ impl Known {
             None => Arc::new(zones::Map::of(file, plan)?),
         };
         if !map.agrees(plan) {
-            let message =
-                format!("jobs say different things of zones of `{}`", file.path.display());
+            let message = format!("jobs say different things of zones of `{}`", file.path.text());
             return Err((message, "give their zones the same length and capacity"));
         }
         map.reach(file.size);

@@ -32,7 +32,7 @@ use candor_plan::rank::{Ranks, Seat as FileSeat};
 use candor_plan::trace::{Action, Trace};
 use candor_plan::units::{Direction, PerDirection};
 use candor_plan::work::{BlocksOp, Figure};
-use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, Stop};
+use candor_plan::{Bytes, Job, LogPlan, Measure, Nanos, PathText, Stop};
 use candor_record::{EngineUsed, Measurement};
 
 use self::chain::Feed;
@@ -223,7 +223,7 @@ impl ReadyBlocks {
     /// there.
     fn check_zones(&self) -> Result<(), (String, &'static str)> {
         for (file, map) in self.files.all().iter().zip(&self.zones) {
-            let shown = file.path.display();
+            let shown = file.path.text();
             if self.zones_of(0, file, map).is_empty() {
                 let message =
                     format!("no whole zone of {} of `{shown}` is in range", Bytes(map.length()));
@@ -288,7 +288,7 @@ impl ReadyBlocks {
                 let message = format!(
                     "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \
                      operations of {}",
-                    open.path.display(),
+                    open.path.text(),
                     Bytes(region.limit().saturating_sub(region.start())),
                     rank.seat + 1,
                     rank.seats,
@@ -301,7 +301,7 @@ impl ReadyBlocks {
             self.check_regions(open, &region, length)?;
             let end = self.blocks.listed_end().map_or(0, |end| end.0);
             if end > region.length() {
-                let (path, length) = (open.path.display(), Bytes(region.length()));
+                let (path, length) = (open.path.text(), Bytes(region.length()));
                 let message = format!(
                     "the list names a block that ends at {}, and `{path}` has {length}",
                     Bytes(end)
@@ -327,7 +327,7 @@ impl ReadyBlocks {
         if Precondition::region_blocks(blocks, regions, spare_percent) > 0 {
             return Ok(());
         }
-        let path = file.path.display();
+        let path = file.path.text();
         let message =
             format!("{regions} regions are more than the {blocks} blocks of `{path}` fill");
         Err((message, "set fewer regions, smaller blocks or a larger size"))
@@ -668,7 +668,7 @@ impl JobWork for ReadyBlocks {
     }
 
     fn name_of(&self, handle: u32) -> String {
-        self.files.get(handle).path.display().to_string()
+        self.files.get(handle).path.text()
     }
 
     fn measure(&self) -> Measure {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use candor_plan::PathText;
 use clap::{ArgMatches, Command};
 
 use crate::commands::tools::{self, Tool};
@@ -63,18 +64,11 @@ pub fn main(words: &[OsString]) -> u8 {
     if let Some((tool, words)) = in_foreign_clothes(words) {
         return (tool.main)(&words);
     }
-    if let Some((nth, word)) = words.iter().enumerate().find(|(_, word)| word.to_str().is_none()) {
-        // Debug spells bytes that are no text as `\xFF`.
-        screen::error(&format!(
-            "argument {nth}, {word:?}, is not text in UTF-8; reach the file by a link whose name is"
-        ));
-        return exit::USAGE;
-    }
-    let matches = match command().try_get_matches_from(words) {
+    let words: Vec<String> = words.iter().map(|word| word.text()).collect();
+    let matches = match command().try_get_matches_from(&words) {
         Ok(matches) => matches,
-        Err(error) => return refuse(&error, words.get(1).and_then(|word| word.to_str())),
+        Err(error) => return refuse(&error, words.get(1).map(String::as_str)),
     };
-    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = CommandLine::new(&words);
     match dispatch(&matches, line) {
         // Wherever a file for results was refused, its sentence has been shown.

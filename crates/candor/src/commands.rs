@@ -34,7 +34,7 @@ pub mod watch;
 use std::path::PathBuf;
 
 use candor_fleet::FleetOptions;
-use candor_plan::Source;
+use candor_plan::{Source, path_of};
 use candor_record::{Event, Report};
 use candor_run::{Control, HostOptions, RunError};
 
@@ -170,7 +170,7 @@ fn flags<T>(
 
 /// The paths that a command is given.
 fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
-    matches.get_many::<String>("PATH").into_iter().flatten().map(PathBuf::from).collect()
+    matches.get_many::<String>("PATH").into_iter().flatten().map(|text| path_of(text)).collect()
 }
 
 /// Tells why nothing ran.

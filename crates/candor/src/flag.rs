@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use candor_plan::shell::quoted;
-use candor_plan::{PlanPath, Problem, Source};
+use candor_plan::{PathText, PlanPath, Problem, Source};
 use clap::{Arg, ArgAction, ArgMatches};
 
 /// One option, for a command whose options are gathered in a `T`.
@@ -109,7 +109,7 @@ pub fn take_first<T>(
     argv: &mut Vec<OsString>,
     into: &mut T,
 ) -> Option<Result<(), String>> {
-    let word = argv.get(1)?.to_str()?.strip_prefix("--")?.to_owned();
+    let word = argv.get(1)?.text().strip_prefix("--")?.to_owned();
     let (name, value) = match word.split_once('=') {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (word.as_str(), None),
@@ -122,10 +122,7 @@ pub fn take_first<T>(
         }
         (Takes::Nothing | Takes::Maybe(_), None) => Ok(String::new()),
         (_, Some(value)) => Ok(value),
-        (Takes::One(_) | Takes::Many(_), None) if argv.len() > 1 => {
-            let value = argv.remove(1).into_string();
-            value.map_err(|value| format!("`{}` is no text", value.display()))
-        }
+        (Takes::One(_) | Takes::Many(_), None) if argv.len() > 1 => Ok(argv.remove(1).text()),
         (Takes::One(_) | Takes::Many(_), None) => Err(format!("--{name} has no value")),
     };
     let set = value.and_then(|value| (flag.set)(into, &value));

@@ -1,7 +1,6 @@
 //! Options and commands that people type from habit, and what says the same here.
 
-use std::path::Path;
-
+use candor_plan::path_of;
 use candor_plan::shell::quoted;
 use clap::Error;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -92,7 +91,7 @@ fn hint(error: &Error, command: Option<&str>) -> Option<String> {
 }
 
 fn no_command(given: &str) -> Option<String> {
-    if Path::new(given).exists() {
+    if path_of(given).exists() {
         return Some(format!("candor check {} measures it", quoted(given)));
     }
     let (_, hint) = COMMANDS.iter().find(|(words, _)| words.contains(&given))?;

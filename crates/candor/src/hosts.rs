@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use candor_fleet::{FleetOptions, Identity, UserKey, with_port};
+use candor_plan::{PathText, path_of};
 
 use crate::commands::foreign::launch::{self, Launch, Part};
 use crate::flag::{Flag, Group, Takes, put, put_some};
@@ -52,14 +53,14 @@ pub const FLAGS: &[Group<Hosts>] = &[Group {
             takes: Takes::One("DIR"),
             help: KEYS_HELP,
             fields: &[],
-            set: |hosts, text| put_some(&mut hosts.keys.folder, Ok(text.into())),
+            set: |hosts, text| put_some(&mut hosts.keys.folder, Ok(path_of(text))),
         },
         Flag {
             long: "token-file",
             takes: Takes::One("FILE"),
             help: TOKEN_HELP,
             fields: &[],
-            set: |hosts, text| put_some(&mut hosts.keys.token_file, Ok(text.into())),
+            set: |hosts, text| put_some(&mut hosts.keys.token_file, Ok(path_of(text))),
         },
         Flag {
             long: "launched",
@@ -246,7 +247,7 @@ impl Hosts {
     /// # Errors
     /// It cannot be read, or a line of it is no list.
     pub fn add_file(&mut self, path: &str) -> Result<(), String> {
-        let text = fs::read_to_string(path).map_err(|why| format!("{path}: {why}"))?;
+        let text = fs::read_to_string(path_of(path)).map_err(|why| format!("{path}: {why}"))?;
         for (number, line) in text.lines().enumerate() {
             let line = line.split('#').next().unwrap_or_default().trim();
             for word in line.split_whitespace() {
@@ -292,11 +293,9 @@ impl KeySource {
     /// # Errors
     /// The keys cannot be read, made or used, in a sentence.
     pub fn identity(&self) -> Result<Identity, String> {
-        let read = |file: &Path| {
-            fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.display()))
-        };
-        let of_file =
-            |file: &Path, why: candor_fleet::KeyError| format!("{}: {why}", file.display());
+        let read =
+            |file: &Path| fs::read_to_string(file).map_err(|why| format!("{}: {why}", file.text()));
+        let of_file = |file: &Path, why: candor_fleet::KeyError| format!("{}: {why}", file.text());
         match self {
             KeySource::Folder(folder) => Identity::read(folder).map_err(|why| why.to_string()),
             KeySource::TokenFile(file) => {
@@ -361,7 +360,7 @@ impl Keys {
             return Ok(KeySource::PasswordFile(file.clone()));
         }
         if let Some(token) = set("CANDOR_TOKEN") {
-            return Ok(KeySource::Token(token.to_string_lossy().into_owned()));
+            return Ok(KeySource::Token(token.text()));
         }
         if let Some(folder) = set("CANDOR_KEYS") {
             return Ok(KeySource::Folder(folder.into()));

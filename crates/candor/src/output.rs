@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use candor_plan::{PathText, path_of};
 use candor_record::{Report, Verdict};
 use candor_show::csv::{self, Table};
 use candor_show::{Style, json, report};
@@ -50,14 +51,14 @@ const JSON: Flag<Output> = Flag {
     takes: Takes::One("FILE"),
     help: "Write the report for machines to FILE; - writes it to stdout instead of the text",
     fields: &[],
-    set: |output, text| put_some(&mut output.json, Ok(text.into())),
+    set: |output, text| put_some(&mut output.json, Ok(path_of(text))),
 };
 
 /// The same of a command that writes the report again that it reads.
 const JSON_AGAIN: Flag<Output> = Flag {
     set: |output, text| {
         output.json_onto_input = true;
-        put_some(&mut output.json, Ok(text.into()))
+        put_some(&mut output.json, Ok(path_of(text)))
     },
     ..JSON
 };
@@ -67,7 +68,7 @@ const CSV: Flag<Output> = Flag {
     takes: Takes::One("FILE"),
     help: "Write results and samples to FILE as comma-separated values; - is stdout, without text",
     fields: &[],
-    set: |output, text| put_some(&mut output.csv, Ok(text.into())),
+    set: |output, text| put_some(&mut output.csv, Ok(path_of(text))),
 };
 
 const HTML: Flag<Output> = Flag {
@@ -82,7 +83,7 @@ const HTML: Flag<Output> = Flag {
 fn html_file(text: &str) -> Result<PathBuf, String> {
     match text {
         "-" => Err("a page takes a FILE; stdout is for --json and --csv".to_owned()),
-        file => Ok(file.into()),
+        file => Ok(path_of(file)),
     }
 }
 
@@ -128,7 +129,7 @@ const RUN_DIR: Flag<Output> = Flag {
     takes: Takes::One("DIR"),
     help: "Keep plan, report and text of this run in DIR, so that it can be repeated exactly",
     fields: &[],
-    set: |output, text| put_some(&mut output.run_dir, Ok(text.into())),
+    set: |output, text| put_some(&mut output.run_dir, Ok(path_of(text))),
 };
 
 const NO_HISTORY: Flag<Output> = Flag {
@@ -248,14 +249,13 @@ impl Output {
         for flag in OF_FOREIGN {
             let name = variable(flag.long);
             let Some(value) = value(&name).filter(|value| !value.is_empty()) else { continue };
-            let text = value.to_str().ok_or_else(|| format!("{name} is no text in UTF-8"))?;
-            (flag.set)(&mut output, text).map_err(|why| format!("{name}: {why}"))?;
+            (flag.set)(&mut output, &value.text()).map_err(|why| format!("{name}: {why}"))?;
         }
         if is_stdout(&output.json) {
             return Err("CANDOR_JSON takes a FILE; stdout has the results of the tool".to_owned());
         }
         if let Some((long, file)) = output.unwritable() {
-            let (name, file) = (variable(long), file.display());
+            let (name, file) = (variable(long), file.text());
             return Err(format!("{name}={file} is not a file that can be made"));
         }
         output.claim(variable)?;
@@ -289,7 +289,7 @@ impl Output {
         let files: Vec<_> =
             files.into_iter().filter_map(|(long, file)| Some((long, as_file(file)?))).collect();
         for (nth, (long, file)) in files.iter().enumerate() {
-            let shown = format!("{} {}", name(long), file.display());
+            let shown = format!("{} {}", name(long), file.text());
             let is_file = !file.exists() || file.is_file();
             let mut earlier = files[..nth].iter().filter(|_| is_file);
             if let Some((other, _)) = earlier.find(|(_, of)| candor_files::is_same(of, file)) {
@@ -310,7 +310,7 @@ impl Output {
     /// Looks whether everything can be written, before time is spent on measuring.
     pub fn prepare(&mut self) -> Result<(), String> {
         if let Some((long, file)) = self.unwritable() {
-            return Err(format!("--{long} {} is not a file that can be made", file.display()));
+            return Err(format!("--{long} {} is not a file that can be made", file.text()));
         }
         self.claim(|long| format!("--{long}"))?;
         if is_stdout(&self.json) && is_stdout(&self.csv) {
@@ -346,8 +346,8 @@ impl Output {
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let [file, page] = [&self.json, &self.html]
-                .map(|place| as_file(place).map(|file| file.display().to_string()));
+            let [file, page] =
+                [&self.json, &self.html].map(|place| as_file(place).map(|file| file.text()));
             screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())
@@ -431,7 +431,7 @@ fn write(place: &Option<PathBuf>, text: &str) -> Result<(), String> {
         None if place.is_none() => Ok(()),
         None => screen::machine(text),
         Some(file) => candor_files::replace(file, text)
-            .map_err(|error| format!("{} cannot be written: {error}", file.display())),
+            .map_err(|error| format!("{} cannot be written: {error}", file.text())),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use candor_chart::{Chart, Look};
+use candor_plan::PathText;
 
 use crate::screen;
 
@@ -35,10 +36,7 @@ impl Format {
         match ending.to_ascii_lowercase().as_str() {
             "svg" => Ok(Format::Svg),
             "png" => Ok(Format::Png),
-            _ => Err(format!(
-                "{} says no kind of picture: let it end in .svg or .png",
-                out.display()
-            )),
+            _ => Err(format!("{} says no kind of picture: let it end in .svg or .png", out.text())),
         }
     }
 }
@@ -56,7 +54,7 @@ pub fn write(chart: &Chart, format: Format, out: &Path, look: &Look) -> Result<(
         Format::Png => pixels(chart, look)?,
     };
     candor_files::replace(out, bytes)
-        .map_err(|error| format!("{} cannot be written: {error}", out.display()))
+        .map_err(|error| format!("{} cannot be written: {error}", out.text()))
 }
 
 #[cfg(feature = "png")]

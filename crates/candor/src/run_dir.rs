@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
 use candor_record::Report;
 
 /// The plan: `candor run` on it repeats the run exactly.
@@ -25,7 +26,7 @@ impl RunDir {
     /// Makes the directory. One that exists must be empty: neither an earlier run nor anybody's
     /// files are overwritten because of a name that was typed before or mistyped.
     pub fn claim(path: &Path) -> Result<RunDir, String> {
-        let name = path.display();
+        let name = path.text();
         fs::create_dir_all(path).map_err(|error| format!("{name} cannot be made: {error}"))?;
         let entries =
             fs::read_dir(path).map_err(|error| format!("{name} cannot be read: {error}"))?;
@@ -36,7 +37,7 @@ impl RunDir {
                 own if [PLAN, JSON, TEXT].iter().any(|kept| own == *kept) => {
                     "an earlier run, which would be lost".to_owned()
                 }
-                other => format!("{}, which no run of candor left there", other.display()),
+                other => format!("{}, which no run of candor left there", other.text()),
             };
             return Err(format!(
                 "{name} holds {held}; give an empty or a new directory as --run-dir"
@@ -45,7 +46,7 @@ impl RunDir {
         let dir = RunDir { path: path.to_owned() };
         for name in [PLAN, JSON, TEXT] {
             let claimed = candor_files::claim(&path.join(name));
-            claimed.map_err(|refusal| format!("--run-dir {}/{name}: {refusal}", path.display()))?;
+            claimed.map_err(|refusal| format!("--run-dir {}/{name}: {refusal}", path.text()))?;
         }
         // Whether it can be written to is better known before the run than after it.
         dir.write(PROBE, "")?;
@@ -63,13 +64,13 @@ impl RunDir {
 
     /// The path, for people.
     pub fn name(&self) -> String {
-        self.path.display().to_string()
+        self.path.text()
     }
 
     fn write(&self, name: &str, text: &str) -> Result<(), String> {
         let path = self.path.join(name);
         candor_files::replace(&path, text)
-            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
+            .map_err(|error| format!("{} cannot be written: {error}", path.text()))
     }
 }
 

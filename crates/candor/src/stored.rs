@@ -7,6 +7,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use candor_files::Use;
+use candor_plan::{PathText, path_of};
 use candor_record::results::Results;
 use candor_record::{REPORT_BYTES_MAX, Report};
 use clap::Arg;
@@ -46,13 +47,13 @@ pub fn results_with_report(file: &str) -> Result<(Results, Option<Report>), Stri
         // A run of the history may be another tool's.
         Err(why) => return Ok((history::results(file).unwrap_or(Err(why))?, None)),
     };
-    if is_report(&text) || Path::new(file).is_dir() {
+    if is_report(&text) || path_of(file).is_dir() {
         let report =
             candor_record::read(&text).map_err(|why| format!("{file} cannot be used: {why}"))?;
         return Ok((Results::from(&report), Some(report)));
     }
     let beside = candor_dialects::results::log_set(file);
-    let logs = beside.iter().filter(|log| *log == file || Path::new(log).is_file());
+    let logs = beside.iter().filter(|log| *log == file || path_of(log).is_file());
     let logs: Vec<(String, Vec<u8>)> = logs
         .map(|log| Ok((log.clone(), self::text(log, REPORT_BYTES_MAX)?.into_bytes())))
         .collect::<Result<_, String>>()?;
@@ -70,7 +71,7 @@ pub fn is_report(text: &str) -> bool {
 
 /// True for a file that is no report. What comes by stdin, or cannot be read, is taken for one.
 pub fn is_of_another_tool(file: &str) -> bool {
-    let is_file = file != "-" && !Path::new(file).is_dir();
+    let is_file = file != "-" && !path_of(file).is_dir();
     let in_history = || history::results(file).is_some_and(|results| results.is_ok());
     is_file && text(file, REPORT_BYTES_MAX).map_or_else(|_| in_history(), |text| !is_report(&text))
 }
@@ -82,23 +83,20 @@ pub fn text(file: &str, bytes_max: u64) -> Result<String, String> {
         return document;
     }
     let mut bytes = Vec::new();
-    let path = Path::new(file);
-    let path = if path.is_dir() { path.join(run_dir::JSON) } else { path.to_owned() };
+    let path = path_of(file);
+    let path = if path.is_dir() { path.join(run_dir::JSON) } else { path };
     if file != "-" {
         let used = candor_files::uses(&path, Use::Input);
-        used.map_err(|refusal| format!("{}: {refusal}", path.display()))?;
+        used.map_err(|refusal| format!("{}: {refusal}", path.text()))?;
         if is_named_pipe(&path) {
-            screen::tell(&format!(
-                "candor: {} is a pipe; waiting for its writer\n",
-                path.display()
-            ));
+            screen::tell(&format!("candor: {} is a pipe; waiting for its writer\n", path.text()));
         }
     }
     let read = match file {
         "-" => std::io::stdin().take(bytes_max + 1).read_to_end(&mut bytes),
         _ => File::open(&path).and_then(|open| open.take(bytes_max + 1).read_to_end(&mut bytes)),
     };
-    let name = path.display();
+    let name = path.text();
     match read {
         Err(error) => Err(format!("{name} cannot be read: {error}")),
         Ok(length) if length as u64 > bytes_max => {

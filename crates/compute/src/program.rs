@@ -11,6 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_plan::Program as Plan;
+use candor_plan::path_text::word_of;
 
 use candor_engine::issue::Call;
 use candor_engine::operation::{Outcome, Slot};
@@ -62,8 +63,11 @@ impl Program {
             None => Ok(Stdio::inherit()),
         };
         let (variable, value) = DESCENDANTS.get_or_init(Descendants::adopt).variable();
-        let mut command = Command::new(name);
-        command.args(words).stdin(Stdio::null()).env(variable, value);
+        let mut command = Command::new(word_of(name));
+        command
+            .args(words.iter().map(|word| word_of(word)))
+            .stdin(Stdio::null())
+            .env(variable, value);
         command.stdout(stream(&self.plan.output)?).stderr(stream(&self.plan.errors)?);
         let mut children = children();
         let child = command.spawn()?;

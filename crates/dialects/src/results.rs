@@ -11,6 +11,7 @@ mod intervals;
 mod json;
 mod sysstat;
 
+use candor_plan::{PathText, path_of};
 use candor_record::results::{Area, Condition, Results};
 use jiff::Timestamp;
 
@@ -47,8 +48,8 @@ fn text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, String> {
 
 /// Results of a tool as far as its file's name tells them.
 fn begin(name: &str, tool: &str) -> Results {
-    let path = std::path::Path::new(name);
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    let path = path_of(name);
+    let stem = path.file_stem().map(|stem| stem.text());
     Results {
         tool: tool.to_owned(),
         name: stem.unwrap_or_else(|| name.to_owned()),

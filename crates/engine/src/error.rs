@@ -3,12 +3,14 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
+
 /// Reason why a phase cannot start. I/O errors during a phase are not errors of this type: its
 /// measurement counts them.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     /// A system call on a file failed.
-    #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
+    #[error("cannot {what} `{}`: {cause}{}", path.text(), remedy(cause))]
     File {
         /// Action that failed.
         what: &'static str,

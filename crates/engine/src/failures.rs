@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use candor_plan::Stop;
 use candor_plan::work::Figure;
+use candor_plan::{PathText, Stop};
 use candor_record::IoFailure;
 
 use crate::operation::{Failure, Slot};
@@ -40,7 +40,7 @@ impl Failures {
     pub fn add_flush(&mut self, path: &Path, error: &io::Error) {
         self.merge_one(IoFailure {
             op: None,
-            path: path.display().to_string(),
+            path: path.text(),
             offset: 0,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
             message: format!("fsync: {error}"),
@@ -52,7 +52,7 @@ impl Failures {
     pub fn add_unlogged(&mut self, path: &Path, error: &io::Error) {
         self.merge_one(IoFailure {
             op: None,
-            path: path.display().to_string(),
+            path: path.text(),
             offset: 0,
             errno: error.raw_os_error().unwrap_or(libc::EIO),
             message: format!("write of the log: {error}"),

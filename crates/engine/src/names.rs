@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use candor_plan::{Bytes, FileName, Member, Target, TargetKind, files_below};
+use candor_plan::{Bytes, FileName, Member, Target, TargetKind, files_below, path_of};
 
 /// A file of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ enum Origin {
     /// Numbered names, from a first number on, and how many.
     Numbered(FileName, u64, u32),
     /// Names listed in the plan.
-    Members(Vec<Member>),
+    Members(Vec<(PathBuf, Option<Bytes>)>),
     /// Files found below the target, which cannot be computed from a number.
     Found(Vec<PathBuf>),
 }
@@ -51,13 +51,14 @@ impl Part {
             TargetKind::Auto => target.files > 1 || path.is_dir(),
             _ => false,
         };
+        let named = |member: &Member| (path_of(&member.name), member.size);
         let origin = match target.kind {
             TargetKind::Existing => Origin::Found(files_below(&path)),
             _ if !is_set => Origin::Itself,
             _ if target.members.is_empty() => {
                 Origin::Numbered(target.file_name(), target.first_file.into(), target.files)
             }
-            _ => Origin::Members(target.members.clone()),
+            _ => Origin::Members(target.members.iter().map(named).collect()),
         };
         Part { path, size, origin }
     }
@@ -73,7 +74,7 @@ impl Part {
 
     fn size(&self, number: usize) -> Option<u64> {
         let own = match &self.origin {
-            Origin::Members(members) => members[number].size,
+            Origin::Members(members) => members[number].1,
             _ => None,
         };
         own.or(self.size).map(|size| size.0)
@@ -93,7 +94,7 @@ impl Part {
             }
             Origin::Members(members) => {
                 to.push(b'/');
-                to.extend_from_slice(members[number].name.as_bytes());
+                to.extend_from_slice(members[number].0.as_os_str().as_bytes());
             }
         }
     }

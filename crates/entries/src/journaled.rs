@@ -15,7 +15,7 @@ use candor_engine::EngineError;
 use candor_engine::clock::Ticks;
 use candor_engine::random::mix;
 use candor_engine::source::Turn;
-use candor_plan::Bytes;
+use candor_plan::{Bytes, PathText};
 use candor_record::{BlockIdentity, Ended, JournalStats, Mismatch, MismatchKind, VerifyStats};
 
 use crate::catalog::Catalog;
@@ -44,7 +44,7 @@ pub fn begin_use(
     };
     match generations.journal() {
         Some((kept, _)) if !Arc::ptr_eq(kept, &journal) => {
-            let message = format!("the tree `{}` has another journal already", root.display());
+            let message = format!("the tree `{}` has another journal already", root.text());
             return Err((message, "name one journal for each tree"));
         }
         Some(_) => {}

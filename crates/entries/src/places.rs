@@ -9,6 +9,7 @@ use candor_engine::names::Names;
 use candor_engine::random::mix;
 use candor_plan::Tree;
 use candor_plan::entries::{Division, Entries, Over};
+use candor_plan::path_text::{path_of, text_of};
 use candor_plan::rank::{HostIndex, Ranks, data_rank};
 use candor_plan::tree::{ItemPlaces, Place, Spread, TreeNames};
 
@@ -175,7 +176,7 @@ impl Places {
             Origin::Tree(tree) => tree.0.paths.first().cloned().unwrap_or_default(),
             Origin::List(things) => things.path.clone(),
             Origin::Targets(_) => {
-                Path::new(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
+                path_of(&self.path_of(0)).parent().map(Path::to_owned).unwrap_or_default()
             }
         }
     }
@@ -263,7 +264,7 @@ impl Places {
             }
         }
         path.pop();
-        String::from_utf8_lossy(&path).into_owned()
+        text_of(&path)
     }
 
     /// Most bytes of a file.

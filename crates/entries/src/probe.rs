@@ -238,7 +238,8 @@ impl Scratch {
         if entries.needs_names() {
             for nth in 0..files {
                 let bytes = if entries.has(Step::Read) { bytes_max } else { 0 };
-                fs::write(places.path_of(places.handle(0, nth)), vec![0; bytes])?;
+                let path = candor_plan::path_of(&places.path_of(places.handle(0, nth)));
+                fs::write(path, vec![0; bytes])?;
             }
         }
         Trial { engine, entries: &entries, bytes_max, files }.time_per_item(&places)

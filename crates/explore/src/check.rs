@@ -9,8 +9,8 @@ use std::path::PathBuf;
 use candor_plan::blocks::{Access, Durability, Hints, Share};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
 use candor_plan::{
-    Blocks, Bytes, Engine, FileName, Job, Layout, Nanos, Phase, Plan, Sharing, Stop, Target,
-    TargetKind,
+    Blocks, Bytes, Engine, FileName, Job, Layout, Nanos, PathText, Phase, Plan, Sharing, Stop,
+    Target, TargetKind,
 };
 use candor_record::Report;
 use candor_record::facts::PathKind;
@@ -130,7 +130,7 @@ pub fn check(
         targets.extend(small_files::targets(&survey.path, hosts, room));
     }
     let plan = Plan {
-        name: format!("check of {}", options.path.display()),
+        name: format!("check of {}", options.path.text()),
         targets,
         seed: u64::from(std::process::id()),
         hosts,

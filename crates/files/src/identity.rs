@@ -1,8 +1,9 @@
 //! Identity of a file: the same for every spelling, link and hard link.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -116,9 +117,9 @@ pub fn loop_device_of(metadata: &Metadata) -> Option<String> {
     let mut loops =
         devices.filter(|entry| entry.file_name().as_encoded_bytes().starts_with(b"loop"));
     let device = loops.find(|entry| {
-        let backing = fs::read_to_string(entry.path().join("loop/backing_file")).ok();
-        let backing =
-            backing.and_then(|path| Path::new(path.trim_end_matches('\n')).metadata().ok());
+        let path = fs::read(entry.path().join("loop/backing_file")).unwrap_or_default();
+        let path = OsStr::from_bytes(path.strip_suffix(b"\n").unwrap_or(&path));
+        let backing = Path::new(path).metadata().ok();
         backing.is_some_and(|backing| Identity::of_open(&backing) == of)
     })?;
     Some(device.file_name().to_string_lossy().into_owned())

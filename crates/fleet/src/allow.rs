@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use candor_engine::names;
 use candor_plan::engine::PriorityClass;
-use candor_plan::{Job, Plan, Target, TargetKind, Tree, Work};
+use candor_plan::{Job, PathText, Plan, Target, TargetKind, Tree, Work};
 
 /// How far an agent serves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl Allowed {
         if self.reach != Reach::Named {
             return Ok(());
         }
-        let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.display()))?;
+        let real = real(path).ok_or_else(|| format!("`{}` cannot be followed", path.text()))?;
         let is_below = |allowed: &PathBuf| {
             allowed.canonicalize().is_ok_and(|allowed| real.starts_with(allowed))
         };
@@ -66,7 +66,7 @@ impl Allowed {
             true => Ok(()),
             false => Err(format!(
                 "this agent does not serve `{}`; start it with --allow {}",
-                path.display(),
+                path.text(),
                 shown(real.parent().unwrap_or(&real))
             )),
         }
@@ -131,7 +131,7 @@ impl Allowed {
             false => Err(format!(
                 "the plan would {operation} `{0}`, to which this agent does not consent; start it \
                  with --write-device {0}",
-                path.display()
+                path.text()
             )),
         }
     }
@@ -244,7 +244,7 @@ fn real(path: &Path) -> Option<PathBuf> {
 }
 
 fn shown(path: &Path) -> String {
-    candor_plan::shell::quoted(&path.to_string_lossy())
+    candor_plan::shell::quoted(&path.text())
 }
 
 #[cfg(test)]

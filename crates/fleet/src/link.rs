@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use candor_plan::PathText;
 use http::uri::PathAndQuery;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio_stream::StreamExt;
@@ -276,7 +277,7 @@ fn refusal(
 /// host has begun, that one.
 fn run_name() -> String {
     let name = std::env::var(RUN_VARIABLE).unwrap_or_else(|_| {
-        let mut words: Vec<String> = std::env::args().collect();
+        let mut words: Vec<String> = std::env::args_os().map(|word| word.text()).collect();
         if let Some(program) = words.first_mut() {
             *program = program.rsplit('/').next().unwrap_or_default().to_owned();
         }

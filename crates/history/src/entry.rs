@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use candor_plan::PathText;
 use candor_record::results::{FigureKind, JobResults, OpResults, PhaseResults, Results};
 use candor_record::trend::Series;
 use candor_record::{Report, Verdict};
@@ -203,7 +204,7 @@ pub(crate) fn started(unix_ms: i64) -> String {
 
 fn absolute(path: &str, directory: Option<&Path>) -> String {
     match directory {
-        Some(directory) if !path.is_empty() => directory.join(path).display().to_string(),
+        Some(directory) if !path.is_empty() => directory.join(path).text(),
         _ => path.to_owned(),
     }
 }

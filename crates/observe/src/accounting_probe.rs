@@ -15,6 +15,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
+use candor_plan::PathText;
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DirectIo, FileFacts, Missing};
 use candor_record::{DiskCounters, Facts};
 
@@ -48,7 +49,7 @@ pub fn probe(
     command: Option<&ByCommand<'_>>,
     roots: &Roots,
 ) -> (AccountingProbe, Option<Missing>) {
-    let (shown, passthrough) = (path.display().to_string(), command.is_some());
+    let (shown, passthrough) = (path.text(), command.is_some());
     let plain = AccountingProbe { path: shown, passthrough, ..AccountingProbe::default() };
     match attempt(facts, target_index, path, command, roots) {
         Ok(trial) => {
@@ -86,7 +87,7 @@ fn missing(why: impl Into<String>, enable: impl Into<String>) -> Missing {
 }
 
 fn named(missing: Missing, path: &Path) -> Missing {
-    Missing { what: format!("accounting probe of {}", path.display()), ..missing }
+    Missing { what: format!("accounting probe of {}", path.text()), ..missing }
 }
 
 fn attempt(

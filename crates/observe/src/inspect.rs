@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
 use candor_record::Facts;
 use candor_record::facts::{DeviceSearch, Fact, Filesystem, Missing, PathKind, TargetFacts};
 
@@ -63,7 +64,7 @@ fn target(
     let facts = has_facts.then(|| files::facts(path, roots)).flatten();
     TargetFacts {
         target: name.to_owned(),
-        path: path.display().to_string(),
+        path: path.text(),
         kind,
         filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path, roots)),
         held_on: held.and_then(|held| held.beneath(mount, roots)),
@@ -138,7 +139,7 @@ pub fn take_search(
     facts.missing.retain(|missing| missing.what != what);
     match result {
         Ok((device, search)) => {
-            let from = roots.proc.join("diskstats").display().to_string();
+            let from = roots.proc.join("diskstats").text();
             target.device = Some(Fact::new(device.clone(), from));
             target.device_search = Some(search);
             add_stack(facts, Some(device), roots);

@@ -10,6 +10,7 @@ mod queue;
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+use candor_plan::path_of;
 use candor_record::facts::{
     ArrayFacts, DeviceFacts, DeviceKind, Fact, FileFacts, LoopBacking, Mapping, Remote, ScsiFacts,
 };
@@ -181,7 +182,7 @@ fn backing_device(node: &Node, roots: &Roots) -> Option<String> {
 /// The backing file of a loop device, if its path still leads to it. The kernel appends
 /// ` (deleted)` to one that is gone, and its directory would be a guess.
 fn backing_path(node: &Node) -> Option<PathBuf> {
-    let path = PathBuf::from(node.text("loop/backing_file")?);
+    let path = path_of(&node.text("loop/backing_file")?);
     (path.is_absolute() && node.roots.there(&path)).then_some(path)
 }
 

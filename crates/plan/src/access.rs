@@ -111,6 +111,8 @@ pub enum Access {
 #[serde(deny_unknown_fields)]
 pub struct TraceFile {
     /// The trace file.
+    #[serde(with = "crate::path_text::as_text")]
+    #[schemars(with = "PathBuf")]
     pub file: PathBuf,
     /// Text of the trace, where whoever made the plan has read it already; no part of the plan's
     /// text.

@@ -513,7 +513,8 @@ pub struct Buffers {
     /// there are none.)
     pub huge: bool,
     /// A file that backs them, for private and shared memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[schemars(with = "Option<PathBuf>")]
     pub file: Option<PathBuf>,
     /// Each buffer begins that many bytes behind a page boundary.
     pub offset: Bytes,

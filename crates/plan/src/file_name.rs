@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::path_text::text_of;
 use crate::pattern::{Field, Numbers, Part, Pattern};
 use crate::text_serde::text_serde;
 use crate::units::UnitError;
@@ -20,19 +21,23 @@ impl FileName {
         let mut parts = Vec::new();
         for (nth, text) in texts.into_iter().map(T::into).enumerate() {
             parts.extend((nth > 0).then_some(Part::Field(Field::Number, 0)));
-            parts.extend(Some(Part::Text(text)).filter(|part| *part != Part::Text(String::new())));
+            parts.extend(Some(text).filter(|text| !text.is_empty()).map(|text| Part::text(&text)));
         }
         FileName(Pattern(parts))
     }
 
     /// The directories before the first number, with the last slash, and the rest.
-    pub fn split(&self) -> (&str, FileName) {
+    pub fn split(&self) -> (String, FileName) {
         let Some((Part::Text(text), others)) = self.0.0.split_first() else {
-            return ("", self.clone());
+            return (String::new(), self.clone());
         };
-        let (directory, text) = text.split_at(text.rfind('/').map_or(0, |at| at + 1));
+        let slash = text.iter().rposition(|byte| *byte == b'/');
+        let (directory, text) = text.split_at(slash.map_or(0, |at| at + 1));
         let rest = Some(Part::Text(text.into())).filter(|_| !text.is_empty());
-        (directory, FileName(Pattern(rest.into_iter().chain(others.iter().cloned()).collect())))
+        (
+            text_of(directory),
+            FileName(Pattern(rest.into_iter().chain(others.iter().cloned()).collect())),
+        )
     }
 
     /// Appends the name of a number. Allocates only where the buffer is too small.
@@ -49,10 +54,10 @@ impl FileName {
     pub fn number(&self, name: &str) -> Option<u64> {
         let start = self.0.0.iter().position(|part| matches!(part, Part::Field(..)))?;
         let before = match &self.0.0[..start] {
-            [Part::Text(text)] => text.as_str(),
-            _ => "",
+            [Part::Text(text)] => text_of(text),
+            _ => String::new(),
         };
-        let digits = name.strip_prefix(before)?;
+        let digits = name.strip_prefix(&*before)?;
         // Digits of a text may follow: each length is tried.
         let lengths = 1..=digits.bytes().take_while(u8::is_ascii_digit).count();
         let mut numbers = lengths.filter_map(|length| digits[..length].parse().ok());
@@ -116,7 +121,7 @@ mod tests {
         assert_eq!(name("a}}{{{number}").name(1), "a}{1");
         let deep = FileName::joined(["/d/e/f", "/", ""]);
         let (directory, file) = deep.split();
-        assert_eq!((directory, file.to_string()), ("/d/e/", "f{number}/{number}".into()));
+        assert_eq!((directory, file.to_string()), ("/d/e/".into(), "f{number}/{number}".into()));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod model;
 mod nearest;
 mod operation;
 mod pace;
+pub mod path_text;
 mod pattern;
 pub mod permutation;
 pub mod problem;
@@ -58,6 +59,7 @@ pub use model::{
     RankPart, Sharing, Steady, SteadyFigure, SteadyFit, Stonewall, Stop, Tolerated,
 };
 pub use nearest::nearest;
+pub use path_text::{PathText, path_of};
 pub use problem::{PathStep, PlanPath, Problem, Severity, Source};
 pub use program::{Burn, Program};
 pub use rank_order::{DataOf, RankOrder};

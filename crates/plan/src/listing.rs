@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Bytes;
+use crate::{Bytes, PathText};
 
 /// A tree whose names are listed, and how ranks divide its files.
 ///
@@ -24,7 +24,8 @@ use crate::Bytes;
 pub struct Listing {
     /// File with a line for each directory (`d PATH`) and each file (`f BYTES PATH`), relative to
     /// the target's path. Absent means all that is there below that path when the run begins.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[schemars(with = "Option<PathBuf>")]
     pub file: Option<PathBuf>,
     /// Longer files are cut among all ranks; absent means none is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,8 +102,8 @@ impl List {
         let Some(path) = &listing.file else { return List::scan(root) };
         let named = |error: ListError| ListError {
             message: match error.line {
-                Some(line) => format!("{}:{line}: {}", path.display(), error.message),
-                None => format!("{}: {}", path.display(), error.message),
+                Some(line) => format!("{}:{line}: {}", path.text(), error.message),
+                None => format!("{}: {}", path.text(), error.message),
             },
             ..error
         };

@@ -70,6 +70,8 @@ impl LogPlan {
 #[serde(deny_unknown_fields)]
 pub struct OperationsLog {
     /// Path of the file; lines are added at its end, and several jobs may name one file.
+    #[serde(with = "crate::path_text::as_text")]
+    #[schemars(with = "PathBuf")]
     pub file: PathBuf,
     /// Lines are written under a lock (`flock`), for files that other processes write to as well.
     #[serde(default)]

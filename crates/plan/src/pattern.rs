@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::path_text::{bytes_of, text_of};
 use crate::units::UnitError;
 
 /// Longest field: the digits of the largest number.
@@ -66,9 +67,16 @@ impl Field {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    Text(String),
+    /// As bytes of a path.
+    Text(Vec<u8>),
     /// A number, with zeros in front where it has fewer digits than the width.
     Field(Field, u8),
+}
+
+impl Part {
+    pub fn text(text: &str) -> Part {
+        Part::Text(bytes_of(text).into_owned())
+    }
 }
 
 /// Texts and fields, one after another.
@@ -97,14 +105,15 @@ impl Pattern {
             let part =
                 part.ok_or_else(|| wrong(&format!("has the unknown field `{{{field}}}`")))?;
             if !plain.is_empty() {
-                parts.push(Part::Text(std::mem::take(&mut plain)));
+                parts.push(Part::text(&plain));
+                plain.clear();
             }
             parts.push(part);
             rest = behind;
         }
         plain.push_str(rest);
         if !plain.is_empty() {
-            parts.push(Part::Text(plain));
+            parts.push(Part::text(&plain));
         }
         Ok(Pattern(parts))
     }
@@ -113,7 +122,7 @@ impl Pattern {
     pub fn write(&self, numbers: &Numbers, to: &mut Vec<u8>) {
         for part in &self.0 {
             match part {
-                Part::Text(text) => to.extend_from_slice(text.as_bytes()),
+                Part::Text(text) => to.extend_from_slice(text),
                 Part::Field(field, width) => write_number(field.of(numbers), *width, to),
             }
         }
@@ -123,7 +132,7 @@ impl Pattern {
     pub fn name(&self, numbers: &Numbers) -> String {
         let mut name = Vec::new();
         self.write(numbers, &mut name);
-        String::from_utf8_lossy(&name).into_owned()
+        text_of(&name)
     }
 
     /// True where names differ by that field.
@@ -133,7 +142,7 @@ impl Pattern {
 
     /// True where no name has a slash.
     pub fn is_flat(&self) -> bool {
-        !self.0.iter().any(|part| matches!(part, Part::Text(text) if text.contains('/')))
+        !self.0.iter().any(|part| matches!(part, Part::Text(text) if text.contains(&b'/')))
     }
 
     /// True for names below a directory.
@@ -147,7 +156,7 @@ impl fmt::Display for Pattern {
     /// Parsing reads it back.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|part| match part {
-            Part::Text(text) => f.write_str(&text.replace('{', "{{").replace('}', "}}")),
+            Part::Text(text) => f.write_str(&text_of(text).replace('{', "{{").replace('}', "}}")),
             Part::Field(field, 0) => write!(f, "{{{}}}", field.name()),
             Part::Field(field, width) => write!(f, "{{{}:0{width}}}", field.name()),
         })

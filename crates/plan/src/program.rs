@@ -34,10 +34,12 @@ pub struct Program {
     /// Name, looked for along `PATH` where it has no slash, and its arguments.
     pub command: Vec<String>,
     /// File that gets its standard output, overwritten; absent passes it on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[schemars(with = "Option<PathBuf>")]
     pub output: Option<PathBuf>,
     /// The same for its standard error.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[schemars(with = "Option<PathBuf>")]
     pub errors: Option<PathBuf>,
     /// How long it has to end once it was asked to (SIGTERM), before it is killed.
     pub grace: Nanos,

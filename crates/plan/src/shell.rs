@@ -1,10 +1,11 @@
 //! Command lines that a shell reads back as they were.
 
+use crate::path_text::bytes_of;
 use crate::visible::is_hidden;
 
 /// The word as a shell takes it: in quotes where it holds more than letters, digits and a few
-/// signs that no shell gives a meaning. Characters that would control a terminal stand as bytes in
-/// `$'\x1b'`.
+/// signs that no shell gives a meaning. Characters that would control a terminal, and bytes that are
+/// no text, stand as bytes in `$'\x1b'`.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
@@ -18,7 +19,7 @@ pub fn quoted(word: &str) -> String {
         match c {
             '\'' | '\\' => text.extend(['\\', c]),
             c if is_hidden(c) => {
-                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
+                for byte in bytes_of(c.encode_utf8(&mut [0; 4])).iter() {
                     text.push_str(&format!("\\x{byte:02x}"));
                 }
             }
@@ -54,6 +55,7 @@ mod tests {
             "$HOME",
             "\u{1b}[2Jx'\\\n",
             "é\u{202e}ü1",
+            "f\u{efe9}\u{efff}1",
             "*",
             "~a",
         ];
@@ -62,7 +64,7 @@ mod tests {
             assert!(!script.chars().any(is_hidden), "{script:?}");
             let ran = std::process::Command::new("bash").args(["-c", &script]).output();
             let Ok(ran) = ran else { return println!("skipped: there is no bash") };
-            assert_eq!(String::from_utf8_lossy(&ran.stdout), word, "{script}");
+            assert_eq!(ran.stdout, *bytes_of(word), "{script}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bytes, FileName};
+use crate::{Bytes, FileName, PathText, path_of};
 
 /// A thing to exercise: a file, a set of files under a directory, a block device, a tree.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +14,8 @@ pub struct Target {
     /// The name by which jobs refer to it.
     pub name: String,
     /// File, directory or block device. Not used by the null engine.
+    #[serde(with = "crate::path_text::as_text")]
+    #[schemars(with = "PathBuf")]
     pub path: PathBuf,
     /// Kind of object that the path is taken for.
     pub kind: TargetKind,
@@ -108,7 +110,7 @@ impl Target {
             None => (self.file_name().name(u64::from(self.first_file) + nth), None),
         };
         assert!(nth < self.files_named(), "there is no file with a number this high");
-        (self.directory().join(name), size.or(self.size))
+        (self.directory().join(path_of(&name)), size.or(self.size))
     }
 
     /// Bytes used of a file that the plan names; none for one that it does not name.
@@ -116,11 +118,11 @@ impl Target {
         if self.kind != TargetKind::FileSet {
             return (self.path == path).then_some(self.size);
         }
-        let name = path.strip_prefix(self.directory()).ok()?.to_str()?;
+        let name = path.strip_prefix(self.directory()).ok()?.text();
         if self.members.is_empty() {
             let first = u64::from(self.first_file);
             let numbers = first..first + u64::from(self.files);
-            let number = self.file_name().number(name)?;
+            let number = self.file_name().number(&name)?;
             return numbers.contains(&number).then_some(self.size);
         }
         let member = self.members.iter().find(|member| member.name == name)?;
@@ -154,7 +156,7 @@ pub fn files_below(directory: &Path) -> Vec<PathBuf> {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Member {
-    /// Name, relative to the target's path.
+    /// Name, relative to the target's path, as text.
     pub name: String,
     /// Bytes used of it; absent means the target's size.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,8 +29,8 @@ pub const PROBLEMS_MAX: usize = 50;
 /// Equal plans give equal texts. A number that is not finite becomes `null`; [`crate::check`]
 /// refuses such a plan.
 pub fn to_json(plan: &Plan) -> String {
-    // Maps have text as keys and paths were made text, so nothing is left that could fail.
-    serde_json::to_string(&write::printable(plan)).unwrap_or_default()
+    // Maps have text as keys, so nothing is left that could fail.
+    serde_json::to_string(plan).unwrap_or_default()
 }
 
 /// The sentence with which a plan of a later version is refused.

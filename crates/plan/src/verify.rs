@@ -56,7 +56,8 @@ pub struct Verify {
     pub read_back: Option<ReadBack>,
     /// Directory for the bytes of blocks that do not match: `FILE.OFFSET.received`, and
     /// `FILE.OFFSET.expected` where these are known; `FILE.OFFSET.hdr_fail` for a bad header.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
+    #[schemars(with = "Option<PathBuf>")]
     pub dump: Option<PathBuf>,
     /// How many of the writes to a file that finished last are reported; 0 means none. With these,
     /// whoever reads later knows where writing ended.
@@ -182,6 +183,8 @@ pub enum UnknownBlocks {
 pub struct Journal {
     /// Directory of its files; made where it is not there. It should not be on the storage that is
     /// verified.
+    #[serde(with = "crate::path_text::as_text")]
+    #[schemars(with = "PathBuf")]
     pub directory: PathBuf,
     /// How writes are logged.
     pub log: JournalLog,

@@ -2,15 +2,19 @@
 
 use std::borrow::Cow;
 
+use crate::path_text::byte_of;
+
 /// True for a character that a terminal obeys and does not show: control characters, marks of the
-/// direction of text, and separators of lines.
+/// direction of text, separators of lines, and bytes of names that are no text.
 pub fn is_hidden(c: char) -> bool {
     c.is_control()
+        || byte_of(c).is_some()
         || matches!(c,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A name on one line: each hidden character as `\u{1b}`, and a line feed as `\n`.
+/// A name on one line: each hidden character as `\u{1b}`, a line feed as `\n`, and a byte that is
+/// no text as `\xe9`.
 pub fn visible(name: &str) -> Cow<'_, str> {
     escaped(name, is_hidden)
 }
@@ -46,7 +50,7 @@ pub fn visible_with_codes(text: &str) -> Cow<'_, str> {
         let length = own.unwrap_or(c.len_utf8());
         match own.is_some() || !is_hidden(c) || "\n\t\r".contains(c) {
             true => shown.push_str(&rest[..length]),
-            false => shown.extend(c.escape_default()),
+            false => spell(c, &mut shown),
         }
         rest = &rest[length..];
     }
@@ -76,11 +80,18 @@ fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match is_escaped(c) {
-            true => shown.extend(c.escape_default()),
+            true => spell(c, &mut shown),
             false => shown.push(c),
         }
     }
     Cow::Owned(shown)
+}
+
+fn spell(c: char, to: &mut String) {
+    match byte_of(c) {
+        Some(byte) => to.push_str(&format!("\\x{byte:02x}")),
+        None => to.extend(c.escape_default()),
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +110,7 @@ mod tests {
             visible_json("{\n \"a\": \"\u{9b}\u{202e}\"}"),
             "{\n \"a\": \"\\u009b\\u202e\"}"
         );
+        assert_eq!(visible("f\u{efe9}"), r"f\xe9");
         assert_eq!(visible_lines("a\n\tb\r\u{1b}"), "a\n\tb\\r\\u{1b}");
     }
 

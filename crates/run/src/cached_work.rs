@@ -3,7 +3,7 @@
 use candor_engine::names;
 use candor_observe::cache;
 use candor_plan::blocks::Durability;
-use candor_plan::{Blocks, Phase, Plan, Target};
+use candor_plan::{Blocks, PathText, Phase, Plan, Target};
 use candor_record::{Facts, fmt};
 
 use crate::precheck::{Work, targets};
@@ -38,7 +38,7 @@ fn sentence(phase: &str, target: &Target, blocks: &Blocks) -> Option<String> {
     }
     let hints = &blocks.hints;
     let wants_cache = hints.evict || hints.invalidate || hints.pre_read;
-    let path = target.path.display();
+    let path = target.path.text();
     if blocks.mix.read > 0 && !wants_cache {
         let share = cached_share(target).filter(|share| *share >= SHARE_MIN)?;
         let share = fmt::percent(share);

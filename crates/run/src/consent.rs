@@ -10,7 +10,10 @@ use candor_entries::Lists;
 use candor_observe::{LoopFile, Roots};
 use candor_plan::entries::Over;
 use candor_plan::work::Operation;
-use candor_plan::{Create, Job, Layout, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
+use candor_plan::{
+    Create, Job, Layout, PathText, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work,
+    path_of,
+};
 use candor_record::Note;
 
 use crate::claims::{self, Claims};
@@ -66,7 +69,7 @@ impl Guard {
     /// held.
     pub fn new(force: &[String], roots: &Roots) -> Guard {
         let name = |given: &String| match given.starts_with('/') {
-            true => candor_observe::device_of_path(Path::new(given), roots),
+            true => candor_observe::device_of_path(&path_of(given), roots),
             false => Some(given.clone()),
         };
         let force = force.iter().filter_map(name).collect();
@@ -293,7 +296,7 @@ impl Guard {
         }
         let place = place(index).key("path");
         if target.path.exists() && !target.path.is_dir() {
-            let message = format!("`{}` is no directory", target.path.display());
+            let message = format!("`{}` is no directory", target.path.text());
             let remedy = "name a directory, or a name that is free";
             return vec![Problem::error("target-kind", place, message, remedy)];
         }
@@ -308,7 +311,7 @@ impl Guard {
             what.or((makes || lays_out).then_some("make files in"))
         };
         let Some(what) = on_it.find_map(changes) else { return Vec::new() };
-        let path = target.path.display();
+        let path = target.path.text();
         let message =
             format!("`{path}` holds what this run did not make, and the plan would {what} it");
         let remedy = "name an empty directory or a free name; or set create = \"nothing\" to look \
@@ -333,7 +336,7 @@ impl Guard {
         let kind = if metadata.is_dir() { "a directory" } else { "no directory" };
         let message = format!(
             "`{}` is {kind} that this run did not make, and the plan would {} it",
-            path.display(),
+            path.text(),
             operation.name
         );
         let remedy = "name one that does not exist, or consent with `overwrite = true`";
@@ -411,7 +414,7 @@ impl Guard {
         } else {
             return None;
         };
-        let message = format!("`{}` {why}", path.display());
+        let message = format!("`{}` {why}", path.text());
         Some(Problem::error("target-kind", place.key("path"), message, remedy))
     }
 
@@ -437,10 +440,10 @@ impl Guard {
         let mut problems = Vec::new();
         let device = &self.block_device(path);
         if !target.overwrite {
-            let shown = path.display();
+            let shown = path.text();
             let is = match device == path {
                 true => "is a block device".to_owned(),
-                false => format!("takes the commands of {}", device.display()),
+                false => format!("takes the commands of {}", device.text()),
             };
             let message = format!(
                 "`{shown}` {is}, and the plan would {} it: its data would be lost",
@@ -488,7 +491,7 @@ impl Guard {
 
 /// A device, or a file that may be one's, whose users are unknown.
 fn users_unknown(path: &Path, place: &PlanPath) -> Option<Problem> {
-    let message = format!("the users of `{}` cannot be found", path.display());
+    let message = format!("the users of `{}` cannot be found", path.text());
     let remedy = "mount sysfs on /sys, which lists the users of every device";
     Some(Problem::error("held-device", place.key("path"), message, remedy))
 }
@@ -530,13 +533,13 @@ fn held_by(path: &Path, place: &PlanPath, why: &str, name: &str) -> Problem {
     Problem::error(
         "held-device",
         place.key("path"),
-        format!("`{}` {why}", path.display()),
+        format!("`{}` {why}", path.text()),
         format!("release it first, or insist by name with --force {name}"),
     )
 }
 
 fn foreign_file(path: &Path, place: &PlanPath, destroys: Option<&Operation>) -> Problem {
-    let shown = path.display();
+    let shown = path.text();
     let what = match destroys {
         Some(operation) => format!("would {} it", operation.name),
         None => "would make it longer".to_owned(),
@@ -563,7 +566,7 @@ fn not_usable(target: &Target, path: &Path, place: &PlanPath) -> Problem {
     Problem::error(
         "target-kind",
         place.key("path"),
-        format!("`{}` is {wanted}", path.display()),
+        format!("`{}` is {wanted}", path.text()),
         "name a file, a block device, or a directory with `kind = \"file_set\"`",
     )
 }

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use candor_judge::activity;
 use candor_observe::trace::{BlockTracer, Budget};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
+use candor_plan::PathText;
 use candor_record::facts::Missing;
 use candor_record::requests::RequestStats;
 use candor_record::{Facts, REPORT_VERSION, Snapshot, Watched};
@@ -124,7 +125,7 @@ impl Interval {
 fn members(paths: &[PathBuf], facts: &Facts) -> Result<Vec<String>, RunError> {
     let mut members: Vec<String> = Vec::new();
     for path in paths {
-        let name = path.display().to_string();
+        let name = path.text();
         let target = facts.targets.iter().find(|target| target.target == name);
         let device = target.and_then(|target| target.device.as_ref());
         let device = device.ok_or_else(|| RunError::NoDevice(vec![name]))?.value.clone();

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_observe::trace::BlockTracer;
 use candor_observe::{Roots, diskstats};
+use candor_plan::PathText;
 use candor_record::Facts;
 use candor_record::facts::Missing;
 use candor_record::requests::RequestStats;
@@ -17,7 +18,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Vec<(String, PathBuf)>, RunError> {
         let found = path.canonicalize().or_else(|error| device(path).ok_or(error));
         found.map_err(RunError::find(path))
     };
-    paths.iter().map(|path| Ok((path.display().to_string(), find(path)?))).collect()
+    paths.iter().map(|path| Ok((path.text(), find(path)?))).collect()
 }
 
 /// The device of that name.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use candor_engine::{EngineError, remedy};
-use candor_plan::Problem;
+use candor_plan::{PathText, Problem};
 use candor_record::IoFailure;
 use candor_record::facts::Missing;
 
@@ -23,7 +23,7 @@ pub enum RunError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     /// A file could not be used.
-    #[error("cannot {what} `{}`: {cause}{}", path.display(), remedy(cause))]
+    #[error("cannot {what} `{}`: {cause}{}", path.text(), remedy(cause))]
     File {
         /// The action that failed.
         what: &'static str,
@@ -33,7 +33,7 @@ pub enum RunError {
         cause: io::Error,
     },
     /// A path that was named is of no use.
-    #[error("`{}` {why}; name a file, a directory or a block device", path.display())]
+    #[error("`{}` {why}; name a file, a directory or a block device", path.text())]
     BadPath {
         /// The path.
         path: PathBuf,
@@ -97,7 +97,7 @@ impl RunError {
             RunError::Engine(error) => Some(error.failure()),
             RunError::File { what, path, cause } => Some(IoFailure {
                 op: None,
-                path: path.display().to_string(),
+                path: path.text(),
                 offset: 0,
                 errno: cause.raw_os_error().unwrap_or(libc::EIO),
                 message: format!("cannot {what}: {cause}"),

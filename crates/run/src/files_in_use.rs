@@ -6,7 +6,7 @@ use candor_engine::names;
 use candor_files::{REMEDY, Refusal, Use};
 use candor_plan::blocks::Access;
 use candor_plan::entries::Step;
-use candor_plan::{Job, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
+use candor_plan::{Job, PathText, Phase, Plan, PlanPath, Problem, Target, TargetKind, Work};
 
 use crate::error::RunError;
 
@@ -128,9 +128,9 @@ fn inputs(job: &Job) -> Vec<(PathBuf, Use)> {
 
 fn problem(place: PlanPath, path: &Path, why: &Refusal) -> Problem {
     let message = match why {
-        Refusal::InUse(_) => format!("`{}` is also a file for results", path.display()),
-        Refusal::InTree(_) => format!("the tree `{}` has a file for results in it", path.display()),
-        why => format!("`{}` takes no results: {why}", path.display()),
+        Refusal::InUse(_) => format!("`{}` is also a file for results", path.text()),
+        Refusal::InTree(_) => format!("the tree `{}` has a file for results in it", path.text()),
+        why => format!("`{}` takes no results: {why}", path.text()),
     };
     Problem::error("output-in-use", place, message, REMEDY)
 }

@@ -11,7 +11,9 @@ use candor_engine::names;
 use candor_entries::Lists;
 use candor_plan::entries::{Over, Step};
 use candor_plan::units::Direction;
-use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind};
+use candor_plan::{
+    Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Stop, Target, TargetKind,
+};
 use candor_record::fmt;
 
 use crate::error::RunError;
@@ -199,7 +201,7 @@ fn too_little(need: &Need) -> Option<Problem> {
     let (bytes, free) = (fmt::size(need.bytes as f64), fmt::size(free as f64));
     let message = format!(
         "the plan would write {bytes} of new data below `{}`, and {free} are free there",
-        need.at.display()
+        need.at.text()
     );
     let remedy = "give a smaller --size, make room, or write until it is full with \
                   --until-full (`until_full = true` in the phase's `stop`)";
@@ -216,7 +218,7 @@ fn too_few_names(need: &Need) -> Option<Problem> {
     let message = format!(
         "the plan would make {} files below `{}`, whose filesystem has inodes for {free} more",
         need.names,
-        need.at.display()
+        need.at.text()
     );
     let remedy = "make fewer of them, or a filesystem with more inodes (mkfs.ext4 -N)";
     Some(Problem::error("free-space", need.place.clone(), message, remedy))

@@ -1,10 +1,10 @@
 //! Commands that run before and after jobs.
 
 use std::io;
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 
+use candor_plan::path_text::{path_of, word_of};
 use candor_plan::{Hook, Job};
 use candor_record::{IoFailure, Note};
 
@@ -48,10 +48,10 @@ pub fn run<'a>(hooks: impl Iterator<Item = (usize, &'a Job, &'a Hook)>) -> Vec<F
 
 fn run_one(hook: &Hook) -> io::Result<ExitStatus> {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(&hook.command).stdin(Stdio::null());
+    command.arg("-c").arg(word_of(&hook.command)).stdin(Stdio::null());
     match &hook.output {
         Some(path) => {
-            let file = candor_files::stream(Path::new(path))?;
+            let file = candor_files::stream(&path_of(path))?;
             command.stderr(file.try_clone()?).stdout(file);
         }
         None => {

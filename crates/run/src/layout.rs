@@ -15,7 +15,8 @@ use candor_plan::blocks::{Access, Engine, Share};
 use candor_plan::entries::{Entries, Over};
 use candor_plan::units::{Extent, PerDirection, SizeSpec};
 use candor_plan::{
-    Blocks, Bytes, Create, Job, Layout, OnFailure, Phase, Plan, Sharing, Target, TargetKind,
+    Blocks, Bytes, Create, Job, Layout, OnFailure, PathText, Phase, Plan, Sharing, Target,
+    TargetKind,
 };
 use candor_record::{Event, IoFailure, PrepareStep};
 
@@ -276,7 +277,7 @@ impl FileLayout<'_> {
             events.send(Event::Preparing {
                 phase: self.phase.name.clone(),
                 step: PrepareStep::LayOut,
-                what: named.path.display().to_string(),
+                what: named.path.text(),
                 bytes_done: done,
                 bytes_total: size,
             });

@@ -17,6 +17,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use candor_plan::PathText;
 use candor_record::{Note, fmt};
 
 use crate::control::Control;
@@ -305,7 +306,7 @@ impl<'a> OrphanMark<'a> {
             .rev()
             .map(|(file, value)| {
                 failed.extend(restore(file, value).err());
-                format!("`{value}` in `{}`", file.display())
+                format!("`{value}` in `{}`", file.text())
             })
             .collect();
         if failed.is_empty() {
@@ -411,8 +412,7 @@ impl Left {
     }
 
     fn note(&self, directory: &Path, owner: &Owner) -> Option<Note> {
-        let of =
-            |paths: &[PathBuf]| some_of(paths.iter().map(|path| format!("`{}`", path.display())));
+        let of = |paths: &[PathBuf]| some_of(paths.iter().map(|path| format!("`{}`", path.text())));
         let size = fmt::size(self.bytes as f64);
         let mut done = Vec::new();
         if !self.removed.is_empty() {
@@ -428,7 +428,7 @@ impl Left {
             false => "made them, and only there it is known whether that one still runs",
         };
         (!done.is_empty()).then(|| Note {
-            asked: format!("files of killed runs in `{}`", directory.display()),
+            asked: format!("files of killed runs in `{}`", directory.text()),
             did: done.join(", "),
             why: format!("process {process} of candor on {host} {ended}"),
             place: None,

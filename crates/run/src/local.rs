@@ -16,7 +16,9 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::rank::HostIndex;
-use candor_plan::{Engine, Job, Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target};
+use candor_plan::{
+    Engine, Job, Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target,
+};
 use candor_record::facts::{Extents, Fact, FileFacts, Missing, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
@@ -335,7 +337,7 @@ impl Runner for Local {
         self.channels.events.send(Event::Preparing {
             phase: String::new(),
             step: PrepareStep::Inspect,
-            what: plan.targets.first().map_or_else(String::new, |t| t.path.display().to_string()),
+            what: plan.targets.first().map_or_else(String::new, |t| t.path.text()),
             bytes_done: 0,
             bytes_total: 0,
         });
@@ -417,7 +419,7 @@ impl Runner for Local {
             self.channels.events.send(Event::Preparing {
                 phase: String::new(),
                 step: PrepareStep::CleanUp,
-                what: first.display().to_string(),
+                what: first.text(),
                 bytes_done: 0,
                 bytes_total: 0,
             });

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use candor_engine::{LoggedOperation, LoggedOperations};
 use candor_plan::blocks::Engine;
 use candor_plan::entries::EntriesEngine;
-use candor_plan::{Blocks, Entries, Job, OperationsLog, Phase, Plan};
+use candor_plan::{Blocks, Entries, Job, OperationsLog, PathText, Phase, Plan};
 use candor_record::{IoFailure, Note};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -98,7 +98,7 @@ pub fn notes(plan: &Plan) -> Vec<Note> {
         }
     }
     let note = |file: &Path| Note {
-        asked: format!("a log of operations in {}", file.display()),
+        asked: format!("a log of operations in {}", file.text()),
         did: "a line was written before and after each operation while the clock ran".into(),
         why: "rates and latencies are those of a run with such a log, which costs time".into(),
         place: None,
@@ -222,7 +222,7 @@ impl Writing {
         for (job, (at, _)) in &self.of_jobs {
             let LogFile { path, failed: error, .. } = &mut self.files[*at];
             let lost = self.lost.get(job).copied().unwrap_or(0);
-            let said = |what: String| format!("the log of operations {}: {what}", path.display());
+            let said = |what: String| format!("the log of operations {}: {what}", path.text());
             if let Some(error) = error {
                 failed.push((job.clone(), io::Error::other(said(error.to_string()))));
             } else if lost > 0 {

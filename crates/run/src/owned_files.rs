@@ -15,6 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use candor_plan::PathText;
 use candor_record::{Note, fmt};
 
 use crate::leftovers::{self, Mark};
@@ -255,7 +256,7 @@ impl Removal {
         // A directory is held by what stays in it.
         let is_held = |used: &Stays| self.held.contains(&used.path);
         let used = used.iter().filter(|used| !is_held(used)).map(|used| Note {
-            asked: format!("to remove the directory `{}`", used.path.display()),
+            asked: format!("to remove the directory `{}`", used.path.text()),
             did: "left it there".into(),
             why: used.why.to_string(),
             place: None,
@@ -263,7 +264,7 @@ impl Removal {
         let mut notes: Vec<Note> = used.collect();
         notes.extend(stays.first().map(|first| {
             let shown = stays.iter().map(|stays| {
-                format!("`{}` ({})", stays.path.display(), fmt::size(stays.bytes as f64))
+                format!("`{}` ({})", stays.path.text(), fmt::size(stays.bytes as f64))
             });
             Note {
                 asked: NOT_REMOVED.into(),

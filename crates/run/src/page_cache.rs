@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use candor_observe::mapped::{self, Mapped};
 use candor_observe::{Roots, cache};
+use candor_plan::{PathText, path_of};
 use candor_record::{CacheAction, CacheState, Cached, CachedFile, Mapper, REPORT_VERSION};
 
 use crate::control::Control;
@@ -37,10 +38,10 @@ pub fn cached(
     }
     // Mappings are read last: they explain what is left now.
     let mapped = mapped::mappings(&roots);
-    let about = |file: &CachedFile| std::fs::metadata(&file.path).ok();
+    let about = |file: &CachedFile| path_of(&file.path).metadata().ok();
     for file in &mut all.files {
         if let Some(about) = about(file) {
-            file.mapped_by = mapped.mappers(Path::new(&file.path), &about);
+            file.mapped_by = mapped.mappers(&path_of(&file.path), &about);
         }
         settle(file, action, &mapped, &roots);
     }
@@ -49,9 +50,9 @@ pub fn cached(
     all.total = sum(all.files.iter().map(|file| file.state));
     all.before = sum(all.files.iter().map(|file| file.before));
     all.rest_bytes = all.files.iter().map(|file| file.rest_bytes).sum();
-    all.mounts_left_out = found.mounts.iter().map(|at| at.display().to_string()).collect();
+    all.mounts_left_out = found.mounts.iter().map(|at| at.text()).collect();
     all.files.extend(found.closed.into_iter().map(|(path, why)| CachedFile {
-        path: path.display().to_string(),
+        path: path.text(),
         trouble: Some(format!("the directory cannot be read: {why}")),
         ..CachedFile::default()
     }));
@@ -65,7 +66,7 @@ fn one(
     action: CacheAction,
     control: &Control,
 ) -> Option<CachedFile> {
-    let mut file = CachedFile { path: path.display().to_string(), ..CachedFile::default() };
+    let mut file = CachedFile { path: path.text(), ..CachedFile::default() };
     let done = cache::look(path).and_then(|state| {
         file.before = Some(state);
         file.state = Some(state);
@@ -95,7 +96,7 @@ fn trouble(error: &io::Error, owner: u32) -> String {
 
 /// Reads the state once more, and finds out why something is not as requested.
 fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &Roots) {
-    let path = PathBuf::from(&file.path);
+    let path = path_of(&file.path);
     if action == CacheAction::Status || file.state.is_none() {
         return;
     }
@@ -120,7 +121,7 @@ fn settle(file: &mut CachedFile, action: CacheAction, mapped: &Mapped, roots: &R
 
 /// The reasons why pages of a file stay in memory.
 fn kept(file: &CachedFile, mapped: &Mapped, roots: &Roots) -> String {
-    if let Some(filesystem) = candor_observe::lies_in_memory(Path::new(&file.path), roots) {
+    if let Some(filesystem) = candor_observe::lies_in_memory(&path_of(&file.path), roots) {
         return format!("{filesystem} has no other place for it than memory");
     }
     let state = file.state.unwrap_or_default();

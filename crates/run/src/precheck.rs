@@ -13,7 +13,7 @@ use candor_blocks::targets::passthrough::Device;
 use candor_engine::names::{self, Names};
 use candor_entries::Lists;
 use candor_observe::{Access, Paths, Roots, accounting_probe, cache};
-use candor_plan::{Blocks, Engine, Job, Phase, Plan, Target};
+use candor_plan::{Blocks, Engine, Job, PathText, Phase, Plan, Target};
 use candor_record::facts::{AccountingOutcome, Missing, PathKind};
 use candor_record::{Event, Facts, Note, PrepareStep};
 
@@ -166,7 +166,7 @@ fn prove(facts: &mut Facts, index: usize, path: &Path, engine: Option<&Engine>, 
         target.accounting_probe = Some(probe);
     }
     // The last try counts: a file that was empty may have been written since.
-    let of_this = format!("accounting probe of {}", path.display());
+    let of_this = format!("accounting probe of {}", path.text());
     facts.missing.retain(|known| known.what != of_this);
     facts.missing.extend(missing);
 }
@@ -236,7 +236,7 @@ pub fn unreadable_pages(files: &PhaseFiles) -> Option<Missing> {
     };
     let mut found = files.0.iter().map(|named| named.path).filter(is_denied);
     let first = found.next()?;
-    let first = first.display();
+    let first = first.text();
     let what = match found.count() {
         0 => format!("pages of {first} in the page cache"),
         more => format!("pages of {first} and {more} more files in the page cache"),
@@ -255,7 +255,7 @@ pub fn is_of_accounting_probe(missing: &Missing) -> bool {
 
 fn unproven(facts: &mut Facts, path: &Path, why: &str) {
     facts.missing.push(Missing {
-        what: format!("accounting probe of {}", path.display()),
+        what: format!("accounting probe of {}", path.text()),
         why: why.into(),
         enable: "make the directory writable".into(),
     });
@@ -279,14 +279,14 @@ fn evict_one(path: &Path, phase: &Phase, events: &Events) -> Result<Option<Note>
     events.send(Event::Preparing {
         phase: phase.name.clone(),
         step: PrepareStep::Evict,
-        what: path.display().to_string(),
+        what: path.text(),
         bytes_done: 0,
         bytes_total: 0,
     });
     let evicted = cache::evict(path).map_err(RunError::file("drop from the page cache", path))?;
     let left = evicted.after.resident_bytes;
     Ok((left > 0).then(|| Note {
-        asked: format!("drop `{}` from the page cache before `{}`", path.display(), phase.name),
+        asked: format!("drop `{}` from the page cache before `{}`", path.text(), phase.name),
         did: format!("{left} bytes stayed after {} rounds", evicted.rounds),
         why: "pages that are dirty, being written, or mapped by a process cannot be dropped".into(),
         place: None,

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use candor_engine::names::{self, Named};
 use candor_plan::blocks::Access;
-use candor_plan::{Layout, OnFailure, Phase, Plan, PlanPath, Problem, Target, TargetKind};
+use candor_plan::{
+    Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target, TargetKind,
+};
 
 use candor_blocks::targets::descriptors;
 
@@ -40,7 +42,7 @@ pub fn check(plan: &Plan, phase: &Phase) -> Result<(), RunError> {
 fn no_storage(target: &Target, place: &PlanPath) -> Option<Problem> {
     let metadata = target.path.metadata().ok()?;
     let kind = what_kind(metadata.file_type(), metadata.rdev())?;
-    let message = format!("`{}` is {kind}, which is no storage", target.path.display());
+    let message = format!("`{}` is {kind}, which is no storage", target.path.text());
     let remedy = "name a file, a directory or a block device; --engine null moves no bytes";
     Some(Problem::error("no-storage", place.clone(), message, remedy))
 }
@@ -62,7 +64,7 @@ fn no_directory(target: &Target, place: &PlanPath) -> Option<Problem> {
     if target.kind != TargetKind::Auto || target.files < 2 || !is_other {
         return None;
     }
-    let (path, files) = (target.path.display(), target.files);
+    let (path, files) = (target.path.text(), target.files);
     let message = format!("{files} files need a directory, and `{path}` is none");
     let remedy = "name a directory, or a path where nothing is: the directory is made there";
     Some(Problem::error("files", place.clone(), message, remedy))
@@ -75,11 +77,11 @@ fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Probl
         return None;
     }
     let unsized_file = names::named(target).find(lacks_bytes)?;
-    let path = unsized_file.path.display();
+    let path = unsized_file.path.text();
     let grows = target.layout != Layout::Never || work.iter().any(|(job, _)| writes(job));
     let (message, remedy) = match unsized_file.path.exists() {
         false if target.path.is_dir() => (
-            format!("nothing says how large the files in `{}` are to be", target.path.display()),
+            format!("nothing says how large the files in `{}` are to be", target.path.text()),
             "give --size, such as --size 1g (`size = \"1g\"` at the target)",
         ),
         false if grows => (

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use candor_entries::{Lists, file_size};
 use candor_plan::entries::{ALIAS, Entries, Over};
 use candor_plan::tree::{EntryName, Place, TreePart};
-use candor_plan::{Create, List, Phase, Plan, Target, TargetKind, Tree};
+use candor_plan::{Create, List, PathText, Phase, Plan, Target, TargetKind, Tree};
 use candor_record::{Note, fmt};
 use serde::{Deserialize, Serialize};
 
@@ -296,11 +296,11 @@ impl NotRemoved {
     }
 
     fn note(self, tree: &Path) -> Note {
-        let (count, first) = (self.count, self.first.display());
+        let (count, first) = (self.count, self.first.text());
         let bytes = self.first.symlink_metadata().map_or(0, |found| found.len());
         let size = fmt::size(bytes as f64);
         Note {
-            asked: format!("{} below {}", owned_files::NOT_REMOVED, tree.display()),
+            asked: format!("{} below {}", owned_files::NOT_REMOVED, tree.text()),
             did: format!("left up to {count} names there, the first `{first}` ({size})"),
             why: self.why.to_string(),
             place: None,

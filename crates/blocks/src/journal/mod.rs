@@ -26,6 +26,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_engine::random::mix;
+use candor_plan::PathText;
 use candor_plan::blocks::{Journal as Plan, JournalLog};
 use rustix::fs::FlockOperation;
 
@@ -80,7 +81,7 @@ impl Journal {
     pub fn open(plan: &Plan, seed: u64) -> Result<Journal, Refusal> {
         let directory = std::path::absolute(&plan.directory).unwrap_or(plan.directory.clone());
         let kernel = |doing: &str| {
-            let shown = directory.display().to_string();
+            let shown = directory.text();
             let doing = doing.to_owned();
             move |error: io::Error| {
                 (format!("cannot {doing} the journal `{shown}`: {error}"), "name another directory")
@@ -91,7 +92,7 @@ impl Journal {
         }
         let locked = File::open(&directory).map_err(kernel("open"))?;
         if rustix::fs::flock(&locked, FlockOperation::NonBlockingLockExclusive).is_err() {
-            let message = format!("another run uses the journal `{}`", directory.display());
+            let message = format!("another run uses the journal `{}`", directory.text());
             return Err((message, "wait for its end, or name another directory"));
         }
         let (mut epoch, mut seed) = (random(), mix(seed, random()));
@@ -140,7 +141,7 @@ impl Journal {
         if let KnownKeys::Read(head, known) = &self.files[at].keys
             && (head.layout == layout || known.knows_any())
         {
-            let shown = path.display();
+            let shown = path.text();
             let (interval, origin) = map.geometry();
             if head.layout != layout {
                 let message = format!("the journal knows a tree of another shape in `{shown}`");
@@ -174,7 +175,7 @@ impl Journal {
     /// The kernel's.
     pub fn begin_use(&mut self) -> Result<(), Refusal> {
         self.store(false).map_err(|error| {
-            let shown = self.directory.display();
+            let shown = self.directory.text();
             (format!("cannot store the journal `{shown}`: {error}"), "make room for it")
         })?;
         self.users += 1;

@@ -5,6 +5,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use candor_plan::PathText;
+
 use super::format::{self, FileHead, Head, Kind, Record};
 use super::{KEYS, LOG, Refusal};
 use crate::data::verify::{Map, NOTHING};
@@ -101,7 +103,7 @@ pub fn read(directory: &Path) -> Result<Found, Refusal> {
     let path = directory.join(KEYS);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => {
-            let message = format!("there is no journal in `{}`", directory.display());
+            let message = format!("there is no journal in `{}`", directory.text());
             (message, "name the directory of an earlier run, or set recover = false")
         }
         _ => unreadable(&path, &error),
@@ -111,7 +113,7 @@ pub fn read(directory: &Path) -> Result<Found, Refusal> {
         let message = format!(
             "the run that kept the journal `{}` did not end by itself, and logged no writes: the \
              last ones are not known",
-            directory.display()
+            directory.text()
         );
         return Err((message, "begin a new journal, with log = \"flushed\""));
     }
@@ -154,12 +156,12 @@ fn logged(directory: &Path, epoch: u64) -> Result<(Vec<Record>, u32), Refusal> {
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Refusal {
-    let message = format!("cannot read the journal `{}`: {error}", path.display());
+    let message = format!("cannot read the journal `{}`: {error}", path.text());
     (message, "check its directory")
 }
 
 fn damaged(path: &Path, why: &str) -> Refusal {
-    let message = format!("the journal is damaged: `{}`: {why}", path.display());
+    let message = format!("the journal is damaged: `{}`: {why}", path.text());
     (message, "keep journals on storage that does not lose writes, and begin a new one")
 }
 

@@ -1,8 +1,8 @@
 //! Units and limits of single operations, which only the files of a job know.
 
-use candor_plan::Bytes;
 use candor_plan::blocks::{Engine, Protection, ScsiWrite, UringCmd};
 use candor_plan::units::Direction;
+use candor_plan::{Bytes, PathText};
 
 use super::{ReadyBlocks, gcd};
 use crate::targets::files::OpenFile;
@@ -36,7 +36,7 @@ impl ReadyBlocks {
             None => Ok(()),
             Some(file) => {
                 let least = Bytes(file.direct_unit().unwrap_or(0));
-                let path = file.path.display();
+                let path = file.path.text();
                 let message = format!(
                     "direct I/O on `{path}` is in multiples of {least}, not of {}",
                     Bytes(unit)
@@ -61,7 +61,7 @@ impl ReadyBlocks {
                 limits.into_iter().find(|(_, length, most)| most.is_some_and(|m| *length > m));
             if let Some((verb, length, most)) = passed {
                 let (path, most, length) =
-                    (file.path.display(), Bytes(most.unwrap_or(0)), Bytes(length));
+                    (file.path.text(), Bytes(most.unwrap_or(0)), Bytes(length));
                 let message = format!("a command to `{path}` {verb} {most} at most, not {length}");
                 return Err((message, "use smaller operations: nobody splits commands"));
             }
@@ -89,7 +89,7 @@ impl ReadyBlocks {
             return Ok(());
         };
         for (file, namespace) in self.namespaces() {
-            let path = file.path.display();
+            let path = file.path.text();
             let tags = namespace.metadata.and_then(|metadata| metadata.tags);
             let lacks = match tags {
                 Some(tags) => protection.check_reference && !tags.is_placed,

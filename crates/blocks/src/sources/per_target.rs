@@ -8,7 +8,7 @@ use candor_engine::source::{Next, Source, Turn};
 use candor_engine::worker_end::WorkerEnd;
 use candor_plan::units::PerDirection;
 use candor_plan::work::{Figure, Operation};
-use candor_plan::{Job, Plan};
+use candor_plan::{Job, PathText, Plan};
 use candor_record::{TargetOp, TargetStats};
 
 use crate::targets::files::{Files, OpenFile};
@@ -40,11 +40,11 @@ impl Targets {
             return Err((message, "leave out per_target, or take fewer files or workers"));
         }
         let named = |name: &String| {
-            let path = plan.target(name).map(|target| target.path.display().to_string());
+            let path = plan.target(name).map(|target| target.path.text());
             (name.clone(), path.unwrap_or_default())
         };
         let target = job.targets.first().cloned().unwrap_or_default();
-        let file = |file: &OpenFile| (target.clone(), file.path.display().to_string());
+        let file = |file: &OpenFile| (target.clone(), file.path.text());
         let names = match by_file {
             true => files.all().iter().map(file).collect(),
             false => job.targets.iter().map(named).collect(),

@@ -6,9 +6,9 @@ use candor_engine::clock::Ticks;
 use candor_engine::operation::{Outcome, Slot};
 use candor_engine::source::{Next, Source, Turn};
 use candor_engine::worker_end::WorkerEnd;
-use candor_plan::Bytes;
 use candor_plan::blocks::Protection;
 use candor_plan::work::BlocksOp;
+use candor_plan::{Bytes, PathText};
 use candor_record::{Ended, MISMATCHES_KEPT, Mismatch, MismatchKind, VerifyStats};
 
 use crate::slot::BlocksSlot;
@@ -88,7 +88,7 @@ impl<S> Protected<S> {
         } += 1;
         if self.stats.first.len() < MISMATCHES_KEPT {
             self.stats.first.push(Mismatch {
-                path: self.files.get(slot.handle).path.display().to_string(),
+                path: self.files.get(slot.handle).path.text(),
                 offset,
                 length: Bytes(length),
                 kind: wrong.kind,

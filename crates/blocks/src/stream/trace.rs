@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use candor_engine::gates::pace::Timetable;
-use candor_plan::Bytes;
 use candor_plan::blocks::TraceFile;
 use candor_plan::rank::Seat;
 use candor_plan::trace::{Step, Trace};
+use candor_plan::{Bytes, PathText};
 
 /// Reads the file of a trace, unless the plan already holds its steps.
 ///
@@ -16,7 +16,7 @@ pub fn load(plan: &TraceFile) -> Result<Arc<Trace>, String> {
     if let Some(trace) = &plan.trace {
         return Ok(trace.clone());
     }
-    let name = plan.file.display().to_string();
+    let name = plan.file.text();
     let text = std::fs::read_to_string(&plan.file)
         .map_err(|cause| format!("cannot read the trace `{name}`: {cause}"))?;
     Trace::read(&name, &text).map(Arc::new)

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 
 use candor_engine::names::{Named, named};
 use candor_plan::blocks::{Access, Advice, Blocks, Engine, OpenSync, Pieces, Share, WriteLife};
-use candor_plan::{Bytes, Create, Job, Layout, Plan, Stop, Target, TargetKind};
+use candor_plan::{Bytes, Create, Job, Layout, PathText, Plan, Stop, Target, TargetKind};
 use rustix::fs::{Advice as Fadvise, AtFlags, StatxFlags, statx};
 
 use crate::stream::region::Extent;
@@ -345,7 +345,7 @@ fn not_made_yet(
     let Some(size) = named.size else {
         return Err(EngineError::Unfit {
             job: job.name.clone(),
-            message: format!("`{}` is made in the phase, and has no size", named.path.display()),
+            message: format!("`{}` is made in the phase, and has no size", named.path.text()),
             remedy: "set the size of the target".into(),
         });
     };
@@ -424,7 +424,7 @@ fn commanded(
         true => Err((
             format!(
                 "`{}` takes commands, which {} does not send",
-                path.display(),
+                path.text(),
                 blocks.engine.name()
             ),
             "set engine = \"io_uring_cmd\" for NVMe, \"sg\" for SCSI, or name the block device",
@@ -458,7 +458,7 @@ impl Opened {
         let grows = grows || may_be_short;
         let is_fixed = file.is_device || (reads && !grows && target.layout == Layout::Never);
         if file.size > present && is_fixed {
-            let (path, size, present) = (file.path.display(), Bytes(file.size), Bytes(present));
+            let (path, size, present) = (file.path.text(), Bytes(file.size), Bytes(present));
             let message = format!("size is {size}, and `{path}` has {present}");
             return Err((message, "set a smaller size, or remove it to use all there is"));
         }

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use candor_plan::Engine;
+use candor_plan::{Engine, PathText};
 
 /// A device, with what it says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ pub fn meaning(engine: &Engine, errno: i32) -> Option<&'static str> {
 
 /// Why an engine's commands found no device, and what to do about it.
 pub fn refusal(path: &Path, engine: &Engine, error: &io::Error) -> (String, &'static str) {
-    let shown = path.display();
+    let shown = path.text();
     match error.raw_os_error() {
         Some(libc::EACCES | libc::EPERM) => {
             (format!("`{shown}` takes commands from root only ({error})"), "run candor as root")

@@ -9,6 +9,7 @@ mod cursor;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use candor_plan::PathText;
 use candor_plan::blocks::Zones;
 
 use self::backend::{Backend, Reported};
@@ -82,7 +83,7 @@ impl Map {
     /// # Errors
     /// Reason why the file cannot be used in zones, and the remedy.
     pub fn of(file: &OpenFile, plan: &Zones) -> Result<Map, (String, &'static str)> {
-        let path = file.path.display();
+        let path = file.path.text();
         let Reported { backend, length, zones } = backend::of(file).map_err(|error| {
             (format!("cannot learn the zones of `{path}`: {error}"), "see dmesg")
         })?;

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use candor_fleet::{
     Allowed, Chore, Identity, Listening, PORT, Reach, ServeOptions, SessionCommand,
 };
+use candor_plan::path_of;
+use candor_plan::path_text::word_of;
 use candor_record::fmt::visible;
 use clap::{Arg, ArgMatches, Command};
 
@@ -46,7 +48,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
                    several times [default: all files of this user]",
             fields: &[],
             set: |draft, text| {
-                let path = PathBuf::from(text);
+                let path = path_of(text);
                 match path.exists() {
                     true => draft.allowed.paths.push(path),
                     false => return Err(format!("`{text}` does not exist")),
@@ -60,8 +62,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Serve this block device, and let runs write it: its data is lost",
             fields: &[],
             set: |draft, text| {
-                draft.allowed.paths.push(text.into());
-                draft.allowed.written_devices.push(text.into());
+                draft.allowed.paths.push(path_of(text));
+                draft.allowed.written_devices.push(path_of(text));
                 Ok(())
             },
         },
@@ -91,14 +93,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("DIR"),
             help: hosts::KEYS_HELP,
             fields: &[],
-            set: |draft, text| put_some(&mut draft.keys.folder, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.keys.folder, Ok(path_of(text))),
         },
         Flag {
             long: "token-file",
             takes: Takes::One("FILE"),
             help: hosts::TOKEN_HELP,
             fields: &[],
-            set: |draft, text| put_some(&mut draft.keys.token_file, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.keys.token_file, Ok(path_of(text))),
         },
         Flag {
             long: "once",
@@ -194,7 +196,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, screen::Color::default());
         return exit::USAGE;
     }
-    draft.keys.password_file = matches.get_one::<String>(PASSWORD).map(PathBuf::from);
+    draft.keys.password_file = matches.get_one::<String>(PASSWORD).map(|text| path_of(text));
     if matches.get_flag(BY_SSH) {
         return by_ssh(draft.listen);
     }
@@ -219,7 +221,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 fn serve(draft: Draft, line: &CommandLine) -> Result<(), String> {
     let source = draft.keys.source()?;
     let identity = source.identity()?;
-    let mut words: Vec<OsString> = line.words().iter().skip(1).map(OsString::from).collect();
+    let mut words: Vec<OsString> = line.words().iter().skip(1).map(|word| word_of(word)).collect();
     words.push(format!("--{SESSION}").into());
     let listen = draft.listen.unwrap_or(SocketAddr::from(([0, 0, 0, 0], PORT)));
     let session = SessionCommand { program: OWN_PROGRAM.into(), words, ..Default::default() };

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use candor_chart::{Chart, Look, Theme};
+use candor_plan::{PathText, path_of};
 use candor_record::Report;
 use candor_record::results::Results;
 use candor_show::charts::{self, Kind, Run};
@@ -133,12 +134,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::error("--across is about a comparison: give --kind changes as well");
         return exit::USAGE;
     }
-    asked.out = matches.get_one::<String>("out").map(PathBuf::from);
+    asked.out = matches.get_one::<String>("out").map(|text| path_of(text));
     let out = asked.out.clone().unwrap_or_default();
     if out != Path::new("-")
         && let Err(refusal) = candor_files::claim(&out)
     {
-        screen::error(&format!("--out {}: {refusal}", out.display()));
+        screen::error(&format!("--out {}: {refusal}", out.text()));
         return exit::REFUSED;
     }
     let format = match Format::of(&out) {
@@ -187,7 +188,7 @@ fn chart(files: &[&String], asked: &Asked) -> Result<Chart, String> {
 fn names(files: &[&String], read: &[(Results, Option<Report>)]) -> Vec<String> {
     let of_file = |file: &&String| {
         let stem = Path::new(file.as_str()).file_stem().unwrap_or_default();
-        stem.to_string_lossy().into_owned()
+        stem.text()
     };
     let own: Vec<String> = read.iter().map(|(results, _)| results.name.clone()).collect();
     let stems: Vec<String> = files.iter().map(of_file).collect();

@@ -1,10 +1,8 @@
 //! `candor check [PATH]`: what this storage is, what it should do, what it did, and whether to
 //! believe it.
 
-use std::path::PathBuf;
-
 use candor_explore::CheckOptions;
-use candor_plan::Bytes;
+use candor_plan::{Bytes, path_of};
 use candor_run::HostOptions;
 use clap::{Arg, ArgMatches, Command};
 
@@ -108,7 +106,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         screen::problems(&problems, &line.source, output.color);
         return exit::USAGE;
     }
-    let path = matches.get_one::<String>("PATH").map(PathBuf::from).unwrap_or_default();
+    let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
     let Draft { seconds, size, write, keep, force } = draft;
     let host = HostOptions {
         force: force.into_iter().collect(),

@@ -10,13 +10,14 @@ mod vdbench;
 
 use std::ffi::OsString;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use candor_dialects::fio::lower::ThisHost;
 use candor_dialects::kit::{Diagnostic, Origins, Texts};
-use candor_plan::{Plan, PlanPath, check, text};
+use candor_plan::path_text::word_of;
+use candor_plan::{PathText, Plan, PlanPath, check, path_of, text};
 use candor_record::Note;
-use clap::{Arg, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgMatches, Command};
 
 use crate::{commands, exit, screen};
 
@@ -72,8 +73,7 @@ const CONVERTERS: &[Converter] = &[
 pub fn command() -> Command {
     let words = Arg::new("WORDS").num_args(1..).required(true);
     let words = words.help("A tool's name and its words, or a file of one, or fio's words");
-    let save =
-        Arg::new("save").long("save").value_name("FILE").value_parser(value_parser!(PathBuf));
+    let save = Arg::new("save").long("save").value_name("FILE");
     let save = save.help("Write the plan there, and its traces beside it");
     let to = Arg::new("to")
         .long("to")
@@ -93,8 +93,8 @@ pub fn main(matches: &ArgMatches) -> u8 {
     let words = matches.get_many::<String>("WORDS").into_iter().flatten();
     let mut words: Vec<&str> = words.map(String::as_str).collect();
     // No tool has options of these names.
-    let save = matches.get_one::<PathBuf>("save").cloned();
-    let save = save.or_else(|| take(&mut words, "--save").map(PathBuf::from));
+    let save = matches.get_one::<String>("save").cloned();
+    let save = save.or_else(|| take(&mut words, "--save")).as_deref().map(path_of);
     let to = matches.get_one::<String>("to").cloned().or_else(|| take(&mut words, "--to"));
     let to = to.as_deref().unwrap_or(WRITERS[0].0);
     let Some((_, writer)) = WRITERS.iter().find(|(name, _)| *name == to) else {
@@ -130,7 +130,7 @@ fn job_file(of: &Converted) -> Result<String, Vec<String>> {
 
 /// The language of the words, and the command line in it.
 fn chosen(words: &[&str]) -> (&'static Converter, Vec<OsString>) {
-    let own = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+    let own = |words: &[&str]| words.iter().map(|word| word_of(word)).collect::<Vec<_>>();
     let named = CONVERTERS.iter().find(|of| words.first() == Some(&of.tool));
     if let Some(named) = named {
         return (named, own(words));
@@ -150,7 +150,7 @@ fn chosen(words: &[&str]) -> (&'static Converter, Vec<OsString>) {
 /// The text at the start of a file; none where there is no such file.
 fn begin_of(file: &str) -> Option<String> {
     let mut bytes = Vec::new();
-    let open = std::fs::File::open(file).ok()?;
+    let open = std::fs::File::open(path_of(file)).ok()?;
     open.take(BEGIN_BYTES).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
@@ -169,7 +169,7 @@ fn deliver(text: String, save: Option<&Path>) -> u8 {
     match candor_files::replace(path, text) {
         Ok(()) => exit::RAN,
         Err(cause) => {
-            screen::error(&format!("cannot write {}: {cause}", path.display()));
+            screen::error(&format!("cannot write {}: {cause}", path.text()));
             exit::TROUBLE
         }
     }

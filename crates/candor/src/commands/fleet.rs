@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use candor_fleet::{Identity, new_token};
+use candor_plan::PathText;
+use candor_plan::path_of;
 use clap::{Arg, ArgMatches, Command};
 
 use crate::hosts::{self, Hosts};
@@ -72,7 +74,8 @@ fn keys(matches: &ArgMatches) -> Result<String, String> {
         Ok(days @ 1..=36500) => Duration::from_secs(days * 24 * 3600),
         _ => return Err(format!("`{days}` is no number of days; give 1 to 36500")),
     };
-    let folder: PathBuf = matches.get_one::<String>("DIR").map(PathBuf::from).unwrap_or_default();
+    let folder: PathBuf =
+        matches.get_one::<String>("DIR").map(|text| path_of(text)).unwrap_or_default();
     let identity = Identity::generate(valid).map_err(|error| error.to_string())?;
     identity.write(&folder).map_err(|error| error.to_string())?;
     let fingerprint = identity.fingerprint().map_err(|error| error.to_string())?;
@@ -104,7 +107,7 @@ fn copied(matches: &ArgMatches) -> Result<String, String> {
 }
 
 fn told(folder: &Path, days: &str, fingerprint: &str) -> String {
-    let shown = candor_plan::shell::quoted(&folder.to_string_lossy());
+    let shown = candor_plan::shell::quoted(&folder.text());
     format!(
         "keys for {days} days are in {shown}; copy the folder to all hosts, then there:\n  \
          candor agent --keys {shown} --allow DIR\nand here:\n  \

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use candor_files::Use;
+use candor_plan::{PathText, path_of};
 use candor_record::Facts;
 use candor_run::RunError;
 use candor_show::json;
@@ -44,14 +45,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Keep what the kernel answered in FILE; without a PATH, about all devices",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.record, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.record, Ok(path_of(text))),
         },
         Flag {
             long: "replay",
             takes: Takes::One("FILE"),
             help: "Show the host on which FILE was recorded, instead of this one",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.replay, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.replay, Ok(path_of(text))),
         },
     ],
 }];
@@ -101,24 +102,24 @@ fn facts(paths: &[PathBuf], draft: &Draft) -> Result<Result<Facts, String>, RunE
     let Some(file) = &draft.record else { return candor_run::inspect(paths).map(Ok) };
     for path in paths {
         if let Err(refusal) = candor_files::uses(path, Use::Input) {
-            return Ok(Err(format!("{}: {refusal}", path.display())));
+            return Ok(Err(format!("{}: {refusal}", path.text())));
         }
     }
     if let Err(error) = candor_files::prepare(file) {
-        return Ok(Err(format!("{} cannot be written: {error}", file.display())));
+        return Ok(Err(format!("{} cannot be written: {error}", file.text())));
     }
     let (facts, bundle) = candor_run::record(paths)?;
     let written = candor_files::replace(file, bundle.to_string());
     Ok(written
         .map(|()| facts)
-        .map_err(|error| format!("{} cannot be written: {error}", file.display())))
+        .map_err(|error| format!("{} cannot be written: {error}", file.text())))
 }
 
 fn replayed(file: &Path) -> Result<Facts, String> {
     let mut text = Vec::new();
     std::fs::File::open(file)
         .and_then(|file| file.take(BUNDLE_BYTES_MAX).read_to_end(&mut text))
-        .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
+        .map_err(|error| format!("{} cannot be read: {error}", file.text()))?;
     let text = String::from_utf8_lossy(&text);
-    candor_run::replay(&text).map_err(|why| format!("{} is no bundle: {why}", file.display()))
+    candor_run::replay(&text).map_err(|why| format!("{} is no bundle: {why}", file.text()))
 }

@@ -1,8 +1,9 @@
 //! `candor man DIR`: a manual page for candor and for each of its commands.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Arg, ArgMatches, Command, value_parser};
+use candor_plan::{PathText, path_of};
+use clap::{Arg, ArgMatches, Command};
 
 use crate::{cli, exit, screen};
 
@@ -13,7 +14,7 @@ candor-run.1, … A directory man1 below $MANPATH makes `man candor-run` find th
 
 /// The command line.
 pub fn command() -> Command {
-    let dir = Arg::new("DIR").required(true).value_parser(value_parser!(PathBuf));
+    let dir = Arg::new("DIR").required(true);
     Command::new("man")
         .about("Write manual pages into a directory")
         .long_about(LONG_ABOUT)
@@ -23,11 +24,11 @@ pub fn command() -> Command {
 
 /// Writes the pages, and gives the exit code.
 pub fn main(matches: &ArgMatches) -> u8 {
-    let dir = matches.get_one::<PathBuf>("DIR").cloned().unwrap_or_default();
+    let dir = matches.get_one::<String>("DIR").map(|text| path_of(text)).unwrap_or_default();
     match write(&dir) {
         Ok(()) => exit::RAN,
         Err(cause) => {
-            screen::error(&format!("pages cannot be written to {}: {cause}", dir.display()));
+            screen::error(&format!("pages cannot be written to {}: {cause}", dir.text()));
             exit::TROUBLE
         }
     }

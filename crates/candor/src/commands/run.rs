@@ -15,7 +15,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use candor_plan::shell::quoted;
-use candor_plan::{Plan, PlanPath, Problem, Source, check, text};
+use candor_plan::{Plan, PlanPath, Problem, Source, check, path_of, text};
 use candor_record::REPORT_BYTES_MAX;
 use candor_run::{BlockTraceMode, Channels, HostOptions, Run};
 use clap::{Arg, ArgMatches, Command};
@@ -331,7 +331,7 @@ fn plan(
 /// The kind of a path that holds no plan; none where it may hold one. Beside flags that describe a
 /// job, a name for which nothing stands was meant as the target.
 fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
-    let path = Path::new(file);
+    let path = path_of(file);
     match path.metadata() {
         _ if file == "-" => None,
         Err(_) => has_flags.then_some("does not exist, so it is no plan"),
@@ -346,7 +346,7 @@ fn no_plan(file: &str, has_flags: bool) -> Option<&'static str> {
         }
         Ok(metadata) if metadata.is_file() && metadata.len() == 0 => Some("is empty, no plan"),
         Ok(metadata) if metadata.is_file() => {
-            let may_be_plan = is_text(path) && (!has_flags || has_form(file));
+            let may_be_plan = is_text(&path) && (!has_flags || has_form(file));
             (!may_be_plan).then_some("holds data, no plan")
         }
         Ok(_) => None,
@@ -373,11 +373,11 @@ fn is_text(path: &Path) -> bool {
 
 /// True for a text that begins with a section that no plan has, such as `[global]`.
 fn is_job_of_fio(file: &str) -> bool {
-    if !Path::new(file).is_file() {
+    if !path_of(file).is_file() {
         return false;
     }
     let mut begin = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(4096).read_to_end(&mut begin));
+    let read = File::open(path_of(file)).and_then(|file| file.take(4096).read_to_end(&mut begin));
     let text = String::from_utf8_lossy(&begin);
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with(['#', ';']));

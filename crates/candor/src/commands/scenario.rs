@@ -6,7 +6,7 @@ mod io500;
 use std::path::Path;
 
 use candor_plan::units::SizeSpec;
-use candor_plan::{Bytes, Nanos, Plan, Problem, text};
+use candor_plan::{Bytes, Nanos, Plan, Problem, path_of, text};
 use clap::{Arg, ArgMatches, Command};
 
 use super::run::{self, like};
@@ -105,10 +105,10 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
                 "nothing says where to run: name a directory behind the scenario".to_owned()
             })?;
             let is_here = flag::given(hosts::FLAGS, matches).is_empty();
-            if is_here && !Path::new(directory).is_dir() {
+            if is_here && !path_of(directory).is_dir() {
                 return Err(format!("{directory} is no directory; make it, or name another"));
             }
-            Ok(run(shipped, Path::new(directory), matches, line))
+            Ok(run(shipped, &path_of(directory), matches, line))
         }),
         Some("show") => scenario().map(|(_, shipped)| commands::printed(shipped)),
         _ => Ok(commands::printed(&list())),

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use candor_dialects::iostat::moment::Clock;
 use candor_live::WatchScreen;
+use candor_plan::{PathText, path_of};
 use candor_record::Watched;
 use candor_run::{Control, DeviceSelection, DeviceWatch};
 use candor_show::{json, watch};
@@ -110,7 +111,7 @@ fn group(text: &str) -> Result<(String, Vec<PathBuf>), String> {
     if name.is_empty() || paths.iter().any(|path| path.is_empty()) {
         return Err(format!("`{text}` is no group; write NAME=PATH,PATH"));
     }
-    Ok((name.to_owned(), paths.into_iter().map(PathBuf::from).collect()))
+    Ok((name.to_owned(), paths.into_iter().map(path_of).collect()))
 }
 
 /// The command line. `--iostat` never gets here: what follows it are words of another tool.
@@ -148,7 +149,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     let control = candor_run::interrupts();
     draft.devices.paths = commands::paths(matches);
     if let Some(number) = draft.devices.paths.iter().find(|path| is_number(path)) {
-        let number = number.display();
+        let number = number.text();
         screen::error(&format!(
             "there is no `{number}`; write --interval {number} for the time between two looks, \
              --count {number} for their number"

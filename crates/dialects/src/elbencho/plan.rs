@@ -6,7 +6,7 @@ mod phases;
 mod place;
 mod tree;
 
-use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work};
+use candor_plan::{Nanos, OnDone, OperationsLog, Phase, Plan, Stop, Work, path_of};
 use candor_record::Note;
 
 use super::options::{Draft, Reading, TABLE};
@@ -157,7 +157,7 @@ impl Context<'_> {
         let mut phase = Phase { name: bench.name.clone(), jobs, ..Phase::default() };
         let asked = &self.setup.asked.output;
         let log = asked.operations_log.as_ref().map(|file| OperationsLog {
-            file: file.into(),
+            file: path_of(file),
             lock: asked.operations_log_locked,
             calls: true,
         });

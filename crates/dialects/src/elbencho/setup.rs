@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use candor_plan::Bytes;
 use candor_plan::listing::{Deal, List, ListError, Listing};
+use candor_plan::{Bytes, path_of};
 
 use super::options::{Bind, FileLock, Options, Reading};
 use crate::kit::{Diagnostics, Found, Scope};
@@ -202,10 +202,10 @@ impl Settling<'_> {
     /// The kind of the paths; none where they differ or cannot be used.
     fn kinds(&mut self, host: &dyn Host) -> Option<Vec<Found>> {
         let paths = self.setup.asked.paths.clone();
-        let found: Vec<Found> = paths.iter().map(|path| host.found(Path::new(path))).collect();
+        let found: Vec<Found> = paths.iter().map(|path| host.found(&path_of(path))).collect();
         let mut kinds = Vec::new();
         for (path, found) in paths.iter().zip(&found) {
-            let among_devices = || host.is_among_devices(Path::new(path));
+            let among_devices = || host.is_among_devices(&path_of(path));
             kinds.push(match found {
                 Found::Directory => PathKind::Directory,
                 Found::Device(_) => PathKind::BlockDevice,
@@ -285,13 +285,13 @@ impl Settling<'_> {
         // A file of that size is cut, too.
         let above = share.saturating_sub(1);
         let mut listing = Listing {
-            file: Some(file.into()),
+            file: Some(path_of(&file)),
             share_above: Some(Bytes(above)),
             round_up: Bytes(asked.round_up_bytes),
             deal: if asked.round_robin { Deal::InTurn } else { Deal::ByBytes },
             shuffled: asked.shuffled,
         };
-        let list = match host.list(Path::new(root), &listing) {
+        let list = match host.list(&path_of(root), &listing) {
             Ok(list) => list,
             Err(error) => return self.wrong("treefile", error.message, error.remedy),
         };

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use candor_plan::SteadyFigure;
 use candor_plan::units::{Direction, PerDirection};
+use candor_plan::{PathText, SteadyFigure, path_of};
 
 /// One process in fio's reckoning: a clone of a section. In the plan it is a job of one worker.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,10 +70,10 @@ impl FioJob {
         job.logs.end = format!(".{client}");
         job.logs.trace = job.logs.trace.map(|name| format!("{name}.{client}"));
         if let Some(state) = &mut job.state {
-            let name = state.path.file_name().map(|name| name.to_string_lossy().into_owned());
+            let name = state.path.file_name().map(|name| name.text());
             let name = name.unwrap_or_default();
             let rest = name.strip_prefix("local-").unwrap_or(&name);
-            state.path.set_file_name(format!("{client}-{rest}"));
+            state.path.set_file_name(path_of(&format!("{client}-{rest}")));
         }
         job
     }

@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_plan::Bytes;
 use candor_plan::blocks::{Finished, Written};
+use candor_plan::{Bytes, path_of};
 use candor_record::{LastWrites, Measurement, Report};
 
 use super::job::{FioJob, SavedWrites, StateFile};
@@ -27,7 +27,7 @@ pub(super) const BYTES_MAX: usize = 64 << 20;
 /// The file of a job: `number` counts all jobs from 0.
 pub(super) fn path(directory: Option<&str>, job: &str, number: u64) -> PathBuf {
     let name = format!("local-{}-{number}-verify.state", job.replace('/', "."));
-    directory.map_or_else(PathBuf::new, PathBuf::from).join(name)
+    directory.map_or_else(PathBuf::new, path_of).join(path_of(&name))
 }
 
 /// Every file that is to be saved, with its bytes.

@@ -10,7 +10,7 @@ use std::io;
 
 use candor_plan::blocks::{Access, Arrival, Blocks, Fill, OpenSync, Pace};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
-use candor_plan::{Bytes, Engine, Job, Nanos, Phase, Plan, Stop};
+use candor_plan::{Bytes, Engine, Job, Nanos, PathText, Phase, Plan, Stop};
 
 use super::ast::{FioEnvironment, Keyword};
 use super::lower::{Host, lower};
@@ -120,7 +120,7 @@ impl Words {
     /// The files, and how much of them.
     fn target(&mut self, plan: &Plan, job: &Job) {
         let targets: Vec<_> = job.targets.iter().filter_map(|name| plan.target(name)).collect();
-        let path = |path: &std::path::Path| path.display().to_string().replace(':', "\\:");
+        let path = |path: &std::path::Path| path.text().replace(':', "\\:");
         let paths: Vec<String> = targets.iter().map(|target| path(&target.path)).collect();
         if !paths.is_empty() {
             self.word("filename", paths.join(":"));

@@ -4,7 +4,7 @@ mod checks;
 
 use std::path::Path;
 
-use candor_plan::RankOrder;
+use candor_plan::{RankOrder, path_of};
 
 use super::options::{FakeNodes, Options, OutputOptions, Reading, TestScope};
 use crate::kit::{Diagnostics, Found, Scope};
@@ -193,7 +193,7 @@ fn settle_status(
     if test.writes() || !test.reads() {
         return;
     }
-    let text = host.content(Path::new(&file));
+    let text = host.content(&path_of(&file));
     match text.and_then(|text| text.trim().parse().ok()) {
         Some(iterations) => test.status_iterations = iterations,
         None => {

@@ -90,8 +90,7 @@ pub fn read<T: Tool>(argv: &[OsString], environment: &mut dyn Environment) -> Re
     let mut reading = Reading::<T>::default();
     let mut argv = argv.to_vec();
     let ranks = ranks::take(&mut argv, environment);
-    let (entered, wrong) = enter(&mut reading.texts, &argv);
-    reading.errors = wrong;
+    let entered = enter(&mut reading.texts, &argv);
     let ranks = ranks.unwrap_or_else(|wrong| {
         reading.errors.push(*wrong);
         0

@@ -284,7 +284,7 @@ mod tests {
         let table = Table(&[crate::kit::Group { title: "", rows: ROWS }]);
         let mut texts = Texts::default();
         let argv: Vec<_> = line.split(' ').map(Into::into).collect();
-        let (words, _) = crate::kit::enter(&mut texts, &argv);
+        let words = crate::kit::enter(&mut texts, &argv);
         let mut given = Given::default();
         let read = read(&words, &table, &mut (), (&mut given, ""));
         let names = given.iter().map(|(name, _)| name).collect();

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use candor_plan::PathText;
+
 use super::{Diagnostic, Span, Table, Takes, Texts, ValueKind, Word};
 
 /// The spelling of an option on a command line.
@@ -55,33 +57,26 @@ pub enum Item {
     Wrong(Diagnostic),
 }
 
-/// Makes a text of the words, one blank between them, and gives each word with its place; words
-/// that are not UTF-8 are reported.
-pub fn enter(texts: &mut Texts, argv: &[OsString]) -> (Vec<Word>, Vec<Diagnostic>) {
+/// Makes a text of the words, one blank between them, and gives each word with its place.
+pub fn enter(texts: &mut Texts, argv: &[OsString]) -> Vec<Word> {
     let text_index = texts.all.len();
-    let (mut line, mut words, mut wrong) = (String::new(), Vec::new(), Vec::new());
+    let (mut line, mut words) = (String::new(), Vec::new());
     for (nth, word) in argv.iter().enumerate() {
         if nth > 0 {
             line.push(' ');
         }
         let text = match nth {
-            0 => program(&word.to_string_lossy()),
-            _ => word.to_string_lossy().into_owned(),
+            0 => program(&word.text()),
+            _ => word.text(),
         };
         let start = line.len();
         // A line break within a word would make two lines of one command line.
         line.push_str(&text.replace(['\n', '\r'], " "));
         let at = Span { text: text_index, start, end: line.len() };
-        if word.to_str().is_none() || text.contains('\0') {
-            // Debug spells bytes that are no text as `\xFF`.
-            let message = format!("argument {nth}, {word:?}, is not text in UTF-8");
-            let wrong_word = Diagnostic::new(at, "encoding", &text, message);
-            wrong.push(wrong_word.remedy("reach the file by a link whose name is"));
-        }
         words.push(Word { text, at });
     }
     texts.add("command line", line);
-    (words, wrong)
+    words
 }
 
 /// The last part of a path.

@@ -90,8 +90,7 @@ impl Scope for CommandLine {
 fn read_tiny(words: &[&str]) -> (CommandLine, Vec<String>, Diagnostics) {
     let argv: Vec<OsString> = ["/bin/tiny"].iter().chain(words).map(OsString::from).collect();
     let (mut texts, mut diagnostics) = (Texts::default(), Diagnostics::default());
-    let (words, wrong) = enter(&mut texts, &argv);
-    wrong.into_iter().for_each(|error| diagnostics.push(error));
+    let words = enter(&mut texts, &argv);
     let (mut load, mut operands) = (Load::default(), Vec::new());
     for item in read(&words, &TABLE.spellings().collect::<Vec<_>>(), GRAMMAR) {
         match item {

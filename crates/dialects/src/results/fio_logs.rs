@@ -9,9 +9,9 @@ mod line;
 mod series;
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use candor_plan::units::Direction;
+use candor_plan::{PathText, path_of};
 use candor_record::results::{Interval, JobResults, OpResults, PhaseResults, Results};
 
 use super::{Names, begin, intervals, moment};
@@ -88,13 +88,13 @@ pub fn read_logs(files: &[(String, Vec<u8>)]) -> Result<Results, String> {
     }
     let of = Name::of(first);
     let prefix = of.as_ref().map_or(first.as_str(), |of| of.prefix);
-    let prefix = Path::new(prefix).file_name().map_or(prefix.into(), |name| name.to_string_lossy());
+    let prefix = path_of(prefix).file_name().map_or(prefix.to_owned(), |name| name.text());
     let name = format!("{prefix}{}", of.as_ref().map_or("", |of| of.number));
     let series: BTreeMap<_, _> =
         jobs.into_iter().map(|(key, kinds)| (key, Series::of(kinds))).collect();
     let epoch_ms = series.values().map(Series::begin_ms).min().filter(|ms| *ms >= EPOCH_MS_MIN);
     let phase = PhaseResults {
-        name: prefix.into_owned(),
+        name: prefix,
         start_unix_ms: epoch_ms,
         jobs: job_results(&name, &series, epoch_ms.unwrap_or(0)),
         ..PhaseResults::default()

@@ -5,6 +5,8 @@ mod substitutes;
 
 use std::ops::Range;
 
+use candor_plan::path_text::text_of;
+
 use crate::kit::{Diagnostic, Environment, Span, Texts};
 
 pub use substitutes::Substitutes;
@@ -215,8 +217,7 @@ impl<'a> Reader<'a> {
             self.is_full = true;
             return self.wrong(named.at, "file", &named.path, message, "include fewer files");
         }
-        // A byte that is no text makes a word that nothing knows, which its line will show.
-        let text = String::from_utf8_lossy(bytes).into_owned();
+        let text = text_of(bytes);
         let index = self.texts.add(named.path.clone(), text.clone());
         let mut start = 0;
         for written in text.split_inclusive('\n') {

@@ -326,8 +326,7 @@ enum Value {
 /// Reads a command line, the program's name first, and the files that it names.
 pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     let mut reading = Reading::default();
-    let (words, wrong) = enter(&mut reading.texts, argv);
-    reading.errors = wrong;
+    let words = enter(&mut reading.texts, argv);
     reading.options.command = words.iter().map(|word| word.text.clone()).collect();
     let (mut substitutes, mut extras) = (Substitutes::default(), Vec::<Word>::new());
     take(&mut reading, &words[1.min(words.len())..], &mut substitutes, &mut extras);

@@ -4,10 +4,11 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr::{self, NonNull};
 
 use candor_plan::blocks::{Buffers, MemoryKind};
+use candor_plan::{PathText, path_of};
 
 /// Page size assumed for alignment; a multiple of every sector size in use.
 pub const PAGE_BYTES: usize = 4096;
@@ -238,7 +239,7 @@ fn backing(path: &Path) -> io::Result<File> {
     loop {
         let name = match number {
             0 => path.to_owned(),
-            _ => PathBuf::from(format!("{}.{number}", path.display())),
+            _ => path_of(&format!("{}.{number}", path.text())),
         };
         match File::options().read(true).write(true).create_new(true).open(&name) {
             Ok(file) => return std::fs::remove_file(name).map(|()| file),

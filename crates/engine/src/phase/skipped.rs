@@ -1,6 +1,6 @@
 //! Jobs of a phase that do not run: they could not be prepared, or nothing was to run.
 
-use candor_plan::Job;
+use candor_plan::{Job, PathText};
 use candor_record::{Ended, IoFailure, Measurement};
 
 use crate::error::EngineError;
@@ -56,7 +56,7 @@ impl EngineError {
     /// Failure of set-up made from the error, for a job that fails alone.
     pub fn failure(&self) -> IoFailure {
         let (path, cause) = match self {
-            EngineError::File { path, cause, .. } => (path.display().to_string(), Some(cause)),
+            EngineError::File { path, cause, .. } => (path.text(), Some(cause)),
             EngineError::System { cause, .. } => (String::new(), Some(cause)),
             EngineError::Unfit { .. } => (String::new(), None),
         };

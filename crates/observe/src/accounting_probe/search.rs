@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use candor_plan::PathText;
 use candor_record::facts::{AccountingOutcome, DeviceSearch, DirectIo};
 
 use super::location::{self, Chance};
@@ -65,7 +66,7 @@ pub fn device_behind(
     let exact = search.devices.get(&device).map_or(0, |tally| tally.exact);
     let devices = u32::try_from(search.devices.len()).unwrap_or(u32::MAX);
     let Search { reads, bytes, .. } = search;
-    let path = path.display().to_string();
+    let path = path.text();
     Ok((device, DeviceSearch { path, reads, exact, bytes, devices }))
 }
 

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use candor_plan::{PathText, path_text::text_of};
 use candor_record::Mapper;
 
 use crate::source::Roots;
@@ -29,7 +30,7 @@ pub fn mappings(roots: &Roots) -> Mapped {
     for pid in pids.filter(|pid| *pid != std::process::id()) {
         let dir = roots.proc.join(pid.to_string());
         match fs::read(dir.join("maps")) {
-            Ok(maps) => mapped.add(pid, &String::from_utf8_lossy(&maps), &dir),
+            Ok(maps) => mapped.add(pid, &text_of(&maps), &dir),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 mapped.processes_unseen += 1;
             }
@@ -62,7 +63,7 @@ impl Mapped {
     pub fn mappers(&self, path: &Path, about: &Metadata) -> Vec<Mapper> {
         let (major, minor) = (rustix::fs::major(about.dev()), rustix::fs::minor(about.dev()));
         let device = format!("{major:02x}:{minor:02x}");
-        let name = path.to_string_lossy();
+        let name = path.text();
         let of = self.by_inode.get(&about.ino()).into_iter().flatten();
         let its = of.filter(|(on, path, _)| *on == device || *path == name);
         let mut pids: Vec<u32> = its.map(|(_, _, pid)| *pid).collect();

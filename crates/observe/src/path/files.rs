@@ -6,6 +6,7 @@ use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
 use candor_record::facts::{Extents, Fact, FileFacts};
 
 use crate::path::fiemap::{self, Extent};
@@ -46,7 +47,7 @@ pub(crate) fn facts(path: &Path, roots: &Roots) -> Option<FileFacts> {
 fn of(path: &Path, stat: &FileStat, size_bytes: u64, roots: &Roots) -> FileFacts {
     let is_device = matches!(stat.file_type, FileType::Device | FileType::Other);
     FileFacts {
-        path: path.display().to_string(),
+        path: path.text(),
         size_bytes,
         allocated_bytes: if is_device { size_bytes } else { stat.blocks_bytes },
         extents: if is_device { None } else { extents(path, size_bytes, roots) },
@@ -72,7 +73,7 @@ pub fn shared_bytes(paths: &[PathBuf]) -> Option<Fact<u64>> {
 pub fn names_in(directory: &Path) -> Option<Fact<u64>> {
     const NAMES_MAX: usize = 100_000;
     let count = std::fs::read_dir(directory).ok()?.take(NAMES_MAX).count() as u64;
-    Some(Fact::new(count, format!("getdents of {}", directory.display())))
+    Some(Fact::new(count, format!("getdents of {}", directory.text())))
 }
 
 /// Length of an open file or block device.
@@ -114,7 +115,7 @@ fn extents(path: &Path, size: u64, roots: &Roots) -> Option<Fact<Extents>> {
         sums.split_first_chunk()?;
     let repeated_bytes = rest.first().copied().unwrap_or(0);
     let extents = Extents { count, mapped_bytes, unwritten_bytes, encoded_bytes, repeated_bytes };
-    Some(Fact::new(extents, format!("FIEMAP of {}", path.display())))
+    Some(Fact::new(extents, format!("FIEMAP of {}", path.text())))
 }
 
 #[cfg(test)]

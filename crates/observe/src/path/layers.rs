@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candor_plan::path_of;
 use candor_record::facts::Filesystem;
 
 use crate::path::mounts::{self, Mount};
@@ -61,7 +62,7 @@ pub(crate) fn holding<'a>(
                 layer(mount, &roots.real(&existing)?, &stat, written, roots)?
             }
             // Names below may be encrypted; their directory is enough.
-            _ => there(Path::new(&mount.source), roots)?,
+            _ => there(&path_of(&mount.source), roots)?,
         };
     }
     None
@@ -77,7 +78,7 @@ fn layer(
 ) -> Option<PathBuf> {
     let inside = path.strip_prefix(&overlay.point).ok()?;
     let inside = overlay.root.strip_prefix("/").ok()?.join(inside);
-    let upper = overlay.option("upperdir").map(PathBuf::from);
+    let upper = overlay.option("upperdir").map(path_of);
     let goes_up = written || stat.file_type != FileType::File;
     if let (Some(upper), true) = (&upper, goes_up) {
         return Some(there(upper, roots)?.join(inside));
@@ -100,7 +101,7 @@ fn lower_layers(overlay: &Mount) -> Vec<PathBuf> {
     let each = |option: &String| {
         let single = ["lowerdir+=", "datadir+="].iter().find_map(|key| option.strip_prefix(key));
         match (single, option.strip_prefix("lowerdir=")) {
-            (Some(directory), _) => vec![PathBuf::from(directory)],
+            (Some(directory), _) => vec![path_of(directory)],
             (None, Some(all)) => separated(all),
             (None, None) => Vec::new(),
         }
@@ -119,7 +120,7 @@ fn separated(text: &str) -> Vec<PathBuf> {
         }
     }
     directories.push(name);
-    directories.into_iter().filter(|name| !name.is_empty()).map(PathBuf::from).collect()
+    directories.into_iter().filter(|name| !name.is_empty()).map(|name| path_of(&name)).collect()
 }
 
 /// An absolute path, if it exists.

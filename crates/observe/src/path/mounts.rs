@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candor_plan::{PathText, path_of};
 use candor_record::facts::{Fact, Filesystem, Remote};
 
 use crate::net::{self, Server};
@@ -80,7 +81,7 @@ impl Mount {
             "cifs" | "smb3" | "smbfs" => "SMB",
             _ => return None,
         };
-        let from = table_path(roots).display().to_string();
+        let from = table_path(roots).text();
         let transport = self.option("proto").unwrap_or("tcp");
         let rdma = transport.starts_with("rdma") || self.options.iter().any(|o| o == "rdma");
         let number = |key: &str| self.option(key).and_then(|text| text.parse().ok());
@@ -100,7 +101,7 @@ impl Mount {
         Filesystem {
             kind: self.kind.clone(),
             source: self.source.clone(),
-            mount_point: self.point.display().to_string(),
+            mount_point: self.point.text(),
             options: self.options.join(","),
             size_bytes: blocks.saturating_mul(block_bytes),
             available_bytes: available.saturating_mul(block_bytes),
@@ -142,8 +143,8 @@ fn parse(line: &str) -> Option<Mount> {
     Some(Mount {
         id: id.parse().ok()?,
         device: device.to_owned(),
-        root: unescape(root).into(),
-        point: unescape(point).into(),
+        root: path_of(&unescape(root)),
+        point: path_of(&unescape(point)),
         options: merged(options, right.get(2).copied().unwrap_or("")),
         kind: kind.to_owned(),
         source: unescape(source),

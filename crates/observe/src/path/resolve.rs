@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use candor_plan::path_of;
 use candor_record::facts::Fact;
 
 use crate::path::generic;
@@ -49,7 +50,7 @@ pub(crate) fn device_of_mount(mount: &Mount, roots: &Roots) -> Option<String> {
 }
 
 fn device_of_source(mount: &Mount, roots: &Roots) -> Option<String> {
-    mount.source.starts_with("/dev/").then(|| device_of_node(Path::new(&mount.source), roots))?
+    mount.source.starts_with("/dev/").then(|| device_of_node(&path_of(&mount.source), roots))?
 }
 
 /// The device that a node such as `/dev/mapper/x` stands for: by its number, else by the name it

@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use candor_plan::{PathText, path_of, path_text::text_of};
 use candor_record::facts::Fact;
 
 use crate::source::Roots;
@@ -12,13 +13,13 @@ use crate::source::bundle::Ask;
 /// The text of a file without surrounding white space; absent if it cannot be read.
 pub(crate) fn text(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
-    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+    Some(text_of(&bytes).trim().to_owned())
 }
 
 /// Names in a directory, sorted; none if it cannot be read.
 pub(crate) fn names(directory: &Path) -> Vec<String> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
-    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let name = |entry: fs::DirEntry| entry.file_name().text();
     let mut names: Vec<String> = entries.filter_map(Result::ok).map(name).collect();
     names.sort();
     names
@@ -37,7 +38,7 @@ impl Roots {
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Option<Fact<T>> {
         let value = parse(&self.text(path)?)?;
-        Some(Fact::new(value, path.display().to_string()))
+        Some(Fact::new(value, path.text()))
     }
 
     /// Whether a file can be read to its end, whatever stands in it.
@@ -59,8 +60,8 @@ impl Roots {
 
     /// The last component of where a symbolic link points.
     pub(crate) fn link_name(&self, link: &Path) -> Option<String> {
-        let to = self.ask(Ask::Link, link, || spelled(&fs::read_link(link).ok()?))?;
-        Some(Path::new(&to).file_name()?.to_string_lossy().into_owned())
+        let to = self.ask(Ask::Link, link, || Some(fs::read_link(link).ok()?.text()))?;
+        Some(path_of(&to).file_name()?.text())
     }
 
     /// The path without links; absent if nothing is there.
@@ -68,8 +69,8 @@ impl Roots {
         if self.is_live() {
             return fs::canonicalize(path).ok();
         }
-        let live = || spelled(&fs::canonicalize(path).ok()?);
-        self.ask(Ask::Real, path, live).map(PathBuf::from)
+        let live = || Some(fs::canonicalize(path).ok()?.text());
+        self.ask(Ask::Real, path, live).as_deref().map(path_of)
     }
 
     /// An answer that is about no path, as text.
@@ -109,9 +110,4 @@ impl Roots {
     fn holds(&self, ask: Ask, path: &Path, live: impl FnOnce() -> bool) -> bool {
         self.ask(ask, path, || live().then(String::new)).is_some()
     }
-}
-
-/// A path as text; one that is none would be replayed as another.
-fn spelled(path: &Path) -> Option<String> {
-    path.to_str().map(str::to_owned)
 }

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use candor_plan::{PathText, path_of};
+
 use crate::source::parse::{escape, unescape};
 
 /// First words of a bundle, with the version of its form.
@@ -147,13 +149,13 @@ impl Bundle {
         match word {
             "candor" => self.candor = rest.to_owned(),
             "kernel" => self.kernel = rest.to_owned(),
-            "target" => self.targets.push((unescape(first), unescape(answer).into())),
+            "target" => self.targets.push((unescape(first), path_of(&unescape(answer)))),
             "no" => {
                 let ask = Ask::of_word(first).ok_or(UNKNOWN)?;
-                self.answers.insert((unescape(answer).into(), ask), None);
+                self.answers.insert((path_of(&unescape(answer)), ask), None);
             }
             _ => {
-                let key = (PathBuf::from(unescape(first)), Ask::of_word(word).ok_or(UNKNOWN)?);
+                let key = (path_of(&unescape(first)), Ask::of_word(word).ok_or(UNKNOWN)?);
                 self.answers.insert(key.clone(), Some(answer.to_owned()));
                 *last = Some((key, 0));
             }
@@ -182,7 +184,7 @@ impl std::fmt::Display for Bundle {
 }
 
 fn escaped(path: &Path) -> String {
-    escape(&path.to_string_lossy())
+    escape(&path.text())
 }
 
 fn answered(ask: Ask, about: &str, answer: Option<&str>) -> String {

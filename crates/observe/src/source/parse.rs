@@ -1,5 +1,7 @@
 //! Values as sysfs and procfs write them. Every parser takes any text and never panics.
 
+use candor_plan::path_text;
+
 /// A plain number.
 pub(crate) fn number(text: &str) -> Option<u64> {
     text.parse().ok()
@@ -71,7 +73,7 @@ pub(crate) fn keyed<'a>(text: &'a str, key: &str) -> Option<&'a str> {
 
 /// Decodes the octal escapes (`\040` for a blank) of procfs path fields.
 pub(crate) fn unescape(field: &str) -> String {
-    let bytes = field.as_bytes();
+    let bytes = path_text::bytes_of(field);
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
     while at < bytes.len() {
@@ -86,7 +88,7 @@ pub(crate) fn unescape(field: &str) -> String {
             }
         }
     }
-    String::from_utf8_lossy(&decoded).into_owned()
+    path_text::text_of(&decoded)
 }
 
 /// Writes blanks, ends of lines and backslashes as procfs does; [`unescape`] reads it.

@@ -1,7 +1,8 @@
 //! Who else holds a device: mounts, swap, arrays and volumes built on it, loops backed by it.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+
+use candor_plan::{PathText, path_of};
 
 use crate::path::mounts::{self, Mount};
 use crate::path::resolve::{device_of_mount, device_of_node};
@@ -48,7 +49,7 @@ fn mounted(parts: &[String], roots: &Roots) -> Vec<String> {
             || btrfs_members(&device, roots).iter().any(|member| parts.contains(member))
     };
     let mounts = mounts::read(roots);
-    mounts.iter().filter(|mount| is_held(mount)).map(|m| m.point.display().to_string()).collect()
+    mounts.iter().filter(|mount| is_held(mount)).map(|m| m.point.text()).collect()
 }
 
 /// All devices of the btrfs that a device belongs to: its mounts name only one of them.
@@ -63,7 +64,7 @@ fn swapped(parts: &[String], roots: &Roots) -> Option<String> {
     let table = roots.text(&roots.proc.join("swaps"))?;
     let devices = table.lines().skip(1).filter_map(|line| {
         let path = crate::source::parse::unescape(line.split_whitespace().next()?);
-        path.starts_with("/dev/").then(|| device_of_node(Path::new(&path), roots))?
+        path.starts_with("/dev/").then(|| device_of_node(&path_of(&path), roots))?
     });
     devices.into_iter().any(|device| parts.contains(&device)).then(|| "swap".to_owned())
 }
@@ -78,7 +79,7 @@ fn looped(parts: &[String], roots: &Roots) -> Vec<String> {
     let is_backed = |name: &String| {
         let backing = roots.text(&roots.block(name).join("loop/backing_file"));
         let node = backing.filter(|path| path.starts_with("/dev/"));
-        node.and_then(|path| device_of_node(Path::new(&path), roots))
+        node.and_then(|path| device_of_node(&path_of(&path), roots))
             .is_some_and(|device| parts.contains(&device))
     };
     roots.names(&roots.sys.join("class/block")).into_iter().filter(is_backed).collect()
@@ -105,7 +106,7 @@ pub fn loop_files(roots: &Roots) -> Option<Vec<LoopFile>> {
     }
     let of = |device: String| {
         let path = roots.text(&roots.block(&device).join("loop/backing_file"))?;
-        let metadata = Path::new(path.trim_end_matches('\n')).metadata().ok()?;
+        let metadata = path_of(path.trim_end_matches('\n')).metadata().ok()?;
         metadata.is_file().then(|| LoopFile { device, file: (metadata.dev(), metadata.ino()) })
     };
     Some(devices.into_iter().filter_map(of).collect())

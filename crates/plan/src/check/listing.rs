@@ -19,9 +19,8 @@ pub(super) fn check(target: &Target, listing: &Listing, at: &PlanPath, out: &mut
         out.error("listing", at.key("round_up"), message, remedy);
     }
     let Some(file) = &listing.file else { return of_what_is_there(target, listing, at, out) };
-    if file.as_os_str().is_empty() || file.to_str().is_none() {
-        let message = format!("`{}` is no name of a file in UTF-8", file.display());
-        out.error("listing", at.key("file"), message, "name the file with the list");
+    if file.as_os_str().is_empty() {
+        out.error("listing", at.key("file"), "the list has no file", "name the file with the list");
     }
 }
 

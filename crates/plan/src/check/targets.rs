@@ -30,10 +30,7 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
 
 fn check_path(plan: &Plan, target: &Target, at: &PlanPath, out: &mut Found) {
     let place = at.key("path");
-    if target.path.to_str().is_none() {
-        let message = format!("the path {} is not valid UTF-8", target.path.display());
-        out.error("path-text", place, message, "use a link with a plain name");
-    } else if target.path.as_os_str().is_empty() && needs_path(plan, target) {
+    if target.path.as_os_str().is_empty() && needs_path(plan, target) {
         let message = format!("target {} has no path", target.name);
         out.error("target-path", place, message, "set path to a file, directory or block device");
     }

@@ -6,6 +6,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::{fs, io};
 
+use crate::PathText;
+
 use super::{Found, List, ListError};
 
 /// A thing in a directory that is walked over.
@@ -69,7 +71,7 @@ impl List {
                 _ => root.join(OsStr::from_bytes(path)),
             };
             Level::of(&directory, path.len()).map_err(|error| {
-                let message = format!("{} could not be listed: {error}", directory.display());
+                let message = format!("{} could not be listed: {error}", directory.text());
                 ListError::new(message, "name a directory that is there and may be read")
             })
         };

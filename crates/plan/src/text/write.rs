@@ -1,12 +1,11 @@
 //! Writing plans as TOML that people like to read: defaults left out, small tables on one line.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::Tree;
-use crate::blocks::{Access, Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
+use crate::blocks::{Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
 use crate::{
     Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
@@ -53,9 +52,6 @@ const SECTIONS: [&str; 10] = [
 const LINE_CHARS_MAX: usize = 96;
 
 /// The plan as TOML. [`super::read`] gives back an equal plan.
-///
-/// Paths that are not text are written with replacement characters; [`crate::check`] refuses
-/// them.
 pub fn write(plan: &Plan) -> String {
     write_commented(plan, &[])
 }
@@ -99,30 +95,6 @@ fn lines_of(mut tree: Value) -> Vec<Line> {
 struct Line {
     place: PlanPath,
     text: String,
-}
-
-/// The plan with every path made text, so that it can be serialised.
-pub(super) fn printable(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
-    for target in &mut plan.targets {
-        target.path = as_text(&target.path);
-    }
-    for job in plan.phases.iter_mut().flat_map(|phase| &mut phase.jobs) {
-        let Some(blocks) = job.blocks_mut() else { continue };
-        if let Access::Trace(trace) = &mut blocks.access {
-            trace.file = as_text(&trace.file);
-        }
-        let Some(verify) = &mut blocks.verify else { continue };
-        let journal = verify.journal.as_mut().map(|journal| &mut journal.directory);
-        for path in verify.dump.iter_mut().chain(journal) {
-            *path = as_text(path);
-        }
-    }
-    plan
-}
-
-fn as_text(path: &Path) -> PathBuf {
-    PathBuf::from(path.to_string_lossy().into_owned())
 }
 
 /// The plan as plain values.

@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Arrival, Pace};
 use candor_plan::work::Figure;
-use candor_plan::{Job, Phase, Plan, Work};
+use candor_plan::{Job, PathText, Phase, Plan, Work};
 
 use super::{
     DeviceInterval, DeviceResults, Disturbance, DisturbanceKind, Interval, JobResults,
@@ -52,7 +52,7 @@ fn job(plan: &Plan, phase: Option<&Phase>, measured: &Measurement) -> JobResults
     let of_plan = |phase| conditions::of_job(plan, phase, &measured.job, features);
     let occurred = |op: &&OpStats| op.ops > 0 || op.failed > 0;
     let targets = planned.iter().flat_map(|job| &job.targets);
-    let path = |name: &String| Some(plan.target(name)?.path.display().to_string());
+    let path = |name: &String| Some(plan.target(name)?.path.text());
     let mut operations: Vec<OpResults> = measured
         .operations
         .iter()

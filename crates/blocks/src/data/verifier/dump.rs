@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
 use candor_plan::blocks::{Content as ContentPlan, Fill};
 
 use crate::data::content::{Content, Origin, pool};
@@ -25,10 +26,10 @@ fn put(stem: &Path, kind: &str, bytes: &[u8]) -> String {
     let path = PathBuf::from(name);
     match candor_files::replace(&path, bytes) {
         Ok(()) => {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name = path.file_name().unwrap_or_default().text();
             format!("; {kind} data dumped as {name}")
         }
-        Err(error) => format!("; {kind} data not dumped as {}: {error}", path.display()),
+        Err(error) => format!("; {kind} data not dumped as {}: {error}", path.text()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use candor_engine::operation::Slot;
-use candor_plan::Bytes;
+use candor_plan::{Bytes, PathText, path_of};
 use candor_record::{Mismatch, MismatchKind, SeenBy};
 
 use super::{Verifier, dump};
@@ -26,8 +26,8 @@ impl Verifier {
         let last_use = self.map(slot).last_use(offset);
         let mut wrong = self.of_other_file(slot, wrong, files);
         if let Some(directory) = &self.plan.dump {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let stem = directory.join(format!("{name}.{offset}"));
+            let name = path.file_name().unwrap_or_default().text();
+            let stem = directory.join(path_of(&format!("{name}.{offset}")));
             let expected = match wrong.in_header {
                 true => None,
                 false => Some(self.expected_bytes(slot, block, offset)),
@@ -40,7 +40,7 @@ impl Verifier {
             false => SeenBy::Read,
         };
         self.stats.add(Mismatch {
-            path: path.display().to_string(),
+            path: path.text(),
             offset,
             length: Bytes(block.len() as u64),
             kind: wrong.kind,
@@ -69,7 +69,7 @@ impl Verifier {
         let Some(file) = self.seeds.iter().position(|seed| *seed == found.seed) else {
             return wrong;
         };
-        let of = files.get(file as u32).path.display();
+        let of = files.get(file as u32).path.text();
         let detail = format!("it holds the block of offset {} of `{of}`", found.offset);
         Wrong { kind: MismatchKind::Misdirected, detail, ..wrong }
     }

@@ -7,8 +7,8 @@ use candor_dialects::fio;
 use candor_dialects::fio::flags::Flags;
 use candor_dialects::fio::lower::{self, Lowered};
 use candor_dialects::kit::Diagnostic;
-use candor_plan::Plan;
 use candor_plan::blocks::Access;
+use candor_plan::{PathText, Plan};
 
 use super::{Converted, comments, refused};
 use crate::commands::foreign::host::{HostEnvironment, NotedHost};
@@ -44,7 +44,7 @@ pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
         };
         for (name, text) in traces(path, &mut lowered) {
             if let Err(cause) = candor_files::replace(&name, text) {
-                screen::error(&format!("cannot write {}: {cause}", name.display()));
+                screen::error(&format!("cannot write {}: {cause}", name.text()));
                 return Err(exit::TROUBLE);
             }
         }

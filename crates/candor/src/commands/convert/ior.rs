@@ -6,6 +6,7 @@ use std::path::Path;
 use candor_dialects::ior::options;
 use candor_dialects::ior::plan::{self, Lowered};
 use candor_plan::PlanPath;
+use candor_plan::path_text::word_of;
 
 use super::{Converted, comments, refused};
 use crate::commands::foreign::host::HostEnvironment;
@@ -19,7 +20,7 @@ pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
             && words[0].eq_ignore_ascii_case("ior")
             && words[1].eq_ignore_ascii_case("start")
     };
-    begin.lines().any(is_start).then(|| ["ior", "-f", file].map(OsString::from).into())
+    begin.lines().any(is_start).then(|| ["ior", "-f", file].map(word_of).into())
 }
 
 /// Reads a command line of IOR, the program's name first.

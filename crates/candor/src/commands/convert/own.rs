@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use candor_files::Use;
+use candor_plan::PathText;
+use candor_plan::path_text::word_of;
 use candor_plan::text;
 
 use super::Converted;
@@ -13,7 +15,7 @@ use crate::{exit, screen};
 /// The command line of a plan's file; none for another file.
 pub fn of_file(file: &str, _: &str) -> Option<Vec<OsString>> {
     let is_plan = Path::new(file).extension().is_some_and(|end| end == "toml");
-    is_plan.then(|| ["candor", file].map(OsString::from).into())
+    is_plan.then(|| ["candor", file].map(word_of).into())
 }
 
 /// Reads the file that the words name.
@@ -22,7 +24,7 @@ pub fn read(argv: &[OsString], _: Option<&Path>) -> Result<Converted, u8> {
         screen::error("a plan is named by its file alone, which ends in .toml");
         return Err(exit::USAGE);
     };
-    let name = file.to_string_lossy();
+    let name = file.text();
     let used = candor_files::uses(Path::new(file), Use::Input).map_err(std::io::Error::from);
     let content = used.and_then(|()| std::fs::read_to_string(file)).map_err(|cause| {
         screen::error(&format!("cannot read {name}: {cause}"));

@@ -6,6 +6,7 @@ use std::path::Path;
 use candor_dialects::vdbench::lower::{Lowered, LoweredRun};
 use candor_dialects::vdbench::options;
 use candor_dialects::vdbench::runs::RunRate;
+use candor_plan::path_text::word_of;
 use candor_plan::{Plan, PlanPath};
 
 use super::{Converted, comments, refused};
@@ -16,7 +17,7 @@ use crate::commands::vdbench::lowered;
 pub fn of_file(file: &str, begin: &str) -> Option<Vec<OsString>> {
     let starts = |word: &str| begin.lines().any(|line| line.trim_start().starts_with(word));
     let is_one = starts("rd=") && !starts("[");
-    is_one.then(|| ["vdbench", "-f", file].map(OsString::from).into())
+    is_one.then(|| ["vdbench", "-f", file].map(word_of).into())
 }
 
 /// Reads a command line of vdbench, the program's name first.

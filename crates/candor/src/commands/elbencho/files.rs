@@ -7,7 +7,7 @@ use std::path::Path;
 use candor_dialects::elbencho::options::OutputOptions;
 use candor_dialects::elbencho::output::{self, Moment, Notes, PhaseResult};
 use candor_dialects::elbencho::setup::Setup;
-use candor_plan::List;
+use candor_plan::{List, PathText, path_of};
 
 use super::{COMPLAINTS, WRONG};
 use crate::commands;
@@ -21,7 +21,7 @@ pub fn check(setup: &Setup) -> Result<(), String> {
     }
     let files = [&asked.result_file, &asked.csv_file, &asked.json_file];
     files.into_iter().flatten().try_for_each(|file| {
-        let claimed = candor_files::claim(Path::new(file));
+        let claimed = candor_files::claim(&path_of(file));
         claimed.map_err(|refusal| format!("{file} cannot be written: {refusal}"))?;
         add(file, "")
     })
@@ -92,7 +92,7 @@ impl<'a> ResultFiles<'a> {
 /// Shows result files of CSV side by side, and gives the exit code.
 pub fn summarize(files: &[OsString]) -> u8 {
     let content = |file: &OsString| {
-        let name = file.to_string_lossy().into_owned();
+        let name = file.text();
         match std::fs::read_to_string(file) {
             Ok(content) => Ok((name, content)),
             Err(error) => Err(format!("{name} cannot be read: {error}")),
@@ -118,7 +118,7 @@ pub fn scan(directory: &Path, file: &Path, in_base64: bool) -> Result<List, Stri
         }
         open.commit()
     });
-    written.map_err(|error| format!("{} cannot be written: {error}", file.display()))?;
+    written.map_err(|error| format!("{} cannot be written: {error}", file.text()))?;
     Ok(list)
 }
 
@@ -136,7 +136,7 @@ fn first_line(file: &str) -> Result<String, String> {
 }
 
 fn add(file: &str, text: &str) -> Result<(), String> {
-    let opened = candor_files::append(Path::new(file));
+    let opened = candor_files::append(&path_of(file));
     let written = opened.and_then(|mut open| open.write_all(text.as_bytes()));
     written.map_err(|error| format!("{file} cannot be written: {error}"))
 }

@@ -4,7 +4,7 @@
 //! have the key of their user, or their password.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use candor_dialects::elbencho::options::{HostsOptions, Options, Reading};
@@ -12,7 +12,7 @@ use candor_dialects::elbencho::plan::{self, Lowered};
 use candor_dialects::elbencho::setup::Host;
 use candor_dialects::kit::{Diagnostic, Found};
 use candor_fleet::{Chore, FleetOptions, Identity};
-use candor_plan::{List, ListError, Listing};
+use candor_plan::{List, ListError, Listing, PathText, path_of};
 
 use super::host::ThisHost;
 use super::{COMPLAINTS, WRONG};
@@ -22,7 +22,7 @@ use crate::hosts::Keys;
 use crate::screen;
 
 fn keys(hosts: &HostsOptions) -> Keys {
-    let password_file = hosts.secret_file.clone().map(PathBuf::from);
+    let password_file = hosts.secret_file.as_deref().map(path_of);
     Keys { password_file, ..Keys::default() }
 }
 
@@ -91,13 +91,13 @@ fn serve(options: &Options) -> Result<(), String> {
     let service = Service {
         tool: "elbencho",
         listen: SocketAddr::from(([0, 0, 0, 0], hosts.port)),
-        paths: options.paths.iter().map(PathBuf::from).collect(),
+        paths: options.paths.iter().map(|path| path_of(path)).collect(),
         keys: &keys(hosts),
         in_background: !hosts.foreground,
     };
     if let Some(Detached { process, log }) = service.serve()? {
         let port = hosts.port;
-        println!("service started on port {port}, process {process}, log {}", log.display());
+        println!("service started on port {port}, process {process}, log {}", log.text());
     }
     Ok(())
 }

@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 
 use candor_dialects::elbencho::output::Moment;
 use candor_dialects::elbencho::output::live::{self, Interval, Live, WorkerSoFar};
 use candor_dialects::elbencho::plan::Lowered;
 use candor_dialects::elbencho::setup::Setup;
+use candor_plan::path_of;
 use candor_record::{Event, Measurement, Report, WorkerStats};
 
 use crate::screen;
@@ -192,7 +192,7 @@ impl Sink {
         if name == STDOUT {
             return Ok(Sink::Stdout);
         }
-        let path = Path::new(name);
+        let path = &path_of(name);
         let claimed = candor_files::claim(path).map_err(std::io::Error::from);
         let opened = claimed.and_then(|()| candor_files::append(path));
         opened.map(Sink::File).map_err(|error| format!("{name} cannot be opened: {error}"))

@@ -15,6 +15,7 @@ use candor_dialects::fio::lower::{self, Found, Host, Lowered, ThisHost};
 use candor_dialects::fio::options;
 use candor_dialects::kit::{self, Diagnostic};
 use candor_fleet::{FleetOptions, Identity};
+use candor_plan::PathText;
 
 use crate::commands::foreign::hosts::Hosts;
 use crate::commands::foreign::service::{Detached, Service};
@@ -40,7 +41,7 @@ pub fn serve(address: &Address, pid_file: Option<&Path>) -> Result<(), String> {
     let detached = service.serve()?;
     if let (Some(Detached { process, .. }), Some(file)) = (detached, pid_file) {
         candor_files::replace(file, format!("{process}\n"))
-            .map_err(|error| format!("{}: {error}", file.display()))?;
+            .map_err(|error| format!("{}: {error}", file.text()))?;
     }
     Ok(())
 }

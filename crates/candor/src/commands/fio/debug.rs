@@ -6,7 +6,7 @@ use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output::logs::operations;
 use candor_engine::Task;
 use candor_plan::units::Direction;
-use candor_plan::{Plan, text};
+use candor_plan::{PathText, Plan, text};
 use candor_record::{Event, Measurement, Report};
 
 /// A consumer of events that tells about some kinds of things.
@@ -66,7 +66,7 @@ impl<'a> Debug<'a> {
     pub fn read(&self, plan: &Plan) -> String {
         let files = plan.targets.iter().map(|target| {
             let size = target.size.map_or_else(String::new, |size| format!(", {size}"));
-            format!("uses {}{size}", target.path.display())
+            format!("uses {}{size}", target.path.text())
         });
         self.tell(DebugKind::Job, text::write(plan).lines().map(str::to_owned))
             + &self.tell(DebugKind::Random, seeds(plan))

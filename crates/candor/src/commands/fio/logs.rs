@@ -7,6 +7,7 @@ use candor_dialects::fio::job::FioJob;
 use candor_dialects::fio::output::logs::{self, aggregate, iolog};
 use candor_dialects::fio::state;
 use candor_files::Use;
+use candor_plan::{PathText, path_of};
 use candor_record::Report;
 
 use crate::screen;
@@ -16,7 +17,7 @@ use crate::screen;
 pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (path, bytes) in state::files(report, jobs) {
-        let complaint = |error| format!("{} cannot be written: {error}", path.display());
+        let complaint = |error| format!("{} cannot be written: {error}", path.text());
         result = result.and(candor_files::replace(path, bytes).map_err(complaint));
     }
     result
@@ -24,16 +25,16 @@ pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 
 /// Claims the files that are written after the run; a sentence for the first that is refused.
 pub fn claim(jobs: &[FioJob], aggregate: Option<&str>) -> Result<(), String> {
-    let logs = logs::files(jobs).into_iter().map(|file| PathBuf::from(file.name));
-    let traces = iolog::files(jobs).into_iter().map(|(name, _)| PathBuf::from(name));
+    let logs = logs::files(jobs).into_iter().map(|file| path_of(&file.name));
+    let traces = iolog::files(jobs).into_iter().map(|(name, _)| path_of(&name));
     let states = jobs.iter().filter_map(|job| Some(job.state.as_ref()?.path.clone()));
-    let sums = aggregate.into_iter().flat_map(aggregate::names).map(PathBuf::from);
+    let sums = aggregate.into_iter().flat_map(aggregate::names).map(|name| path_of(&name));
     let others = logs.chain(traces).chain(sums);
     let others = others.map(|file| (candor_files::claim(&file), file));
     // A job that writes on from a saved state saves the new one in the same file.
     let states = states.map(|file| (candor_files::claim_onto(&file, Use::State), file));
     others.chain(states).try_for_each(|(claimed, file)| {
-        claimed.map_err(|refusal| format!("{} cannot be written: {refusal}", file.display()))
+        claimed.map_err(|refusal| format!("{} cannot be written: {refusal}", file.text()))
     })
 }
 
@@ -41,7 +42,7 @@ pub fn claim(jobs: &[FioJob], aggregate: Option<&str>) -> Result<(), String> {
 pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for file in logs::files(jobs) {
-        let ast = candor_files::create(Path::new(&file.name)).and_then(|mut out| {
+        let ast = candor_files::create(&path_of(&file.name)).and_then(|mut out| {
             file.write(report, &mut out)?;
             out.commit()
         });
@@ -57,7 +58,7 @@ pub fn write(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
     let mut result = Ok(());
     for (name, jobs) in iolog::files(jobs) {
-        let open = candor_files::append(Path::new(name));
+        let open = candor_files::append(&path_of(name));
         let ast = open.and_then(|open| {
             let mut out = BufWriter::new(open);
             jobs.iter().try_for_each(|job| iolog::write(report, job, &mut out))?;
@@ -72,7 +73,7 @@ fn traces(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 pub fn merged(files: &[(PathBuf, Vec<u8>)]) -> Result<(), String> {
     let write = |(path, bytes): &(PathBuf, Vec<u8>)| {
         candor_files::replace(path, bytes)
-            .map_err(|error| format!("{} cannot be written: {error}", path.display()))
+            .map_err(|error| format!("{} cannot be written: {error}", path.text()))
     };
     files.iter().try_for_each(write)
 }
@@ -90,7 +91,7 @@ fn tell_lost(report: &Report) {
 
 /// The lines of a compressed log.
 pub fn inflated(file: &Path) -> Result<String, String> {
-    let wrong = |why: String| format!("{} cannot be read: {why}", file.display());
+    let wrong = |why: String| format!("{} cannot be read: {why}", file.text());
     let stored = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
     logs::inflate(&stored).map_err(wrong)
 }
@@ -99,7 +100,7 @@ pub fn inflated(file: &Path) -> Result<String, String> {
 /// first log that cannot be written.
 pub fn write_aggregate(report: &Report, name: &str) -> Result<(), String> {
     for (name, text) in aggregate::files(report, name) {
-        candor_files::replace(Path::new(&name), text)
+        candor_files::replace(&path_of(&name), text)
             .map_err(|error| format!("{name} cannot be written: {error}"))?;
     }
     Ok(())

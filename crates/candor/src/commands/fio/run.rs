@@ -11,7 +11,7 @@ use candor_dialects::fio::job::{ClientName, FioJob, Format, Output, VerdictPlace
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::output;
 use candor_fleet::FleetOptions;
-use candor_plan::Problem;
+use candor_plan::{PathText, Problem};
 use candor_record::{Event, Report};
 use candor_run::{HostOptions, Options};
 
@@ -54,7 +54,7 @@ pub fn main(
 }
 
 fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
-    let command = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let command = argv.iter().map(|word| word.text()).collect();
     let force = held_targets(lowered);
     // Who calls fio expects the first I/O at once.
     let host = HostOptions { force, at_once: true, ..HostOptions::default() };
@@ -65,7 +65,7 @@ fn options(lowered: &Lowered, argv: &[OsString]) -> (Options, HostOptions) {
 fn held_targets(lowered: &Lowered) -> Vec<String> {
     let paths = lowered.plan.targets.iter().map(|target| &target.path);
     match lowered.mounted_write {
-        true => paths.map(|path| path.to_string_lossy().into_owned()).collect(),
+        true => paths.map(|path| path.text()).collect(),
         false => Vec::new(),
     }
 }

@@ -10,6 +10,7 @@ use candor_dialects::fio::{lower, read};
 use candor_plan::blocks::Hints;
 use candor_plan::shell::quoted;
 use candor_plan::{Job, Plan, check, text};
+use candor_plan::{PathText, path_text::word_of};
 use candor_record::{Report, Setting};
 
 use crate::commands::foreign::host::HostEnvironment;
@@ -43,7 +44,7 @@ fn suggestion(words: &[String], plan: &Plan, changes: &[Setting]) -> Option<Stri
     let wanted = changes.iter().try_fold(plan.clone(), set)?;
     let kept = without_outputs(words);
     let words = || kept.iter().chain(&options);
-    let argv: Vec<OsString> = words().map(OsString::from).collect();
+    let argv: Vec<OsString> = words().map(|word| word_of(word)).collect();
     let (ast, mistakes) = read(&argv, &mut HostEnvironment);
     let again = lower::lower(&ast, &lower::ThisHost).ok().filter(|_| mistakes.is_empty())?;
     let direct = changes.iter().any(|setting| setting.key.ends_with(".direct"));
@@ -86,10 +87,9 @@ fn is_same(plan: Plan, other: Plan, without_hints: bool) -> bool {
 
 /// The first words of the command: a link of fio's name, or candor as fio.
 fn program() -> Vec<String> {
-    let program = std::env::args().next().unwrap_or_default();
-    let name = Path::new(&program).file_name().and_then(|name| name.to_str());
-    match name {
-        Some("fio") => vec![quoted(&program)],
+    let program = std::env::args_os().next().unwrap_or_default();
+    match Path::new(&program).file_name() {
+        Some(name) if name == "fio" => vec![quoted(&program.text())],
         _ => vec!["candor".to_owned(), "fio".to_owned()],
     }
 }

@@ -7,6 +7,7 @@ use candor_dialects::fio::lower::{self, Host as _, ThisHost, Zoned};
 use candor_dialects::kit::{Environment, Found};
 use candor_files::Use;
 use candor_plan::units::cpu_list;
+use candor_plan::{PathText, path_of};
 
 /// A job file of more than this is refused by whoever reads it; it need not all be in memory.
 const BYTES_MAX: u64 = (16 << 20) + 1;
@@ -20,15 +21,15 @@ impl Environment for HostEnvironment {
         match path {
             "-" => io::stdin().take(BYTES_MAX).read_to_end(&mut bytes)?,
             _ => {
-                candor_files::uses(Path::new(path), Use::Input)?;
-                std::fs::File::open(path)?.take(BYTES_MAX).read_to_end(&mut bytes)?
+                candor_files::uses(&path_of(path), Use::Input)?;
+                std::fs::File::open(path_of(path))?.take(BYTES_MAX).read_to_end(&mut bytes)?
             }
         };
         Ok(bytes)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+        std::env::var_os(name).map(|value| value.text())
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use candor_plan::path_text::word_of;
 use candor_run::{Command as RunCommand, Control};
 
 use crate::screen;
@@ -120,7 +121,7 @@ fn take_away(file: &Path) -> bool {
 /// Runs the command of a trigger, which shows what it says itself.
 fn pull(tool: &str, trigger: &Trigger) {
     let Some(command) = &trigger.command else { return };
-    let ran = Command::new("sh").arg("-c").arg(command).stdin(Stdio::null()).status();
+    let ran = Command::new("sh").arg("-c").arg(word_of(command)).stdin(Stdio::null()).status();
     if let Err(error) = ran {
         screen::tell(&format!("{tool}: the trigger `{command}` cannot be run: {error}\n"));
     }

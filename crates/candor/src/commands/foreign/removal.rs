@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use candor_dialects::kit::Found;
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::{Create, Job, Layout, OnFailure, Phase, Plan, Target, TargetKind};
+use candor_plan::{Create, Job, Layout, OnFailure, PathText, Phase, Plan, Target, TargetKind};
 use candor_run::{Channels, Control, Options, Run};
 
 use super::Place;
@@ -71,7 +71,7 @@ impl<'a> Removal<'a> {
 
 fn plan(directories: &[PathBuf], hosts: u32) -> Plan {
     let target = |path: &PathBuf| Target {
-        name: path.display().to_string(),
+        name: path.text(),
         path: path.clone(),
         kind: TargetKind::File,
         create: Create::Nothing,

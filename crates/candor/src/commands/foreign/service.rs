@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use candor_fleet::{Allowed, Listening, ServeOptions};
+use candor_plan::PathText;
 
 use crate::commands::agent;
 use crate::hosts::Keys;
@@ -58,7 +59,7 @@ impl Service<'_> {
         let allowed = std::env::split_paths(&allowed).filter(|path| !path.as_os_str().is_empty());
         self.paths.extend(allowed);
         if let Some(gone) = self.paths.iter().find(|path| !path.exists()) {
-            return Err(format!("a service cannot serve `{}`: it does not exist", gone.display()));
+            return Err(format!("a service cannot serve `{}`: it does not exist", gone.text()));
         }
         if self.in_background && std::env::var_os(DETACHED).is_none() {
             return self.detach().map(Some);
@@ -84,7 +85,7 @@ impl Service<'_> {
         let name = format!("candor-service-{user}-{}.log", self.listen.port());
         let log = std::env::temp_dir().join(name);
         let file =
-            candor_files::stream(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+            candor_files::stream(&log).map_err(|error| format!("{}: {error}", log.text()))?;
         let words: Vec<OsString> = std::env::args_os().skip(1).collect();
         let mut command = Command::new(program);
         // Called as the tool, the name is gone with the path of the program.

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use candor_plan::PathText;
+
 use crate::screen;
 
 /// Standard output, or a file.
@@ -32,7 +34,7 @@ impl Sink {
                 waiting: String::new(),
                 has_begun: false,
             })),
-            Err(error) => Err(format!("--output {} cannot be made: {error}", path.display())),
+            Err(error) => Err(format!("--output {} cannot be made: {error}", path.text())),
         }
     }
 
@@ -50,7 +52,7 @@ impl Sink {
     /// Writes to a file what was put so far; the error is a sentence.
     pub fn deliver(&mut self) -> Result<(), String> {
         let Sink::File(file) = self else { return Ok(()) };
-        let path = file.path.display().to_string();
+        let path = file.path.text();
         file.write().map_err(|error| format!("{path} cannot be written: {error}"))
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use candor_plan::PathText;
+
 use super::launch;
 use crate::screen;
 
@@ -48,7 +50,7 @@ impl Verdict {
     /// Claims the file before anything runs. The error is a sentence.
     pub fn claim(&self) -> Result<(), String> {
         let Verdict::File(path) = self else { return Ok(()) };
-        let shown = path.display();
+        let shown = path.text();
         candor_files::prepare(path).map_err(|error| format!("CANDOR_VERDICT={shown}: {error}"))
     }
 
@@ -72,7 +74,7 @@ impl Verdict {
             Verdict::Beside | Verdict::Off => {}
             Verdict::Stderr => screen::tell(&text()),
             Verdict::File(path) => candor_files::replace(path, text())
-                .map_err(|error| format!("{} cannot be written: {error}", path.display()))?,
+                .map_err(|error| format!("{} cannot be written: {error}", path.text()))?,
         }
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Options that say which runs a command is about.
 
-use std::path::Path;
-
 use candor_history::{Filter, moment};
+use candor_plan::{PathText, path_of};
 use candor_record::Verdict;
 use candor_record::results::FigureKind;
 use clap::ArgMatches;
@@ -95,9 +94,9 @@ pub const FILTER: &[Group<Filter>] = &[Group {
 
 /// A path as runs have it; the name of a device stays as it is.
 fn target(text: &str) -> String {
-    let is_path = text.contains('/') || Path::new(text).exists();
-    let absolute = std::path::absolute(text).ok().filter(|_| is_path);
-    absolute.map_or(text.to_owned(), |path| path.display().to_string())
+    let is_path = text.contains('/') || path_of(text).exists();
+    let absolute = std::path::absolute(path_of(text)).ok().filter(|_| is_path);
+    absolute.map_or(text.to_owned(), |path| path.text())
 }
 
 /// Reads them; the exit code where one makes no sense.

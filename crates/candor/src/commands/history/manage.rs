@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use candor_history::{Filter, Imported, Kind, Note, Repaired, RunId, moment};
+use candor_plan::{PathText, path_of};
 use candor_record::REPORT_BYTES_MAX;
 use candor_record::fmt::counted;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -120,9 +121,9 @@ fn import_file(file: &str) -> Result<String, String> {
             (Kind::Results, text)
         }
     };
-    let absolute = std::path::absolute(file).unwrap_or(file.into());
+    let absolute = std::path::absolute(path_of(file)).unwrap_or(path_of(file));
     let note = Note {
-        imported_from: Some(absolute.display().to_string()),
+        imported_from: Some(absolute.text()),
         file_unix_ms: Some(changed_unix_ms(&absolute)),
         ..Note::default()
     };

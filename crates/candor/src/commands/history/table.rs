@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use candor_files::Replacement;
 use candor_history::{Error, Index};
+use candor_plan::{PathText, path_of};
 use candor_record::fmt::counted;
 use clap::{ArgGroup, ArgMatches, Command};
 
@@ -29,14 +30,14 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("FILE"),
             help: "Write comma-separated values to FILE; - is stdout",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.csv, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.csv, Ok(path_of(text))),
         },
         Flag {
             long: "parquet",
             takes: Takes::One("FILE"),
             help: "Write Parquet to FILE",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.parquet, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.parquet, Ok(path_of(text))),
         },
     ],
 }];
@@ -81,7 +82,7 @@ fn to_file(
     file: &Path,
     export: impl Fn(&Index, &mut Replacement) -> Result<u64, Error>,
 ) -> Result<Option<u64>, String> {
-    let failed = |why| Error::Export(format!("{} cannot be written: {why}", file.display()));
+    let failed = |why| Error::Export(format!("{} cannot be written: {why}", file.text()));
     // An index that turns out to be damaged is made again, and the file with it.
     with_index(|_, index| {
         let mut out = candor_files::create(file).map_err(failed)?;

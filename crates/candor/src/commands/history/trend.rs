@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use candor_chart::Look;
 use candor_history::Work;
+use candor_plan::{PathText, path_of};
 use candor_record::trend::Trends;
 use clap::{ArgMatches, Command};
 
@@ -57,7 +58,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Draw the trends into FILE, which ends in .svg or .png",
             fields: &[],
             set: |draft, text| {
-                let file = PathBuf::from(text);
+                let file = path_of(text);
                 put_some(&mut draft.chart, Format::of_file(&file).map(|format| (file, format)))
             },
         },
@@ -98,7 +99,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
 
 fn draw(trends: &Trends, file: &Path, format: Format) -> Result<(), String> {
     if trends.trends.is_empty() {
-        return Err(format!("{} is not written: no work ran twice", file.display()));
+        return Err(format!("{} is not written: no work ran twice", file.text()));
     }
     picture::write(&candor_show::history::chart(trends), format, file, &Look::default())
 }

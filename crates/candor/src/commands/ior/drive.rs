@@ -1,12 +1,11 @@
 //! The order of phases, as far as one decides over another: counts that a deadline left, times
 //! after which none begins, errors that keep files.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use candor_dialects::ior::options::EndOptions;
 use candor_dialects::ior::plan::{Lowered, PhaseKind, TestPhase};
-use candor_plan::Stop;
+use candor_plan::{Stop, path_of};
 use candor_record::{Measurement, PhaseRecord};
 use candor_run::{Run, Step, Stopped};
 
@@ -108,7 +107,7 @@ impl UnderWay {
         self.transfers = Some(transfers(measured));
         match (&rules.ends.status_file, rules.ends.wear_out) {
             (Some(file), true) => candor_files::replace(
-                Path::new(file),
+                &path_of(file),
                 transfers(measured).to_string(),
             )
             .map_err(|error| {

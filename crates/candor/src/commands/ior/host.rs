@@ -1,6 +1,6 @@
 //! This host, for the files of tests and the head of their results.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_dialects::fio::lower::{self, Host as _};
@@ -9,6 +9,7 @@ use candor_dialects::ior::output::{Filesystem, Machine};
 use candor_dialects::ior::plan::{self, Lowered};
 use candor_dialects::ior::setup::Host;
 use candor_dialects::kit::{Diagnostic, Found};
+use candor_plan::{PathText, path_of};
 
 use crate::commands::foreign::host::found;
 use crate::commands::foreign::hosts::Hosts;
@@ -35,7 +36,7 @@ impl Host for ThisHost {
     }
 
     fn variables(&self, begin: &str) -> Vec<String> {
-        let names = std::env::vars_os().map(|(name, _)| name.to_string_lossy().into_owned());
+        let names = std::env::vars_os().map(|(name, _)| name.text());
         let mut names: Vec<String> = names.filter(|name| name.starts_with(begin)).collect();
         names.sort();
         names
@@ -98,7 +99,7 @@ pub fn machine(elsewhere: Option<&str>) -> Machine {
 
 /// The filesystem of a file, which need not be there.
 pub fn filesystem(file: &str) -> Option<Filesystem> {
-    let first = PathBuf::from(file.split('@').next()?);
+    let first = path_of(file.split('@').next()?);
     let parent = first.parent().filter(|parent| !parent.as_os_str().is_empty());
     let of = rustix::fs::statvfs(parent.unwrap_or(Path::new("."))).ok()?;
     Some(Filesystem {

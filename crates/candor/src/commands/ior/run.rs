@@ -7,7 +7,7 @@ use std::path::Path;
 use candor_dialects::ior::options::{Format, Reading};
 use candor_dialects::ior::output::{self, Moment, Results};
 use candor_dialects::ior::plan::Lowered;
-use candor_plan::{Problem, TargetKind};
+use candor_plan::{PathText, Problem, TargetKind, path_of};
 use candor_record::{Ended, Event, Measurement, PhaseRecord, Report};
 use candor_run::{HostOptions, Options};
 
@@ -37,7 +37,7 @@ pub fn dry(lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
 pub fn main(reading: &Reading, lowered: &Lowered, hosts: Option<&RankHosts>) -> u8 {
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
     let devices = lowered.plan.targets.iter().filter(|target| target.kind == TargetKind::Device);
-    let devices = devices.map(|target| target.path.display().to_string());
+    let devices = devices.map(|target| target.path.text());
     let force = if insists { devices.collect() } else { Vec::new() };
     let host = HostOptions { force, at_once: true, ..HostOptions::default() };
     let command = lowered.setup.command.clone();
@@ -221,7 +221,7 @@ impl Tests<'_> {
     }
 
     fn add(&mut self, file: &str, rows: &str, begins: bool) {
-        let path = Path::new(file);
+        let path = &path_of(file);
         let written = match begins {
             true => candor_files::replace(path, rows),
             false => {

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use candor_dialects::md_workbench::output::Results;
 use candor_dialects::md_workbench::plan::Lowered;
 use candor_dialects::md_workbench::setup::Host;
+use candor_plan::{PathText, path_of};
 
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
@@ -23,7 +24,7 @@ impl Host for ThisHost {
     }
 
     fn position(&self, file: &str) -> Option<u64> {
-        let text = fs::read_to_string(file).ok()?;
+        let text = fs::read_to_string(path_of(file)).ok()?;
         let number: u64 = text.trim_start().strip_prefix("pos:")?.trim().parse().ok()?;
         u32::try_from(number).ok().map(u64::from)
     }
@@ -37,7 +38,7 @@ pub fn check(lowered: &Lowered) -> Result<(), String> {
     let files = asked.output.summary_file.iter().chain(status);
     files.into_iter().try_for_each(|file| {
         // The file of an earlier run keeps its number until there is another one.
-        let path = Path::new(file);
+        let path = &path_of(file);
         candor_files::prepare(path).map_err(|error| sentence(path, "written", &error))
     })
 }
@@ -66,10 +67,10 @@ pub fn removal<'a>(lowered: &Lowered, hosts: &'a RankHosts) -> Result<Removal<'a
 
 /// Writes a file. The error is a sentence.
 pub fn write(file: &str, text: &str) -> Result<(), String> {
-    let path = Path::new(file);
+    let path = &path_of(file);
     candor_files::replace(path, text).map_err(|error| sentence(path, "written", &error))
 }
 
 fn sentence(path: &Path, done: &str, error: &io::Error) -> String {
-    format!("{} cannot be {done}: {error}", path.display())
+    format!("{} cannot be {done}: {error}", path.text())
 }

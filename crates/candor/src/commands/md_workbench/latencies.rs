@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 
 use candor_dialects::md_workbench::output::{Timed, latency_line, timed};
 use candor_dialects::md_workbench::plan::{Lowered, Part, log_file};
+use candor_plan::path_of;
 
 use crate::commands::foreign::operations::Line;
 
@@ -16,7 +16,7 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
     let Some(prefix) = &output.latency_prefix else { return Ok(()) };
     for bench in lowered.phases.iter().filter(|bench| bench.part == Part::Objects) {
         let log = log_file(prefix, bench);
-        if Path::new(&log).exists() {
+        if path_of(&log).exists() {
             convert(&log, &timed(&lowered.setup, bench, prefix), output.latency_all)
                 .map_err(|error| format!("the times of {log} cannot be written: {error}"))?;
         }
@@ -27,13 +27,13 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
 fn convert(log: &str, timed: &[Timed], all: bool) -> std::io::Result<()> {
     let mut files = Vec::new();
     for Timed { file, .. } in timed {
-        let mut file = candor_files::create(Path::new(file))?;
+        let mut file = candor_files::create(&path_of(file))?;
         file.write_all(b"time,runtime\n")?;
         files.push(file);
     }
     // The operation in progress of each worker, and its begin.
     let mut begun: HashMap<u64, (usize, u64)> = HashMap::new();
-    for line in BufReader::new(File::open(log)?).lines() {
+    for line in BufReader::new(File::open(path_of(log))?).lines() {
         // A line of an earlier run that was cut off says nothing.
         let Some(line) = Line::read(&line?).filter(|line| all || line.worker_rank == 0) else {
             continue;
@@ -51,7 +51,7 @@ fn convert(log: &str, timed: &[Timed], all: bool) -> std::io::Result<()> {
         }
     }
     files.into_iter().try_for_each(candor_files::Replacement::commit)?;
-    fs::remove_file(log)
+    fs::remove_file(path_of(log))
 }
 
 #[cfg(test)]

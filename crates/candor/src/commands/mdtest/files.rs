@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use candor_dialects::mdtest::output::{self, Results};
 use candor_dialects::mdtest::plan::Lowered;
 use candor_dialects::mdtest::setup::Setup;
+use candor_plan::{PathText, path_of};
 
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::removal::Removal;
@@ -14,20 +15,20 @@ use crate::commands::foreign::removal::Removal;
 /// The directories of `-d` that are not there when the test begins: removed at its end where it
 /// removes what it made.
 pub fn missing(setup: &Setup) -> Vec<PathBuf> {
-    let paths = setup.asked.tree.paths.iter().map(PathBuf::from);
+    let paths = setup.asked.tree.paths.iter().map(|text| path_of(&text));
     paths.filter(|path| path.symlink_metadata().is_err()).collect()
 }
 
 /// The same directories, and those of the tests, of hosts that this one need not be among.
 pub fn removal<'a>(setup: &Setup, hosts: &'a RankHosts) -> Result<Removal<'a>, String> {
     let removes = setup.asked.phases.remove;
-    let if_made = setup.asked.tree.paths.iter().filter(|_| removes).map(PathBuf::from);
+    let if_made = setup.asked.tree.paths.iter().filter(|_| removes).map(|text| path_of(&text));
     Removal::new(hosts, test_directories(setup).filter(|_| removes), if_made)
 }
 
 fn test_directories(setup: &Setup) -> impl Iterator<Item = PathBuf> + '_ {
     let iterations = 0..setup.asked.run.iterations;
-    iterations.flat_map(|nth| setup.test_dirs(nth)).map(PathBuf::from)
+    iterations.flat_map(|nth| setup.test_dirs(nth)).map(|text| path_of(&text))
 }
 
 /// Opens the files that results are to be written to, before anything runs. The error is a
@@ -39,7 +40,7 @@ pub fn check(lowered: &Lowered) -> Result<(), String> {
     let of_results = [&asked.output.rank_file, &asked.output.summary_file];
     let files = of_results.into_iter().flatten().chain(status);
     files.into_iter().try_for_each(|file| {
-        let path = Path::new(file);
+        let path = &path_of(file);
         candor_files::prepare(path).map_err(|error| sentence(path, "written", &error))
     })
 }
@@ -77,10 +78,10 @@ pub fn write_results(lowered: &Lowered, results: &Results) -> Result<(), String>
 
 /// Writes a file. The error is a sentence.
 pub fn write(file: &str, text: &str) -> Result<(), String> {
-    let path = Path::new(file);
+    let path = &path_of(file);
     candor_files::replace(path, text).map_err(|error| sentence(path, "written", &error))
 }
 
 fn sentence(path: &Path, done: &str, error: &io::Error) -> String {
-    format!("{} cannot be {done}: {error}", path.display())
+    format!("{} cannot be {done}: {error}", path.text())
 }

@@ -16,7 +16,12 @@ impl Host for ThisHost {
     }
 
     fn items_of(&self, file: &str) -> Option<u64> {
-        std::fs::read_to_string(file).ok()?.split_whitespace().next()?.parse().ok()
+        std::fs::read_to_string(candor_plan::path_of(file))
+            .ok()?
+            .split_whitespace()
+            .next()?
+            .parse()
+            .ok()
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
 
 use candor_dialects::mdtest::output;
 use candor_dialects::mdtest::plan::{Lowered, log_file};
 use candor_dialects::mdtest::setup::Test;
 use candor_files::Replacement;
+use candor_plan::path_of;
 
 use crate::commands::foreign::operations::Line;
 
@@ -30,7 +30,7 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
     };
     for test in [Test::FileCreate, Test::FileStat, Test::FileRead, Test::FileRemove] {
         let log = log_file(prefix, test);
-        if Path::new(&log).exists() {
+        if path_of(&log).exists() {
             convert(&log, prefix, (test, bytes(test).max(1)))
                 .map_err(|error| format!("the times of {log} cannot be written: {error}"))?;
         }
@@ -40,14 +40,14 @@ pub fn write(lowered: &Lowered) -> Result<(), String> {
 
 fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Result<()> {
     let mut files: BTreeMap<u64, (Replacement, Option<Item>)> = BTreeMap::new();
-    for line in BufReader::new(File::open(log)?).lines() {
+    for line in BufReader::new(File::open(path_of(log))?).lines() {
         // A line of an earlier run that was cut off says nothing.
         let Some(line) = Line::read(&line?) else { continue };
         let (file, item) = match files.entry(line.worker_rank) {
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(free) => {
                 let name = format!("{prefix}-{}-{:05}.csv", test.name(), line.worker_rank);
-                let mut file = candor_files::create(Path::new(&name))?;
+                let mut file = candor_files::create(&path_of(&name))?;
                 file.write_all(b"time,runtime,tp\n")?;
                 free.insert((file, None))
             }
@@ -66,7 +66,7 @@ fn convert(log: &str, prefix: &str, (test, bytes): (Test, u64)) -> std::io::Resu
         put(&mut file, item.as_ref(), bytes)?;
         file.commit()?;
     }
-    fs::remove_file(log)
+    fs::remove_file(path_of(log))
 }
 
 /// A line: begin and time of the item in s, and bytes, or items, per second.
@@ -114,6 +114,6 @@ mod tests {
              7.00000000e-06,1.00000000e-06,1.000000e+06\n"
         );
         assert_eq!(read(1).lines().count(), 2);
-        assert!(!Path::new(&log).exists());
+        assert!(!path_of(&log).exists());
     }
 }

@@ -3,6 +3,7 @@
 //! A command line is made of the words of the run and then read as a user's would be. One whose
 //! plan is not the run's plan with the changes, or that would be refused, is not shown.
 
+use candor_plan::PathText;
 use candor_plan::blocks::Access;
 use candor_plan::shell::quoted;
 use candor_plan::units::{Direction, Mix};
@@ -297,7 +298,7 @@ fn flags(series: &[String], plan: &Plan, job: &Job, seconds: u64) -> Option<Vec<
         words.push(format!("--{flag}"));
         words.extend(value);
     };
-    add("target", Some(path.to_str()?.to_owned()));
+    add("target", Some(path.text()));
     if let Some(size) = target.size {
         add("size", Some(size.to_string()));
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use candor_dialects::kit::ranks::RANKS_MAX;
 use candor_explore::Io500Options;
-use candor_plan::Nanos;
+use candor_plan::{Nanos, PathText, path_of};
 use candor_run::HostOptions;
 use clap::ArgMatches;
 
@@ -38,7 +38,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             takes: Takes::One("DIRECTORY"),
             help: "Where its files are made, in place of a word behind the name",
             fields: &[],
-            set: |draft, text| put_some(&mut draft.directory, Ok(text.into())),
+            set: |draft, text| put_some(&mut draft.directory, Ok(path_of(text))),
         },
         Flag {
             long: "stonewall",
@@ -121,11 +121,11 @@ fn options(
         (Some(_), Some(word)) => {
             return Err(format!("both {word} and --datadir say where to run; give one"));
         }
-        (directory, word) => directory.or_else(|| word.map(PathBuf::from)),
+        (directory, word) => directory.or_else(|| word.map(path_of)),
     };
     let directory = directory.ok_or("nothing says where to run: add --datadir DIRECTORY")?;
     if hosts.is_none() && !directory.is_dir() {
-        let shown = directory.display();
+        let shown = directory.text();
         return Err(format!("{shown} is no directory; make it, or name another"));
     }
     let stonewall = draft.stonewall.unwrap_or(candor_record::io500::WRITE_TIME_MIN);

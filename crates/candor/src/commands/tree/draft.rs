@@ -1,11 +1,11 @@
 //! Options given so far, and the plan that they make.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use candor_plan::entries::{Entries, EntriesEngine, Over, Select, Step, VerifyItems};
 use candor_plan::{
-    Bytes, BytesPerSec, Create, Job, Listing, Nanos, OpsPerSec, Phase, Plan, Stop, Target,
-    TargetKind, Tree,
+    Bytes, BytesPerSec, Create, Job, Listing, Nanos, OpsPerSec, PathText, Phase, Plan, Stop,
+    Target, TargetKind, Tree, path_of,
 };
 
 /// Phases in their order, each with its name in `--phases`.
@@ -74,7 +74,7 @@ pub struct Draft {
 impl Draft {
     /// The usual work below a directory: a tree for each worker.
     pub fn of(directory: &str) -> Draft {
-        let path = Path::new(directory).to_owned();
+        let path = path_of(directory);
         let target = Target { path, name: "tree".into(), ..Target::default() };
         Draft {
             target: Target { kind: TargetKind::Tree, ..target },
@@ -132,7 +132,7 @@ impl Draft {
         let phases = phases.into_iter().map(|phase| self.phase(phase)).collect();
         let usual = Plan::default();
         Plan {
-            name: format!("tree {}", self.target.path.display()),
+            name: format!("tree {}", self.target.path.text()),
             targets,
             phases,
             seed: self.seed.unwrap_or(usual.seed),

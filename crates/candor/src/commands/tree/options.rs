@@ -1,6 +1,7 @@
 //! The flags of a tree.
 
 use candor_plan::entries::{EntriesEngine, Select};
+use candor_plan::path_of;
 
 use super::draft::{Draft, PHASES, PhaseKind};
 use crate::flag::{Flag, Group, Takes, put, put_some};
@@ -67,7 +68,7 @@ const SHAPE: &[Flag<Draft>] = &[
         help: "Names from a file, instead of a shape: lines `d PATH` and `f BYTES PATH`, such as \
                `candor elbencho scan` writes",
         fields: &["target[0].listing.file"],
-        set: |draft, text| put_some(&mut draft.list, Ok(text.into())),
+        set: |draft, text| put_some(&mut draft.list, Ok(path_of(text))),
     },
     Flag {
         long: "existing",

@@ -7,11 +7,12 @@ use candor_dialects::vdbench::lower::LoweredRun;
 use candor_dialects::vdbench::lower::files::Anchor;
 use candor_dialects::vdbench::lower::files::control::NAME;
 use candor_dialects::vdbench::output::Now;
+use candor_plan::PathText;
 
 /// Makes anchors that are missing, where that is asked for.
 pub fn prepare(runs: &[LoweredRun], creates: bool) -> Result<(), Box<Diagnostic>> {
     for anchor in runs.iter().flat_map(anchors_of).filter(|anchor| !anchor.path.is_dir()) {
-        let shown = anchor.path.display();
+        let shown = anchor.path.text();
         let wrong = |message: String| {
             let at = anchor.at;
             Box::new(Diagnostic { at, ..Diagnostic::nowhere("anchor", message) })
@@ -31,7 +32,7 @@ pub fn begin(run: &LoweredRun, now: &Now) -> Vec<String> {
     let write = |anchor: &Anchor| {
         let path = anchor.path.join(NAME);
         let written = candor_files::replace(&path, anchor.control.as_ref()?.text(&now.created));
-        written.err().map(|error| format!("{} cannot be written: {error}", path.display()))
+        written.err().map(|error| format!("{} cannot be written: {error}", path.text()))
     };
     anchors_of(run).filter_map(write).collect()
 }

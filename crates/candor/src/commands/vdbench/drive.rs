@@ -10,6 +10,7 @@ use candor_dialects::vdbench::definitions::general::Repeat;
 use candor_dialects::vdbench::lower::LoweredRun;
 use candor_dialects::vdbench::output::RunResult;
 use candor_dialects::vdbench::runs::RunRate;
+use candor_plan::path_text::word_of;
 use candor_run::{Control, Run, Step, Stopped};
 
 /// How long the results of a run are waited for that has ended.
@@ -179,7 +180,7 @@ impl Drive {
 
 /// Runs a command of the shell; how it ended and what it said.
 pub fn output_of(line: &str) -> String {
-    match Command::new("sh").args(["-c", line]).output() {
+    match Command::new("sh").arg("-c").arg(word_of(line)).output() {
         Ok(done) => {
             let text = [done.stdout, done.stderr]
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned());

@@ -1,7 +1,9 @@
 //! `monitor=`: a file whose first line ends the run under way, or all runs.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use candor_plan::path_of;
 
 /// Words that end the run under way, and words that end all runs.
 const END_RUN: [&str; 2] = ["end_rd", "shutdown"];
@@ -26,7 +28,7 @@ impl MonitorFile {
     /// Makes the file, or empties it: a word of an earlier run ends none of these. The error is a
     /// sentence.
     pub fn open(path: &str) -> Result<MonitorFile, String> {
-        let file = Path::new(path);
+        let file = &path_of(path);
         let claimed = candor_files::claim(file).map_err(std::io::Error::from);
         let emptied = claimed.and_then(|()| candor_files::stream(file));
         emptied.map_err(|error| format!("monitor={path} cannot be written: {error}"))?;

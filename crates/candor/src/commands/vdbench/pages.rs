@@ -6,6 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use candor_dialects::vdbench::output::{CONSOLE, Now};
+use candor_plan::{PathText, path_of};
 
 /// Suffix that asks for the time of day in the name.
 const TIME_OF_DAY: &str = ".tod";
@@ -24,7 +25,7 @@ impl Pages {
     /// Makes the directory, or empties it of an earlier run's pages. The error is a sentence.
     pub fn open(asked: &str, now: &Now) -> Result<Pages, String> {
         let directory = named(asked, now)?;
-        let shown = directory.display();
+        let shown = directory.text();
         fs::create_dir_all(&directory).map_err(|error| format!("-o {shown}: {error}"))?;
         let entries = fs::read_dir(&directory).map_err(|error| format!("-o {shown}: {error}"))?;
         for entry in entries.flatten() {
@@ -32,8 +33,8 @@ impl Pages {
             let is_page = path.extension().is_some_and(|extension| extension == "html");
             if is_page && path.is_file() {
                 candor_files::claim(&path)
-                    .map_err(|refusal| format!("{}: {refusal}", path.display()))?;
-                fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+                    .map_err(|refusal| format!("{}: {refusal}", path.text()))?;
+                fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.text()))?;
             }
         }
         Ok(Pages { directory, files: HashMap::new(), undelivered: None })
@@ -59,7 +60,7 @@ impl Pages {
 
     fn write(&mut self, page: &str, text: &str) -> Result<(), String> {
         let path = self.directory.join(format!("{page}.html"));
-        let sentence = |error: std::io::Error| format!("{}: {error}", path.display());
+        let sentence = |error: std::io::Error| format!("{}: {error}", path.text());
         let file = match self.files.get_mut(page) {
             Some(file) => file,
             None => {
@@ -79,13 +80,13 @@ impl Pages {
 /// The directory that is asked for.
 fn named(asked: &str, now: &Now) -> Result<PathBuf, String> {
     if let Some(front) = asked.strip_suffix(TIME_OF_DAY) {
-        return Ok(PathBuf::from(format!("{front}.{}", now.name)));
+        return Ok(path_of(&format!("{front}.{}", now.name)));
     }
-    let Some(front) = asked.strip_suffix('+') else { return Ok(PathBuf::from(asked)) };
-    if !Path::new(front).exists() {
-        return Ok(PathBuf::from(front));
+    let Some(front) = asked.strip_suffix('+') else { return Ok(path_of(asked)) };
+    if !path_of(front).exists() {
+        return Ok(path_of(front));
     }
-    let numbered = |number| PathBuf::from(format!("{front}{number:03}"));
+    let numbered = |number| path_of(&format!("{front}{number:03}"));
     let free = (1..=NUMBERS_MAX).map(numbered).find(|directory| !directory.exists());
     free.ok_or_else(|| format!("-o {asked}: there are {NUMBERS_MAX} directories already"))
 }

@@ -12,7 +12,7 @@ use candor_dialects::vdbench::output::{
     Book, FileSheet, Layout, LunSheet, Now, Setup, Sheet, used_operations,
 };
 use candor_dialects::vdbench::runs::RunRate;
-use candor_plan::{Plan, Problem, Target};
+use candor_plan::{PathText, Plan, Problem, Target, path_of};
 use candor_record::{Ended, Event, Note, PhaseRecord, Report};
 use candor_run::{Command, HostOptions, Options};
 
@@ -73,7 +73,7 @@ pub fn main(reading: &Reading, lowered: Lowered) -> u8 {
     let hosts = lowered.systems.count();
     let plan = Plan { name: "vdbench".into(), hosts, targets: lowered.targets, ..Plan::default() };
     let insists = std::env::var_os(FORCE).is_some_and(|value| value == "1");
-    let paths = plan.targets.iter().map(|target| target.path.display().to_string());
+    let paths = plan.targets.iter().map(|target| target.path.text());
     let force = if insists { paths.collect() } else { Vec::new() };
     let place = match lowered.systems.is_empty() {
         true => Ok(Place::Here(HostOptions { force, at_once: true, ..HostOptions::default() })),
@@ -128,7 +128,7 @@ fn layout() -> Result<Layout, String> {
 
 /// Paths and names of the luns.
 fn luns(lowered: &Lowered) -> Vec<(String, String)> {
-    let lun = |target: &Target| (target.path.display().to_string(), target.name.clone());
+    let lun = |target: &Target| (target.path.text(), target.name.clone());
     lowered.targets.iter().map(lun).collect()
 }
 
@@ -141,7 +141,7 @@ fn setup(reading: &Reading, layout: Layout, pages: &Pages) -> Setup {
         format!("line {}: {}={}", texts.location(place), written.keyword.text, written.value.text)
     });
     Setup {
-        directory: pages.directory().display().to_string(),
+        directory: pages.directory().text(),
         luns: Vec::new(),
         is_of_files: reading.file.is_of_files(),
         sheet: sheet(reading, layout),
@@ -300,7 +300,7 @@ impl Foreign for Run<'_> {
             repeat: self.reading.options.repeat.or(general.repeat),
             start: general.start.clone(),
             end: general.end.clone(),
-            directory: self.written.borrow().pages.directory().display().to_string(),
+            directory: self.written.borrow().pages.directory().text(),
             shared: self.shared.clone(),
         };
         Box::new(|run| drive.drive(run))
@@ -442,7 +442,7 @@ fn data_errors(
     let directory = std::env::current_dir().unwrap_or_default();
     let output = reading.options.output.as_deref().unwrap_or(DIRECTORY);
     let line = command
-        .replace("$output", &directory.join(output).display().to_string())
+        .replace("$output", &directory.join(path_of(output)).text())
         .replace("$lun", &first.path)
         .replace("$lba", &first.read_offset.to_string())
         .replace("$size", &first.read_length.0.to_string());

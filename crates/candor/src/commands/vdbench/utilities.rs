@@ -5,6 +5,7 @@ use std::path::Path;
 
 use candor_dialects::vdbench::output::{ParseFlat, compare as compared, parse_flat as parsed};
 use candor_files::Use;
+use candor_plan::{PathText, path_of};
 
 use super::{COMPLAINTS, FAILED};
 use crate::commands;
@@ -43,7 +44,7 @@ pub fn parse_flat(words: &[OsString]) -> u8 {
     });
     match told {
         Ok((csv, None)) => commands::printed(&csv),
-        Ok((csv, Some(output))) => match candor_files::replace(Path::new(&output), csv) {
+        Ok((csv, Some(output))) => match candor_files::replace(&path_of(&output), csv) {
             Ok(()) => 0,
             Err(error) => {
                 COMPLAINTS.sentence(&format!("{output} cannot be written: {error}"));
@@ -61,7 +62,7 @@ pub fn parse_flat(words: &[OsString]) -> u8 {
 fn split(words: &[OsString]) -> Vec<String> {
     let mut all = Vec::new();
     for word in words {
-        let word = word.to_string_lossy().into_owned();
+        let word = word.text();
         match word.get(..2).filter(|front| front.starts_with('-') && word.len() > 2) {
             Some(front) => all.extend([front.to_owned(), word[2..].to_owned()]),
             None => all.push(word),
@@ -105,8 +106,8 @@ fn request(words: &[OsString]) -> Result<(String, Option<String>, ParseFlat), St
     }
     let input = input.ok_or("parseflat needs a flatfile: -i FILE")?;
     // A directory of results has its flatfile.
-    let within = Path::new(&input).join("flatfile.html");
-    let input = if within.is_file() { within.display().to_string() } else { input };
+    let within = path_of(&input).join("flatfile.html");
+    let input = if within.is_file() { within.text() } else { input };
     Ok((input, output, request))
 }
 
@@ -119,7 +120,7 @@ pub fn compare(words: &[OsString]) -> u8 {
     let flatfile = |word: &OsString| {
         let path = Path::new(word);
         let path = if path.is_dir() { path.join("flatfile.html") } else { path.to_owned() };
-        read(&path.display().to_string())
+        read(&path.text())
     };
     match flatfile(old).and_then(|old| compared(&old, &flatfile(new)?)) {
         Ok(table) => commands::printed(&table),
@@ -131,8 +132,8 @@ pub fn compare(words: &[OsString]) -> u8 {
 }
 
 fn read(path: &str) -> Result<String, String> {
-    let used = candor_files::uses(Path::new(path), Use::Input).map_err(std::io::Error::from);
-    let bytes = used.and_then(|()| std::fs::read(path));
+    let used = candor_files::uses(&path_of(path), Use::Input).map_err(std::io::Error::from);
+    let bytes = used.and_then(|()| std::fs::read(path_of(path)));
     let bytes = bytes.map_err(|error| format!("{path} cannot be read: {error}"))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

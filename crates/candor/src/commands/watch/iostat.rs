@@ -8,6 +8,7 @@ use candor_dialects::iostat::moment::Clock;
 use candor_dialects::iostat::options::{self, CounterDirectory, Entry, Options, Request};
 use candor_dialects::iostat::{Disk, Host, Printer, Sample};
 use candor_observe::Roots;
+use candor_plan::{PathText, path_of};
 use candor_run::Control;
 
 use super::pace::Pace;
@@ -63,10 +64,10 @@ fn resolve(options: &mut Options) {
     for entry in &mut options.entries {
         let (Entry::Device(name) | Entry::WithPartitions(name)) = entry else { continue };
         let node = format!("/dev/{}", name.replace('!', "/"));
-        let real = std::fs::canonicalize(node).ok();
+        let real = path_of(&node).canonicalize().ok();
         let real = real.as_deref().and_then(|path| path.strip_prefix("/dev").ok());
         if let Some(real) = real {
-            *name = real.to_string_lossy().replace('/', "!");
+            *name = real.text().replace('/', "!");
         }
     }
 }
@@ -107,7 +108,7 @@ fn reports(options: &Options) -> Result<(), String> {
 
 fn sample(directory: Option<&CounterDirectory>) -> Result<Sample, String> {
     let roots = Roots::default();
-    let wrong = |place: &Path, error| format!("{}/diskstats: {error}", place.display());
+    let wrong = |place: &Path, error| format!("{}/diskstats: {error}", place.text());
     let mut disks = Vec::new();
     if directory.is_none_or(|directory| directory.with_kernel) {
         let kernel = candor_observe::diskstats(&roots);

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use candor_plan::path_text::text_of;
+
 use super::rows::{Draft, TABLE};
 use super::{Options, rows};
 use crate::elbencho::{grammar, paths};
@@ -89,8 +91,7 @@ impl Scope for Reading {
 /// Reads a command line, the program's name first, and the file of options that it names.
 pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     let mut reading = Reading::default();
-    let (words, wrong) = enter(&mut reading.texts, argv);
-    reading.errors = wrong;
+    let words = enter(&mut reading.texts, argv);
     let mut reader = Reader { reading, draft: Draft::default() };
     let spellings: Vec<Spelling> = TABLE.spellings().collect();
     let mut operands = Vec::new();
@@ -165,12 +166,8 @@ impl Reader {
     /// The lines of the file of options; the command line wins over them.
     fn config_file(&mut self, environment: &mut dyn Environment) {
         let Some(file) = self.draft.config_file.clone() else { return };
-        let bytes = environment.file(&file).map_err(|error| error.to_string());
-        let text = bytes.and_then(|bytes| {
-            String::from_utf8(bytes).map_err(|_| "it is not text in UTF-8".to_owned())
-        });
-        let text = match text {
-            Ok(text) => text,
+        let text = match environment.file(&file) {
+            Ok(bytes) => text_of(&bytes),
             Err(why) => {
                 let message = format!("{file} cannot be read: {why}");
                 let at = self.reading.given.at("configfile").unwrap_or(self.reading.at());
@@ -191,8 +188,7 @@ impl Reader {
         let hosts = &mut self.draft.options.hosts;
         let mut wrong = None;
         if let Some(file) = &hosts.file {
-            let text =
-                environment.file(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            let text = environment.file(file).map(|bytes| text_of(&bytes));
             let named = text.map_err(|why| why.to_string()).and_then(|text| {
                 let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
                 let listed = lines.map(|line| grammar::hosts(line).map_err(|no| no.message));

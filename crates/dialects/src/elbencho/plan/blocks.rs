@@ -3,7 +3,7 @@
 use candor_plan::blocks::{self, Access, Engine, FileOrder, Hints, Lock, Pieces, Rotation, Share};
 use candor_plan::entries::{Division, Entries, Over, Step};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work};
+use candor_plan::{Blocks, Bytes, Create, Job, Layout, Stop, Target, TargetKind, Work, path_of};
 
 use super::{Context, content, phases};
 use crate::elbencho::options::{
@@ -31,7 +31,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     for (path, bytes) in setup.asked.paths.iter().zip(&setup.bytes_of_paths) {
         let written = Target {
             name: path.clone(),
-            path: path.into(),
+            path: path_of(path),
             kind: match setup.path_kind {
                 PathKind::BlockDevice => TargetKind::Device,
                 _ => TargetKind::File,

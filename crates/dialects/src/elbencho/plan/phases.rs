@@ -1,10 +1,8 @@
 //! The order of phases, and those that keep house between them.
 
-use std::path::Path;
-
 use candor_plan::blocks::Flow;
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::{Create, Job, Program, RankPart, Target, TargetKind, Work};
+use candor_plan::{Create, Job, PathText, Program, RankPart, Target, TargetKind, Work, path_of};
 
 use super::Context;
 use crate::elbencho::setup::{BenchPhase, PathKind, PhaseKind, READERS, Setup};
@@ -64,8 +62,8 @@ fn synced(setup: &Setup) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for path in &setup.asked.paths {
         let directory = match setup.path_kind {
-            PathKind::File => match Path::new(path).parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent.display().to_string(),
+            PathKind::File => match path_of(path).parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent.text(),
                 _ => ".".to_owned(),
             },
             PathKind::Directory | PathKind::BlockDevice => path.clone(),
@@ -83,7 +81,7 @@ pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let wanted = of_names.then(|| synced(setup));
     let target = |path: String| Target {
         name: format!("{SYNCED}{path}"),
-        path: path.into(),
+        path: path_of(&path),
         kind: TargetKind::File,
         create: Create::Nothing,
         keep: true,

@@ -2,7 +2,7 @@
 
 use candor_plan::entries::{Division, Entries, EntriesEngine, Over, Step};
 use candor_plan::units::{Mix, SizeSpec};
-use candor_plan::{Bytes, Create, Job, Target, TargetKind, Tree};
+use candor_plan::{Bytes, Create, Job, Target, TargetKind, Tree, path_of};
 
 use super::{Context, blocks, content, phases};
 use crate::elbencho::setup::{Listed, PhaseKind, Setup};
@@ -25,7 +25,7 @@ fn named(setup: &Setup, begin: &str) -> Vec<String> {
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let target = |(name, path): (String, &String), create| Target {
         name,
-        path: path.into(),
+        path: path_of(path),
         kind: TargetKind::Tree,
         create,
         keep: true,

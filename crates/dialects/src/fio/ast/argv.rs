@@ -14,8 +14,7 @@ const GRAMMAR: Grammar = Grammar {
 
 /// Reads the words, and gives the job files that they name.
 pub(super) fn read(reading: &mut Reading<'_>, argv: &[OsString], names: &Names) -> Vec<Word> {
-    let (words, wrong) = kit::enter(&mut reading.ast.texts, argv);
-    reading.diagnostics.extend(wrong);
+    let words = kit::enter(&mut reading.ast.texts, argv);
     let spellings: Vec<Spelling> = names.flags.iter().chain(&names.options).copied().collect();
     let mut reader = Reader { reading, into: Into::Globals };
     let mut clients = Clients::default();

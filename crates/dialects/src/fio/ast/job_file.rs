@@ -1,5 +1,7 @@
 //! Job files, and what they include.
 
+use candor_plan::path_text::text_of;
+
 use super::{Block, Origin, Reading, Section, expand, is_global};
 use crate::kit::{Assignment, Diagnostic, Span, Word};
 
@@ -49,7 +51,7 @@ fn enter(reading: &mut Reading<'_>, named: &Word, path: &str, bytes: &[u8]) -> O
         reading.diagnostics.push(Diagnostic::new(named.at, "file", &named.text, message));
         return None;
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = text_of(bytes);
     // Editors of other systems put a mark at the beginning.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let name = if path == "-" { "stdin" } else { path };
@@ -146,7 +148,7 @@ impl Reader<'_, '_> {
             return self.diagnostic(line.at, "section-name", &line.text, message, remedy);
         };
         let at = Span { start: line.at.start + 1, end: line.at.end - 1, ..line.at };
-        self.whole_characters(at, name);
+        self.without_zeros(at, name);
         let own = Block { origin: Origin::JobFile, assignments: Vec::new() };
         if is_global(name) {
             self.into = Into::Globals;
@@ -186,7 +188,7 @@ impl Reader<'_, '_> {
             let message = format!("`{}` has no option before the equals sign", line.text);
             return self.diagnostic(line.at, "no-name", &line.text, message, "write option=value");
         }
-        self.whole_characters(value_at, value);
+        self.without_zeros(value_at, value);
         let value = self.replaced(value, value_at);
         let value = Some(Word { text: value, at: value_at });
         self.assign(Assignment { name: Word { text: name, at: name_at }, value });
@@ -198,7 +200,7 @@ impl Reader<'_, '_> {
             let remedy = format!("write {name}={}", value.trim_start_matches(is_blank));
             return self.diagnostic(line.at, "equals", name, message, &remedy);
         }
-        self.whole_characters(line.at, &line.text);
+        self.without_zeros(line.at, &line.text);
         self.assign(Assignment { name: line.clone(), value: None });
     }
 
@@ -241,7 +243,7 @@ impl Reader<'_, '_> {
             let remedy = "does it include itself?";
             return self.diagnostic(at, "include-depth", path, message, remedy);
         }
-        self.whole_characters(at, path);
+        self.without_zeros(at, path);
         let named = Word { text: path.to_owned(), at };
         let paths = [path, &self.beside(path)];
         let Some(text) = open(self.reading, &named, &paths) else { return };
@@ -261,11 +263,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Only what a comment holds may be in another encoding than UTF-8.
-    fn whole_characters(&mut self, at: Span, word: &str) {
-        if word.contains(['\u{fffd}', '\0']) {
-            let message = format!("`{word}` is not text in UTF-8");
-            self.diagnostic(at, "encoding", word, message, "save the file as UTF-8");
+    fn without_zeros(&mut self, at: Span, word: &str) {
+        if word.contains('\0') {
+            let message = format!("`{word}` has a zero byte");
+            self.diagnostic(at, "zero-byte", word, message, "write the word without it");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The table of flags: what a command line may say that is no option of a job.
 
-use candor_plan::Nanos;
+use candor_plan::{Nanos, path_of};
 
 use super::{DebugKind, Eta, Flags, IdleKind, Instead};
 use crate::fio::ast::Address;
@@ -41,7 +41,7 @@ pub const TABLE: Table<Flag> = Table(&[Group { title: "Flags", rows: ROWS }]);
 
 #[rustfmt::skip]
 const ROWS: &[Row<Flag>] = &[
-    flag("output", 'o', Flag::value("FILE"), |f, t| store(&mut f.output.file, Some(t.into())),
+    flag("output", 'o', Flag::value("FILE"), |f, t| store(&mut f.output.file, Some(path_of(t))),
         "write the results to FILE instead of standard output"),
     flag("output-format", 'F', Flag::value("FORMS"),
         |f, t| formats(t).map(|formats| f.output.formats = formats),
@@ -94,7 +94,7 @@ const ROWS: &[Row<Flag>] = &[
     flag("bandwidth-log", 'b', Flag::maybe("NAME"),
         |f, t| store(&mut f.bandwidth_log, Some(if t.is_empty() { AGGREGATE } else { t }.into())),
         "log the bandwidth of all jobs together, in NAME-read_bw.log and its kin (default agg)"),
-    flag("inflate-log", 'X', Flag::value("FILE"), |f, t| f.instead(Instead::InflateLog(t.into())),
+    flag("inflate-log", 'X', Flag::value("FILE"), |f, t| f.instead(Instead::InflateLog(path_of(t))),
         "print what is in a compressed log"),
     flag("crctest", 'G', Flag::maybe("SUMS"), |f, t| f.instead(Instead::CrcTest(named(t))),
         "measure the checksums used for verification"),
@@ -113,14 +113,14 @@ const ROWS: &[Row<Flag>] = &[
         "serve the paths of $CANDOR_ALLOW to clients, by candor's own protocol; port 8765 unless \
          told"),
     flag("daemonize", 'D', Flag::value("PIDFILE"),
-        |f, t| store(&mut f.pid_file, Some(t.into())),
+        |f, t| store(&mut f.pid_file, Some(path_of(t))),
         "go on as a server in the background, with the number of its process in PIDFILE"),
     flag("client", 'C', Flag::value("HOST"), |_, _| Ok(()),
         "run the job files that follow on this host, or on those of a file; may be repeated"),
     refused("remote-config", 'R', Flag::value("FILE"), "have the server read its own FILE",
         NO_REMOTE_FILE),
     flag("trigger-file", 'W', Flag::value("FILE"),
-        |f, t| store(&mut f.trigger.file, Some(t.into())),
+        |f, t| store(&mut f.trigger.file, Some(path_of(t))),
         "end all jobs and run the trigger once FILE exists"),
     flag("trigger-timeout", 'B', Flag::value("TIME"),
         |f, t| time(t, Nanos(1)).map(|time| f.trigger.timeout = Some(time)),

@@ -3,14 +3,12 @@
 mod passthrough;
 pub(super) mod programs;
 
-use std::path::PathBuf;
-
 use candor_plan::blocks::{
     Buffers, IoPriority, Lock, MemoryKind, Mmap, PriorityClass, PriorityShare, Uring,
 };
 use candor_plan::entries::{Entries, Over, Step};
 use candor_plan::units::Direction;
-use candor_plan::{Blocks, Bytes, Engine};
+use candor_plan::{Blocks, Bytes, Engine, path_of};
 
 use super::instance::Instance;
 use crate::fio::job::PerName;
@@ -268,7 +266,7 @@ fn memory(from: &Instance<'_>, blocks: &mut Blocks) {
             Kind::Malloc | Kind::Mmap | Kind::MmapHuge | Kind::Cuda => MemoryKind::Private,
         },
         huge: matches!(given.kind, Kind::ShmHuge | Kind::MmapHuge),
-        file: given.file.as_ref().map(PathBuf::from),
+        file: given.file.as_deref().map(path_of),
         // Whole pages change nothing: buffers begin on one.
         offset: Bytes(given.align % 4096),
         lock: Some(Bytes(given.lock)).filter(|lock| lock.0 > 0),

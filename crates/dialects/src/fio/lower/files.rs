@@ -10,7 +10,8 @@ use candor_plan::check::{FILES_MAX, NUMBERED_MAX};
 use candor_plan::entries::Over;
 use candor_plan::units::Extent;
 use candor_plan::{
-    Blocks, Bytes, Create, Engine, FileName, Layout, Member, Plan, Target, TargetKind,
+    Blocks, Bytes, Create, Engine, FileName, Layout, Member, PathText, Plan, Target, TargetKind,
+    path_of,
 };
 
 use super::host::{Found, Host};
@@ -98,7 +99,7 @@ fn holding(
     if kept.is_empty() || out.is_empty() {
         return all().collect();
     }
-    let names: Vec<_> = out.iter().map(|(file, _)| file.path.display().to_string()).collect();
+    let names: Vec<_> = out.iter().map(|(file, _)| file.path.text()).collect();
     let did =
         format!("left out, because they hold less than {}: {}", Bytes(needed), names.join(", "));
     diagnostics.note(from, "bs", &did, "fio skips files that hold no operation");
@@ -145,7 +146,7 @@ fn numbered_set(name: &FileName, first: Target) -> Target {
     };
     Target {
         name: name_of_set,
-        path: path.into(),
+        path: path_of(path),
         kind: TargetKind::FileSet,
         file_name: Some(file_name),
         ..first
@@ -168,7 +169,7 @@ fn files<'a>(
         return Files { host, paths: names::paths(from, number) };
     };
     if from.host.found(directory) != Found::Directory {
-        diagnostics.refuse(from, "opendir", &format!("{} is not a directory", directory.display()));
+        diagnostics.refuse(from, "opendir", &format!("{} is not a directory", directory.text()));
         return listed(Vec::new());
     }
     let mut paths = match names::paths(from, number) {
@@ -180,7 +181,7 @@ fn files<'a>(
     let useful = |path: &PathBuf| grows || holds(path) >= Some(smallest(blocks));
     paths.extend(from.host.files_below(directory).into_iter().filter(useful));
     if paths.is_empty() {
-        let message = format!("there is no file to use below {}", directory.display());
+        let message = format!("there is no file to use below {}", directory.text());
         diagnostics.wrong(from, "opendir", message, "name a directory that has some");
     }
     listed(paths)
@@ -219,7 +220,7 @@ fn set(mut files: Vec<Target>) -> Option<Target> {
         parent => parent.map(Path::to_owned).unwrap_or_default(),
     };
     let member = |file: &Target| Member {
-        name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        name: file.path.file_name().unwrap_or_default().text(),
         size: file.size,
     };
     Some(Target {
@@ -294,7 +295,7 @@ fn advice(from: &Instance<'_>, blocks: &Blocks) -> Pieces<Advice> {
 /// Directories are not made; a file within a path that is missing would fail much later.
 fn existing_directories(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
     for directory in &from.options.files.directories {
-        if from.host.found(Path::new(directory)) != Found::Directory {
+        if from.host.found(&path_of(directory)) != Found::Directory {
             let message = format!("{directory} is not a directory");
             diagnostics.wrong(from, "directory", message, "make it first");
         }
@@ -438,7 +439,7 @@ fn target(
     blocks: &mut Blocks,
     diagnostics: &mut Diagnostics,
 ) -> Target {
-    let name = file.path.display().to_string();
+    let name = file.path.text();
     if !blocks.uses_targets() {
         let mut size = length.map(|length| Bytes(length.saturating_add(start_bytes(start))));
         if super::engines::programs::is_one(from) {
@@ -511,7 +512,7 @@ fn size(
     blocks: &mut Blocks,
     diagnostics: &mut Diagnostics,
 ) -> Option<Bytes> {
-    let shown = || file.path.display();
+    let shown = || file.path.text();
     let end = length.map(|length| length.saturating_add(start_bytes(start)));
     let endless = fills(from) && end.is_none();
     if endless && !matches!(file.found, Found::Device(_)) {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_plan::FileName;
+use candor_plan::{FileName, path_of};
 
 use super::host::Found;
 use super::instance::Instance;
@@ -27,7 +27,7 @@ impl Paths {
     pub fn path(&self, nth: u64) -> PathBuf {
         match self {
             Paths::Listed(paths) => paths[nth as usize].clone(),
-            Paths::Numbered(name, _) => name.name(nth).into(),
+            Paths::Numbered(name, _) => path_of(&name.name(nth)),
         }
     }
 }
@@ -36,11 +36,11 @@ impl Paths {
 pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let files = &from.options.files;
     if !files.names.is_empty() {
-        let within = |file: &NamedFile| within(from, file.beneath.as_deref(), &file.name).into();
+        let within = |file: &NamedFile| path_of(&within(from, file.beneath.as_deref(), &file.name));
         return Paths::Listed(files.names.iter().map(within).collect());
     }
     // A section that is called like a device means it.
-    let own = PathBuf::from(from.section);
+    let own = path_of(from.section);
     // Clients are only asked for what can be meant.
     let is_path = from.section.contains('/') || from.host.client().is_none();
     if is_path
@@ -52,7 +52,7 @@ pub(super) fn paths(from: &Instance<'_>, number: u64) -> Paths {
     let is_set = number > 1 && !is_listed(from.options) && name.split().1.is_below();
     match is_set {
         true => Paths::Numbered(name, number),
-        false => Paths::Listed((0..number).map(|nth| name.name(nth).into()).collect()),
+        false => Paths::Listed((0..number).map(|nth| path_of(&name.name(nth))).collect()),
     }
 }
 

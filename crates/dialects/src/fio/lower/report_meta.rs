@@ -5,7 +5,7 @@ pub(super) mod remarks;
 
 use candor_plan::blocks::IoPriority;
 use candor_plan::units::{Direction, PerDirection};
-use candor_plan::{Blocks, Program, SteadyFigure, Work};
+use candor_plan::{Blocks, PathText, Program, SteadyFigure, Work};
 
 use super::groups::Seat;
 use super::instance::Instance;
@@ -131,8 +131,8 @@ fn other_work(from: &Instance<'_>, work: &Work) -> Option<String> {
             let runs = match (output, errors) {
                 (Some(output), Some(errors)) => format!(
                     "{name} : Saving output of {command} : stdout={} stderr={}\n",
-                    output.display(),
-                    errors.display()
+                    output.text(),
+                    errors.text()
                 ),
                 _ => format!("{name} : Running {command}\n"),
             };

@@ -1,13 +1,13 @@
 //! Traces: those that are replayed, and that of a job's own operations.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use candor_plan::blocks::{Access, Position, Range, Rotation, Stay, TraceFile};
 use candor_plan::check::FILES_MAX;
 use candor_plan::trace::Trace;
 use candor_plan::units::{Direction, Mix, PerDirection};
-use candor_plan::{Blocks, Bytes, Create, Layout, Stop, Target, TargetKind};
+use candor_plan::{Blocks, Bytes, Create, Layout, PathText, Stop, Target, TargetKind, path_of};
 
 use super::host::Found;
 use super::instance::Instance;
@@ -87,7 +87,7 @@ fn nth(from: &Instance<'_>) -> usize {
 }
 
 fn open(from: &Instance<'_>, name: &str) -> Result<Box<dyn std::io::BufRead>, Fault> {
-    from.host.open(Path::new(name)).map_err(|error| trace::unreadable(name, &error))
+    from.host.open(&path_of(name)).map_err(|error| trace::unreadable(name, &error))
 }
 
 fn recorded(
@@ -112,7 +112,7 @@ fn merged(
     };
     let recorded = recorded(from, file, Box::new(&bytes[..]))?;
     if known.is_none() {
-        written.push((file.into(), bytes));
+        written.push((path_of(file), bytes));
     }
     Ok((file.to_owned(), recorded))
 }
@@ -215,7 +215,7 @@ impl Replay {
 
     /// The work: what the trace says instead of what its section says.
     pub(super) fn lower(&self, from: &Instance<'_>, blocks: &mut Blocks) {
-        let file = PathBuf::from(&self.file);
+        let file = path_of(&self.file);
         blocks.access = Access::Trace(TraceFile { file, trace: Some(self.trace.clone()) });
         blocks.mix = self.mix();
         blocks.position = Position::default();
@@ -256,7 +256,7 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
         let size = bytes(end).or(Some(Bytes(1)));
         return Target { name, kind: TargetKind::Null, size, ..Target::default() };
     }
-    let found = from.host.found(Path::new(path));
+    let found = from.host.found(&path_of(path));
     let (kind, size) = match found {
         Found::Device(_) => (TargetKind::Device, None),
         Found::File(present) => (TargetKind::File, bytes(end.max(present))),
@@ -265,7 +265,7 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
     let making = &from.options.making;
     Target {
         name,
-        path: path.into(),
+        path: path_of(path),
         kind,
         size,
         layout: Layout::Never,
@@ -280,9 +280,10 @@ fn target(from: &Instance<'_>, path: &str, end: u64, blocks: &Blocks) -> Target 
 /// The trace that a clone writes of itself.
 pub(super) fn write(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
     let Some(name) = &from.options.trace.write else { return };
-    let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let file = path_of(name);
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| from.host.found(folder) != Found::Directory) {
-        let message = format!("{} is not a directory", folder.display());
+        let message = format!("{} is not a directory", folder.text());
         return diagnostics.wrong(from, "write_iolog", message, "make it first");
     }
     blocks.measure.log.trace = true;

@@ -2,6 +2,7 @@
 //!
 //! Each host ran all jobs by itself, so its results are those of a report of its own.
 
+use candor_plan::PathText;
 use candor_record::{Note, PhaseRecord, Report};
 
 use super::figures::{self, Entry, Figures};
@@ -21,7 +22,7 @@ pub fn collisions(report: &Report, clients: &[ClientName]) -> Vec<Note> {
     let written = jobs.filter(|job| job.work.destroys().is_some()).flat_map(|job| &job.targets);
     let mut paths: Vec<_> = written
         .filter_map(|target| report.plan.target(target))
-        .map(|target| target.path.display().to_string())
+        .map(|target| target.path.text())
         .collect();
     paths.sort_unstable();
     paths.dedup();

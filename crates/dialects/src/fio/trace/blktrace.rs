@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::io::{self, Read};
 
+use candor_plan::PathText;
 use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
@@ -214,7 +215,7 @@ impl Replay<'_> {
         let (major, minor) = (device >> 20, device & 0xf_ffff);
         let path = match self.steps.given.redirect {
             Some(_) => Some(String::new()),
-            None => (self.device)(major, minor).map(|path| path.to_string_lossy().into_owned()),
+            None => (self.device)(major, minor).map(|path| path.text()),
         };
         let path = path.ok_or_else(|| {
             let message = format!("there is no device {major}:{minor} here");

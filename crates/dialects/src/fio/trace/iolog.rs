@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 
+use candor_plan::path_text::text_of;
 use candor_plan::trace::Action;
 use candor_plan::units::Direction;
 
@@ -92,7 +93,7 @@ impl<B: BufRead> Lines<'_, B> {
             return Err(self.fault(wrong(0, message, "give a trace of fio or of blkparse -d")));
         }
         let ended = self.line.last() == Some(&b'\n');
-        let text = String::from_utf8_lossy(&self.line);
+        let text = text_of(&self.line);
         Ok((count > 0).then(|| (text.trim_end().to_owned(), ended)))
     }
 

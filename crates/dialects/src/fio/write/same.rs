@@ -4,7 +4,9 @@ use std::path::Path;
 
 use candor_plan::blocks::{Content, Fill};
 use candor_plan::units::Extent;
-use candor_plan::{Bytes, Create, Job, Layout, Measure, OnFailure, Phase, Plan, Stop, Target};
+use candor_plan::{
+    Bytes, Create, Job, Layout, Measure, OnFailure, PathText, Phase, Plan, Stop, Target,
+};
 use candor_plan::{Sharing, TargetKind, text};
 use serde_json::Value;
 
@@ -81,7 +83,7 @@ fn bare_target(target: &Target) -> Target {
 }
 
 fn path(target: &Target) -> String {
-    target.path.display().to_string()
+    target.path.text()
 }
 
 fn bare_phase(plan: &Plan, phase: &Phase) -> Phase {

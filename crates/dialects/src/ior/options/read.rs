@@ -95,8 +95,7 @@ pub fn read(argv: &[OsString], environment: &mut dyn Environment) -> Reading {
     let mut argv = argv.to_vec();
     let taken = ranks::take(&mut argv, environment);
     let mut reading = Reading { ranks: 1, ..Reading::default() };
-    let (words, wrong) = enter(&mut reading.texts, &argv);
-    reading.errors = wrong;
+    let words = enter(&mut reading.texts, &argv);
     match taken {
         Ok(ranks) => reading.ranks = ranks,
         Err(wrong) => reading.errors.push(*wrong),

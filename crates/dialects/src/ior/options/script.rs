@@ -1,5 +1,7 @@
 //! Scripts: tests between `IOR START` and `IOR STOP`, each begun by the settings behind a `RUN`.
 
+use candor_plan::path_text;
+
 use super::reader::{Reader, Test};
 use crate::ior::grammar;
 use crate::kit::{Diagnostic, Environment, Span, Texts, Word};
@@ -53,7 +55,7 @@ fn text_of(file: &Word, environment: &mut dyn Environment) -> Result<String, Box
     if bytes.len() > BYTES_MAX {
         return Err(wrong("it is longer than 1 MiB".to_owned()));
     }
-    String::from_utf8(bytes).map_err(|_| wrong("it is not text in UTF-8".to_owned()))
+    Ok(path_text::text_of(&bytes))
 }
 
 struct Script {

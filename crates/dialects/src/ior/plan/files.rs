@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use candor_plan::{Bytes, Create, FileName, Layout, Member, Target, TargetKind};
+use candor_plan::{Bytes, Create, FileName, Layout, Member, PathText, Target, TargetKind, path_of};
 
 use crate::ior::options::{Api, TestScope};
 use crate::ior::setup::{Host, TestSetup};
@@ -90,15 +90,15 @@ fn file_bytes(test: &TestSetup) -> u64 {
 /// Paths of all files, by rank.
 fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
     if !test.options.layout.file_per_process {
-        return vec![format!("{}{end}", names[0]).into()];
+        return vec![path_of(&format!("{}{end}", names[0]))];
     }
     let path = |rank: usize| {
         let path = names[rank % names.len()];
         if test.options.layout.unique_dir {
             let (directory, name) = split_for_own(path);
-            return format!("{directory}{rank}/{name}.{rank:08}{end}").into();
+            return path_of(&format!("{directory}{rank}/{name}.{rank:08}{end}"));
         }
-        format!("{path}.{rank:08}{end}").into()
+        path_of(&format!("{path}.{rank:08}{end}"))
     };
     (0..test.tasks as usize).map(path).collect()
 }
@@ -118,7 +118,7 @@ fn split_for_own(path: &str) -> (&str, &str) {
 /// One file for all tasks, or one of those of several paths.
 fn file(test: &TestSetup, path: &Path, is_device: bool) -> Target {
     Target {
-        name: path.display().to_string(),
+        name: path.text(),
         path: path.into(),
         kind: if is_device { TargetKind::Device } else { TargetKind::File },
         ..base(test)
@@ -153,7 +153,7 @@ fn directory_path(directory: &str) -> PathBuf {
     match directory.trim_end_matches('/') {
         "" if directory.is_empty() => ".".into(),
         "" => "/".into(),
-        trimmed => trimmed.into(),
+        trimmed => path_of(trimmed),
     }
 }
 
@@ -176,7 +176,7 @@ fn look(
 ) -> bool {
     let mut is_device = false;
     for path in paths {
-        let shown = path.display();
+        let shown = path.text();
         match host.found(path) {
             Found::Nothing | Found::File(_) => {}
             Found::Device(_) => is_device = true,
@@ -230,7 +230,7 @@ pub(super) fn old(paths: &[PathBuf], present: &[usize], name: &str) -> Vec<Targe
     for path in present.iter().map(|nth| &paths[*nth]) {
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let directory = parent.unwrap_or(Path::new(".")).to_owned();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let name = path.file_name().unwrap_or_default().text();
         let member = Member { name, size: None };
         match by_directory.iter_mut().find(|(known, _)| *known == directory) {
             Some((_, members)) => members.push(member),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use candor_plan::entries::{Entries, Over, Step};
-use candor_plan::{Job, Nanos, Phase, Plan, Sharing, Target};
+use candor_plan::{Job, Nanos, PathText, Phase, Plan, Sharing, Target};
 
 use super::files::{self, Files, Present};
 use super::{PhaseKind, TestPhase, work};
@@ -73,7 +73,7 @@ impl Lowering<'_> {
         let fate = if run.use_existing { "overwritten" } else { "deleted" };
         let present = self.present.of(&files.paths, self.host);
         if let Some(first) = present.first() {
-            let path = files.paths[*first].display();
+            let path = files.paths[*first].text();
             let warning = format!("The file \"{path}\" exists already and will be {fate}");
             setup::warn(test, scope, "testFile", &warning, out);
         }

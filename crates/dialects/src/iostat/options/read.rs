@@ -13,7 +13,8 @@ use crate::kit::{self, Diagnostic, Row, Span, Support, Takes, Texts, ValueKind, 
 /// Everything that is wrong, and the text that it points into.
 pub fn read(argv: &[OsString], posix: bool) -> Result<Request, (Vec<Diagnostic>, Texts)> {
     let mut texts = Texts::default();
-    let (words, errors) = kit::enter(&mut texts, argv);
+    let words = kit::enter(&mut texts, argv);
+    let errors = Vec::new();
     let mut reader = Reader { draft: Draft::default(), words: &words, next: 1, errors };
     while let Some(word) = reader.take() {
         reader.word(word);

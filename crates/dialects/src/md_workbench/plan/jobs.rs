@@ -4,7 +4,7 @@ use candor_plan::blocks::{Content, Fill, Format, Pace, Think, ThinkCount, WordKi
 use candor_plan::entries::{Entries, Over, Step, VerifyItems, Window};
 use candor_plan::units::SizeSpec;
 use candor_plan::{
-    Bytes, Create, Job, Nanos, OperationsLog, Stonewall, Stop, Target, TargetKind, Tree,
+    Bytes, Create, Job, Nanos, OperationsLog, Stonewall, Stop, Target, TargetKind, Tree, path_of,
 };
 
 use super::{BenchPhase, Part, Stage};
@@ -20,7 +20,7 @@ const THERE: &str = "sets";
 pub(super) fn targets(setup: &Setup) -> Vec<Target> {
     let target = |name: &str, create| Target {
         name: name.to_owned(),
-        path: setup.asked.objects.prefix.clone().into(),
+        path: path_of(&setup.asked.objects.prefix),
         kind: TargetKind::Tree,
         create,
         // Objects stay until the phase that removes them.
@@ -87,7 +87,7 @@ fn stop(setup: &Setup, bench: &BenchPhase) -> Stop {
 /// The log of a phase, from which the times of its operations are written.
 fn log(setup: &Setup, bench: &BenchPhase) -> Option<OperationsLog> {
     let prefix = setup.asked.output.latency_prefix.as_ref()?;
-    let file = log_file(prefix, bench).into();
+    let file = path_of(&log_file(prefix, bench));
     (bench.part == Part::Objects).then_some(OperationsLog { file, ..OperationsLog::default() })
 }
 

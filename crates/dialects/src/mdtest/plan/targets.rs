@@ -2,7 +2,7 @@
 
 use candor_plan::tree::{EntryName, Spread};
 use candor_plan::units::SizeSpec;
-use candor_plan::{Bytes, Create, Target, TargetKind, Tree};
+use candor_plan::{Bytes, Create, Target, TargetKind, Tree, path_of};
 
 use super::BenchPhase;
 use crate::mdtest::options::BackEnd;
@@ -81,7 +81,7 @@ fn target(setup: &Setup, view: View, dir: &str) -> Target {
     let create = if view == View::Made { Create::Parents } else { Create::Nothing };
     Target {
         name: format!("{} in {dir}", view.word()),
-        path: dir.into(),
+        path: path_of(dir),
         kind: TargetKind::Tree,
         create,
         keep: !setup.asked.phases.remove,

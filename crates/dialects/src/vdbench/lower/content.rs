@@ -1,9 +1,7 @@
 //! Bytes that are written: compression, deduplication, patterns.
 
-use std::path::Path;
-
-use candor_plan::Bytes;
 use candor_plan::blocks::{Content, Duplicates, Fill, HotSets, Pattern};
+use candor_plan::{Bytes, path_of};
 
 use super::Request;
 use crate::kit::Diagnostics;
@@ -98,8 +96,8 @@ fn saved_percent(ratio: f64) -> u8 {
 
 /// The bytes of a file, or of the file `default` in a directory.
 fn pattern(request: &Request<'_>, file: &str) -> Result<Pattern, String> {
-    let path = Path::new(file);
-    let bytes = request.host.bytes(path).or_else(|| request.host.bytes(&path.join("default")));
+    let path = path_of(file);
+    let bytes = request.host.bytes(&path).or_else(|| request.host.bytes(&path.join("default")));
     let bytes = bytes.ok_or_else(|| format!("pattern={file} cannot be read"))?;
     let length = bytes.len();
     let pattern = Pattern::empty().then(&bytes).finish();

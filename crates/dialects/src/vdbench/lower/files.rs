@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use candor_plan::blocks::Content;
-use candor_plan::{Create, Job, Target, TargetKind, Tree, Work};
+use candor_plan::{Create, Job, PathText, Target, TargetKind, Tree, Work, path_of};
 
 pub use runs::{Anchor, FORMAT_FOR, FilesOfRun, lower, refused};
 pub use shape::Shape;
@@ -39,7 +39,7 @@ pub struct FileSystem<'a> {
 impl FileSystem<'_> {
     /// Directory of the tree.
     pub fn anchor(&self) -> PathBuf {
-        self.fsd.anchor.clone().unwrap_or_default().into()
+        path_of(self.fsd.anchor.as_deref().unwrap_or_default())
     }
 }
 
@@ -180,7 +180,7 @@ impl Trees {
                 Err(_) => None,
                 Ok(text) => match Control::read(&text) {
                     Ok(control) => Some(control),
-                    Err(why) => return Err(format!("the control file {}: {why}", path.display())),
+                    Err(why) => return Err(format!("the control file {}: {why}", path.text())),
                 },
             };
             let tree = found::tree_below(anchor);
@@ -203,7 +203,7 @@ impl Trees {
             return Err(format!(
                 "fsd={name}: the tree below {} was made by another definition ({difference}); \
                  correct the definition, or make the tree anew with format=yes",
-                anchor.display()
+                anchor.text()
             ));
         }
         let tree = shape.tree();

@@ -1,11 +1,9 @@
 //! Data validation: `validate=`, `journal=`, and `-v` and `-j` of the command line.
 
-use std::path::Path;
-
 use candor_plan::blocks::{Journal as JournalPlan, JournalLog, ReadBack, UnknownBlocks, Verify};
 use candor_plan::entries::{Entries, Over, Step, Take, VerifyItems};
 use candor_plan::units::{Direction, Extent, Mix, PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target, Work};
+use candor_plan::{Blocks, Bytes, Engine, Job, Phase, Stop, Target, Work, path_of};
 
 use super::files::FilesOfRun;
 use super::{JOURNAL_RECOVERY, JobRow, Lowered, LoweredRun, Request};
@@ -65,7 +63,7 @@ impl<'a> Asked<'a> {
         let of_fsd = request.file.fsds.find(name).and_then(|fsd| fsd.options.journal.as_deref());
         let place = of_sd.or(of_fsd).unwrap_or(".");
         self.journal.is_on.then(|| JournalPlan {
-            directory: Path::new(place).join(format!("{name}.jnl")),
+            directory: path_of(place).join(path_of(&format!("{name}.jnl"))),
             log: match (self.journal.map_only, self.journal.no_flush) {
                 (true, _) => JournalLog::Nothing,
                 (false, true) => JournalLog::Unflushed,

@@ -1,7 +1,6 @@
 //! The pages of all runs, as they are written.
 
-use std::path::Path;
-
+use candor_plan::{PathText, path_of};
 use candor_record::{CpuShares, Ended, HostSample, JobSample, Measurement, PhaseRecord};
 
 use super::corruptions::{self, Context};
@@ -276,11 +275,11 @@ impl Book {
             self.write("errorlog", now, &line);
         }
         let name_of = |path: &str| {
-            let path = Path::new(path);
+            let path = path_of(path);
             // A tree of another shape has a number behind the name of its file system.
             let name = |(_, name): &(_, String)| name.split(' ').next().unwrap_or_default().into();
             let target = self.setup.luns.iter().find(|(lun, _)| path.starts_with(lun));
-            target.map_or_else(|| path.display().to_string(), name)
+            target.map_or_else(|| path.text(), name)
         };
         let is_of_files = self.setup.is_of_files;
         let date = |unix_ms| Now::at(unix_ms).full;

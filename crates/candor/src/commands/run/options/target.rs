@@ -1,6 +1,6 @@
 //! Targets.
 
-use candor_plan::Layout;
+use candor_plan::{Layout, path_of};
 
 use crate::commands::run::draft::Draft;
 use crate::flag::{Flag, Takes, put, put_some};
@@ -14,7 +14,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
         help: "File, directory or block device to work on; may be given several times",
         fields: &["target[].path"],
         set: |draft, text| {
-            draft.paths.push(text.into());
+            draft.paths.push(path_of(text));
             Ok(())
         },
     },

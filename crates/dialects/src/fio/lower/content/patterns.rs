@@ -1,8 +1,7 @@
 //! Patterns as fio's users write them into patterns of the plan.
 
-use std::path::Path;
-
 use candor_plan::blocks::Pattern;
+use candor_plan::path_of;
 
 use crate::fio::lower::instance::Instance;
 use crate::fio::values::{self, PatternPart};
@@ -30,7 +29,7 @@ pub(in crate::fio::lower) fn lower(
             PatternPart::File(name) => {
                 // As much of the file as finds room.
                 let room = Pattern::BYTES_MAX.saturating_sub(pattern.len());
-                let mut bytes = match from.host.first_bytes(Path::new(&name), room + 1) {
+                let mut bytes = match from.host.first_bytes(&path_of(&name), room + 1) {
                     Ok(bytes) => bytes,
                     Err(cause) => {
                         let why = format!("`{name}` cannot be read: {cause}");

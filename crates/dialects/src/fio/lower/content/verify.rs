@@ -8,7 +8,7 @@ use candor_plan::blocks::{
     Verify, Written,
 };
 use candor_plan::units::{Direction, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine};
+use candor_plan::{Blocks, Bytes, Engine, PathText};
 
 use crate::fio::job::{SavedWrites, StateFile};
 use crate::fio::job_options::{self, ContinueOn, Method, VerifyPolicy};
@@ -160,7 +160,7 @@ pub(in crate::fio::lower) fn saved(from: &Instance<'_>) -> Option<StateFile> {
 /// The state that this job was saved with.
 fn loaded(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnostics) -> Option<Written> {
     let path = state::path(from.aux_path, from.name, from.number);
-    let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.display());
+    let wrong = |why: String| format!("the state in {} cannot be used: {why}", path.text());
     let bytes = match from.host.state(&path) {
         Ok(bytes) => bytes,
         Err(cause) => {

@@ -1,8 +1,6 @@
 //! Jobs that do something else than I/O: burn CPU, run a program.
 
-use std::path::PathBuf;
-
-use candor_plan::{Burn, Job, Nanos, Program, Stop, Work};
+use candor_plan::{Burn, Job, Nanos, Program, Stop, Work, path_of};
 
 use crate::fio::job_options::CpuMode;
 use crate::fio::lower::instance::Instance;
@@ -72,7 +70,7 @@ fn program(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) ->
     let arguments = arguments.replace("%r", &seconds).replace("%n", from.name);
     let words = [name.as_str(), &arguments].map(|text| text.split(' '));
     let words = words.into_iter().flatten().filter(|word| !word.is_empty());
-    let file = |end: &str| options.redirect.then(|| PathBuf::from(format!("{}.{end}", from.name)));
+    let file = |end: &str| options.redirect.then(|| path_of(&format!("{}.{end}", from.name)));
     job.stop.iter_mut().for_each(endless);
     Some(Program {
         command: words.map(str::to_owned).collect(),

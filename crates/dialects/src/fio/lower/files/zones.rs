@@ -1,8 +1,8 @@
 //! Zones on files and devices as they are there.
 
-use candor_plan::Bytes;
 use candor_plan::blocks::Blocks;
 use candor_plan::units::{Direction, Extent, Mix, SizeSpec};
+use candor_plan::{Bytes, PathText};
 
 use super::{File, Files, share};
 use crate::fio::lower::instance::Instance;
@@ -44,7 +44,7 @@ pub(super) fn fit(
         if bytes < zone {
             let message = format!(
                 "{} has {bytes} bytes, fewer than a zone of {zone}: files with zones are not made",
-                file.path.display()
+                file.path.text()
             );
             return diagnostics.wrong(
                 from,
@@ -83,7 +83,7 @@ fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, diagnostics: &m
         return;
     };
     if zones.length != Some(Bytes(device.zone_bytes)) {
-        let path = file.path.display();
+        let path = file.path.text();
         let message = format!("zones of {path} have {} bytes", device.zone_bytes);
         diagnostics.wrong(from, "zonesize", message, "remove zonesize");
     }
@@ -94,7 +94,7 @@ fn device(from: &Instance<'_>, file: &File, blocks: &mut Blocks, diagnostics: &m
     let Some(most) = device.open_max.filter(|_| !from.options.zones.ignore_limits) else { return };
     match zones.open_max {
         Some(open) if open > most => {
-            let message = format!("{} lets {most} zones be open at most", file.path.display());
+            let message = format!("{} lets {most} zones be open at most", file.path.text());
             diagnostics.wrong(
                 from,
                 "max_open_zones",

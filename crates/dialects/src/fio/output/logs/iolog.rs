@@ -3,9 +3,10 @@
 
 use std::io::{self, Write};
 
+use candor_plan::path_text::bytes_of;
 use candor_plan::trace::{Action, Step};
 use candor_plan::units::Direction;
-use candor_plan::{Job, Plan, Target, TargetKind};
+use candor_plan::{Job, PathText, Plan, Target, TargetKind};
 use candor_record::Report;
 
 use crate::fio::job::FioJob;
@@ -40,7 +41,8 @@ pub fn write(report: &Report, job: &FioJob, out: &mut impl Write) -> io::Result<
     let files = targets.iter().map(|target| target.files_named()).sum::<u64>() as usize;
     let mut lines = Lines { targets, open: vec![false; files], last: 0, out };
     for file in 0..files {
-        writeln!(lines.out, "0 {} add", lines.path(file))?;
+        let line = format!("0 {} add", lines.path(file));
+        lines.put(&line)?;
     }
     // A phase that was repeated goes on where it left off.
     let mut begin_ns = 0;
@@ -68,30 +70,36 @@ impl<W: Write> Lines<'_, W> {
         path_of(&self.targets, file as u64)
     }
 
+    /// Writes a line, with the bytes of paths.
+    fn put(&mut self, line: &str) -> io::Result<()> {
+        self.out.write_all(&bytes_of(line))?;
+        self.out.write_all(b"\n")
+    }
+
     fn step(&mut self, at_ns: u64, step: &Step) -> io::Result<()> {
         let (us, file) = (at_ns / 1000, step.file as usize);
         let Some(is_open) = self.open.get_mut(file) else { return Ok(()) };
         let was_open = std::mem::replace(is_open, true);
         let path = self.path(file);
         if !was_open {
-            writeln!(self.out, "{us} {path} open")?;
+            self.put(&format!("{us} {path} open"))?;
         }
         if matches!(step.action, Action::Move(_)) {
             self.last = step.offset;
         }
         let (offset, length) = (self.last, step.length);
-        writeln!(self.out, "{us} {path} {} {offset} {length}", word(step.action))
+        self.put(&format!("{us} {path} {} {offset} {length}", word(step.action)))
     }
 
     /// Open files are flushed, where that was requested, and closed.
-    fn end(self, at_ns: u64, flushes: bool) -> io::Result<()> {
+    fn end(mut self, at_ns: u64, flushes: bool) -> io::Result<()> {
         let us = at_ns / 1000;
-        let open = || (0..self.open.len()).filter(|file| self.open[*file]);
-        for file in open().filter(|_| flushes) {
-            writeln!(self.out, "{us} {} sync {} 0", self.path(file), self.last)?;
+        let open: Vec<_> = (0..self.open.len()).filter(|file| self.open[*file]).collect();
+        for file in open.iter().filter(|_| flushes) {
+            self.put(&format!("{us} {} sync {} 0", self.path(*file), self.last))?;
         }
-        for file in open() {
-            writeln!(self.out, "{us} {} close", self.path(file))?;
+        for file in open {
+            self.put(&format!("{us} {} close", self.path(file)))?;
         }
         Ok(())
     }
@@ -126,10 +134,8 @@ pub(super) fn path_of(targets: &[&Target], mut nth: u64) -> String {
 fn path(target: &Target, nth: u64) -> String {
     match target.kind {
         TargetKind::Null if target.file_name.is_none() => target.name.clone(),
-        TargetKind::Null | TargetKind::FileSet => {
-            target.file_of_set(nth).0.to_string_lossy().into_owned()
-        }
-        _ => target.path.to_string_lossy().into_owned(),
+        TargetKind::Null | TargetKind::FileSet => target.file_of_set(nth).0.text(),
+        _ => target.path.text(),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use candor_plan::blocks::Arrival;
-use candor_plan::{Job, Nanos, Phase, Stop};
+use candor_plan::{Job, Nanos, PathText, Phase, Stop};
 
 use super::control::Control;
 use super::format::Formatter;
@@ -257,7 +257,7 @@ impl<'a> Lowering<'a> {
                 if self.request.host.found_on(number, &anchor) == Found::Directory {
                     continue;
                 }
-                let (shown, label) = (anchor.display(), seat.label);
+                let (shown, label) = (anchor.text(), seat.label);
                 let message = format!("the anchor {shown} is no directory on host {label}");
                 let place = self.request.file.fsds.find(system.name).map(|fsd| fsd.at("anchor"));
                 let wrong = Diagnostic::nowhere("anchor", message);

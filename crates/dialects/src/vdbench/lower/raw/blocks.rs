@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Access, Durability, OpenSync, Share};
 use candor_plan::units::{PerDirection, SizeSpec};
-use candor_plan::{Blocks, Bytes, Engine};
+use candor_plan::{Blocks, Bytes, Engine, PathText};
 
 use super::places::{self, Part as Places};
 use super::workloads::Workload;
@@ -140,7 +140,7 @@ fn check_device(of_run: &OfRun<'_>, part: &Part<'_>, flags: OpenFlags, out: &mut
         let Some(lun) = lun.filter(|lun| lun.is_device && flags == OpenFlags::default()) else {
             continue;
         };
-        let path = lun.path.display();
+        let path = lun.path.text();
         let message = format!("{path} is a block device, which Linux would read through its cache");
         let scope = sd.in_texts(of_run.request.texts);
         out.wrong(&scope, "lun", message, "add openflags=o_direct to the sd");

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_plan::{Bytes, Layout, Target, TargetKind};
+use candor_plan::{Bytes, Layout, PathText, Target, TargetKind, path_of};
 
 use super::RESUME_UNIT;
 use super::workloads::Used;
@@ -59,7 +59,7 @@ impl<'a> Luns<'a> {
     {
         let mut luns = Luns { all: Vec::new() };
         for used in used {
-            let path = Path::new(used.path);
+            let path = path_of(used.path);
             let known = luns
                 .all
                 .iter()
@@ -67,7 +67,7 @@ impl<'a> Luns<'a> {
             if known {
                 continue;
             }
-            let Some(mut lun) = survey(request, used, path, out) else { continue };
+            let Some(mut lun) = survey(request, used, &path, out) else { continue };
             let of_sd = luns.all.iter().filter(|(sd, _)| sd.name.text == used.sd.name.text).count();
             lun.index = luns.all.len();
             lun.target = match of_sd {
@@ -83,7 +83,7 @@ impl<'a> Luns<'a> {
     pub(super) fn of(&self, sd: &Definition<Sd>, host: &str) -> Option<&Lun> {
         let path = super::workloads::path_of(sd, host)?;
         let fits = |(known, lun): &&(&Definition<Sd>, Lun)| {
-            known.name.text == sd.name.text && lun.path == Path::new(path)
+            known.name.text == sd.name.text && lun.path == path_of(path)
         };
         self.all.iter().find(fits).map(|(_, lun)| lun)
     }
@@ -127,7 +127,7 @@ fn survey(
 ) -> Option<Lun> {
     let Used { sd, system, .. } = *used;
     let scope = sd.in_texts(request.texts);
-    let shown = path.display();
+    let shown = path.text();
     let mut wrong = |parameter: &str, message: String, remedy: &str| {
         out.wrong(&scope, parameter, message, remedy);
         None
