@@ -94,6 +94,7 @@ fn fronts_use_files_of_such_names() {
     assert!(path(&scratch, b"o\xff").exists());
     fs::write(path(&scratch, b"job\xff"), b"[a]\nfilename=f\xff\nsize=64k\nrw=read\n").unwrap();
     let plan = runs(&scratch, b"convert fio job\xff");
+    assert!(plan.contains(r#"path = "f\uefff""#), "{plan}");
     fs::write(path(&scratch, b"plan\xff"), plan).unwrap();
     runs(&scratch, b"run plan\xff --quiet");
     runs(&scratch, b"fio job\xff --write_iolog=log\xff");
@@ -114,7 +115,7 @@ fn fronts_use_files_of_such_names() {
     fs::write(
         path(&scratch, b"v\xff"),
         b"sd=sd1,lun=v\xfe,size=1m\nwd=wd1,sd=sd1,xfersize=4k\n\
-          rd=rd1,wd=wd1,iorate=100,elapsed=1,interval=1\n",
+          rd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1\n",
     )
     .unwrap();
     runs(&scratch, b"vdbench -f v\xff -o out\xff");

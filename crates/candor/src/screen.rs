@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
+use candor_plan::path_text::bytes_of;
 use candor_plan::{Problem, Source};
 use candor_record::fmt::{visible_json, visible_lines, visible_with_codes};
 use candor_show::{Style, problems, progress};
@@ -76,7 +77,7 @@ pub fn data(text: &str) -> Result<(), String> {
         true => visible_with_codes(text),
         false => visible_lines(text),
     };
-    stream(&shown).map(|_| ())
+    stream(&*shown).map(|_| ())
 }
 
 /// Writes data for programs to stdout: as it is, unless a person sees it.
@@ -94,14 +95,22 @@ fn is_json(text: &str) -> bool {
 
 /// Writes text to stdout that may write a line of the terminal over again.
 pub fn renewed(text: &str) -> Result<(), String> {
-    stream(&visible_with_codes(text)).map(|_| ())
+    stream(&*visible_with_codes(text)).map(|_| ())
+}
+
+/// Writes words of another tool to stdout, with the bytes of names unless a person sees them.
+pub fn words(text: &str) -> Result<(), String> {
+    match io::stdout().is_terminal() {
+        true => data(text),
+        false => stream(bytes_of(text)).map(|_| ()),
+    }
 }
 
 /// Writes data to stdout as it is; false if the reader is gone.
-pub fn stream(text: &str) -> Result<bool, String> {
+pub fn stream(text: impl AsRef<[u8]>) -> Result<bool, String> {
     catch_up();
     let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    let written = stdout.write_all(text.as_ref()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("stdout cannot be written: {error}"))

@@ -233,7 +233,7 @@ fn frames() {
     };
     let long = vec![ToAgent::Request {
         id: 1,
-        request: Request::Probe { paths: vec!["/a".repeat(10_000).into()], name: String::new() },
+        request: Request::Probe { paths: vec!["/a".repeat(10_000)], name: String::new() },
     }];
     let all = encoded(&to_agent()).into_iter().chain(encoded(&long)).map(framed);
     look(&all.collect::<Vec<_>>(), |_, bytes| {

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use candor_plan::{Phase, Plan};
+use candor_plan::{Phase, Plan, path_of};
 use candor_record::{Event, FleetMember, HostRecord, HostWork};
 use candor_run::{
     Collected, Command, Control, HostOptions, Local, PeerNews, Peers, Ready, RunError, Runner,
@@ -265,7 +265,10 @@ impl Executor {
 
     fn request(&self, local: &mut Local, place: &mut Place, id: u64, request: Request) {
         let reply = match request {
-            Request::Probe { paths, name } => self.probe(place, &paths, &name),
+            Request::Probe { paths, name } => {
+                let paths: Vec<_> = paths.iter().map(|path| path_of(path)).collect();
+                self.probe(place, &paths, &name)
+            }
             Request::Seen => {
                 place.storage_of = place.probes.as_ref().map(Probes::seen).unwrap_or_default();
                 let seen = vec![(place.join.host, place.storage_of.clone())];

@@ -75,8 +75,8 @@ pub enum Request {
     Join(Join),
     /// Put a probe into the directory of each path, to be seen by hosts that share it.
     Probe {
-        /// Paths of the targets.
-        paths: Vec<PathBuf>,
+        /// Paths of the targets, as text.
+        paths: Vec<String>,
         /// Name that the probes of this run begin with.
         name: String,
     },
@@ -85,6 +85,7 @@ pub enum Request {
     /// Look at a path before there is a plan.
     Survey {
         /// The path.
+        #[serde(with = "candor_plan::path_text::as_text")]
         path: PathBuf,
     },
     /// Admit a plan, and inspect the host. Hosts of later rounds wait for those before.
@@ -240,6 +241,7 @@ pub struct Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SurveyReply {
     /// The path without links.
+    #[serde(with = "candor_plan::path_text::as_text")]
     pub path: PathBuf,
     /// Kind of what stands there.
     pub kind: candor_record::facts::PathKind,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use candor_plan::PathText;
+use candor_plan::{PathText, path_of};
 use candor_record::results::{FigureKind, JobResults, OpResults, PhaseResults, Results};
 use candor_record::trend::Series;
 use candor_record::{Report, Verdict};
@@ -204,7 +204,7 @@ pub(crate) fn started(unix_ms: i64) -> String {
 
 fn absolute(path: &str, directory: Option<&Path>) -> String {
     match directory {
-        Some(directory) if !path.is_empty() => directory.join(path).text(),
+        Some(directory) if !path.is_empty() => directory.join(path_of(path)).text(),
         _ => path.to_owned(),
     }
 }

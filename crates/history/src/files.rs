@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use candor_plan::path_text::as_text_or_none;
 use candor_record::REPORT_BYTES_MAX;
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +55,7 @@ pub struct Note {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_unix_ms: Option<i64>,
     /// Working directory of the run, where its targets are relative to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "as_text_or_none")]
     pub directory: Option<PathBuf>,
 }
 

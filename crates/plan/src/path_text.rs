@@ -81,7 +81,7 @@ pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
 }
 
 /// Paths of a plan, which serde writes and reads as text.
-pub(crate) mod as_text {
+pub mod as_text {
     use serde::{Deserialize, Deserializer, Serializer};
 
     use super::*;
@@ -96,7 +96,7 @@ pub(crate) mod as_text {
 }
 
 /// The same for paths that may be absent.
-pub(crate) mod as_text_or_none {
+pub mod as_text_or_none {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     use super::*;

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use candor_dialects::fio::lower::ThisHost;
 use candor_dialects::kit::{Diagnostic, Origins, Texts};
-use candor_plan::path_text::word_of;
+use candor_plan::path_text::{bytes_of, word_of};
 use candor_plan::{PathText, Plan, PlanPath, check, path_of, text};
 use candor_record::Note;
 use clap::{Arg, ArgMatches, Command};
@@ -165,8 +165,8 @@ fn take(words: &mut Vec<&str>, option: &str) -> Option<String> {
 
 /// Prints the text, or writes it to a file, and gives the exit code.
 fn deliver(text: String, save: Option<&Path>) -> u8 {
-    let Some(path) = save else { return commands::printed(&text) };
-    match candor_files::replace(path, text) {
+    let Some(path) = save else { return commands::exit_code(screen::words(&text)) };
+    match candor_files::replace(path, bytes_of(&text)) {
         Ok(()) => exit::RAN,
         Err(cause) => {
             screen::error(&format!("cannot write {}: {cause}", path.text()));

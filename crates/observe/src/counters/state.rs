@@ -144,7 +144,7 @@ impl Watch {
 /// The file behind a loop device, where its path leads to one.
 fn loop_file(device: &DeviceFacts) -> Option<(String, PathBuf)> {
     let file = device.loop_backing.as_ref()?.stored.as_ref()?;
-    Some((device.name.clone(), PathBuf::from(&file.path)))
+    Some((device.name.clone(), candor_plan::path_of(&file.path)))
 }
 
 fn pages(device: &str, file: &Path) -> Option<LoopFile> {

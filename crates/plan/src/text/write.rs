@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::Tree;
 use crate::blocks::{Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
+use crate::visible::{visible_json, visible_lines};
 use crate::{
     Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
@@ -266,6 +267,10 @@ fn inline(node: &Value) -> String {
             Some(float) => toml::Value::from(float).to_string(),
             None => value.to_string(),
         },
+        // Whatever a terminal would obey is spelled out, so that a shown plan is a plan.
+        Value::String(value) if visible_lines(value) != *value => {
+            visible_json(&node.to_string()).into_owned()
+        }
         Value::String(value) => toml::Value::from(value.as_str()).to_string(),
         Value::Bool(value) => value.to_string(),
         Value::Array(elements) => {
