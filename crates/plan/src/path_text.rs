@@ -86,10 +86,12 @@ pub mod as_text {
 
     use super::*;
 
+    /// Writes the text of a path.
     pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&path.text())
     }
 
+    /// Reads the path of a text.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         Ok(path_of(&String::deserialize(from)?))
     }
@@ -101,10 +103,12 @@ pub mod as_text_or_none {
 
     use super::*;
 
+    /// Writes the text of a path, or nothing.
     pub fn serialize<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
         path.as_deref().map(PathText::text).serialize(to)
     }
 
+    /// Reads the path of a text, or none.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
         Ok(Option::<String>::deserialize(from)?.as_deref().map(path_of))
     }
