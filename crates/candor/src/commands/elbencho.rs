@@ -19,6 +19,7 @@ use candor_dialects::elbencho::options::{
 };
 use candor_dialects::elbencho::output;
 use candor_dialects::elbencho::plan;
+use candor_plan::path_of;
 use clap::{Arg, Command};
 
 use self::host::ThisHost;
@@ -110,7 +111,7 @@ fn scan(options: &Options) -> Option<u8> {
     };
     let ends = options.phases == Phases::default() && !options.run.sync;
     let began = Instant::now();
-    let written = files::scan(Path::new(directory), Path::new(file), true);
+    let written = files::scan(&path_of(directory), &path_of(file), true);
     let code = code_of(written.and_then(|list| {
         screen::data(&format!(
             "NOTE: Directory scan finished. Files: {}; Dirs: {}; Elapsed: {}s\n",
