@@ -342,7 +342,7 @@ fn catalog_of_other(
 fn roots(context: &JobContext<'_>) -> Vec<PathBuf> {
     let known = context.plan.targets_by_name();
     let targets = context.job.targets.iter().filter_map(|name| known.get(name.as_str()));
-    targets.map(|target| PathBuf::from(&target.path)).collect()
+    targets.map(|target| target.path.clone()).collect()
 }
 
 /// Syncs the filesystem of a path, or of the nearest directory above it that is still there.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use candor_plan::path_of;
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
     ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InodesInUse, InterfaceBytes, LoopFile,
@@ -87,7 +88,7 @@ impl Watch {
                 .cgroup
                 .cpu_max
                 .as_ref()
-                .map(|quota| Path::new(&quota.from).with_file_name("cpu.stat")),
+                .map(|quota| path_of(&quota.from).with_file_name("cpu.stat")),
             threads: on("ext4").then(|| roots.proc.clone()),
             local_mounts: local_mounts(facts),
             loop_files: facts.devices.iter().filter_map(loop_file).collect(),

@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(text, expected);
             let made = fs::read_to_string(path("c")).expect("written");
             assert_eq!(made, "time,runtime\n0.0000050,1.0000e-06\n");
-            assert!(!Path::new(&path("log")).exists());
+            assert!(!path_of(&path("log")).exists());
         }
     }
 }
