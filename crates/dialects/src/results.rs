@@ -49,7 +49,7 @@ fn text<'a>(name: &str, bytes: &'a [u8]) -> Result<&'a str, String> {
 /// Results of a tool as far as its file's name tells them.
 fn begin(name: &str, tool: &str) -> Results {
     let path = path_of(name);
-    let stem = path.file_stem().map(|stem| stem.text());
+    let stem = path.file_stem().map(PathText::text);
     Results {
         tool: tool.to_owned(),
         name: stem.unwrap_or_else(|| name.to_owned()),

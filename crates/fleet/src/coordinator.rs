@@ -91,7 +91,7 @@ impl<N: Network, C: Client> Coordinator<N, C> {
 
     /// Finds out which hosts see the same files at some paths, and in how many rounds they are to
     /// act therefore. A reply with failures tells what went wrong.
-    pub fn probe(&mut self, paths: Vec<PathBuf>, name: String) -> Reply {
+    pub fn probe(&mut self, paths: &[PathBuf], name: String) -> Reply {
         let paths = paths.iter().map(|path| path.text()).collect();
         let put = self.ask(Request::Probe { paths, name });
         if !put.failures.is_empty() {

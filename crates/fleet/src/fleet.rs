@@ -260,10 +260,10 @@ impl Runner for Fleet {
     }
 
     fn open(&mut self, plan: &Plan) -> Result<(), RunError> {
-        let paths = plan.targets.iter().map(|target| target.path.clone()).collect();
+        let paths: Vec<_> = plan.targets.iter().map(|target| target.path.clone()).collect();
         let name = format!("{PREFIX}{}", run_name());
         let coordinator = self.coordinator.get_mut();
-        let seen = coordinator.probe(paths, name);
+        let seen = coordinator.probe(&paths, name);
         whole(coordinator, &seen)?;
         for (host, of) in &seen.seen {
             if let (Some(lowest), Some(known)) =

@@ -660,7 +660,7 @@ fn run(agents: usize, seed: u64, weather: Weather, faults: &[(u64, usize, Fault)
     let mut reply = joined;
     let (mut ready_ns, mut started_ns) = (0, 0);
     if coordinator.lost().is_empty() {
-        coordinator.probe(vec!["/data".into()], "probe".into());
+        coordinator.probe(&["/data".into()], "probe".into());
     }
     if coordinator.lost().is_empty() {
         coordinator.open(&plan);

@@ -112,7 +112,7 @@ pub fn main(matches: &ArgMatches) -> u8 {
         Err(code) => return code,
     };
     match writer(&converted) {
-        Ok(text) => deliver(text, save.as_deref()),
+        Ok(text) => deliver(&text, save.as_deref()),
         Err(differences) => {
             screen::error(&format!("in the words of {to} this is not exactly the same work:"));
             differences.iter().for_each(|of| screen::tell(&format!("  {of}\n")));
@@ -164,9 +164,9 @@ fn take(words: &mut Vec<&str>, option: &str) -> Option<String> {
 }
 
 /// Prints the text, or writes it to a file, and gives the exit code.
-fn deliver(text: String, save: Option<&Path>) -> u8 {
-    let Some(path) = save else { return commands::exit_code(screen::words(&text)) };
-    match candor_files::replace(path, bytes_of(&text)) {
+fn deliver(text: &str, save: Option<&Path>) -> u8 {
+    let Some(path) = save else { return commands::exit_code(screen::words(text)) };
+    match candor_files::replace(path, bytes_of(text)) {
         Ok(()) => exit::RAN,
         Err(cause) => {
             screen::error(&format!("cannot write {}: {cause}", path.text()));

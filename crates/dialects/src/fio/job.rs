@@ -70,7 +70,7 @@ impl FioJob {
         job.logs.end = format!(".{client}");
         job.logs.trace = job.logs.trace.map(|name| format!("{name}.{client}"));
         if let Some(state) = &mut job.state {
-            let name = state.path.file_name().map(|name| name.text());
+            let name = state.path.file_name().map(PathText::text);
             let name = name.unwrap_or_default();
             let rest = name.strip_prefix("local-").unwrap_or(&name);
             state.path.set_file_name(path_of(&format!("{client}-{rest}")));

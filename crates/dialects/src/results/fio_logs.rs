@@ -88,7 +88,7 @@ pub fn read_logs(files: &[(String, Vec<u8>)]) -> Result<Results, String> {
     }
     let of = Name::of(first);
     let prefix = of.as_ref().map_or(first.as_str(), |of| of.prefix);
-    let prefix = path_of(prefix).file_name().map_or(prefix.to_owned(), |name| name.text());
+    let prefix = path_of(prefix).file_name().map_or(prefix.to_owned(), PathText::text);
     let name = format!("{prefix}{}", of.as_ref().map_or("", |of| of.number));
     let series: BTreeMap<_, _> =
         jobs.into_iter().map(|(key, kinds)| (key, Series::of(kinds))).collect();

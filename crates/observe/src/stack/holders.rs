@@ -114,6 +114,8 @@ pub fn loop_files(roots: &Roots) -> Option<Vec<LoopFile>> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use crate::fake::Fake;
 

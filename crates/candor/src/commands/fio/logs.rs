@@ -26,7 +26,7 @@ pub fn states(report: &Report, jobs: &[FioJob]) -> Result<(), String> {
 /// Claims the files that are written after the run; a sentence for the first that is refused.
 pub fn claim(jobs: &[FioJob], aggregate: Option<&str>) -> Result<(), String> {
     let logs = logs::files(jobs).into_iter().map(|file| path_of(&file.name));
-    let traces = iolog::files(jobs).into_iter().map(|(name, _)| path_of(&name));
+    let traces = iolog::files(jobs).into_iter().map(|(name, _)| path_of(name));
     let states = jobs.iter().filter_map(|job| Some(job.state.as_ref()?.path.clone()));
     let sums = aggregate.into_iter().flat_map(aggregate::names).map(|name| path_of(&name));
     let others = logs.chain(traces).chain(sums);

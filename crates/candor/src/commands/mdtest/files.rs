@@ -15,14 +15,14 @@ use crate::commands::foreign::removal::Removal;
 /// The directories of `-d` that are not there when the test begins: removed at its end where it
 /// removes what it made.
 pub fn missing(setup: &Setup) -> Vec<PathBuf> {
-    let paths = setup.asked.tree.paths.iter().map(|text| path_of(&text));
+    let paths = setup.asked.tree.paths.iter().map(|text| path_of(text));
     paths.filter(|path| path.symlink_metadata().is_err()).collect()
 }
 
 /// The same directories, and those of the tests, of hosts that this one need not be among.
 pub fn removal<'a>(setup: &Setup, hosts: &'a RankHosts) -> Result<Removal<'a>, String> {
     let removes = setup.asked.phases.remove;
-    let if_made = setup.asked.tree.paths.iter().filter(|_| removes).map(|text| path_of(&text));
+    let if_made = setup.asked.tree.paths.iter().filter(|_| removes).map(|text| path_of(text));
     Removal::new(hosts, test_directories(setup).filter(|_| removes), if_made)
 }
 

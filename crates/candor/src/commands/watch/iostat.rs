@@ -83,7 +83,7 @@ fn reports(options: &Options) -> Result<(), String> {
     };
     let mut pace = Pace::new(Duration::from_secs(interval.unwrap_or(0)), control.clone());
     let mut before = Sample::default();
-    let mut is_read = screen::stream(&printer.head(&host(&clock)))?;
+    let mut is_read = screen::stream(printer.head(&host(&clock)))?;
     let mut left = options.count.unwrap_or(if interval.is_some() { u64::MAX } else { 1 });
     let mut passes_over = options.skip_first && interval.is_some();
     while is_read {
@@ -94,7 +94,7 @@ fn reports(options: &Options) -> Result<(), String> {
             is_read = screen::stream(printer.passed_over())?;
         } else {
             let timestamp = options.timestamp.then(|| clock.moment());
-            is_read = screen::stream(&printer.report(&before, &now, timestamp.as_deref()))?;
+            is_read = screen::stream(printer.report(&before, &now, timestamp.as_deref()))?;
             left -= 1;
         }
         before = now;
@@ -103,7 +103,7 @@ fn reports(options: &Options) -> Result<(), String> {
         }
         pace.wait();
     }
-    screen::stream(&printer.tail()).map(|_| ())
+    screen::stream(printer.tail()).map(|_| ())
 }
 
 fn sample(directory: Option<&CounterDirectory>) -> Result<Sample, String> {
