@@ -61,7 +61,7 @@ fn a_run_makes_reports_and_removes_files_of_such_names() {
     fs::remove_file(path(&scratch, b"j\xff")).expect("removed");
     fs::remove_file(path(&scratch, b"again")).expect("removed");
 
-    runs(&scratch, &[&words[..words.len() - 10], b"--keep"].concat());
+    runs(&scratch, &[&words[..words.len() - 10], b" --keep"].concat());
     assert_eq!(names(&scratch), [OsStr::from_bytes(NAME)]);
     let refused = run(&scratch, b"run --target f\xff --rw read --quiet --json f\xff");
     assert_eq!(refused.status.code(), Some(3), "the output is the target");
@@ -81,7 +81,7 @@ fn a_directory_of_such_a_name_is_a_target() {
     runs(&scratch, b"tree d\xff/t --files 20 --workers 2 --size 4k --quiet");
     let cached = runs(&scratch, b"cache status d\xff");
     assert!(cached.contains(r"d\xff/g\xfe"), "{cached}");
-    runs(&scratch, b"check d\xff --quick --quiet");
+    runs(&scratch, b"check d\xff --seconds 1 --size 2m --quiet");
     let left = fs::read_dir(path(&scratch, b"d\xff")).expect("the directory").count();
     assert_eq!(left, 1, "own files are removed");
 }

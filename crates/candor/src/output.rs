@@ -346,8 +346,8 @@ impl Output {
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
-            let [file, page] =
-                [&self.json, &self.html].map(|place| as_file(place).map(candor_plan::PathText::text));
+            let [file, page] = [&self.json, &self.html]
+                .map(|place| as_file(place).map(candor_plan::PathText::text));
             screen::tell(&report::written(dir.as_deref(), file.as_deref(), page.as_deref()));
         }
         Ok(())

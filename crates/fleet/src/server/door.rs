@@ -12,6 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
@@ -114,7 +115,7 @@ impl Drop for Place {
 /// The keys of an agent.
 pub struct Keys {
     tls: TlsAcceptor,
-    /// The key of the user, and the state of its file when it was read.
+    /// The key of the user, and the state of its file when it was read here; none before.
     of_user: Option<(UserKey, Option<FileState>)>,
 }
 
@@ -134,10 +135,8 @@ impl Keys {
     /// # Errors
     /// The keys are unusable.
     pub fn new(identity: &Identity, of_user: Option<UserKey>) -> Result<Keys, KeyError> {
-        let of_user = of_user.map(|key| {
-            let state = state(&key);
-            (key, state)
-        });
+        // The file may have changed since the identity was read: the first client finds out.
+        let of_user = of_user.map(|key| (key, None));
         Ok(Keys { tls: acceptor(identity)?, of_user })
     }
 
@@ -146,13 +145,15 @@ impl Keys {
         if let Some((key, known)) = &mut self.of_user {
             let now = state(key);
             if now.is_some() && now != *known {
-                *known = now;
+                let before = std::mem::replace(known, now);
                 let read = key.read().and_then(|secret| {
                     secret.map(|secret| acceptor(&Identity::of_user(&secret)?)).transpose()
                 });
                 match read {
                     Ok(Some(tls)) => {
-                        log.line("the key of this user has changed; the new one counts");
+                        if before.is_some() {
+                            log.line("the key of this user has changed; the new one counts");
+                        }
                         self.tls = tls;
                     }
                     Ok(None) => {}
@@ -219,11 +220,23 @@ async fn shaken(stream: TcpStream, tls: &TlsAcceptor, place: &Place) -> Result<S
         Ok(Err(error)) => return Err(Reason::of(&error).text().into()),
         Ok(Ok(_)) => locked(&place.room).spoke(place.id),
     }
-    match tokio::time::timeout(HANDSHAKE_MAX, tls.accept(stream)).await {
+    let accepted = tls.accept(stream).into_fallible();
+    match tokio::time::timeout(HANDSHAKE_MAX, accepted).await {
         Ok(Ok(stream)) => Ok(stream),
-        Ok(Err(error)) => Err(Reason::of(&error).text().into()),
+        Ok(Err((error, stream))) => {
+            close(stream).await;
+            Err(Reason::of(&error).text().into())
+        }
         Err(_) => Err(format!("no handshake within {} s", HANDSHAKE_MAX.as_secs())),
     }
+}
+
+/// Closes a connection whose last bytes are to arrive: unread bytes of the other end would reset it.
+async fn close(mut stream: TcpStream) {
+    let _ = stream.shutdown().await;
+    let mut nowhere = tokio::io::sink();
+    let unread = tokio::io::copy(&mut stream, &mut nowhere);
+    let _ = tokio::time::timeout(FIRST_BYTE_MAX, unread).await;
 }
 
 #[cfg(test)]
