@@ -255,7 +255,7 @@ fn lively(format: &str) -> String {
 }
 
 /// Starts runs on trees again and again, each of which is killed some time after its journal has
-/// its logs.
+/// its logs and its tree has a file.
 fn killed(vdbench: &Vdbench, rounds: &[(&str, &str)]) {
     let _ = fs::create_dir(vdbench.scratch.path("journals"));
     for (round, (options, format)) in rounds.iter().enumerate() {
@@ -263,7 +263,9 @@ fn killed(vdbench: &Vdbench, rounds: &[(&str, &str)]) {
         let mut command = vdbench.command(&format!("-f ../parm {options}"));
         let mut running = command.stdout(std::process::Stdio::null()).spawn().expect("it starts");
         let journal = vdbench.scratch.path("journals/fsd1.jnl");
-        while fs::read_dir(&journal).map_or(0, Iterator::count) < 4 {
+        let entries = |path: &str| fs::read_dir(path).map_or(0, Iterator::count);
+        let leaf = |number: u32| vdbench.scratch.path(&format!("tree/vdb.1_{number}.dir"));
+        while entries(&journal) < 4 || entries(&leaf(1)) + entries(&leaf(2)) == 0 {
             assert_eq!(running.try_wait().expect("waited for"), None, "round {round}");
             std::thread::sleep(Duration::from_millis(2));
         }
