@@ -62,9 +62,10 @@ fn files_live_as_they_do_under_ior() {
     assert_eq!(ior.scratch.entries(), Vec::<String>::new(), "removed at the end");
     ior.text("--ranks 2 -w -k -t 4k -b 8k -F -u -o ./b");
     assert!(Path::new(&ior.path("1/b.00000001")).exists());
-    let text = ior.text("--ranks 2 -r -t 4k -b 8k -F -u -o ./b");
+    let read = ior.json("--ranks 2 -r -t 4k -b 8k -F -u -o ./b");
     assert!(!Path::new(&ior.path("1/b.00000001")).exists(), "a read removes what it has read");
-    assert!(text.contains("IOR removes the files that it has read"), "{text}");
+    let notes = read["candor"]["notes"].to_string();
+    assert!(notes.contains("IOR removes the files that it has read"), "{notes}");
     fs::write(ior.path("long"), "x".repeat(100_000)).expect("a file");
     ior.text("-w -k -E -t 4k -b 8k -o long");
     assert_eq!(fs::metadata(ior.path("long")).map(|of| of.len()).ok(), Some(100_000));
@@ -160,9 +161,46 @@ fn the_read_that_measures_the_cache_is_named() {
     assert!(!rules(&flushed, "write").contains(&"A3".to_owned()), "{flushed:#}");
     // The files still fit into the memory that is left.
     measures_cache(&ior.json(&format!("{shape} -e -M 64m")));
-    let text = ior.text(&shape);
-    let verdict = text.split("\nFinished").nth(1).unwrap_or_default();
-    assert!(verdict.contains("\ncandor: ") && verdict.contains("page cache"), "{text}");
+    let ran = ior.command(&shape).env("CANDOR_VERDICT", "stderr").output().expect("ior starts");
+    let verdict = String::from_utf8_lossy(&ran.stderr);
+    assert!(verdict.contains("\ncandor: ") && verdict.contains("page cache"), "{verdict}");
+}
+
+#[test]
+fn text_in_a_pipe_is_that_of_ior_and_notes_are_on_stderr() {
+    let (_host, ior) = (quiet_host(), Ior::new());
+    for launched in [false, true] {
+        let mut command = ior.command("-w -a MPIIO -b 256k -t 64k -o f");
+        if launched {
+            for (name, value) in [("RANK", "0"), ("SIZE", "1"), ("LOCAL_RANK", "0")] {
+                command.env(format!("OMPI_COMM_WORLD_{name}"), value);
+            }
+            command.env("OMPI_COMM_WORLD_LOCAL_SIZE", "1");
+        }
+        let ran = command.output().expect("ior starts");
+        let (text, told) =
+            (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        let last = text.lines().last().unwrap_or_default();
+        assert!(last.starts_with("Finished "), "{text}{told}");
+        let notes: Vec<_> = told.lines().filter(|line| line.starts_with("ior: note: ")).collect();
+        assert!(notes.len() == 1 && notes[0].contains("api=MPIIO"), "{told}");
+    }
+}
+
+#[test]
+fn files_of_another_size_are_warned_of_before_the_row() {
+    let (_host, ior) = (quiet_host(), Ior::new());
+    std::fs::write(ior.path("f"), vec![0; 300_000]).expect("a file");
+    let line = "-r -b 256k -t 64k -o f -k";
+    let warning = "WARNING: Expected aggregate file size       = 262144\n\
+                   WARNING: Stat() of aggregate file size      = 300000\n\
+                   WARNING: Using actual aggregate bytes moved = 262144\n";
+    let text = ior.text(line);
+    assert!(text.contains(&format!("{warning}read ")), "{text}");
+    let ran = ior.run(&format!("{line} -O summaryFormat=CSV"));
+    assert_eq!(String::from_utf8_lossy(&ran.stderr), warning, "rows of CSV stay alone");
+    std::fs::write(ior.path("f"), vec![0; 262_144]).expect("a file");
+    assert!(!ior.text(line).contains("WARNING"), "{text}");
 }
 
 #[test]
@@ -278,7 +316,7 @@ fn every_back_end_moves_the_same_bytes() {
     let all = ["POSIX", "MMAP", "AIO", "io_uring", "MPIIO"];
     for (nth, api) in all.into_iter().enumerate() {
         let line = format!("--ranks 2 -a {api} -w -W -r -R -k -G 9 -l o -t 8k -b 32k -o f{nth}");
-        ior.text(&line);
+        ior.json(&line);
         let bytes = fs::read(ior.path(&format!("f{nth}"))).expect("the file");
         assert_eq!(bytes, fs::read(ior.path("f0")).expect("the file"), "{api}");
     }

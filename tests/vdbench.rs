@@ -19,7 +19,7 @@ const FOUNDING: &str = "sd=disk1,lun=lun,size=8m,openflags=o_direct\n\
     rd=seq_rd,wd=seq_rd_wd\n";
 
 #[test]
-fn the_founding_file_runs_unchanged_and_ends_with_a_verdict() {
+fn the_founding_file_runs_unchanged() {
     let _host = quiet_host();
     let vdbench = Vdbench::new();
     let told = vdbench.file(FOUNDING, "");
@@ -28,8 +28,7 @@ fn the_founding_file_runs_unchanged_and_ends_with_a_verdict() {
     assert!(told.contains("For loops: threads=32"), "{told}");
     assert!(told.contains("avg_2-3"), "{told}");
     assert!(told.contains("Vdbench execution completed successfully."), "{told}");
-    let verdict = told.split("\ncandor: ").nth(1).expect("a verdict");
-    assert!(verdict.contains("sequential") || verdict.contains("stream"), "{verdict}");
+    assert!(!told.contains("\ncandor: "), "output in a pipe is vdbench's: {told}");
     assert_eq!(fs::metadata(vdbench.scratch.path("lun")).map(|lun| lun.len()).ok(), Some(8 << 20));
     let rows = vdbench.flat(&["Run", "Interval", "xfersize", "threads", "seekpct", "rdpct"]);
     let of_run: Vec<_> = rows.iter().filter(|row| row[0] == "seq_rd").collect();

@@ -42,7 +42,7 @@ thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
         A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 A20 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
-        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 H5 C7 E6 E7],
+        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 G22 H5 C7 E6 E7],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
@@ -547,6 +547,14 @@ thresholds! {
     SILENT_S = 2.0, [G20], "longest silence of a host, in s",
         "4 answers per second (crates/fleet/src/node.rs)",
         "eight answers in a row are missing: no busy CPU and no lost packet explains that";
+    /// Length of a job that did all its work, over its time limit.
+    ENDED_EARLY = 0.9, [G21],
+        "length of the job over its time limit, below", "judge",
+        "a run that is a tenth shorter is still the requested one";
+    /// Bytes written at random places by several workers, over their range.
+    REWRITTEN = 0.5, [G22],
+        "bytes written at random over the range", "judge",
+        "of that many uniform writes, a fifth meets a block that was written before";
     /// Content that repeats or compresses.
     ALIKE_PERCENT = 50.0, [G15],
         "percent of content that repeats or compresses", "judge",

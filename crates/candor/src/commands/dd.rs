@@ -21,7 +21,8 @@ use clap::{Arg, Command};
 use self::evidence::Evidence;
 use self::files::{Files, cause};
 use self::observer::Closing;
-use super::foreign::verdict::{Verdict, VerdictIn};
+use super::foreign::launch::is_launched;
+use super::foreign::verdict::Verdict;
 use crate::{commands, screen};
 
 /// Whatever goes wrong.
@@ -106,8 +107,7 @@ fn copied(options: &Options) -> Result<u8, String> {
 fn is_wanted(verdict: &Verdict, options: &Options) -> bool {
     match verdict {
         Verdict::Beside => {
-            let in_text = verdict.among_results() == VerdictIn::AllForms;
-            options.status != Status::None && in_text && screen::is_read_by_a_person()
+            options.status != Status::None && !is_launched() && screen::is_read_by_a_person()
         }
         Verdict::Off => false,
         Verdict::Stderr | Verdict::File(_) => true,

@@ -91,8 +91,23 @@ impl<'a> Results<'a> {
         text + &text::phase_head(test.setup, phase, now)
     }
 
-    /// A phase has ended: the lines that say so. Rows of files are in `files`.
-    pub fn ended(&mut self, record: &PhaseRecord) -> String {
+    /// The warning of a phase that ended and whose files have that size, if it differs.
+    pub fn size_warning(&self, record: &PhaseRecord, stat_bytes: u64) -> String {
+        let measured = self.phases.get(record.phase).zip(record.measurements.first());
+        let Some((phase, measured)) = measured.filter(|(_, measured)| measured.ended.is_sound())
+        else {
+            return String::new();
+        };
+        if !matches!(phase.kind, PhaseKind::Write | PhaseKind::Read) {
+            return String::new();
+        }
+        let setup = self.tests[phase.test].setup;
+        text::size_warning(setup, &Figures::of(setup, phase, measured), stat_bytes)
+    }
+
+    /// A phase has ended: the lines that say so, with a warning before its row. Rows of files are
+    /// in `files`.
+    pub fn ended(&mut self, record: &PhaseRecord, warning: &str) -> String {
         let Some(phase) = self.phases.get(record.phase) else { return String::new() };
         let test = &mut self.tests[phase.test];
         let Some(measured) = record.measurements.first() else { return String::new() };
@@ -104,6 +119,7 @@ impl<'a> Results<'a> {
                 let figures = Figures::of(test.setup, phase, measured);
                 text = text::times(test.setup, &figures) + &text;
                 text = text::row(test.setup, &figures) + &text;
+                text.insert_str(0, warning);
                 text = text::stonewall(test.setup, &figures) + &text;
                 text += &text::outliers(test.setup, &figures);
                 test.rows.push(figures);
@@ -185,6 +201,11 @@ fn end_of(test: &mut TestResults<'_>) -> String {
 /// candor's own words below the tables.
 pub fn verdict(report: &Report) -> String {
     verdict::text(report, &[])
+}
+
+/// The notes on a back end that is another one here, a line each after `begin`.
+pub fn back_end_notes(report: &Report, begin: &str) -> String {
+    verdict::notes_text(report, begin, |note| note.asked.starts_with("api="))
 }
 
 /// Rows of transfers that follow others in a file.

@@ -13,6 +13,8 @@ use super::options::{Draft, Reading, TABLE};
 use super::setup::{self, Host, Setup, TestSetup};
 use crate::kit::{Diagnostic, Diagnostics, Origins};
 
+pub use files::first_path;
+
 /// Operation of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PhaseKind {

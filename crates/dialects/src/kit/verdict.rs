@@ -51,6 +51,16 @@ fn notes(report: &Report) -> Vec<&Note> {
     notes
 }
 
+/// Some of the notes, a line each after `begin`: place, request, action and reason.
+pub fn notes_text(report: &Report, begin: &str, is_shown: impl Fn(&Note) -> bool) -> String {
+    let line = |note: &Note| {
+        let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
+        let line = format!("{place}{}: {}, {}", note.asked, note.did, note.why);
+        format!("{begin}note: {}\n", line.replace('\n', " "))
+    };
+    notes(report).into_iter().filter(|note| is_shown(note)).map(line).collect()
+}
+
 /// The key `candor` of the JSON document.
 pub fn tree(report: &Report) -> Object {
     let one = |(phase, finding): (&str, &Finding)| {
@@ -120,9 +130,8 @@ pub fn text(report: &Report, figures: &[(&str, &str)]) -> String {
             text += &format!("      try: {next}\n");
         }
     }
-    for note in notes(report) {
-        let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
-        text += &format!("  note: {place}{}, {}\n", plain(&note.did), plain(&note.why));
+    for line in notes_text(report, "  ", |_| true).lines() {
+        text += &format!("{}\n", plain(line));
     }
     if let Some(cut_short) = &report.cut_short {
         text += &format!("  ended early: {}\n", plain(cut_short));

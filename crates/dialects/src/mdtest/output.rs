@@ -12,7 +12,7 @@ mod text;
 
 pub use document::{csv, json};
 pub use ranks::rank_file;
-pub use results::{Results, SHORT_READS, TaskRun, TestResult, short_reads};
+pub use results::{Results, SHORT_READS, TaskRun, TestResult, is_at_end, short_reads};
 pub use text::{Space, header, stamp, totals_and_block};
 
 pub use crate::ior_family::results::exponent;

@@ -1,7 +1,6 @@
 //! Runs the phases and delivers what they gave.
 
 use std::cell::RefCell;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
@@ -119,8 +118,7 @@ impl Foreign for Run<'_> {
 
     fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let mut text = self.notes.text();
-        // Scripts read the table; only a person reads from a terminal.
-        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::Terminal {
             text += &self.verdict(report);
         }
         self.aside(text)

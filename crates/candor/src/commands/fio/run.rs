@@ -1,7 +1,6 @@
 //! Runs jobs and delivers what they gave, as fio does.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
 use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
+use crate::commands::foreign::launch::is_launched;
 use crate::commands::foreign::monitor::{Requests, Trigger};
 use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign, Place};
@@ -194,13 +194,12 @@ impl Foreign for Run<'_> {
 
     fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let interrupted = if report.interrupted { "\nfio: terminating on signal 2\n" } else { "" };
-        // Only a person reads from a terminal.
-        let for_people = self.output.file.is_none() && std::io::stdout().is_terminal();
-        let verdict = match (verdict_in, for_people) {
-            (VerdictIn::Nothing, _) => VerdictPlace::Absent,
-            (VerdictIn::Documents, _) => VerdictPlace::Document,
-            (VerdictIn::AllForms, false) => VerdictPlace::Within,
-            (VerdictIn::AllForms, true) => VerdictPlace::AtEnd,
+        let verdict = match verdict_in {
+            VerdictIn::Nothing => VerdictPlace::Absent,
+            VerdictIn::Terminal if self.output.file.is_none() => VerdictPlace::AtEnd,
+            VerdictIn::Documents if is_launched() => VerdictPlace::Document,
+            // fio's text has a place for remarks, and its last lines stay the last ones.
+            VerdictIn::Documents | VerdictIn::Terminal => VerdictPlace::Within,
         };
         let output = Output { verdict, ..self.output.clone() };
         let operations = self.debug.operations(report, &self.lowered.jobs);

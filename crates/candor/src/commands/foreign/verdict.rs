@@ -1,6 +1,7 @@
 //! Where candor's own words go: `CANDOR_VERDICT=off|stderr|FILE`.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use candor_plan::PathText;
@@ -28,8 +29,8 @@ pub enum VerdictIn {
     Nothing,
     /// Documents such as JSON, as a key of their own: no reader of lines meets it there.
     Documents,
-    /// Text as well.
-    AllForms,
+    /// Text on stdout as well: stdout is a terminal, and no launcher made it.
+    Terminal,
 }
 
 impl Verdict {
@@ -54,16 +55,17 @@ impl Verdict {
         candor_files::prepare(path).map_err(|error| format!("CANDOR_VERDICT={shown}: {error}"))
     }
 
-    /// Results of this process that have the verdict among them. Open MPI gives its ranks a pseudo
-    /// terminal and copies it into the user's file, so text of a launched process is for programs.
+    /// Results of this process that have the verdict among them. Text in a file or a pipe is for
+    /// programs and holds the tool's lines only. Open MPI gives its ranks a pseudo terminal and
+    /// copies it into the user's file, so text of a launched process is for programs, too.
     pub fn among_results(&self) -> VerdictIn {
-        self.among(launch::is_launched())
+        self.among(std::io::stdout().is_terminal() && !launch::is_launched())
     }
 
-    fn among(&self, is_launched: bool) -> VerdictIn {
+    fn among(&self, is_terminal: bool) -> VerdictIn {
         match self {
-            Verdict::Beside if is_launched => VerdictIn::Documents,
-            Verdict::Beside => VerdictIn::AllForms,
+            Verdict::Beside if is_terminal => VerdictIn::Terminal,
+            Verdict::Beside => VerdictIn::Documents,
             Verdict::Off | Verdict::Stderr | Verdict::File(_) => VerdictIn::Nothing,
         }
     }
@@ -96,9 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn text_of_launched_processes_has_no_verdict() {
-        assert_eq!(Verdict::Beside.among(false), VerdictIn::AllForms);
-        assert_eq!(Verdict::Beside.among(true), VerdictIn::Documents);
+    fn text_has_a_verdict_on_a_terminal_only() {
+        assert_eq!(Verdict::Beside.among(true), VerdictIn::Terminal);
+        assert_eq!(Verdict::Beside.among(false), VerdictIn::Documents);
         for elsewhere in [Verdict::Off, Verdict::Stderr, Verdict::File("v".into())] {
             assert_eq!(elsewhere.among(true), VerdictIn::Nothing);
             assert_eq!(elsewhere.among(false), VerdictIn::Nothing);

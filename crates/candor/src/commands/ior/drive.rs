@@ -1,11 +1,13 @@
 //! The order of phases, as far as one decides over another: counts that a deadline left, times
 //! after which none begins, errors that keep files.
 
+use std::path::Path;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use candor_dialects::ior::options::EndOptions;
 use candor_dialects::ior::plan::{Lowered, PhaseKind, TestPhase};
-use candor_plan::{Stop, path_of};
+use candor_plan::{Plan, Stop, Target, TargetKind, path_of};
 use candor_record::{Measurement, PhaseRecord};
 use candor_run::{Run, Step, Stopped};
 
@@ -20,6 +22,7 @@ struct Rules {
 pub struct Driver {
     phases: Vec<TestPhase>,
     tests: Vec<Rules>,
+    sizes: Sender<Option<u64>>,
 }
 
 /// Events of the test that is under way.
@@ -34,13 +37,14 @@ struct UnderWay {
 }
 
 impl Driver {
-    /// For the phases of a plan.
-    pub fn new(lowered: &Lowered) -> Driver {
+    /// For the phases of a plan. After each phase and before the next one, the driver sends the
+    /// bytes of the phase's files, as this host has them.
+    pub fn new(lowered: &Lowered, sizes: Sender<Option<u64>>) -> Driver {
         let tests = lowered.setup.tests.iter().map(|test| Rules {
             ends: test.options.ends.clone(),
             keep_with_error: test.options.run.keep_with_error,
         });
-        Driver { phases: lowered.phases.clone(), tests: tests.collect() }
+        Driver { phases: lowered.phases.clone(), tests: tests.collect(), sizes }
     }
 
     /// Runs them.
@@ -67,8 +71,10 @@ impl Driver {
                 let ops = of_plan.ops.map_or(count, |ops| ops.min(count));
                 run.end_jobs(index, &Stop { ops: Some(ops), ..of_plan });
             }
-            let record = run.phase(Step::Planned { index, repeat: 0 })?;
-            under_way.ran(phase.kind, record, rules)?;
+            let record = run.phase(Step::Planned { index, repeat: 0 })?.clone();
+            // No reader is left where the results cannot be written.
+            let _ = self.sizes.send(size_of_files(run.plan(), index));
+            under_way.ran(phase.kind, &record, rules)?;
         }
         Ok(())
     }
@@ -116,6 +122,25 @@ impl UnderWay {
             _ => Ok(()),
         }
     }
+}
+
+/// Bytes of the files of a phase, as stat reports them. IOR's null back end has files of no bytes;
+/// files that are not regular, and files that this host does not have, have no size.
+fn size_of_files(plan: &Plan, phase: usize) -> Option<u64> {
+    let size = |target: &Target| -> Option<u64> {
+        let bytes = |path: &Path| {
+            let facts = std::fs::metadata(path).ok()?;
+            facts.is_file().then(|| facts.len())
+        };
+        match target.kind {
+            TargetKind::Null => Some(0),
+            TargetKind::FileSet => {
+                (0..target.files_named()).map(|nth| bytes(&target.file_of_set(nth).0)).sum()
+            }
+            _ => bytes(&target.path),
+        }
+    };
+    plan.phases[phase].jobs.first()?.targets.iter().map(|name| size(plan.target(name)?)).sum()
 }
 
 /// Transfers that each task has certainly written: the count to which all came, or that of the task

@@ -1,8 +1,10 @@
 //! Runs the tests and delivers what they gave.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::path::Path;
+use std::sync::mpsc::{self, Receiver};
 
 use candor_dialects::ior::options::{Format, Reading};
 use candor_dialects::ior::output::{self, Moment, Results};
@@ -15,6 +17,7 @@ use super::drive::Driver;
 use super::{COMPLAINTS, WRONG, host};
 use crate::commands;
 use crate::commands::foreign::failures::{mismatch, reason};
+use crate::commands::foreign::launch::is_launched;
 use crate::commands::foreign::monitor::Requests;
 use crate::commands::foreign::ranks::RankHosts;
 use crate::commands::foreign::verdict::VerdictIn;
@@ -46,6 +49,8 @@ pub fn main(reading: &Reading, lowered: &Lowered, hosts: Option<&RankHosts>) -> 
         reading,
         lowered,
         results: results(lowered, hosts),
+        sizes: RefCell::default(),
+        is_elsewhere: hosts.and_then(RankHosts::first_elsewhere).is_some(),
         made: HashSet::new(),
         failed: Ok(()),
     };
@@ -69,6 +74,10 @@ struct Tests<'a> {
     reading: &'a Reading,
     lowered: &'a Lowered,
     results: Results<'a>,
+    /// Bytes of the files after each phase, from the driver.
+    sizes: RefCell<Option<Receiver<Option<u64>>>>,
+    /// The files are those of other hosts.
+    is_elsewhere: bool,
     /// Files of rows that this run has begun.
     made: HashSet<String>,
     /// Why a file could not be written, where one could not.
@@ -88,7 +97,9 @@ impl Foreign for Tests<'_> {
     }
 
     fn driver(&self) -> foreign::Driver {
-        let driver = Driver::new(self.lowered);
+        let (sizes, received) = mpsc::channel();
+        self.sizes.replace(Some(received));
+        let driver = Driver::new(self.lowered, sizes);
         Box::new(move |run| driver.drive(run))
     }
 
@@ -109,7 +120,8 @@ impl Foreign for Tests<'_> {
                 self.results.started(*index, &Moment::now())
             }
             Event::PhaseDone { record } => {
-                let text = self.results.ended(record);
+                let warning = self.size_warning(record);
+                let text = self.results.ended(record, &warning);
                 self.rows(record);
                 text
             }
@@ -135,12 +147,12 @@ impl Foreign for Tests<'_> {
     fn results(&self, report: &Report, verdict_in: VerdictIn) -> String {
         let now = Moment::now();
         match self.lowered.setup.output.format {
+            Format::Default if verdict_in == VerdictIn::Terminal => {
+                self.results.clone().tail(&now) + &self.verdict(report)
+            }
             Format::Default => {
-                let verdict = match verdict_in {
-                    VerdictIn::AllForms => self.verdict(report),
-                    VerdictIn::Documents | VerdictIn::Nothing => String::new(),
-                };
-                self.results.clone().tail(&now) + &verdict
+                self.tell_beside(report, verdict_in);
+                self.results.clone().tail(&now)
             }
             Format::Json => {
                 let with_verdict = verdict_in != VerdictIn::Nothing;
@@ -148,9 +160,7 @@ impl Foreign for Tests<'_> {
             }
             Format::Csv => {
                 // Nothing but rows: scripts take the last line.
-                if verdict_in == VerdictIn::AllForms && std::io::stderr().is_terminal() {
-                    screen::tell(&self.verdict(report));
-                }
+                self.tell_beside(report, verdict_in);
                 self.results.csv()
             }
         }
@@ -195,6 +205,34 @@ impl Foreign for Tests<'_> {
 }
 
 impl Tests<'_> {
+    /// Tells on stderr what text without a verdict does not have: the verdict to a person, else the
+    /// notes on a back end that is another one here.
+    fn tell_beside(&self, report: &Report, verdict_in: VerdictIn) {
+        let is_for_person = !is_launched() && screen::is_read_by_a_person();
+        match verdict_in {
+            VerdictIn::Nothing => {}
+            _ if is_for_person => screen::tell(&self.verdict(report)),
+            _ => screen::tell(&output::back_end_notes(report, "ior: ")),
+        }
+    }
+
+    /// The warning that the files of a phase have another size, for the table; files and rows
+    /// have no place for it, and stderr gets it. A document has the bytes themselves.
+    fn size_warning(&self, record: &PhaseRecord) -> String {
+        let sizes = self.sizes.borrow();
+        // The driver ends without a size where the run ends with the phase.
+        let size = sizes.as_ref().and_then(|sizes| sizes.recv().ok()).flatten();
+        let size = size.filter(|_| !self.is_elsewhere);
+        let text = size.map_or_else(String::new, |size| self.results.size_warning(record, size));
+        let output = &self.lowered.setup.output;
+        match output.format {
+            Format::Default if output.summary_file.is_none() => return text,
+            Format::Default | Format::Csv => screen::tell(&text),
+            Format::Json => {}
+        }
+        String::new()
+    }
+
     /// Lines of the tables; the other forms are written at the end.
     fn as_text(&self, text: String) -> String {
         match self.lowered.setup.output.format {

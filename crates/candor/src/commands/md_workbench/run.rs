@@ -1,6 +1,5 @@
 //! Runs the phases and delivers what they gave.
 
-use std::io::IsTerminal;
 use std::path::Path;
 use std::time::Instant;
 
@@ -133,8 +132,7 @@ impl Foreign for Run<'_> {
             text += &format!("Unable to remove directory {}\n", setup.asked.objects.prefix);
         }
         text += &output::closing(setup, self.began.elapsed().as_secs_f64(), &output::stamp());
-        // Scripts read the lines; only a person reads from a terminal.
-        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::Terminal {
             text += &self.verdict(report);
         }
         text

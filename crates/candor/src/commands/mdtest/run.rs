@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use candor_dialects::kit::verdict;
@@ -149,8 +148,7 @@ impl Foreign for Run<'_> {
             text += &output::totals_and_block(&self.lowered.setup, run);
         }
         text += &format!("-- finished at {} --\n\n", output::stamp());
-        // Scripts read the block; only a person reads from a terminal.
-        if verdict_in == VerdictIn::AllForms && std::io::stdout().is_terminal() {
+        if verdict_in == VerdictIn::Terminal {
             text += &self.verdict(report);
         }
         text
@@ -260,15 +258,12 @@ fn command_failure(measured: &Measurement) -> Option<&str> {
 /// Operations whose failure mdtest reports as a warning: its exit code stays 0.
 const WARNED: [&str; 5] = ["mkdir", "rmdir", "stat", "rename", "unlink"];
 
-/// Error number of a read after the end of a file.
-const AT_END: i32 = 0;
-
 /// True for a phase after which mdtest's exit code is not 0. Failures of [`WARNED`] operations,
 /// short reads and wrong data are warnings there.
 fn ends_mdtest(measured: &Measurement) -> bool {
     let is_warned = |error: &IoFailure| {
         let op = error.op.as_deref().unwrap_or_default();
-        WARNED.contains(&op) || (op == "read" && error.errno == AT_END)
+        WARNED.contains(&op) || output::is_at_end(error)
     };
     let mut errors = measured.errors.iter();
     let unexplained = measured.ended == Ended::Failed

@@ -371,7 +371,7 @@ impl Foreign for Run<'_> {
         let succeeded = self.exit_code(report) == 0;
         written.book.close(succeeded, &now);
         let mut text = written.drain();
-        if verdict_in == VerdictIn::AllForms {
+        if verdict_in == VerdictIn::Terminal {
             text += &self.verdict(report);
         }
         text

@@ -6,6 +6,7 @@ use super::settings::{Value, options, parameters};
 use super::surroundings::{Filesystem, Moment};
 use super::{Results, TestResults, VERSION};
 use crate::ior::options::Options;
+use crate::ior::plan::first_path;
 use crate::ior::setup::TestSetup;
 use crate::kit::{Object, Tree};
 
@@ -37,7 +38,7 @@ fn test(of: &TestResults<'_>, platform: &str) -> Object {
     let started = of.started.clone().unwrap_or_default();
     let mut test = Object::default().with("TestID", of.setup.id).with("StartTime", started.text());
     if let Some(filesystem) = &of.filesystem {
-        put_filesystem(&mut test, &of.setup.options.layout.test_file, filesystem);
+        put_filesystem(&mut test, &first_path(of.setup), filesystem);
     }
     let parameters = parameters(of.setup, Some(platform));
     let parameters = parameters

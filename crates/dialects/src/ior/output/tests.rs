@@ -113,7 +113,7 @@ fn ran<'a>(setup: &'a Setup, phases: &'a [TestPhase], errors: u64) -> (String, R
             measurement.wear_out =
                 Some(WearOut { ops: 10, ops_least: 6, ops_sum: 16, at_ns: 200 * MS });
         }
-        text += &results.ended(&record(nth, measurement));
+        text += &results.ended(&record(nth, measurement), "");
     }
     text += &results.tail(&moment(9));
     (text, results)
@@ -228,6 +228,23 @@ fn json_is_one_document() {
 }
 
 #[test]
+fn bytes_and_files_that_differ_from_the_test_are_warned_of() {
+    let (setup, phases) = (setup(|_| {}), phases(1));
+    let results = Results::new((&setup, &phases), machine(), &[], moment(5));
+    let write = record(0, measured(Direction::Write, 0));
+    let bytes = setup.tests[0].aggregate_bytes();
+    assert_eq!(results.size_warning(&write, bytes), "");
+    let warning = results.size_warning(&write, bytes + 1);
+    let stat = format!("WARNING: Stat() of aggregate file size      = {}\n", bytes + 1);
+    assert!(warning.contains(&stat) && warning.lines().count() == 3, "{warning}");
+    let mut less = write.clone();
+    let half = OpStats { ops: 10, bytes: bytes / 2, ..OpStats::default() };
+    less.measurements[0].put(Direction::Write, half);
+    assert!(!results.size_warning(&less, bytes).is_empty(), "half of the bytes were moved");
+    assert_eq!(results.size_warning(&record(3, removed()), 0), "", "no data phase");
+}
+
+#[test]
 fn csv_has_rows_alone() {
     let (setup, phases) = (setup(|_| {}), phases(2));
     insta::assert_snapshot!(ran(&setup, &phases, 0).1.csv());
@@ -239,7 +256,7 @@ fn each_task_has_a_row() {
     let phases = phases(1);
     let mut results = Results::new((&setup, &phases), machine(), &[], moment(5));
     let of_write = record(0, measured(Direction::Write, 0));
-    results.ended(&of_write);
+    results.ended(&of_write, "");
     let (file, rows) = results.task_rows(&of_write).expect("rows");
     assert_eq!(file, "ranks.csv");
     insta::assert_snapshot!(rows);

@@ -6,7 +6,7 @@ use super::settings::{options, parameters};
 use super::surroundings::{Machine, Moment};
 use super::{TestResults, VERSION};
 use crate::ior::options::{Api, Packet};
-use crate::ior::plan::{PhaseKind, TestPhase};
+use crate::ior::plan::{PhaseKind, TestPhase, first_path};
 use crate::ior::setup::{Setup, TestSetup};
 
 /// Bytes of a megabyte.
@@ -51,7 +51,7 @@ pub(super) fn test_head(test: &TestResults<'_>) -> String {
     let started = test.started.clone().unwrap_or_default();
     let mut text = pair("TestID", setup.id) + &pair("StartTime", started.text());
     if let Some(of) = &test.filesystem {
-        text += &pair("Path", &setup.options.layout.test_file);
+        text += &pair("Path", first_path(setup));
         text += &pair(
             "FS",
             format!(
@@ -121,6 +121,23 @@ pub(super) fn row(setup: &TestSetup, figures: &Figures) -> String {
         text += &cell(seconds);
     }
     text + &format!("{:<4}\n", figures.repetition)
+}
+
+/// Warning of a phase that did not move the bytes of the test, or whose files have another size.
+pub(super) fn size_warning(setup: &TestSetup, figures: &Figures, stat_bytes: u64) -> String {
+    let (expected, moved) = (setup.aggregate_bytes(), figures.bytes);
+    if expected == moved && stat_bytes == moved {
+        return String::new();
+    }
+    let mut text = format!(
+        "WARNING: Expected aggregate file size       = {expected}\n\
+         WARNING: Stat() of aggregate file size      = {stat_bytes}\n\
+         WARNING: Using actual aggregate bytes moved = {moved}\n"
+    );
+    if setup.options.ends.deadline_s > 0 {
+        text += "WARNING: Maybe caused by deadlineForStonewalling\n";
+    }
+    text
 }
 
 /// How far tasks were when their time was up.

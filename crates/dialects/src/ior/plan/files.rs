@@ -103,6 +103,12 @@ fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
     (0..test.tasks as usize).map(path).collect()
 }
 
+/// Path of the first task's file, without the number of a repetition.
+pub fn first_path(test: &TestSetup) -> String {
+    let names: Vec<&str> = test.options.layout.test_file.split('@').collect();
+    paths(test, &names, "")[0].display().to_string()
+}
+
 /// The directory of a path, with its last slash, and the name.
 fn split(path: &str) -> (&str, &str) {
     path.split_at(path.rfind('/').map_or(0, |at| at + 1))

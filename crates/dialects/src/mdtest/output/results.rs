@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use candor_plan::entries::Division;
 use candor_plan::work::Figure;
-use candor_record::{Latency, Measurement, OpStats, PhaseRecord};
+use candor_record::{IoFailure, Latency, Measurement, OpStats, PhaseRecord};
 
 use crate::mdtest::plan::{BenchPhase, Lowered, Part};
 use crate::mdtest::setup::{Setup, Test};
@@ -38,6 +38,8 @@ pub struct TestResult {
     pub failed: u64,
     /// Blocks that were not what was written.
     pub mismatches: u64,
+    /// Reads that ended with a file before all was read.
+    pub short: u64,
     /// Why the first operation failed.
     pub reason: Option<String>,
     /// Items of a task when time was up: least, most, and mean; where all went on to the most.
@@ -71,10 +73,10 @@ impl TaskRun {
         self.iterations.iter().map(result).collect()
     }
 
-    /// Blocks that were not what was written.
-    pub fn mismatches(&self) -> u64 {
+    /// Errors as mdtest counts them: blocks that were not what was written, and short reads.
+    pub fn data_errors(&self) -> u64 {
         let rows = self.iterations.iter().flat_map(BTreeMap::values);
-        rows.map(|result| result.mismatches).sum()
+        rows.map(|result| result.mismatches + result.short).sum()
     }
 
     /// Latencies of a row over all iterations.
@@ -166,6 +168,12 @@ pub fn short_reads(measured: &Measurement) -> u64 {
     measured.operation("read").short
 }
 
+/// True for reads that found the end of a file at once.
+pub fn is_at_end(error: &IoFailure) -> bool {
+    const AT_END: i32 = 0;
+    error.op.as_deref() == Some("read") && error.errno == AT_END
+}
+
 /// Name of the operation of which one is an item.
 fn counted(measured: &Measurement) -> &str {
     let mut names = measured.operations.iter().map(|op| op.name.as_str());
@@ -244,6 +252,8 @@ impl TestResult {
     fn note_failures(&mut self, measured: &Measurement) {
         let short = short_reads(measured);
         self.failed += measured.errors.iter().map(|error| error.count).sum::<u64>() + short;
+        let at_end = measured.errors.iter().filter(|error| is_at_end(error));
+        self.short += short + at_end.map(|error| error.count).sum::<u64>();
         if let Some(stats) = &measured.verify {
             self.mismatches +=
                 stats.flipped + stats.torn + stats.misdirected + stats.stale + stats.foreign;

@@ -151,6 +151,29 @@ fn data_that_is_not_what_was_written_is_told_as_mdtest_tells_it() {
 }
 
 #[test]
+fn reads_of_files_that_are_too_short_are_errors_of_the_data() {
+    let lowered = lowered("-n 10 -F -E -e 50");
+    let mut record = record(0, ITEM as usize, &[7], &[100]);
+    record.measurements[0].errors = vec![IoFailure {
+        op: Some("read".into()),
+        path: "/t/file.mdtest.0.0".into(),
+        offset: 0,
+        errno: 0,
+        message: "0 of 50 bytes moved: end of the file or device".into(),
+        count: 3,
+    }];
+    let mut results = Results::default();
+    results.add(&lowered, &lowered.phases[0], &record);
+    let text = totals_and_block(&lowered.setup, &results.runs[0]);
+    assert!(text.contains("ERROR: verifying the data on read (3 errors)!"), "{text}");
+    record.measurements[0].errors[0].errno = 5;
+    let mut results = Results::default();
+    results.add(&lowered, &lowered.phases[0], &record);
+    let text = totals_and_block(&lowered.setup, &results.runs[0]);
+    assert!(!text.contains("verifying the data"), "{text}");
+}
+
+#[test]
 fn a_command_after_a_phase_is_in_its_time() {
     let lowered = lowered("-n 1000 -F -T --run-cmd-after-phase sync");
     let mut results = Results::default();

@@ -196,8 +196,8 @@ pub fn block(setup: &Setup, run: &TaskRun) -> String {
     let mut text: String = units.iter().map(|unit| summary(setup, run, *unit)).collect();
     text += &latencies(setup, run);
     text += &warnings(run);
-    if run.mismatches() > 0 {
-        let count = run.mismatches();
+    let count = run.data_errors();
+    if count > 0 {
         text += &format!(
             "\nERROR: verifying the data on read ({count} errors)! Take the performance values \
              with care!\n\n"

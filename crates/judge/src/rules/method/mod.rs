@@ -14,11 +14,13 @@ mod other_work_timed;
 mod repeats_vary;
 mod same_blocks_again;
 mod seconds_vary;
+mod size_before_time;
 mod stopped;
 mod too_short;
 mod tracing_cost;
 mod trend;
 mod unit_gap;
+mod writers_overlap;
 
 use crate::rule::Rule;
 
@@ -43,4 +45,6 @@ pub const RULES: &[Rule] = &[
     host_lost::RULE,
     stopped::RULE,
     host_silent::RULE,
+    size_before_time::RULE,
+    writers_overlap::RULE,
 ];
