@@ -162,6 +162,39 @@ fn io_size_above_size_counts_as_in_3_42() {
 }
 
 #[test]
+fn a_smaller_io_size_goes_to_the_end_of_the_file_and_is_read_back_by_pass() {
+    let words = ["--filename=f", "--bs=4k", "--size=64k", "--verify=crc32c", "--loops=3"];
+    let more = ["--verify_state_save=0", "--write_iolog=log"];
+    for rw in ["--rw=write", "--rw=randwrite"] {
+        for (io_size, blocks) in [("--io_size=32k", 24), ("--io_size=64k", 48)] {
+            let folder = Scratch::new();
+            let ran = run(&folder, None, &[&words[..], &more, &[rw, io_size]].concat());
+            let counts = ["read", "write"].map(|of| ran.of(of, "total_ios"));
+            assert_eq!((ran.code, counts), (Some(0), [blocks, blocks]), "{rw}: {}", ran.err);
+            let log = std::fs::read_to_string(folder.path("log")).expect("a log");
+            let moved = log.lines().filter_map(|line| line.split(' ').nth(2));
+            let moved: Vec<_> = moved.filter(|word| ["read", "write"].contains(word)).collect();
+            let stages = moved.chunk_by(|one, other| one == other).map(<[_]>::len);
+            let expected: &[usize] =
+                if blocks == 24 { &[16, 16, 8, 8] } else { &[16, 16, 16, 16, 16, 16] };
+            assert_eq!(stages.collect::<Vec<_>>(), expected, "{rw} {io_size}");
+        }
+    }
+}
+
+#[test]
+fn the_last_write_has_an_fsync_if_no_block_fits_into_the_rest() {
+    let words = ["--filename=f", "--bs=4k", "--fsync=2", "--loops=2"];
+    for rw in ["--rw=write", "--rw=randwrite"] {
+        for (size, flushes) in [("--size=18k", 4), ("--size=16k", 3)] {
+            let ran = run(&Scratch::new(), None, &[&words[..], &[rw, size]].concat());
+            let counts = [ran.of("write", "total_ios"), ran.of("sync", "total_ios")];
+            assert_eq!((ran.code, counts), (Some(0), [8, flushes]), "{rw} {size}: {}", ran.err);
+        }
+    }
+}
+
+#[test]
 fn a_pass_of_sizes_by_direction_goes_less_than_a_block_beyond_the_size() {
     for seed in 1..9 {
         let seed = format!("--randseed={seed}");

@@ -26,8 +26,7 @@ const ON_CLOSE: &str = "fio logs the flush of each close, candor those within th
 const SHARE: &str = "a share as offset of a new file: fio heeds it from the second pass on";
 const GROUPS: &str = "one job with group_reporting: fio adds it to the job before it";
 const MSYNC: &str = "a flush of a mapping of odd blocks fails in fio";
-const LAST_FLUSH: &str = "fio flushes after the last block of a size with a rest, and logs the \
-                          final flush of each pass";
+const LAST_FLUSH: &str = "fio makes and logs the final flush after each pass";
 
 struct Fio;
 
@@ -220,7 +219,8 @@ impl Dialect for Fio {
             () if of_log && has(&["--offset=25%"]) => Some(SHARE),
             () if counts && has(&["--name=b"]) && has(&["--group_reporting"]) => Some(GROUPS),
             () if has(&["--ioengine=mmap"]) && has(&["--bs=3k"]) => Some(MSYNC),
-            () if fact.ends_with("log flushes") || fact.ends_with("syncs") => Some(LAST_FLUSH),
+            () if fact.ends_with("log flushes") && has(&["--sync_file_range"]) => Some(SILENT_LOG),
+            () if fact.ends_with("log flushes") && has(&["--end_fsync"]) => Some(LAST_FLUSH),
             () if has(&["--create_on_open"]) => Some(ON_OPEN),
             () if fact.ends_with("log order") && is_random => Some(OWN_DRAWS),
             () if fact.ends_with("log order") && has(&["--iodepth", "--numjobs", "--name=b"]) => {

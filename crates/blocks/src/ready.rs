@@ -541,7 +541,8 @@ impl ReadyBlocks {
     /// Number of times that a worker does its work, where each round is read back.
     fn rounds(&self) -> u64 {
         let stop = &self.stop;
-        let by_passes = reads_back(&self.blocks) && stop.bytes.is_none() && stop.ops.is_none();
+        let is_cut = stop.ops.is_some() || (stop.bytes.is_some() && stop.at_least.is_some());
+        let by_passes = reads_back(&self.blocks) && !is_cut;
         if by_passes { stop.passes.map_or(1, u64::from) } else { 1 }
     }
 

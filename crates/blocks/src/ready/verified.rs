@@ -302,6 +302,9 @@ impl ReadyBlocks {
         let mut number = 0;
         for _ in 0..rounds {
             stream.bound(budget);
+            if budget.bytes == 0 {
+                break;
+            }
             while stream.next(&mut slot) {
                 if slot.direction() != Some(op) {
                     continue;
@@ -317,6 +320,7 @@ impl ReadyBlocks {
                 }
                 number += 1;
             }
+            budget = budget.less(stream.given_bytes());
         }
         numbers
     }

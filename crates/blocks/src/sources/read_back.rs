@@ -235,7 +235,7 @@ impl ReadBack {
     /// Begins the next round, if there is one: everything is read back.
     #[cold]
     fn next_round(&mut self, slot: &mut Slot, turn: &mut Turn) -> Next {
-        if self.rounds_left == 0 {
+        if self.rounds_left == 0 || self.work.is_spent() {
             return Next::End(Ended::Done);
         }
         if turn.in_flight > 0 {
@@ -247,7 +247,9 @@ impl ReadBack {
         }
         self.spent = self.spent(turn.last_completion);
         self.stage = Stage::Working;
-        self.begin();
+        self.has_ended = false;
+        self.follow(|replay| replay.called(Call::BeginRound));
+        self.work.begin_round();
         self.next(slot, turn)
     }
 }

@@ -15,6 +15,8 @@ use super::work::Work;
 pub enum Call {
     /// The budget began.
     Begin,
+    /// A further round began.
+    BeginRound,
     /// A schedule set the direction of the operations that follow.
     Direct(Option<Direction>),
     /// No operation was left.
@@ -80,6 +82,7 @@ impl Replay {
             self.done = 0;
             match call {
                 Call::Begin => self.work.begin(),
+                Call::BeginRound => self.work.begin_round(),
                 Call::Direct(direction) => self.work.direct(direction),
                 Call::End => {
                     self.work.step(&mut { *slot });

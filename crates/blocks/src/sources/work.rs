@@ -28,6 +28,17 @@ impl Work {
         self.stream.bound(self.budget);
     }
 
+    /// Begins a further round, which has what the rounds before left of the bytes.
+    pub fn begin_round(&mut self) {
+        self.budget = self.budget.less(self.stream.given_bytes());
+        self.begin();
+    }
+
+    /// True where rounds have used up the bytes of the budget.
+    pub fn is_spent(&self) -> bool {
+        self.budget.less(self.stream.given_bytes()).bytes == 0
+    }
+
     /// Sets the direction of the next operation; none lets the mix choose.
     pub fn direct(&mut self, direction: Option<Direction>) {
         self.stream.direct(direction);
@@ -49,14 +60,15 @@ impl Work {
         }
     }
 
-    /// Skips the turn of a file, where another operation follows. Returns the file.
+    /// Skips the turn of a file, where another operation follows, or where bytes are left that none
+    /// fits into. Returns the file.
     pub fn skip(&mut self) -> Option<u32> {
         let file = self.stream.pass_over();
         if self.ahead.is_none() {
             let mut slot = Slot::empty(Buffer::None);
             self.ahead = self.stream.next(&mut slot).then_some(slot);
         }
-        self.ahead.is_some().then_some(file)
+        (self.ahead.is_some() || self.stream.has_rest()).then_some(file)
     }
 }
 

@@ -46,6 +46,14 @@ pub struct Budget {
 }
 
 impl Budget {
+    /// The budget after as many bytes.
+    pub fn less(self, bytes: u64) -> Budget {
+        match self.bytes {
+            u64::MAX => self,
+            left => Budget { bytes: left.saturating_sub(bytes), ..self },
+        }
+    }
+
     /// Budget without bounds.
     pub const NONE: Budget = Budget {
         ops: u64::MAX,
@@ -108,6 +116,8 @@ pub struct Stream {
     given: Given,
     /// An operation was given since the last restart, before or after bounds were set.
     gave: bool,
+    /// The last pass left bytes that no operation fits into.
+    has_rest: bool,
     uniform: Option<Uniform>,
     /// Called with the number of each file that starts over.
     on_restart: Option<Box<dyn Fn(u32)>>,
@@ -201,6 +211,7 @@ impl Stream {
             repeats: None,
             given: Given::default(),
             gave: false,
+            has_rest: false,
             uniform,
             on_restart: None,
         }
@@ -390,6 +401,7 @@ impl Stream {
             self.restarted(index..index + 1);
         } else if !self.rotation.leave() {
             // After a pass without operations, all later passes would have none either.
+            self.has_rest = self.leaves_rest();
             if !self.gave || (self.given.pass_bytes > 0 && !self.end_pass()) {
                 return false;
             }
@@ -399,6 +411,26 @@ impl Stream {
             self.restarted(0..self.offsets.files());
         }
         true
+    }
+
+    /// True where a pass has left less than an operation of a file. What gaps leave out is more,
+    /// and an amount may end a pass anywhere.
+    fn leaves_rest(&self) -> bool {
+        let files = self.offsets.files();
+        let all: u64 = (0..files).map(|index| self.offsets.length(index)).sum();
+        let left = all.saturating_sub(self.given.pass_bytes);
+        let most = self.length_max.saturating_mul(files as u64);
+        self.budget.at_least == 0 && (1..most).contains(&left)
+    }
+
+    /// Bytes of the operations that were given since bounds were set.
+    pub fn given_bytes(&self) -> u64 {
+        self.given.bytes
+    }
+
+    /// True where the last pass left bytes that no operation fits into.
+    pub fn has_rest(&self) -> bool {
+        self.has_rest
     }
 
     /// Tells that files start over.

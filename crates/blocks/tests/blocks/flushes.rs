@@ -1,9 +1,9 @@
 //! Flushes among other operations, commits, and how the queue is filled.
 
-use candor_plan::blocks::{Access, Blocks, Durability, Engine, RangeSync};
-use candor_plan::units::{Direction, Mix};
+use candor_plan::blocks::{Access, Blocks, Durability, Engine, Range, RangeSync};
+use candor_plan::units::{Direction, Extent, Mix};
 use candor_plan::work::{BlocksOp, Figure};
-use candor_plan::{Measure, Nanos, Phase, Stop};
+use candor_plan::{Bytes, Measure, Nanos, Phase, Stop};
 use candor_record::Measurement;
 
 use crate::small::{file, job, run_phase};
@@ -57,6 +57,20 @@ fn flushes_are_in_flight_with_writes() {
             let is_named = features.contains(&"queued-flushes".to_owned());
             assert_eq!(is_named, engine != Engine::Threads, "{engine:?}: {features:?}");
         }
+    }
+}
+
+#[test]
+fn the_last_write_has_a_flush_in_turn_where_no_block_fits_into_the_rest() {
+    for (bytes, flushes) in [(18 << 10, 4), (16 << 10, 3)] {
+        let durability = Durability { fsync_every: 1, in_turn: true, ..Durability::default() };
+        let range = Range { length: Some(Extent::Bytes(Bytes(bytes))), ..Range::default() };
+        let access = Access::Sequential;
+        let blocks = Blocks { durability, range, access, ..one_by_one(Engine::Psync, 1) };
+        let pass = Stop { passes: Some(1), ..Stop::default() };
+        let measured = run(blocks, pass, Nanos(0));
+        let counts = [count(&measured, BlocksOp::Write), count(&measured, BlocksOp::Fsync)];
+        assert_eq!(counts, [4, flushes], "{bytes} bytes");
     }
 }
 

@@ -130,7 +130,7 @@ fn size_of_files(plan: &Plan, phase: usize) -> Option<u64> {
     let size = |target: &Target| -> Option<u64> {
         let bytes = |path: &Path| {
             let facts = std::fs::metadata(path).ok()?;
-            facts.is_file().then(|| facts.len())
+            facts.is_file().then_some(facts.len())
         };
         match target.kind {
             TargetKind::Null => Some(0),

@@ -90,7 +90,7 @@ impl Writers<'_> {
             && self.ran.job.after == other.ran.job.after
     }
 
-    /// Its writes have the same order as those of any other such job.
+    /// Workers write in one order, so that all of them write the same bytes.
     fn in_order(&self) -> bool {
         use Access::{Back, Backward, Holes, Sequential};
         matches!(self.ran.blocks.access, Sequential | Backward | Holes { .. } | Back { .. })
@@ -161,7 +161,7 @@ mod tests {
         case
     }
 
-    fn silent(case: TestCase) {
+    fn silent(case: &TestCase) {
         assert_eq!(case.found(&RULE), []);
     }
 
@@ -185,32 +185,32 @@ mod tests {
         let found = with_second_at(writers(1), 256 * MIB).found(&RULE);
         assert_eq!(found.len(), 1);
         assert!(found[0].sentence.starts_with("2 workers write the same range"), "{found:?}");
-        silent(with_second_at(writers(1), 512 * MIB));
+        silent(&with_second_at(writers(1), 512 * MIB));
         let mut after = with_second_at(writers(1), 0);
         after.plan.phases[0].jobs[1].after = vec!["job".into()];
-        silent(after);
+        silent(&after);
     }
 
     #[test]
     fn slices_own_files_reads_and_one_worker_are_silent() {
-        silent(writers(1));
+        silent(&writers(1));
         let mut slices = writers(4);
         slices.blocks().share = Share::Slice;
-        silent(slices);
+        silent(&slices);
         let mut own = writers(4);
         (own.plan.phases[0].jobs[0].sharing, own.plan.targets[0].files) = (Sharing::Own, 4);
         own.plan.targets[0].kind = TargetKind::FileSet;
-        silent(own.clone());
+        silent(&own);
         own.plan.targets[0].files = 2;
         assert_eq!(own.found(&RULE).len(), 1);
-        silent(TestCase::direct(4096, 32, 4, 60_000.0));
+        silent(&TestCase::direct(4096, 32, 4, 60_000.0));
     }
 
     #[test]
     fn random_writes_are_reported_once_they_covered_half_a_range() {
         let mut case = writers(4);
         case.blocks().access = Access::Random;
-        silent(case.clone());
+        silent(&case);
         case.plan.targets[0].size = Some(Bytes(512 * MIB));
         assert_eq!(case.found(&RULE).len(), 1);
     }

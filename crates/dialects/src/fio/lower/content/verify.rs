@@ -47,6 +47,11 @@ pub(in crate::fio::lower) fn lower(
             "verify_pattern says what is to be found, and is not set",
         );
     }
+    if blocks.size.iter().any(|(_, size)| matches!(size, SizeSpec::Stepped(..))) {
+        let why = "blocks of any number of bytes have no common interval to verify; give sizes \
+                   that are multiples of the least one";
+        return diagnostics.refuse(from, "bs_unaligned", why);
+    }
     if format == Format::Acca(Sum::Sha512) {
         let why = "fio stores what its buffer held last: damage in the middle goes unseen";
         diagnostics.note(from, "verify", "headers as fio writes and checks them", why);

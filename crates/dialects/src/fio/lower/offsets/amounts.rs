@@ -41,16 +41,18 @@ pub(in crate::fio::lower) fn lower(
         moved = None;
     }
     if let (Some(moved), Some(counted)) = (moved, engines::per_name(from, blocks)) {
-        // Names are gone through until as much is done by fio's count, in passes if need be.
-        let names = moved.div_ceil(counted.ops.saturating_mul(counted.bytes).max(1));
-        let most = Some(options.area.number_ios).filter(|ops| *ops > 0).unwrap_or(u64::MAX);
-        stop.ops = Some(names.min(most).saturating_mul(options.runtime.loops.max(1)));
+        stop.ops =
+            Some(names(from, moved.div_ceil(counted.ops.saturating_mul(counted.bytes).max(1))));
+        return;
+    }
+    if let Some(rounds) = rounds(from, blocks, lengths(), moved) {
+        (stop.bytes, stop.passes) = rounds;
         return;
     }
     let writes_on = writes_on(from, blocks, lengths());
     let ends_with_size = ends_with_size(from, writes_on);
-    let again = moved.filter(|_| ends_with_size);
-    let again = again.and_then(|moved| checked_passes(blocks, lengths(), moved));
+    let passes = |moved| checked_passes(blocks, lengths(), moved);
+    let again = moved.filter(|_| ends_with_size).and_then(passes);
     let moved = match total {
         _ if again.is_some() => None,
         Some(total) if ends_with_size => moved.map(|moved| moved.min(total)),
@@ -59,8 +61,7 @@ pub(in crate::fio::lower) fn lower(
     let loops = options.runtime.loops.max(1).max(again.unwrap_or(1));
     // Both operations of a pair count, here; there a pair counts once.
     let times = if blocks.pairs { loops.saturating_mul(2) } else { loops };
-    stop.ops =
-        Some(options.area.number_ios).filter(|ops| *ops > 0).map(|ops| ops.saturating_mul(times));
+    stop.ops = number_ios(from).map(|ops| ops.saturating_mul(times));
     let all = |bytes: u64| Bytes(bytes.saturating_mul(times));
     // Where files have a size of their own, that of the job is only how much it moves. What does
     // not make up whole zones is not used, but moved elsewhere.
@@ -72,8 +73,7 @@ pub(in crate::fio::lower) fn lower(
     if most.is_some() || !is_one_pass(blocks) {
         stop.bytes = most.or(total).filter(|bytes| *bytes > 0).map(all);
     }
-    let files = targets.iter().map(Target::files_named).sum();
-    if stop.bytes.is_some() && !ends(blocks, files) {
+    if stop.bytes.is_some() && !ends(blocks, targets.iter().map(Target::files_named).sum()) {
         return;
     }
     stop.passes = Some(u32::try_from(loops).unwrap_or(u32::MAX));
@@ -142,13 +142,38 @@ fn writes_on(
         && lengths.all(|(length, _)| length.is_some_and(fits))
 }
 
-/// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
-/// what it reads back against `io_size` too, and begins no pass for less than a block.
-fn checked_passes(
+/// `number_ios`, where it is given.
+fn number_ios(from: &Instance<'_>) -> Option<u64> {
+    Some(from.options.area.number_ios).filter(|ops| *ops > 0)
+}
+
+/// Operations on names: fio goes through them until as much is done by its count, in passes if
+/// need be.
+fn names(from: &Instance<'_>, names: u64) -> u64 {
+    names
+        .min(number_ios(from).unwrap_or(u64::MAX))
+        .saturating_mul(from.options.runtime.loops.max(1))
+}
+
+/// Bytes and passes of loops that are read back, where `io_size` is no more than a pass: fio writes
+/// to the end of its files before it reads back, whatever `io_size` says.
+fn rounds(
+    from: &Instance<'_>,
     blocks: &Blocks,
     lengths: impl Iterator<Item = (Option<u64>, u64)>,
-    io_size: u64,
-) -> Option<u64> {
+    moved: Option<u64>,
+) -> Option<(Option<Bytes>, Option<u32>)> {
+    let loops = from.options.runtime.loops;
+    let io_size = moved.filter(|_| loops > 1 && number_ios(from).is_none())?;
+    let pass = checked_pass(blocks, lengths).filter(|pass| io_size <= *pass)?;
+    let bytes = io_size.saturating_mul(loops);
+    let passes = u32::try_from(bytes.div_ceil(pass)).unwrap_or(u32::MAX);
+    Some((Some(Bytes(bytes)), Some(passes)))
+}
+
+/// Bytes of a pass that is read back before the next one; none where passes are not, or where their
+/// bytes are not known.
+fn checked_pass(blocks: &Blocks, lengths: impl Iterator<Item = (Option<u64>, u64)>) -> Option<u64> {
     let read_back = blocks.verify.as_ref()?.read_back?;
     if read_back.only || !is_one_pass(blocks) {
         return None;
@@ -159,7 +184,17 @@ fn checked_passes(
     };
     let pass =
         lengths.map(|(length, files)| Some(length? / unit * unit * files)).sum::<Option<u64>>();
-    let pass = pass.filter(|pass| (1..=io_size).contains(pass))?;
+    pass.filter(|pass| *pass > 0)
+}
+
+/// Passes of a job whose every pass is read back, where `io_size` is more than a pass. fio counts
+/// what it reads back against `io_size` too, and begins no pass for less than a block.
+fn checked_passes(
+    blocks: &Blocks,
+    lengths: impl Iterator<Item = (Option<u64>, u64)>,
+    io_size: u64,
+) -> Option<u64> {
+    let pass = checked_pass(blocks, lengths).filter(|pass| *pass <= io_size)?;
     let block = blocks.size.iter().map(|(_, size)| size.max().0).max().unwrap_or(1).max(1);
     let moved_by_one = pass.saturating_mul(2);
     Some((io_size.saturating_add(1).saturating_sub(block)).div_ceil(moved_by_one).max(1))

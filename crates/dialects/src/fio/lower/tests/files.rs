@@ -307,3 +307,13 @@ fn files_are_laid_out_before_a_writer_that_leaves_a_rest() {
         assert_eq!(lowered.plan.targets[0].layout, layout, "{words}");
     }
 }
+
+#[test]
+fn blocks_of_any_number_of_bytes_are_not_verified_and_the_option_is_named() {
+    let text = |more: &str| format!("[a]\nfilename=f\nsize=1m\nrw=write\nbs_unaligned\n{more}");
+    let of = |more: &str| lowered_on(&text(more), &some_host());
+    let refused = of("bsrange=1k-9k\nverify=crc32c\n").expect_err("no common interval");
+    assert!(refused.iter().any(|said| said.contains("bs_unaligned")), "{refused:#?}");
+    assert!(of("bs=8k\nverify=crc32c\n").is_ok(), "one size has an interval");
+    assert!(of("bsrange=1k-9k\n").is_ok(), "nothing is verified");
+}

@@ -79,7 +79,8 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .under("verify").when(verifying).default("1").exact("blocks.verify.generations", "0"),
     row("verify_policy", Kind::Choice(VerifyPolicy::CHOICES),
         |s, v| s.verify.policy = v.of(VerifyPolicy::ALL), "which writes a saved state holds")
-        .under("verify").when(verifying).default("completed").exact("output", "fsynced"),
+        .under("verify").when(verifying).default("completed").near("output", "fsynced",
+            "a job reads back all its writes, also those after its last fsync"),
     row("trim_percentage", Kind::Int(0, 100), |s, v| s.verify.trim_percent = v.int(),
         "percent of written blocks to trim before they are checked")
         .under("verify").when(verifying).default("0").exact("blocks.verify.read_back.trims", "10"),
