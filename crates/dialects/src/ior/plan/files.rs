@@ -106,7 +106,7 @@ fn paths(test: &TestSetup, names: &[&str], end: &str) -> Vec<PathBuf> {
 /// Path of the first task's file, without the number of a repetition.
 pub fn first_path(test: &TestSetup) -> String {
     let names: Vec<&str> = test.options.layout.test_file.split('@').collect();
-    paths(test, &names, "")[0].display().to_string()
+    paths(test, &names, "")[0].text()
 }
 
 /// The directory of a path, with its last slash, and the name.
