@@ -338,11 +338,8 @@ pub struct ClientName {
 /// Place of candor's verdict among the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VerdictPlace {
-    /// Where no program counts lines: a key of the JSON; in text behind the jobs and before
-    /// `Run status`, so that first and last lines are fio's.
-    #[default]
-    Within,
     /// For a person: a key of the JSON; in text the last lines.
+    #[default]
     AtEnd,
     /// A key of the JSON, and nothing in text.
     Document,

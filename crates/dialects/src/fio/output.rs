@@ -53,9 +53,6 @@ fn write_at(report: &Report, jobs: &[FioJob], output: &Output, now: &Moment) -> 
     }
     if wanted(Format::Normal) || output.formats.is_empty() {
         text += &normal::jobs(&entries, now);
-        if output.verdict == VerdictPlace::Within {
-            text += &verdict(report);
-        }
         text += &normal::groups(report, &entries);
         text.extend(output.idleness.as_ref().map(idleness::text));
         if output.verdict == VerdictPlace::AtEnd {

@@ -19,7 +19,6 @@ use super::cpus::Watch;
 use super::debug::Debug;
 use super::progress::Progress;
 use super::{WRONG, complaints, failures, hooks, laying, logs, suggest};
-use crate::commands::foreign::launch::is_launched;
 use crate::commands::foreign::monitor::{Requests, Trigger};
 use crate::commands::foreign::verdict::VerdictIn;
 use crate::commands::foreign::{self, Foreign, Place};
@@ -197,9 +196,7 @@ impl Foreign for Run<'_> {
         let verdict = match verdict_in {
             VerdictIn::Nothing => VerdictPlace::Absent,
             VerdictIn::Terminal if self.output.file.is_none() => VerdictPlace::AtEnd,
-            VerdictIn::Documents if is_launched() => VerdictPlace::Document,
-            // fio's text has a place for remarks, and its last lines stay the last ones.
-            VerdictIn::Documents | VerdictIn::Terminal => VerdictPlace::Within,
+            VerdictIn::Documents | VerdictIn::Terminal => VerdictPlace::Document,
         };
         let output = Output { verdict, ..self.output.clone() };
         let operations = self.debug.operations(report, &self.lowered.jobs);

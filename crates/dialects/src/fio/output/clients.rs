@@ -105,12 +105,10 @@ pub(super) fn write(report: &Report, jobs: &[FioJob], output: &Output, now: &Mom
             text += normal::jobs(&host.entries, now).trim_start_matches('\n');
             text += &normal::groups(host.report, &host.entries);
         }
-        // Where no person reads, the last lines are fio's.
         let all = normal::jobs(&sum, now);
         let all = all.trim_start_matches('\n');
         text += &match output.verdict {
             VerdictPlace::Absent | VerdictPlace::Document => all.to_owned(),
-            VerdictPlace::Within => format!("{}{all}", verdict(report)),
             VerdictPlace::AtEnd => format!("{all}{}", verdict(report)),
         };
     }
