@@ -198,6 +198,12 @@ fn offsets_in_small_files_need_no_alignment() {
     assert_eq!(elbencho.run(&format!("-r --verify 4 {random} d")).status.code(), Some(1));
     elbencho.table("-w --verify 3 -s 1m -b 64k f");
     elbencho.table("-r --verify 3 --rand --norandalign -s 1m -b 64k f");
+    // Any byte of any block is checked.
+    let file = fs::OpenOptions::new().write(true).open(elbencho.path("f")).expect("the file");
+    file.write_all_at(b"X", 700_001).expect("a byte");
+    let ran = elbencho.run("-r --verify 3 --rand --norandalign --randamount 64m -s 1m -b 64k f");
+    let said = stderr(&ran);
+    assert!(said.contains("Offset: 700001; Expected value: ") && !ran.status.success(), "{said}");
     for more in ["--rand --norandalign", "--rwmixpct 30 --trunctosize"] {
         elbencho.table(&format!("-w --readinline {more} {shape} d"));
     }

@@ -666,6 +666,7 @@ impl Arbitrary<'_> {
         let pattern = Pattern::empty().then(&self.number().to_be_bytes());
         let pattern = if self.yes() { pattern.then_offset() } else { pattern };
         match NonZeroUsize::new(self.number() as usize).filter(|_| self.yes()) {
+            Some(every) if self.yes() => pattern.at_each(every),
             Some(every) => pattern.anew_every(every),
             None => pattern,
         }
