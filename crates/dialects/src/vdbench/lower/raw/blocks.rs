@@ -182,18 +182,27 @@ fn place(
     let hits = [values.read_hit_percent, values.write_hit_percent];
     let has_hits = hits.iter().any(|percent| *percent > 0.0);
     let area = values.hit_area.unwrap_or(sd.options.hit_area) / unit * unit;
-    if has_hits && (area < unit || area.saturating_add(unit) > length) {
-        let message = format!("a hit area of {area} bytes does not fit into {length} bytes");
+    let least = area.min(length.saturating_sub(area));
+    if has_hits && least < unit.saturating_mul(2) {
+        let message = format!(
+            "hits in {area} of {length} bytes leave {least} bytes for hits or misses, less than two \
+             operations of {unit}"
+        );
         out.wrong(&scope, "rhpct", message, "change hitarea= of the sd");
         return;
     }
     blocks.access = match workload.is_sequential() {
-        true if has_hits || wrapped.is_some() => {
-            let why = "hits and ranges beyond the end of a lun are for random places";
-            let asked = if has_hits { "rhpct" } else { "range" };
-            out.refuse(&scope, asked, why);
+        true if wrapped.is_some() => {
+            let why = "ranges beyond the end of a lun are for random places";
+            out.refuse(&scope, "range", why);
             return;
         }
+        true if has_hits && (wd.streams.is_some() || wd.stride.is_some() || part.sds.len() > 1) => {
+            let why = "hits are one sequential stream of one lun, misses another";
+            out.refuse(&scope, "rhpct", why);
+            return;
+        }
+        true if has_hits => places::streams_with_hits(hits, area),
         true => sequential(workload, of_run, out),
         false if has_hits => places::with_hits(hits, area, length),
         false if band.is_some() => places::hot(),
