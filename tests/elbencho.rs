@@ -54,8 +54,9 @@ fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
     let _host = shared_host();
     let elbencho = Elbencho::new();
     let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a b";
-    let table = elbencho.table(&format!("-w -r {sizes}"));
+    let table = elbencho.table(&format!("-w -r --svcelapsed --svcping {sizes}"));
     assert_eq!(last(&table, "READ", "Total MiB"), "1");
+    assert!(!table.contains("Svc "), "no service takes part: {table}");
     for name in ["a", "b"] {
         let bytes = fs::read(elbencho.path(name)).expect("the file");
         assert_eq!(bytes.len(), 1_000_008);

@@ -195,11 +195,15 @@ impl Reader {
                 listed.collect::<Result<Vec<_>, _>>()
             });
             match named {
+                Ok(named) if named.iter().all(Vec::is_empty) && hosts.list.is_empty() => {
+                    wrong = Some(("hostsfile", format!("{file} names no host")));
+                }
                 Ok(named) => hosts.list.extend(named.into_iter().flatten()),
                 Err(why) => wrong = Some(("hostsfile", format!("{file} cannot be read: {why}"))),
             }
         }
-        if let Some(count) = hosts.count {
+        // Without hosts, nothing is counted.
+        if let Some(count) = hosts.count.filter(|_| !hosts.list.is_empty()) {
             if count > hosts.list.len() {
                 let message = format!("{count} hosts are more than the {} named", hosts.list.len());
                 wrong = Some(("numhosts", message));

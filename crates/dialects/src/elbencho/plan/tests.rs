@@ -368,6 +368,8 @@ fn options_without_their_partner_are_noted() {
         "-w --sendbuf 64k --respsize 1 -s 8m /new",
         "-w --rwmixpct 30 --limitwrite 50m -s 8m --trunctosize /new",
         "-w --flock range --iodepth 4 -s 4m -b 64k /new",
+        "-r --numhosts 3 /f",
+        "-r --start 1 --dryrun /f",
     ] {
         plan(line);
     }
