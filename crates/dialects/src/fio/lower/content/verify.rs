@@ -40,13 +40,8 @@ pub(in crate::fio::lower) fn lower(
             None => pattern,
         };
         blocks.content.fill = Fill::Pattern;
-        let compares = matches!(format, Format::Pattern | Format::Acca(Sum::Pattern));
-        let varies = blocks.content.pattern.as_ref().is_some_and(|pattern| pattern.len() > 1);
-        if compares && varies && overlaps(blocks) {
-            let did = "the pattern begins at offsets in the file, not with each block";
-            let why = "blocks at random offsets may replace parts of other blocks";
-            diagnostics.note(from, "verify_pattern", did, why);
-            blocks.content.pattern = blocks.content.pattern.take().map(Pattern::in_file);
+        if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) && overlaps(blocks) {
+            place_in_file(from, blocks, diagnostics);
         }
     } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
         return diagnostics.refuse(
@@ -223,6 +218,15 @@ fn format(method: Method) -> Option<Format> {
         Method::Sha3_512 => Format::Acca(Sum::Sha3_512),
         Method::Xxhash => Format::Acca(Sum::Xxhash),
     })
+}
+
+/// Has a pattern of several bytes begin at offsets in the file.
+fn place_in_file(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let Some(pattern) = blocks.content.pattern.take_if(|pattern| pattern.len() > 1) else { return };
+    let did = "the pattern begins at offsets in the file, not with each block";
+    let why = "blocks at random offsets may replace parts of other blocks";
+    diagnostics.note(from, "verify_pattern", did, why);
+    blocks.content.pattern = Some(pattern.in_file());
 }
 
 /// True if a random block may replace a part of another one.

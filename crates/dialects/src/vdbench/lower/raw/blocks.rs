@@ -182,12 +182,7 @@ fn place(
     let hits = [values.read_hit_percent, values.write_hit_percent];
     let has_hits = hits.iter().any(|percent| *percent > 0.0);
     let area = values.hit_area.unwrap_or(sd.options.hit_area) / unit * unit;
-    let least = area.min(length.saturating_sub(area));
-    if has_hits && least < unit.saturating_mul(2) {
-        let message = format!(
-            "hits in {area} of {length} bytes leave {least} bytes for hits or misses, less than two \
-             operations of {unit}"
-        );
+    if let Some(message) = short_of_hits(area, length, unit).filter(|_| has_hits) {
         out.wrong(&scope, "rhpct", message, "change hitarea= of the sd");
         return;
     }
@@ -220,6 +215,17 @@ fn place(
     if !workload.is_sequential() && values.seek.random_percent < 100.0 {
         blocks.stay = places::stay(values.seek.random_percent);
     }
+}
+
+/// The complaint about a hit area that leaves less than two operations for hits or for misses.
+fn short_of_hits(area: u64, length: u64, unit: u64) -> Option<String> {
+    let least = area.min(length.saturating_sub(area));
+    (least < unit.saturating_mul(2)).then(|| {
+        format!(
+            "a hit area of {area} of {length} bytes leaves {least} bytes for hits or misses, less \
+             than two operations of {unit}"
+        )
+    })
 }
 
 fn sequential(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) -> Access {
