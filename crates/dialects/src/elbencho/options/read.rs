@@ -195,9 +195,6 @@ impl Reader {
                 listed.collect::<Result<Vec<_>, _>>()
             });
             match named {
-                Ok(named) if named.iter().all(Vec::is_empty) && hosts.list.is_empty() => {
-                    wrong = Some(("hostsfile", format!("{file} names no host")));
-                }
                 Ok(named) => hosts.list.extend(named.into_iter().flatten()),
                 Err(why) => wrong = Some(("hostsfile", format!("{file} cannot be read: {why}"))),
             }

@@ -349,10 +349,6 @@ fn what_cannot_be_done_is_refused_by_name() {
         ("sd=sd1,lun=/dev/sdy,openflags=o_direct\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "exist"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd2\nrd=r,wd=a,iorate=max\n", "sd2"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=b,iorate=max\n", "wd=b"),
-        (
-            "sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=0,streams=2,rhpct=10\nrd=r,wd=a,iorate=max\n",
-            "hits",
-        ),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(1,1,2),distribution=variable\n", "pairs"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max,distribution=spike\n", "a list"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(0,1),distribution=spike\n", "are 0"),
