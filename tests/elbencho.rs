@@ -54,8 +54,9 @@ fn written_words_are_offset_and_salt_and_a_flipped_byte_is_found() {
     let _host = shared_host();
     let elbencho = Elbencho::new();
     let sizes = "-t 3 -s 1000008 -b 64k --verify 7 a b";
-    let table = elbencho.table(&format!("-w -r {sizes}"));
+    let table = elbencho.table(&format!("-w -r --svcelapsed --svcping {sizes}"));
     assert_eq!(last(&table, "READ", "Total MiB"), "1");
+    assert!(!table.contains("Svc "), "no service takes part: {table}");
     for name in ["a", "b"] {
         let bytes = fs::read(elbencho.path(name)).expect("the file");
         assert_eq!(bytes.len(), 1_000_008);
@@ -198,6 +199,12 @@ fn offsets_in_small_files_need_no_alignment() {
     assert_eq!(elbencho.run(&format!("-r --verify 4 {random} d")).status.code(), Some(1));
     elbencho.table("-w --verify 3 -s 1m -b 64k f");
     elbencho.table("-r --verify 3 --rand --norandalign -s 1m -b 64k f");
+    // Any byte of any block is checked.
+    let file = fs::OpenOptions::new().write(true).open(elbencho.path("f")).expect("the file");
+    file.write_all_at(b"X", 700_001).expect("a byte");
+    let ran = elbencho.run("-r --verify 3 --rand --norandalign --randamount 64m -s 1m -b 64k f");
+    let said = stderr(&ran);
+    assert!(said.contains("Offset: 700001; Expected value: ") && !ran.status.success(), "{said}");
     for more in ["--rand --norandalign", "--rwmixpct 30 --trunctosize"] {
         elbencho.table(&format!("-w --readinline {more} {shape} d"));
     }

@@ -131,6 +131,7 @@ impl Dialect for Elbencho {
         }
         let mut made = vec![Made::Folder("d".into()), Made::Folder("e".into())];
         made.push(Made::File("list.txt".into(), tree(dice).into_bytes()));
+        made.push(Made::File("config.txt".into(), config(dice).into_bytes()));
         Mix { made, runs, compares_bytes: shape.verifies }
     }
 
@@ -173,9 +174,6 @@ impl Dialect for Elbencho {
             () if is_exit && has("--rwmixthr") && !has("--trunctosize") => Some(
                 "readers of `--rwmixthr` race with the writers of a new file in the real program",
             ),
-            () if has("--randamount") && has("--norandalign") && fact.contains("READ") => {
-                Some("with `--norandalign` the last block of a worker is whole in candor")
-            }
             () if is_exit && has("--treefile") && has("--trunc") => {
                 Some("candor refuses `--trunc` for files that several workers share")
             }
@@ -251,6 +249,18 @@ fn tree(dice: &mut Dice) -> String {
     text
 }
 
+/// Lines of a file of options: the command line has others of them, too.
+fn config(dice: &mut Dice) -> String {
+    let mut text = String::from("# options\nlat=1\n");
+    for line in ["threads=2", "block=8k", "nolive=1", "dirstats=true", "direct=false", "log=0"] {
+        if dice.chance(30) {
+            text += line;
+            text.push('\n');
+        }
+    }
+    text
+}
+
 fn command(dice: &mut Dice, shape: &Shape, phases: &str) -> Vec<String> {
     let mut line = Line { dice, words: Vec::new() };
     line.add(phases);
@@ -269,7 +279,11 @@ fn command(dice: &mut Dice, shape: &Shape, phases: &str) -> Vec<String> {
     output(&mut line);
     line.maybe(90, "--nolive");
     line.words.extend(shape.paths.split(' ').map(str::to_owned));
-    line.words
+    let Line { dice, words } = line;
+    match dice.chance(10) {
+        true => words.iter().map(|word| long(dice, word)).collect(),
+        false => words,
+    }
 }
 
 /// Options of which some exclude others, each drawn by itself.
@@ -301,7 +315,7 @@ fn modes(line: &mut Line<'_>, shape: &Shape, writes: bool) {
             line.maybe(12, "--norandalign");
             line.maybe_one(15, "--randalgo", &["fast", "balanced_single", "strong"]);
             if is_file {
-                line.maybe_one(15, "--randamount", &["3m", "4m", "6m"]);
+                line.maybe_one(15, "--randamount", &["3m", "4m", "6m", "4000001", "5000000"]);
             }
         }
         30..42 => line.add("--backward"),
@@ -370,6 +384,41 @@ fn partners(line: &mut Line<'_>) {
     line.maybe_one(10, "-i", &["2"]);
     line.maybe(4, "--dryrun");
     line.maybe_one(3, "--svcupint", &["100"]);
+    line.maybe_one(3, "--svcwait", &["1"]);
+    line.maybe_one(3, "--recvbuf", &["64k"]);
+    line.maybe_one(3, "--numhosts", &["0", "1"]);
+    line.maybe_one(3, "--rotatehosts", &["1"]);
+    line.maybe_one(3, "--port", &["1700"]);
+    line.maybe_one(2, "--phasedelay", &["1"]);
+    line.maybe_one(3, "--start", &["1"]);
+    line.maybe_one(10, "--timelimit", &["60"]);
+    for option in ["--svcelapsed", "--svcping", "--nopathexp", "--live1", "--live1n"] {
+        line.maybe(3, option);
+    }
+    line.maybe(5, "-c config.txt");
+}
+
+/// The long form of a short option, or a beginning of it that no other option has.
+fn long(dice: &mut Dice, word: &str) -> String {
+    let long = match word {
+        "-d" => "--mkdirs",
+        "-w" => "--write",
+        "-r" => "--read",
+        "-F" => "--delfiles",
+        "-D" => "--deldirs",
+        "-t" => "--threads",
+        "-i" => "--iterations",
+        "-n" => "--dirs",
+        "-N" => "--files",
+        "-b" => "--block",
+        "-s" => "--size",
+        _ => return word.to_owned(),
+    };
+    match long {
+        "--iterations" if dice.chance(50) => "--iter".into(),
+        "--mkdirs" if dice.chance(50) => "--mkd".into(),
+        _ => long.to_owned(),
+    }
 }
 
 fn output(line: &mut Line<'_>) {

@@ -283,7 +283,12 @@ impl ReadyBlocks {
         // Reads of so many operations may go less far than their share.
         let ends_before = self.stop.ops.is_some() && self.blocks.mix.write == 0;
         for (open, rank, region) in self.shares() {
+            let hits = match self.blocks.access {
+                Access::HitArea { bytes, .. } => bytes.0,
+                _ => 0,
+            };
             let holds = region.holds(if self.blocks.short_last { 1 } else { length });
+            let holds = holds && region.length() >= hits.saturating_add(u64::from(length));
             if !holds || (region.end() > region.limit() && !ends_before) {
                 let message = format!(
                     "`{}` has {} in its range; worker {} of {} takes {} of it up to {}, in \

@@ -292,12 +292,12 @@ impl Checks {
         (of, seen_by, path): (&Of, SeenBy, impl Fn() -> String),
     ) -> Checked {
         let mut checked = Checked { is_intact: true, goes_on: true };
+        self.form.expect(slot.offset, bytes.len(), &mut self.scratch);
         for (at, block) in self.blocks(bytes) {
             let offset = slot.offset + at as u64;
             let part = Part { offset, length: block.len() as u64, ..of.part };
-            let place = (slot.offset, at);
             let found = self.generation(&part).and_then(|generation| {
-                let found = self.check_block(block, (of.key.number, &part), generation, place)?;
+                let found = self.check_block(block, (of.key.number, &part), generation, at)?;
                 Some((generation, found))
             });
             let Some((generation, found)) = found else {
@@ -343,19 +343,19 @@ impl Checks {
         block: &mut [u8],
         (key, part): (u64, &Part),
         generation: u32,
-        place: (u64, usize),
+        at: usize,
     ) -> Option<Result<(), Wrong>> {
         if generation == UNKNOWN
             && self.plan.unknown == UnknownBlocks::ByHeader
             && !self.plan.vouches()
         {
             let expected = self.expected(part.offset, key, UNKNOWN);
-            return self.form.check_by_header(block, &expected, place, &mut self.scratch);
+            return self.form.check_by_header(block, &expected, at, &mut self.scratch);
         }
         let older = self.generations().and_then(|generations| generations.older(part));
         let mut check = |generation| {
             let expected = self.expected(part.offset, key, generation);
-            self.form.check(block, &expected, place, &mut self.scratch)
+            self.form.check(block, &expected, at, &mut self.scratch)
         };
         let Some(older) = older else { return Some(check(generation)) };
         let (result, is_now) = check_pending([generation, older], check);

@@ -4,6 +4,7 @@
 //! its own runs them all, with bounded queues in both directions.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -38,10 +39,16 @@ pub const PROTOCOL_HEADER: &str = "candor-protocol";
 pub const VERSION_HEADER: &str = "candor-version";
 /// Header with the name of the run, for logs.
 pub const RUN_HEADER: &str = "candor-run";
+/// Header with the number of the run, the same in all calls of one try to join.
+pub const RUN_ID_HEADER: &str = "candor-run-id";
+/// Header with the address by which an agent is called.
+pub const ADDRESS_HEADER: &str = "candor-address";
 /// Longest name of a run, in bytes.
 pub const NAME_MAX: usize = 200;
 /// Variable of the process of a run: the coordinator's address and the name of the run.
 pub const RUN_VARIABLE: &str = "CANDOR_RUN_FOR";
+/// Variable of the process of a run: the number of the run.
+pub const RUN_ID_VARIABLE: &str = "CANDOR_RUN_ID";
 /// Port of an agent, unless another is named.
 pub const PORT: u16 = 4730;
 
@@ -138,7 +145,7 @@ async fn serve(
     mut commands: mpsc::UnboundedReceiver<Command>,
     take: impl Fn(Arrived) + Clone + Send + Sync + 'static,
 ) {
-    let room = Arc::new(Semaphore::new(UP_MAX));
+    let (room, run_id) = (Arc::new(Semaphore::new(UP_MAX)), run_id());
     let mut links: HashMap<usize, mpsc::Sender<Frame>> = HashMap::new();
     let mut tasks = tokio::task::JoinSet::new();
     let broken = |child: usize, why: String| {
@@ -150,8 +157,9 @@ async fn serve(
                 let (sender, frames) = mpsc::channel(DOWN_MAX);
                 links.insert(child, sender);
                 let (identity, room, take) = (identity.clone(), room.clone(), take.clone());
+                let run_id = run_id.clone();
                 tasks.spawn(async move {
-                    let link = Link { child, wait: Duration::from_millis(wait_ms) };
+                    let link = Link { child, wait: Duration::from_millis(wait_ms), run_id };
                     let ended = link.follow(&identity, &address, frames, &room, &take).await;
                     let broken = ended.err().unwrap_or_else(|| "the agent ended the run".into());
                     take(Arrived { child, arrival: Arrival::Broken(broken), _room: None });
@@ -290,10 +298,17 @@ fn run_name() -> String {
     name.escape_default().take(NAME_MAX).collect()
 }
 
+/// Number of this run for agents; of a run that another host has begun, that one.
+fn run_id() -> String {
+    std::env::var(RUN_ID_VARIABLE)
+        .unwrap_or_else(|_| format!("{:016x}", RandomState::new().build_hasher().finish()))
+}
+
 /// A link that is to be made.
 struct Link {
     child: usize,
     wait: Duration,
+    run_id: String,
 }
 
 impl Link {
@@ -325,8 +340,15 @@ impl Link {
             |name, value| headers.insert(name, MetadataValue::<Ascii>::from_static(value));
         insert(PROTOCOL_HEADER, PROTOCOL);
         insert(VERSION_HEADER, env!("CARGO_PKG_VERSION"));
-        if let Ok(name) = MetadataValue::try_from(run_name()) {
-            headers.insert(RUN_HEADER, name);
+        let names = [
+            (RUN_HEADER, run_name()),
+            (RUN_ID_HEADER, self.run_id),
+            (ADDRESS_HEADER, address.into()),
+        ];
+        for (header, name) in names {
+            if let Ok(name) = MetadataValue::try_from(name) {
+                headers.insert(header, name);
+            }
         }
         let path = PathAndQuery::from_static(PATH);
         let codec = ProstCodec::<Frame, Frame>::default();

@@ -37,8 +37,8 @@ use crate::allow::Allowed;
 use crate::caller::Called;
 use crate::identity::Identity;
 use crate::link::{
-    Chore, INTERRUPT_PATH, NAME_MAX, PATH, PROTOCOL_HEADER, QUIT_PATH, RUN_HEADER, RUN_VARIABLE,
-    VERSION_HEADER,
+    ADDRESS_HEADER, Chore, INTERRUPT_PATH, NAME_MAX, PATH, PROTOCOL_HEADER, QUIT_PATH, RUN_HEADER,
+    RUN_ID_HEADER, RUN_ID_VARIABLE, RUN_VARIABLE, VERSION_HEADER,
 };
 use crate::message::{self, PROTOCOL, ToAgent};
 use crate::priority;
@@ -242,6 +242,16 @@ struct Agent {
 struct RunName {
     peer: SocketAddr,
     name: String,
+    /// The same in all calls of one try to join.
+    id: String,
+    /// Address by which this agent was called.
+    called: String,
+}
+
+/// Value of a header of a call.
+fn header(request: &Request<Streaming<Frame>>, name: &str) -> String {
+    let value = request.metadata().get(name);
+    value.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
 impl fmt::Display for RunName {
@@ -324,10 +334,7 @@ impl Agent {
         request: Request<Streaming<Frame>>,
         peer: SocketAddr,
     ) -> Result<Answers, Status> {
-        let header = |name: &str| {
-            let value = request.metadata().get(name);
-            value.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
-        };
+        let header = |name: &str| header(&request, name);
         let (protocol, version) = (header(PROTOCOL_HEADER), header(VERSION_HEADER));
         if protocol != PROTOCOL {
             let own = env!("CARGO_PKG_VERSION");
@@ -337,10 +344,17 @@ impl Agent {
                  build on all hosts"
             )));
         }
-        let Ok(busy) = self.busy.clone().try_lock_owned() else { return Err(self.has_another()) };
-        let mut name = header(RUN_HEADER);
-        name.truncate(name.floor_char_boundary(NAME_MAX));
-        let name = RunName { peer, name };
+        let short = |name: &str| {
+            let mut text = header(name);
+            text.truncate(text.floor_char_boundary(NAME_MAX));
+            text
+        };
+        let id = short(RUN_ID_HEADER);
+        let Ok(busy) = self.busy.clone().try_lock_owned() else {
+            return Err(self.has_another(&id));
+        };
+        let (name, called) = (short(RUN_HEADER), short(ADDRESS_HEADER));
+        let name = RunName { peer, name, id, called };
         let Started { child, stdin, stdout, descendants } = self.start(&name)?;
         let pid = child.id().unwrap_or(0);
         self.log.line(&format!("run begun, process {pid}, for {name}, candor {version}"));
@@ -355,8 +369,16 @@ impl Agent {
         self.has.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// Refusal of a second run at a time.
-    fn has_another(&self) -> Status {
+    /// Refusal of a second run at a time, or of a second place in a run.
+    fn has_another(&self, id: &str) -> Status {
+        if let Some((run, _)) = &*self.has()
+            && run.id == id
+            && !id.is_empty()
+        {
+            let message =
+                format!("this agent is host {} of the run already; name it once", run.called);
+            return Status::already_exists(message);
+        }
         let of = match &*self.has() {
             Some((name, since)) => {
                 format!(", led by {name}, for {} s", since.elapsed().as_secs())
@@ -373,7 +395,7 @@ impl Agent {
         let descendants = Descendants::adopt();
         let (variable, value) = descendants.variable();
         command.envs(variables.iter().cloned()).env(variable, value);
-        command.env(RUN_VARIABLE, name.to_string());
+        command.env(RUN_VARIABLE, name.to_string()).env(RUN_ID_VARIABLE, &name.id);
         command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         // A Ctrl-C in the agent's terminal is the agent's: it ends its run.
         command.process_group(0);

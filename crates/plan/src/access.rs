@@ -30,6 +30,14 @@ pub enum Access {
         /// Bytes gone back from the end of each operation.
         step: Bytes,
     },
+    /// Two ascending streams: hits in an area at the start of the range, misses in the rest. Each
+    /// starts over by itself; the first that is used up ends a pass.
+    HitArea {
+        /// Bytes of the area.
+        bytes: Bytes,
+        /// Share of operations that hit the area, in percent, for all directions or per direction.
+        hit_percent: PerDirection<f64>,
+    },
     /// Uniform, places may repeat.
     Random,
     /// Uniform, every block exactly once per pass, in an order keyed by the seed. Where sizes
@@ -147,6 +155,7 @@ impl Access {
                 | Access::Backward
                 | Access::Holes { .. }
                 | Access::Back { .. }
+                | Access::HitArea { .. }
                 | Access::Trace(_)
         )
     }
@@ -158,6 +167,7 @@ impl Access {
             Access::Sequential
                 | Access::Backward
                 | Access::Holes { .. }
+                | Access::HitArea { .. }
                 | Access::Permutation
                 | Access::List { advances: true, .. }
                 | Access::Precondition { .. }

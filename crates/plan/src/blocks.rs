@@ -63,7 +63,8 @@ pub struct Blocks {
     /// Offsets are multiples of it; absent means the smallest size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub align: Option<PerDirection<Bytes>>,
-    /// A read or write that does not fit into what is left of its share is shortened to it.
+    /// A read or write that does not fit into what is left of its share, or of `stop.bytes`, is
+    /// shortened to it.
     #[serde(skip_serializing_if = "is_false")]
     pub short_last: bool,
     /// Part of each file or device that is used.

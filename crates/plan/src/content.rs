@@ -145,7 +145,7 @@ pub enum Duplicates {
 /// As text: hexadecimal digits in pairs, and `%o` for the offset as eight bytes, least significant
 /// first: `"deadbeef%o00"`. Behind `+` stands a number that is added to each offset: `"%o+7"`.
 /// Behind `@` stands after how many bytes it begins anew, with the offset of that place:
-/// `"%o@512"`.
+/// `"%o@512"`. Behind `/` stands a distance in the file at which it does: `"%o/8"`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     bytes: Vec<u8>,
@@ -153,8 +153,19 @@ pub struct Pattern {
     offsets: Vec<usize>,
     /// Number that is added to each offset.
     salt: u64,
-    /// Bytes after which it begins anew, counted from the start of the operation.
-    every: Option<NonZeroUsize>,
+    again: Again,
+}
+
+/// Where a pattern begins again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Again {
+    /// Behind its own last byte, with the same bytes.
+    #[default]
+    Repeated,
+    /// After N bytes of the operation.
+    InOperation(NonZeroUsize),
+    /// At each multiple of N bytes of the file.
+    InFile(NonZeroUsize),
 }
 
 text_serde!(Pattern, "a pattern such as \"deadbeef%o\"", |_| None);
@@ -167,7 +178,7 @@ impl Pattern {
 
     /// With nothing in it yet, to be built.
     pub fn empty() -> Pattern {
-        Pattern { bytes: Vec::new(), offsets: Vec::new(), salt: 0, every: None }
+        Pattern { bytes: Vec::new(), offsets: Vec::new(), salt: 0, again: Again::Repeated }
     }
 
     /// With bytes added.
@@ -193,7 +204,28 @@ impl Pattern {
     /// Beginning anew after so many bytes of an operation.
     #[must_use]
     pub fn anew_every(self, bytes: NonZeroUsize) -> Pattern {
-        Pattern { every: Some(bytes), ..self }
+        Pattern { again: Again::InOperation(bytes), ..self }
+    }
+
+    /// Beginning again at each multiple of N bytes of the file.
+    #[must_use]
+    pub fn at_each(self, bytes: NonZeroUsize) -> Pattern {
+        Pattern { again: Again::InFile(bytes), ..self }
+    }
+
+    /// With the same distances in the file as in an operation.
+    #[must_use]
+    pub fn in_file(self) -> Pattern {
+        let distance = match self.again {
+            Again::Repeated => NonZeroUsize::new(self.bytes.len()),
+            Again::InOperation(bytes) | Again::InFile(bytes) => Some(bytes),
+        };
+        distance.into_iter().fold(self, Pattern::at_each)
+    }
+
+    /// True if a byte depends on its offset in the file only, not on the operation.
+    pub fn is_of_file(&self) -> bool {
+        matches!(self.again, Again::InFile(_))
     }
 
     /// Itself, unless it is empty or longer than [`Pattern::BYTES_MAX`].
@@ -209,9 +241,27 @@ impl Pattern {
 
     /// Fills the bytes of an operation at `offset`.
     pub fn fill(&self, bytes: &mut [u8], offset: u64) {
-        let Some(every) = self.every else { return self.fill_piece(bytes, offset) };
-        for (index, piece) in bytes.chunks_mut(every.get()).enumerate() {
-            self.fill_piece(piece, offset + (index * every.get()) as u64);
+        match self.again {
+            Again::Repeated => self.fill_piece(bytes, offset),
+            Again::InOperation(every) => self.fill_pieces(bytes, offset, every.get()),
+            Again::InFile(every) => {
+                let every = every.get();
+                let skipped = (offset % every as u64) as usize;
+                if skipped == 0 {
+                    return self.fill_pieces(bytes, offset, every);
+                }
+                let (head, rest) = bytes.split_at_mut((every - skipped).min(bytes.len()));
+                let mut piece = vec![0; skipped + head.len()];
+                self.fill_piece(&mut piece, offset - skipped as u64);
+                head.copy_from_slice(&piece[skipped..]);
+                self.fill_pieces(rest, offset + head.len() as u64, every);
+            }
+        }
+    }
+
+    fn fill_pieces(&self, bytes: &mut [u8], offset: u64, every: usize) {
+        for (index, piece) in bytes.chunks_mut(every).enumerate() {
+            self.fill_piece(piece, offset + (index * every) as u64);
         }
     }
 
@@ -248,9 +298,10 @@ impl fmt::Display for Pattern {
         if self.salt > 0 {
             write!(f, "+{}", self.salt)?;
         }
-        match self.every {
-            Some(every) => write!(f, "@{every}"),
-            None => Ok(()),
+        match self.again {
+            Again::Repeated => Ok(()),
+            Again::InOperation(every) => write!(f, "@{every}"),
+            Again::InFile(every) => write!(f, "/{every}"),
         }
     }
 }
@@ -261,8 +312,8 @@ impl FromStr for Pattern {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         const HOW: &str = "write pairs of hexadecimal digits, and %o for the offset: deadbeef%o";
         let wrong = |what: &str| UnitError::new(text, what, HOW);
-        let (bytes, every) = match text.split_once('@') {
-            Some((bytes, every)) => (bytes, Some(every)),
+        let (bytes, again) = match text.find(['@', '/']) {
+            Some(at) => (&text[..at], Some((&text[at..=at], &text[at + 1..]))),
             None => (text, None),
         };
         let (bytes, salt) = match bytes.split_once('+') {
@@ -281,9 +332,10 @@ impl FromStr for Pattern {
             let salt = salt.ok_or_else(|| wrong("has no number from 1 on behind the +"))?;
             pattern = pattern.salted(salt);
         }
-        if let Some(every) = every {
-            let bytes = every.parse().map_err(|_| wrong("has no number of bytes behind the @"))?;
-            pattern = pattern.anew_every(bytes);
+        if let Some((sign, bytes)) = again {
+            let message = format!("has no number of bytes behind the {sign}");
+            let bytes = bytes.parse().map_err(|_| wrong(&message))?;
+            pattern = if sign == "@" { pattern.anew_every(bytes) } else { pattern.at_each(bytes) };
         }
         pattern.finish().ok_or_else(|| wrong("is empty or longer than 256 KiB"))
     }
@@ -301,14 +353,30 @@ mod tests {
 
     #[test]
     fn patterns_are_read_back() {
-        for text in ["00", "deadbeef", "%o", "ff%o0102", "%o%oab", "%o@512", "%o+7", "%o+7@8"] {
+        for text in
+            ["00", "deadbeef", "%o", "ff%o0102", "%o%oab", "%o@512", "%o+7", "%o+7@8", "%o+7/8"]
+        {
             let pattern: Pattern = text.parse().expect(text);
             assert_eq!(pattern.to_string(), text);
         }
         let long = "0".repeat(2 * Pattern::BYTES_MAX + 2);
-        for text in
-            ["", "0", "xyz", "0g", "%", "%o0", "%o@", "%o@0", "@8", "%o+", "%o+0", long.as_str()]
-        {
+        for text in [
+            "",
+            "0",
+            "xyz",
+            "0g",
+            "%",
+            "%o0",
+            "%o@",
+            "%o@0",
+            "@8",
+            "/8",
+            "%o/0",
+            "%o@8/8",
+            "%o+",
+            "%o+0",
+            long.as_str(),
+        ] {
             assert!(text.parse::<Pattern>().is_err(), "{text}");
         }
     }
@@ -343,5 +411,18 @@ mod tests {
         let mut bytes = [9; 8];
         pattern.fill(&mut bytes, 0x01fe);
         assert_eq!(bytes, [0xff, 0xfe, 1, 0xff, 1, 2, 0xff, 4]);
+    }
+
+    /// A byte is the same in each operation that touches it.
+    #[test]
+    fn patterns_of_a_file_begin_again_at_offsets() {
+        let pattern: Pattern = "%o+7/8".parse().expect("a pattern");
+        let mut file = [9; 64];
+        pattern.fill(&mut file, 0x1f8);
+        for (from, to) in [(0, 64), (1, 64), (3, 7), (7, 9), (13, 40), (20, 24)] {
+            let mut bytes = vec![9; to - from];
+            pattern.fill(&mut bytes, 0x1f8 + from as u64);
+            assert_eq!(bytes, file[from..to], "{from}..{to}");
+        }
     }
 }

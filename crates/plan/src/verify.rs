@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Bytes;
+use crate::content::Pattern;
 use crate::engine::is_default;
 
 /// Data in written blocks by which reads are checked, and which reads are.
@@ -227,6 +228,17 @@ pub enum Format {
     Words,
     /// Nothing; blocks are read and not looked at.
     Nothing,
+}
+
+impl Format {
+    /// True if parts of a block can be checked, with that pattern as content.
+    pub fn checks_parts(self, pattern: Option<&Pattern>) -> bool {
+        match self {
+            Format::Pattern => pattern.is_some_and(Pattern::is_of_file),
+            Format::Nothing => true,
+            Format::Own | Format::Acca(_) | Format::Words => false,
+        }
+    }
 }
 
 /// Version of headers of the format [`Format::Acca`].

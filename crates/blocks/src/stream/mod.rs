@@ -109,6 +109,8 @@ pub struct Stream {
     /// True where a direction that has used up the only file starts over by itself.
     wraps: bool,
     length_max: u64,
+    /// The last operation of a budget of bytes is cut to its rest.
+    short_last: bool,
     trace: Option<TraceCursor>,
     budget: Budget,
     /// The budget once more, and the end of its minimum time.
@@ -145,6 +147,7 @@ impl Uniform {
             && blocks.access == Access::Random
             && blocks.stay.is_never()
             && blocks.windows.is_none()
+            && !blocks.short_last
             && *blocks.random_percent.of(op) == 0;
         let (step, positions) = (offsets.align(op), offsets.positions(length, op));
         plain.then_some(Uniform {
@@ -206,6 +209,7 @@ impl Stream {
             rotation,
             turn_bytes: 0,
             length_max: sizes.map(|size| size.max().0).max().unwrap_or(1),
+            short_last: blocks.short_last,
             trace: parts.trace,
             budget: Budget::NONE,
             repeats: None,
@@ -312,6 +316,9 @@ impl Stream {
             self.follow_trace(slot);
         } else if !self.draw(slot) {
             return false;
+        }
+        if self.short_last && slot.issued() != BlocksOp::Trim {
+            slot.length = slot.length.min(self.budget.bytes);
         }
         let length = slot.length;
         self.budget.ops -= 1;

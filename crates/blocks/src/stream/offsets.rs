@@ -57,6 +57,9 @@ pub enum OffsetChoice {
     Stay,
 }
 
+/// State of a stream of hits or misses that is used up.
+const USED_UP: u64 = u64::MAX;
+
 /// Offset in the file, and length.
 pub type Spot = (u64, u32);
 
@@ -74,7 +77,8 @@ pub struct Offsets {
     sizes: PerDirection<Sizes>,
     jump_sizes: PerDirection<Sizes>,
     align: PerDirection<u64>,
-    /// State of the patterns: a number per file, and per direction where `lanes` is 3.
+    /// State of the patterns: a number per file, and per direction where `lanes` is 3; of hits and
+    /// misses where it is 2.
     state: Box<[u64]>,
     lanes: usize,
     /// True where all files share one state; the last file advances it.
@@ -119,7 +123,11 @@ impl Offsets {
         let count = own.len();
         let has_state = classes.iter().any(|class| class.pattern.has_state());
         let apart = blocks.position == Position::PerDirection && !blocks.access.is_random();
-        let lanes = if apart { Direction::ALL.len() } else { 1 };
+        let lanes = match blocks.access {
+            Access::HitArea { .. } => 2,
+            _ if apart => Direction::ALL.len(),
+            _ => 1,
+        };
         let in_step = count > 1 && in_step(blocks, classes.len());
         let kept = if in_step { 1 } else { count };
         let stays = !blocks.stay.is_never();
@@ -277,7 +285,7 @@ impl Offsets {
         stretch: Stretch,
         random: &mut Random,
     ) -> Option<Spot> {
-        let lane = if self.lanes > 1 { op as usize } else { 0 };
+        let lane = if self.lanes == Direction::ALL.len() { op as usize } else { 0 };
         let class = &self.classes[self.shapes.index(self.file(index))];
         let sizes = self.sizes.of(op);
         if class.pattern.is_sequential() {
@@ -295,6 +303,10 @@ impl Offsets {
                 self.counted(index, op, stretch, random)
             }
             Pattern::Mapped => self.by_map(index, op, stretch, random),
+            Pattern::HitArea { bytes, hit_percent } => {
+                let is_hit = random.unit() * 100.0 < *hit_percent.of(op);
+                self.hit_or_miss(index, op, (stretch, bytes, is_hit), random)
+            }
             Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
         }
@@ -323,6 +335,23 @@ impl Offsets {
             *state = before;
         }
         Some((at.from + number * step, length))
+    }
+
+    /// The next operation of the hits or of the misses; none where these are used up.
+    fn hit_or_miss(
+        &mut self,
+        index: usize,
+        op: Direction,
+        (at, bytes, is_hit): (Stretch, u64, bool),
+        random: &mut Random,
+    ) -> Option<Spot> {
+        let (from, to) = if is_hit { (0, bytes) } else { (bytes, at.to) };
+        let state = &mut self.state[index * self.lanes + usize::from(is_hit)];
+        let position = from + *state;
+        let length = self.sizes.of(op).fit(to.saturating_sub(position), random);
+        // A stream that is used up is the one that starts over.
+        *state = length.map_or(USED_UP, |length| *state + u64::from(length));
+        Some((position, length?))
     }
 
     /// The next block of a preconditioning pass.
@@ -447,7 +476,10 @@ impl Offsets {
 
     /// Starts a direction over in a file, together with all others that share its position.
     pub fn restart_direction(&mut self, index: usize, op: Direction) {
-        if self.lanes > 1 {
+        if matches!(self.class(index).pattern, Pattern::HitArea { .. }) {
+            let used_up = self.state_of(index).iter_mut().filter(|state| **state == USED_UP);
+            used_up.for_each(|state| *state = 0);
+        } else if self.lanes > 1 {
             self.state_of(index)[op as usize] = 0;
         } else {
             self.restart_file(index);
@@ -532,6 +564,7 @@ fn in_step(blocks: &Blocks, classes: usize) -> bool {
     let one_way = Direction::ALL.into_iter().any(|op| blocks.mix.of(op) == 100);
     let alone = blocks.position == Position::Shared || one_way;
     let plain = blocks.windows.is_none() && blocks.zones.is_none();
+    let plain = plain && !matches!(blocks.access, Access::HitArea { .. });
     let plain = plain && blocks.random_percent.iter().all(|(_, p)| *p == 0);
     // A sync in place of an operation leaves a file behind the others.
     in_turn && alike && alone && plain && !blocks.pairs && !blocks.durability.in_turn

@@ -33,6 +33,13 @@ pub enum Pattern {
         /// Distance to go back.
         step: u64,
     },
+    /// Ascending in an area at the start, or behind it. State: the next position of each.
+    HitArea {
+        /// Bytes of the area.
+        bytes: u64,
+        /// Share of operations in the area, in percent.
+        hit_percent: PerDirection<f64>,
+    },
     /// Every position once per pass. State: the number of positions given.
     Once,
     /// Every position of a block of a segment once, in an order that all its segments have. State:
@@ -139,6 +146,9 @@ impl Pattern {
                 Pattern::Descending { align: sequential_align, short_last }
             }
             Access::Back { step } => Pattern::Back { step: step.0 },
+            Access::HitArea { bytes, hit_percent } => {
+                Pattern::HitArea { bytes: bytes.0, hit_percent: *hit_percent }
+            }
             Access::Random => Pattern::Uniform,
             Access::Permutation if mapped => Pattern::Mapped,
             Access::Permutation => Pattern::Once,
@@ -195,7 +205,13 @@ impl Pattern {
     /// True where each file needs a state.
     pub fn has_state(&self) -> bool {
         self.is_sequential()
-            || matches!(self, Pattern::Once | Pattern::OncePerBlock(_) | Pattern::Listed(_))
+            || matches!(
+                self,
+                Pattern::HitArea { .. }
+                    | Pattern::Once
+                    | Pattern::OncePerBlock(_)
+                    | Pattern::Listed(_)
+            )
     }
 
     /// Position of the next operation of a sequential pattern; none when the stretch is used up.

@@ -80,6 +80,18 @@ fn ordered_accesses() {
     assert_eq!(offsets(&blocks, 16384, ALONE, 3), [0, 8192, 0]);
 }
 
+/// elbencho's `--norandalign --randamount`.
+#[test]
+fn the_last_random_operation_has_the_rest_of_the_bytes() {
+    let align = Some(PerDirection::all(Bytes(1)));
+    let blocks = Blocks { short_last: true, align, ..with(Access::Random) };
+    let mut stream = stream(&blocks, &[1 << 20], ALONE, false);
+    stream.bound(Budget { bytes: 2 * 4096 + 5, ..Budget::NONE });
+    let mut slot = Slot::empty(Buffer::None);
+    let lengths = std::iter::from_fn(|| stream.next(&mut slot).then_some(slot.length));
+    assert_eq!(lengths.collect::<Vec<_>>(), [4096, 4096, 5]);
+}
+
 #[test]
 fn the_number_of_an_operation_decides_its_direction() {
     let mix = candor_plan::units::Mix { read: 30, write: 60, trim: 10 };

@@ -431,13 +431,6 @@ impl Settling<'_> {
             let why = "the amount is a multiple of the block and the number of workers";
             self.out.note(self.reading, "randamount", &did, why);
         }
-        let block = self.setup.block_bytes.max(1);
-        let each = cut.checked_div(threads).unwrap_or(0);
-        if access.random_unaligned && !each.is_multiple_of(block) {
-            let did = format!("{} bytes by each worker", each.next_multiple_of(block));
-            let why = "the last block of a worker is whole, too";
-            self.out.note(self.reading, "norandalign", &did, why);
-        }
         self.setup.random_bytes = cut;
     }
 
@@ -471,10 +464,6 @@ impl Settling<'_> {
         if verifies && mix.read_percent.is_some_and(|percent| percent > 0) {
             let message = "reads beside writes may find what is not written yet";
             self.wrong("verify", message, "verify in a phase of its own");
-        }
-        if self.setup.asked.checks() && access.random && access.random_unaligned {
-            let (did, why) = ("offsets are multiples of the block", "blocks are checked whole");
-            self.out.note(self.reading, "norandalign", did, why);
         }
         let is_odd = |bytes: &u64| !bytes.is_multiple_of(8);
         let is_odd =

@@ -140,6 +140,18 @@ fn one_run_goes_on_at_a_time() {
     assert!(ended.recv_timeout(Duration::from_millis(300)).is_err(), "it is served");
 }
 
+#[test]
+fn an_agent_of_two_names_is_refused_at_once() {
+    let served = Served::begin();
+    let (links, ended) = linked(keys(), &served.address);
+    links.send(0, ToAgent::Discard);
+    assert!(served.has_said("run begun, process "));
+    links.connect(1, &served.address.replace("127.0.0.1", "localhost"), 60_000);
+    let why = ended.recv_timeout(LIMIT).expect("the link ends");
+    let named = format!("this agent is host {} of the run already; name it once", served.address);
+    assert_eq!(why, named);
+}
+
 /// The answer to a call with this version of the messages and a frame of so many bytes.
 async fn called(address: &str, protocol: &str, bytes: usize) -> Result<(), Status> {
     let endpoint = Endpoint::from_shared(format!("https://{address}")).expect("an address");

@@ -2,8 +2,8 @@
 
 use super::sizes::{at_most, check_spec, distinct};
 use super::{Found, LISTED_MAX, OPERATION_MAX, REGIONS_MAX, View, WEIGHTS_MAX};
-use crate::blocks::{Access, FileOrder, Zone};
-use crate::units::{Direction, Extent, SizeSpec};
+use crate::blocks::{Access, FileOrder, Position, Zone};
+use crate::units::{Direction, Extent, PerDirection, SizeSpec};
 use crate::{Bytes, PlanPath};
 
 pub(super) fn check(view: &View<'_>, out: &mut Found) {
@@ -32,6 +32,9 @@ fn order(view: &View<'_>, out: &mut Found) {
             out.error("back", place, "step is 0", "give a size, or access = \"sequential\"");
         }
         Access::Back { .. } => {}
+        Access::HitArea { bytes, hit_percent } => {
+            hit_area(view, *bytes, hit_percent, &at.key("hit_area"), out);
+        }
         Access::Permutation => permutation(view, out),
         Access::Zipf { theta, center_percent } => {
             zipf(*theta, at.key("zipf").key("theta"), out);
@@ -65,6 +68,34 @@ fn order(view: &View<'_>, out: &mut Found) {
         }
         Access::List { blocks, .. } => list(blocks, at.key("list").key("blocks"), out),
         Access::Trace(trace) => trace_file(&trace.file, at.key("trace").key("file"), out),
+    }
+}
+
+/// An area at the start of one stretch, which holds an operation.
+fn hit_area(
+    view: &View<'_>,
+    bytes: Bytes,
+    hit_percent: &PerDirection<f64>,
+    at: &PlanPath,
+    out: &mut Found,
+) {
+    let largest =
+        distinct(view.blocks).into_iter().map(|(_, size)| size.max()).max().unwrap_or_default();
+    if bytes < largest {
+        let message = format!("the area of {bytes} does not hold an operation of {largest}");
+        out.error("hit-area", at.key("bytes"), message, format!("give at least {largest}"));
+    }
+    for (op, percent) in hit_percent.iter().filter(|(op, _)| does(view, *op)) {
+        if !(0.0..=100.0).contains(percent) {
+            let message = format!("hit_percent of {} is {percent}, not 0 to 100", op.name());
+            out.error("hit-area", at.key("hit_percent"), message, "give 0 to 100");
+        }
+    }
+    let blocks = view.blocks;
+    let per_direction = blocks.position == Position::PerDirection;
+    if blocks.windows.is_some() || per_direction || blocks.zones.is_some() {
+        let message = "hits and misses have positions of their own";
+        out.error("hit-area", at.clone(), message, "remove windows, position and zones");
     }
 }
 

@@ -207,6 +207,9 @@ fn verify_sizes(view: &View<'_>, verify: &Verify, out: &mut Found) {
             out.error("verify-interval", place.clone(), message, "use a smaller interval");
         }
     }
+    if verify.format.checks_parts(view.blocks.content.pattern.as_ref()) {
+        return;
+    }
     let aligns =
         view.blocks.align.iter().flat_map(PerDirection::iter).filter(|(op, _)| does(view, *op));
     let aligns: Vec<Bytes> = aligns.map(|(_, align)| *align).collect();

@@ -404,12 +404,13 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "reads may find blocks that were not written";
         out.error("verify-unwritten", place.clone(), message, "verify in a phase of its own");
     }
-    if let Some(align) = entries.align.filter(|align| align.0 % verify.interval.0.max(1) > 0) {
+    let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(verify.interval.0.max(1));
+    let checks_parts = verify.format.checks_parts(entries.content.pattern.as_ref());
+    if let Some(align) = entries.align.filter(|align| odd(align) && !checks_parts) {
         let message =
             format!("the interval of {} does not divide the alignment {align}", verify.interval);
         out.error("verify-interval", place.key("interval"), message, "use a smaller interval");
     }
-    let odd = |size: &Bytes| verify.interval.0 > 0 && !size.0.is_multiple_of(verify.interval.0);
     if let Some(size) = entries.size.filter(odd) {
         let message = format!("size {size} is no multiple of the {} verified", verify.interval);
         out.error("verify-interval", at.key("size"), message, "use whole verified blocks");

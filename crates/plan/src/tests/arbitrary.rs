@@ -418,7 +418,7 @@ impl Arbitrary<'_> {
     }
 
     fn access(&mut self) -> Access {
-        match self.byte() % 13 {
+        match self.byte() % 14 {
             0 => Access::Sequential,
             1 => Access::Backward,
             2 => Access::Holes { hole: self.bytes() },
@@ -435,6 +435,7 @@ impl Arbitrary<'_> {
                     .per_op(|d| d.list(|d| Zone { access_percent: d.float(), size: d.extent() })),
             },
             9 => Access::Back { step: self.bytes() },
+            13 => Access::HitArea { bytes: self.bytes(), hit_percent: self.per_op(Self::float) },
             10 => Access::HotBand {
                 hit_percent: self.float(),
                 start_percent: self.float(),
@@ -666,6 +667,7 @@ impl Arbitrary<'_> {
         let pattern = Pattern::empty().then(&self.number().to_be_bytes());
         let pattern = if self.yes() { pattern.then_offset() } else { pattern };
         match NonZeroUsize::new(self.number() as usize).filter(|_| self.yes()) {
+            Some(every) if self.yes() => pattern.at_each(every),
             Some(every) => pattern.anew_every(every),
             None => pattern,
         }

@@ -342,10 +342,9 @@ impl Verifier {
             unsafe { std::slice::from_raw_parts_mut(slot.buffer.host(), slot.length as usize) };
         let map = self.maps[slot.handle as usize].clone();
         let is_claimed = self.is_before_write(slot);
-        let interval = self.plan.interval.0 as usize;
         let (mut goes_on, mut settled) = (true, Vec::new());
-        for (index, block) in buffer.chunks_exact_mut(interval).enumerate() {
-            let at = index * interval;
+        self.form.expect(slot.offset, buffer.len(), &mut self.scratch);
+        for (at, block) in self.blocks(&map, slot, buffer) {
             let offset = slot.offset + at as u64;
             let wrong = match self.check_block(&map, slot, block, (at, &mut settled)) {
                 Some(Ok(())) => {
@@ -382,6 +381,25 @@ impl Verifier {
         goes_on
     }
 
+    /// Verified blocks of an operation, each with its distance from the start. The first and the
+    /// last one may be parts, if the format checks parts.
+    fn blocks<'b>(
+        &self,
+        map: &Map,
+        slot: &Slot,
+        bytes: &'b mut [u8],
+    ) -> impl Iterator<Item = (usize, &'b mut [u8])> + use<'b> {
+        let (interval, parts) = (self.plan.interval.0 as usize, self.form.checks_parts());
+        let (_, origin) = map.geometry();
+        let begun = (slot.offset.saturating_sub(origin) % interval as u64) as usize;
+        let lead = if parts && begun > 0 { (interval - begun).min(bytes.len()) } else { 0 };
+        let (head, rest) = bytes.split_at_mut(lead);
+        let rest = rest.chunks_mut(interval).enumerate();
+        let rest = rest.map(move |(index, block)| (lead + index * interval, block));
+        let all = std::iter::once((0, head)).chain(rest);
+        all.filter(move |(_, block)| block.len() == interval || (parts && !block.is_empty()))
+    }
+
     /// Checks a block, `at` bytes behind the start of its read; none where nothing is known of it.
     fn check_block(
         &mut self,
@@ -400,8 +418,7 @@ impl Verifier {
             ZEROS => return Some(check_zeros(block)),
             UNKNOWN if self.plan.unknown == UnknownBlocks::ByHeader && !self.plan.vouches() => {
                 let expected = self.expected(slot.handle, offset, UNKNOWN);
-                let place = (slot.offset, at);
-                return self.form.check_by_header(block, &expected, place, &mut self.scratch);
+                return self.form.check_by_header(block, &expected, at, &mut self.scratch);
             }
             _ => {}
         }
@@ -411,7 +428,7 @@ impl Verifier {
             generation = UNKNOWN;
         }
         let expected = Expected { number, ..self.expected(slot.handle, offset, generation) };
-        Some(self.form.check(block, &expected, (slot.offset, at), &mut self.scratch))
+        Some(self.form.check(block, &expected, at, &mut self.scratch))
     }
 
     /// Checks a block whose last write may not have happened: it must be as before it, or as after
@@ -428,7 +445,7 @@ impl Verifier {
         let (new, old) = (map.finished(offset), map.older(offset));
         let (result, is_now) = check_pending([new, old], |generation| {
             let expected = self.expected(slot.handle, offset, generation);
-            self.form.check(block, &expected, (slot.offset, at), &mut self.scratch)
+            self.form.check(block, &expected, at, &mut self.scratch)
         });
         settled.extend(is_now.map(|now| (offset, [new, now])));
         result

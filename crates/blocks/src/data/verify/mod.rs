@@ -147,30 +147,48 @@ impl Form {
         }
     }
 
-    /// Checks the block that begins at `at` in an operation at `offset`; `scratch` receives the
-    /// expected bytes. A header that lay elsewhere is at the start of the block afterwards.
+    /// True if parts of a block can be checked.
+    pub fn checks_parts(&self) -> bool {
+        match self {
+            Form::Pattern(pattern) => Format::Pattern.checks_parts(Some(pattern)),
+            Form::Nothing => true,
+            Form::Own | Form::Acca(..) | Form::Words(_) => false,
+        }
+    }
+
+    /// Makes the expected bytes of an operation, for checks of its blocks.
+    #[inline(always)]
+    pub fn expect(&self, offset: u64, length: usize, scratch: &mut Vec<u8>) {
+        if let Form::Pattern(pattern) | Form::Acca(_, Some(pattern)) = self {
+            scratch.resize(length, 0);
+            pattern.fill(scratch, offset);
+        }
+    }
+
+    /// Checks the block that begins at `at` in the operation for which [`Form::expect`] has filled
+    /// `scratch`. A header that lay elsewhere is at the start of the block afterwards.
     #[inline(always)]
     pub fn check(
         &self,
         block: &mut [u8],
         expected: &Expected,
-        (offset, at): (u64, usize),
+        at: usize,
         scratch: &mut Vec<u8>,
     ) -> Result<(), Wrong> {
-        let (skipped, pattern) = match self {
+        let skipped = match self {
             Form::Nothing => return Ok(()),
             Form::Own => return candor_header::check(block, expected),
             Form::Words(words) => return words.check(block, expected.offset, scratch),
             Form::Acca(acca, pattern) => {
                 acca.check(block, expected)?;
-                let Some(pattern) = pattern else { return Ok(()) };
-                (acca.header_bytes(block), pattern)
+                if pattern.is_none() {
+                    return Ok(());
+                }
+                acca.header_bytes(block)
             }
-            Form::Pattern(pattern) => (0, pattern),
+            Form::Pattern(_) => 0,
         };
-        scratch.resize(at + block.len(), 0);
-        pattern.fill(scratch, offset);
-        compare(&block[skipped..], &scratch[at + skipped..], skipped)
+        compare(&block[skipped..], &scratch[at + skipped..at + block.len()], skipped)
     }
 
     /// Checks a block of which neither this run nor a journal knows a write: none where the block
@@ -180,13 +198,13 @@ impl Form {
         &self,
         block: &mut [u8],
         expected: &Expected,
-        place: (u64, usize),
+        at: usize,
         scratch: &mut Vec<u8>,
     ) -> Option<Result<(), Wrong>> {
         match self {
             Form::Own => candor_header::check_by_header(block, expected),
             // No other format tells whose block it is.
-            _ => self.check(block, expected, place, scratch).ok().map(Ok),
+            _ => self.check(block, expected, at, scratch).ok().map(Ok),
         }
     }
 }

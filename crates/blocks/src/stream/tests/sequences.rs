@@ -46,6 +46,33 @@ fn places(blocks: &Blocks, size_kib: u64, budget: Budget) -> Vec<u64> {
     offsets_of(blocks, &[size_kib], budget).into_iter().map(|(_, offset)| offset).collect()
 }
 
+/// vdbench's `rhpct` of sequential work.
+#[test]
+fn hits_and_misses_are_two_streams() {
+    let of = |hit_percent: f64, wraps: bool, passes: u64| {
+        let hit_percent = PerDirection::all(hit_percent);
+        let blocks = with(Access::HitArea { bytes: Bytes(4 * K), hit_percent });
+        let blocks = Blocks { size: PerDirection::all(SizeSpec::Fixed(Bytes(K))), ..blocks };
+        let mut stream = stream(&blocks, &[10 * K], ALONE, wraps);
+        stream.bound(Budget { passes, ops: 100, ..Budget::NONE });
+        let mut slot = Slot::empty(Buffer::None);
+        let offsets = std::iter::from_fn(|| stream.next(&mut slot).then_some(slot.offset / K));
+        offsets.collect::<Vec<_>>()
+    };
+    assert_eq!(of(0.0, true, u64::MAX)[..8], [4, 5, 6, 7, 8, 9, 4, 5]);
+    assert_eq!(of(100.0, true, u64::MAX)[..6], [0, 1, 2, 3, 0, 1]);
+    let mixed = of(50.0, true, u64::MAX);
+    assert_eq!(mixed.len(), 100);
+    let (hits, misses): (Vec<u64>, Vec<u64>) = mixed.iter().partition(|at| **at < 4);
+    assert!(hits.iter().zip(0..).all(|(at, nth): (_, u64)| *at == nth % 4), "{hits:?}");
+    assert!(misses.iter().zip(0..).all(|(at, nth): (_, u64)| *at == 4 + nth % 6), "{misses:?}");
+    assert!((35..65).contains(&hits.len()), "{}", hits.len());
+    let pass = of(50.0, false, 1);
+    let whole = |of: &[u64]| of.iter().all(|at| pass.contains(at));
+    assert!(whole(&[0, 1, 2, 3]) || whole(&[4, 5, 6, 7, 8, 9]), "{pass:?}");
+    assert!(pass.len() < 10, "one of both is used up: {pass:?}");
+}
+
 #[test]
 fn holes_and_steps_back() {
     let hole = |kib| with(Access::Holes { hole: Bytes(kib * K) });

@@ -199,7 +199,8 @@ impl Reader {
                 Err(why) => wrong = Some(("hostsfile", format!("{file} cannot be read: {why}"))),
             }
         }
-        if let Some(count) = hosts.count {
+        // Without hosts, nothing is counted.
+        if let Some(count) = hosts.count.filter(|_| !hosts.list.is_empty()) {
             if count > hosts.list.len() {
                 let message = format!("{count} hosts are more than the {} named", hosts.list.len());
                 wrong = Some(("numhosts", message));

@@ -78,11 +78,12 @@ pub fn phase(setup: &Setup, name: &str, figures: &Figures) -> String {
         let each: Vec<String> = figures.each_ms.iter().map(u64::to_string).collect();
         rows.list("Time ms each", &each);
     }
-    if setup.asked.output.hosts_elapsed {
+    let has_hosts = !setup.asked.hosts.list.is_empty();
+    if setup.asked.output.hosts_elapsed && has_hosts {
         let of = |(host, ns): &(String, u64)| format!("{host}={}", elapsed(*ns));
         rows.list("Svc compl. time", &figures.each_host.iter().map(of).collect::<Vec<_>>());
     }
-    if setup.asked.output.hosts_round_trip {
+    if setup.asked.output.hosts_round_trip && has_hosts {
         let each = figures.each_round_trip.iter().map(|(host, us)| format!("{host}={us}"));
         rows.list("Svc ping us", &each.collect::<Vec<_>>());
     }

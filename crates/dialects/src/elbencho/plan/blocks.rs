@@ -131,7 +131,8 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
             ..Rotation::default()
         },
         size: PerDirection::all(SizeSpec::Fixed(Bytes(*block_bytes))),
-        short_last: in_order && !access.strided,
+        // Random access without an alignment cuts the amount of each worker.
+        short_last: (in_order && !access.strided) || access.random_unaligned,
         share: if access.strided { Share::Interleave } else { Share::Span },
         depth: io.in_flight(),
         lock: lock(io),
@@ -155,8 +156,7 @@ fn blocks(context: &Context<'_>, mix: Mix, workers: u32) -> Blocks {
 /// Distance of random offsets that are no multiples of the block.
 pub(super) fn align(setup: &Setup) -> Option<Bytes> {
     let (access, io) = (&setup.asked.access, &setup.asked.io);
-    // Checks of blocks know their begins.
-    let unaligned = access.random && access.random_unaligned && !setup.asked.checks();
+    let unaligned = access.random && access.random_unaligned;
     unaligned.then_some(Bytes(if io.direct && !io.mmap { SECTOR } else { 1 }))
 }
 

@@ -5,7 +5,6 @@ use candor_plan::entries::VerifyItems;
 use candor_plan::units::Mix;
 use candor_plan::{Bytes, BytesPerSec};
 
-use super::blocks;
 use crate::elbencho::setup::Setup;
 
 /// Limits of each worker, as one of the whole job.
@@ -40,7 +39,7 @@ pub(super) fn content(setup: &Setup) -> Content {
 
 fn words(salt: u64) -> Option<Pattern> {
     let word = std::num::NonZeroUsize::new(8)?;
-    Pattern::empty().then_offset().salted(salt).anew_every(word).finish()
+    Pattern::empty().then_offset().salted(salt).at_each(word).finish()
 }
 
 /// Words that are compared when blocks are read, or read back; blocks without words are only read
@@ -81,7 +80,6 @@ fn checks(setup: &Setup, writes: bool) -> (Format, bool) {
 /// Longest piece of which blocks and files are multiples.
 fn interval(setup: &Setup) -> Bytes {
     let sizes = setup.bytes_of_paths.iter().chain([&setup.file_bytes]).copied();
-    let sizes = sizes.chain(blocks::align(setup).map(|align| align.0));
     Bytes(sizes.fold(setup.block_bytes, gcd))
 }
 

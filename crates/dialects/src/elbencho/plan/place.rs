@@ -57,7 +57,7 @@ fn in_turn(lists: &[Vec<u32>]) -> Vec<u32> {
 /// The wait until the second at which the first phase begins.
 pub(super) fn start_delay(reading: &Reading, host: &dyn Host, out: &mut Diagnostics) -> Nanos {
     let start = reading.options.run.start_at_s;
-    if start == 0 {
+    if start == 0 || reading.options.run.dry_run {
         return Nanos(0);
     }
     let (now_s, now_ns) = host.now();

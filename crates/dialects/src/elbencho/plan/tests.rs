@@ -215,7 +215,7 @@ fn small_files_have_depth_limits_and_verified_words() {
     let write = entries("WRITE");
     assert_eq!((write.depth, write.items_at_once), (8, Some(1)));
     assert_eq!(write.pace.bytes.map(|rate| rate.0), Some(4 << 20));
-    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+5@8"));
+    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+5/8"));
     let verify = entries("READ").verify.expect("verified");
     assert_eq!((verify.format, verify.interval), (Format::Pattern, Bytes(8192)));
     assert_eq!((entries("STAT").depth, entries("STAT").verify), (1, None));
@@ -358,7 +358,6 @@ fn options_without_their_partner_are_noted() {
         ("-r --opsloglock /f", "opsloglock"),
         ("-r --randamount 1m --rand -s 4k /d", "randamount"),
         ("-w --trunc /dev/x", "trunc"),
-        ("-r --rand --norandalign --randamount 4m -t 3 -b 4k /f", "norandalign"),
         ("-w --mmap --direct -s 4k /d", "direct"),
     ] {
         let notes = lowered(line).unwrap_or_else(|errors| panic!("{line}: {errors:?}")).notes;
@@ -369,6 +368,8 @@ fn options_without_their_partner_are_noted() {
         "-w --sendbuf 64k --respsize 1 -s 8m /new",
         "-w --rwmixpct 30 --limitwrite 50m -s 8m --trunctosize /new",
         "-w --flock range --iodepth 4 -s 4m -b 64k /new",
+        "-r --numhosts 3 /f",
+        "-r --start 1 --dryrun /f",
     ] {
         plan(line);
     }
@@ -378,6 +379,12 @@ fn options_without_their_partner_are_noted() {
     let checked = plan("-r --norandalign --rand --verify 1 -b 4k /f");
     let verify = job(&checked, "READ").blocks().and_then(|blocks| blocks.verify.clone());
     assert_eq!(verify.map(|verify| verify.interval), Some(Bytes(4096)));
+    let align = job(&checked, "READ").blocks().and_then(|blocks| blocks.align);
+    assert_eq!(align.map(|align| align.read), Some(Bytes(1)), "words are checked at any offset");
+    let cut = plan("-r --rand --norandalign --randamount 22000 -t 3 -b 4k /f");
+    let read = job(&cut, "READ");
+    assert_eq!(read.stop.as_ref().and_then(|stop| stop.bytes), Some(Bytes(7333)));
+    assert!(read.blocks().is_some_and(|blocks| blocks.short_last));
     plan("-w --rwmixpct 30 --readinline -s 64k -b 4k /d");
     let locked = plan("-w --flock range --iodepth 4 -s 4m -b 64k /new");
     assert_eq!(job(&locked, "WRITE").blocks().expect("blocks").depth, 1, "each waits for its lock");
@@ -456,7 +463,7 @@ fn limits_engine_and_content() {
     assert_eq!((blocks.pace.bytes.map(|rate| rate.0), blocks.depth), (Some(32 << 20), 16));
     assert_eq!((blocks.engine.name(), blocks.direct), ("libaio", true));
     assert_eq!(write.pace.bytes, None);
-    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+7@8"));
+    assert_eq!(write.content.pattern.as_ref().map(ToString::to_string).as_deref(), Some("%o+7/8"));
     let verify = blocks.verify.as_ref().expect("verified");
     assert_eq!((verify.format, verify.interval), (Format::Pattern, Bytes(64 << 10)));
     let plain = self::plan("-w --blockvarpct 0 --mmap -s 1m /new");

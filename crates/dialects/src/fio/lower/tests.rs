@@ -182,6 +182,19 @@ fn a_pattern_that_is_none_is_refused_without_verification_too() {
 }
 
 #[test]
+fn a_pattern_of_blocks_that_overlap_is_one_of_the_file() {
+    let pattern = |more: &str| {
+        let text = format!("[a]\nsize=1m\nrw=randwrite\nbs=64k\nverify=pattern\n{more}\n");
+        let pattern = blocks(&lowered(&text), 0, 0).content.pattern.clone();
+        pattern.map(|pattern| pattern.to_string())
+    };
+    assert_eq!(pattern("verify_pattern=%o").as_deref(), Some("%o"));
+    assert_eq!(pattern("verify_pattern=%o\nba=64k").as_deref(), Some("%o"));
+    assert_eq!(pattern("verify_pattern=%o\nba=512").as_deref(), Some("%o/8"));
+    assert_eq!(pattern("verify_pattern=0xab\nba=512").as_deref(), Some("ab"));
+}
+
+#[test]
 fn gtod_reduce_leaves_logs_by_operation_empty() {
     let job = &lowered("[a]\nsize=1m\ngtod_reduce=1\nwrite_iops_log=x\n").jobs[0];
     assert!(!job.reporting.iops_by_operation && !job.reporting.bandwidth_by_operation);

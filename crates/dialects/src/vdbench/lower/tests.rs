@@ -193,6 +193,13 @@ fn places_are_parts_of_the_lun() {
     let tenth = ((1u64 << 30) / 10) / 4096 * 4096;
     assert_eq!(range.start.of(whole), Bytes(tenth));
     assert!(matches!(of("rhpct=20").access, Access::Zoned { .. }));
+    let all = candor_plan::units::PerDirection::all(20.0);
+    let hits = candor_plan::units::PerDirection { write: 30.0, ..all };
+    let bytes = Bytes(1 << 20);
+    assert_eq!(
+        of("seekpct=0,rhpct=20,whpct=30").access,
+        Access::HitArea { bytes, hit_percent: hits }
+    );
     assert!(matches!(of("hotband=(10,60)").access, Access::Pareto { .. }));
     assert!(matches!(of("range=(90,110)").access, Access::Zoned { .. }));
     assert_eq!(
@@ -342,7 +349,6 @@ fn what_cannot_be_done_is_refused_by_name() {
         ("sd=sd1,lun=/dev/sdy,openflags=o_direct\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max\n", "exist"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd2\nrd=r,wd=a,iorate=max\n", "sd2"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=b,iorate=max\n", "wd=b"),
-        ("sd=sd1,lun=/big\nwd=a,sd=sd1,seekpct=0,rhpct=10\nrd=r,wd=a,iorate=max\n", "hits"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(1,1,2),distribution=variable\n", "pairs"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=max,distribution=spike\n", "a list"),
         ("sd=sd1,lun=/big\nwd=a,sd=sd1\nrd=r,wd=a,iorate=(0,1),distribution=spike\n", "are 0"),

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use candor_plan::blocks::{
-    FileOrder, Fill, Format, HeaderVersion, LastWrite, ReadBack, Sum, TrimWritten, UnknownBlocks,
-    Verify, Written,
+    FileOrder, Fill, Format, HeaderVersion, LastWrite, Pattern, ReadBack, Sum, TrimWritten,
+    UnknownBlocks, Verify, Written,
 };
 use candor_plan::units::{Direction, SizeSpec};
 use candor_plan::{Blocks, Bytes, Engine, PathText};
@@ -40,6 +40,9 @@ pub(in crate::fio::lower) fn lower(
             None => pattern,
         };
         blocks.content.fill = Fill::Pattern;
+        if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) && overlaps(blocks) {
+            place_in_file(from, blocks, diagnostics);
+        }
     } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
         return diagnostics.refuse(
             from,
@@ -215,6 +218,22 @@ fn format(method: Method) -> Option<Format> {
         Method::Sha3_512 => Format::Acca(Sum::Sha3_512),
         Method::Xxhash => Format::Acca(Sum::Xxhash),
     })
+}
+
+/// Has a pattern of several bytes begin at offsets in the file.
+fn place_in_file(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnostics) {
+    let Some(pattern) = blocks.content.pattern.take_if(|pattern| pattern.len() > 1) else { return };
+    let did = "the pattern begins at offsets in the file, not with each block";
+    let why = "blocks at random offsets may replace parts of other blocks";
+    diagnostics.note(from, "verify_pattern", did, why);
+    blocks.content.pattern = Some(pattern.in_file());
+}
+
+/// True if a random block may replace a part of another one.
+fn overlaps(blocks: &Blocks) -> bool {
+    let align = blocks.align.map_or(0, |align| align.write.0);
+    let is_odd = |size: u64| align > 0 && !align.is_multiple_of(size);
+    blocks.access.is_random() && sizes(&blocks.size.write).into_iter().any(is_odd)
 }
 
 /// The interval asked for, else the smallest block; where that does not divide every block, and

@@ -182,18 +182,22 @@ fn place(
     let hits = [values.read_hit_percent, values.write_hit_percent];
     let has_hits = hits.iter().any(|percent| *percent > 0.0);
     let area = values.hit_area.unwrap_or(sd.options.hit_area) / unit * unit;
-    if has_hits && (area < unit || area.saturating_add(unit) > length) {
-        let message = format!("a hit area of {area} bytes does not fit into {length} bytes");
+    if let Some(message) = short_of_hits(area, length, unit).filter(|_| has_hits) {
         out.wrong(&scope, "rhpct", message, "change hitarea= of the sd");
         return;
     }
     blocks.access = match workload.is_sequential() {
-        true if has_hits || wrapped.is_some() => {
-            let why = "hits and ranges beyond the end of a lun are for random places";
-            let asked = if has_hits { "rhpct" } else { "range" };
-            out.refuse(&scope, asked, why);
+        true if wrapped.is_some() => {
+            let why = "ranges beyond the end of a lun are for random places";
+            out.refuse(&scope, "range", why);
             return;
         }
+        true if has_hits && (wd.streams.is_some() || wd.stride.is_some() || part.sds.len() > 1) => {
+            let why = "hits are one sequential stream of one lun, misses another";
+            out.refuse(&scope, "rhpct", why);
+            return;
+        }
+        true if has_hits => places::streams_with_hits(hits, area),
         true => sequential(workload, of_run, out),
         false if has_hits => places::with_hits(hits, area, length),
         false if band.is_some() => places::hot(),
@@ -211,6 +215,17 @@ fn place(
     if !workload.is_sequential() && values.seek.random_percent < 100.0 {
         blocks.stay = places::stay(values.seek.random_percent);
     }
+}
+
+/// The complaint about a hit area that leaves less than two operations for hits or for misses.
+fn short_of_hits(area: u64, length: u64, unit: u64) -> Option<String> {
+    let least = area.min(length.saturating_sub(area));
+    (least < unit.saturating_mul(2)).then(|| {
+        format!(
+            "a hit area of {area} of {length} bytes leaves {least} bytes for hits or misses, less \
+             than two operations of {unit}"
+        )
+    })
 }
 
 fn sequential(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) -> Access {
