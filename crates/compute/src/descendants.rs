@@ -120,8 +120,7 @@ fn processes() -> impl Iterator<Item = u32> {
     })
 }
 
-/// What the kernel says of a process; a number is 0 where its process is outside of this
-/// container.
+/// Numbers that the kernel has for a process; 0 is one outside of this container.
 struct Stat {
     parent: i32,
     session: i32,

@@ -82,9 +82,11 @@ pub fn bytes_of(text: &str) -> Cow<'_, [u8]> {
 
 /// Paths of a plan, which serde writes and reads as text.
 pub mod as_text {
+    use std::path::{Path, PathBuf};
+
     use serde::{Deserialize, Deserializer, Serializer};
 
-    use super::*;
+    use super::{PathText, path_of};
 
     /// Writes the text of a path.
     pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
@@ -99,9 +101,11 @@ pub mod as_text {
 
 /// The same for paths that may be absent.
 pub mod as_text_or_none {
+    use std::path::PathBuf;
+
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    use super::*;
+    use super::{PathText, path_of};
 
     /// Writes the text of a path, or nothing.
     pub fn serialize<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {

@@ -4,8 +4,8 @@ use crate::path_text::bytes_of;
 use crate::visible::is_hidden;
 
 /// The word as a shell takes it: in quotes where it holds more than letters, digits and a few
-/// signs that no shell gives a meaning. Characters that would control a terminal, and bytes that are
-/// no text, stand as bytes in `$'\x1b'`.
+/// signs that no shell gives a meaning. Characters that would control a terminal, and bytes that
+/// are no text, stand as bytes in `$'\x1b'`.
 pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,^".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

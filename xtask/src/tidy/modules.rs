@@ -48,8 +48,8 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "plan",
-        "visible text_serde units permutation rank_order trace access advice content engine \
-         measure operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
+        "path_text visible text_serde units permutation rank_order trace access advice content \
+         engine measure operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
          nearest problem rank spread check shell text",
     ),
     (

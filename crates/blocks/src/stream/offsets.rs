@@ -60,6 +60,13 @@ pub enum OffsetChoice {
 /// State of a stream of hits or misses that is used up.
 const USED_UP: u64 = u64::MAX;
 
+/// The hits or the misses of a file: place of their state, and the bytes from and to which they go.
+struct Lane {
+    number: usize,
+    from: u64,
+    to: u64,
+}
+
 /// Offset in the file, and length.
 pub type Spot = (u64, u32);
 
@@ -305,7 +312,8 @@ impl Offsets {
             Pattern::Mapped => self.by_map(index, op, stretch, random),
             Pattern::HitArea { bytes, hit_percent } => {
                 let is_hit = random.unit() * 100.0 < *hit_percent.of(op);
-                self.hit_or_miss(index, op, (stretch, bytes, is_hit), random)
+                let (from, to) = if is_hit { (0, bytes) } else { (bytes, stretch.to) };
+                self.ascend(index, op, Lane { number: usize::from(is_hit), from, to }, random)
             }
             Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
@@ -338,17 +346,16 @@ impl Offsets {
     }
 
     /// The next operation of the hits or of the misses; none where these are used up.
-    fn hit_or_miss(
+    fn ascend(
         &mut self,
         index: usize,
         op: Direction,
-        (at, bytes, is_hit): (Stretch, u64, bool),
+        lane: Lane,
         random: &mut Random,
     ) -> Option<Spot> {
-        let (from, to) = if is_hit { (0, bytes) } else { (bytes, at.to) };
-        let state = &mut self.state[index * self.lanes + usize::from(is_hit)];
-        let position = from + *state;
-        let length = self.sizes.of(op).fit(to.saturating_sub(position), random);
+        let state = &mut self.state[index * self.lanes + lane.number];
+        let position = lane.from + *state;
+        let length = self.sizes.of(op).fit(lane.to.saturating_sub(position), random);
         // A stream that is used up is the one that starts over.
         *state = length.map_or(USED_UP, |length| *state + u64::from(length));
         Some((position, length?))

@@ -231,7 +231,7 @@ async fn shaken(stream: TcpStream, tls: &TlsAcceptor, place: &Place) -> Result<S
     }
 }
 
-/// Closes a connection whose last bytes are to arrive: unread bytes of the other end would reset it.
+/// Closes a connection whose last bytes are to arrive: bytes that stay unread would reset it.
 async fn close(mut stream: TcpStream) {
     let _ = stream.shutdown().await;
     let mut nowhere = tokio::io::sink();

@@ -127,6 +127,10 @@ impl<'de, T: Deserialize<'de> + Clone> Visitor<'de> for PerOpVisitor<T> {
         T::deserialize(de::value::I64Deserializer::new(number)).map(PerDirection::all)
     }
 
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        T::deserialize(de::value::F64Deserializer::new(number)).map(PerDirection::all)
+    }
+
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Self::Value, A::Error> {
         T::deserialize(de::value::SeqAccessDeserializer::new(list)).map(PerDirection::all)
     }

@@ -260,6 +260,7 @@ fn percentages_per_direction_keep_to_their_type() {
     let read = |text: &str| serde_json::from_str::<PerDirection<u8>>(text);
     assert_eq!(read("7").ok(), Some(PerDirection::all(7)));
     assert_eq!(read("{\"write\":9}").ok(), Some(PerDirection::all(9)));
+    assert_eq!(serde_json::from_str("0.5").ok(), Some(PerDirection::all(0.5)));
     assert!(read("256").is_err() && read("\"7\"").is_err() && read("{\"read\":-1}").is_err());
 }
 

@@ -33,17 +33,13 @@ pub(in crate::fio::lower) fn lower(
         format = Format::Nothing;
     }
     let direction = from.options.rw.direction;
+    let compares_pattern = matches!(format, Format::Pattern | Format::Acca(Sum::Pattern));
     if let Some(pattern) = pattern {
-        let every = usize::try_from(options.pattern_interval).ok().and_then(NonZeroUsize::new);
-        blocks.content.pattern = match every {
-            Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
-            None => pattern,
-        };
-        blocks.content.fill = Fill::Pattern;
-        if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) && overlaps(blocks) {
+        fill_with(pattern, options.pattern_interval, blocks);
+        if compares_pattern && overlaps(blocks) {
             place_in_file(from, blocks, diagnostics);
         }
-    } else if matches!(format, Format::Pattern | Format::Acca(Sum::Pattern)) {
+    } else if compares_pattern {
         return diagnostics.refuse(
             from,
             "verify",
@@ -88,6 +84,16 @@ pub(in crate::fio::lower) fn lower(
         dump: options.dump.then(|| PathBuf::from(".")),
         ..Verify::default()
     });
+}
+
+/// Fills blocks with a pattern that begins anew after so many bytes, 0 for never.
+fn fill_with(pattern: Option<Pattern>, interval: u64, blocks: &mut Blocks) {
+    let every = usize::try_from(interval).ok().and_then(NonZeroUsize::new);
+    blocks.content.pattern = match every {
+        Some(every) => pattern.map(|pattern| pattern.anew_every(every)),
+        None => pattern,
+    };
+    blocks.content.fill = Fill::Pattern;
 }
 
 /// The variable that says which version of headers is written, by the version of fio.
