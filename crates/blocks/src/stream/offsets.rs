@@ -313,7 +313,7 @@ impl Offsets {
             Pattern::HitArea { bytes, hit_percent } => {
                 let is_hit = random.unit() * 100.0 < *hit_percent.of(op);
                 let (from, to) = if is_hit { (0, bytes) } else { (bytes, stretch.to) };
-                self.ascend(index, op, Lane { number: usize::from(is_hit), from, to }, random)
+                self.ascend(index, op, &Lane { number: usize::from(is_hit), from, to }, random)
             }
             Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
@@ -350,7 +350,7 @@ impl Offsets {
         &mut self,
         index: usize,
         op: Direction,
-        lane: Lane,
+        lane: &Lane,
         random: &mut Random,
     ) -> Option<Spot> {
         let state = &mut self.state[index * self.lanes + lane.number];

@@ -65,7 +65,7 @@ impl Drop for Served {
     fn drop(&mut self) {
         // A test may have ended it.
         let left = tell(&keys(), std::slice::from_ref(&self.address), Chore::Quit);
-        let thread = self.thread.take().filter(|thread| is_finished(thread));
+        let thread = self.thread.take().filter(is_finished);
         let ended = thread.map(JoinHandle::join);
         if !std::thread::panicking() {
             assert!(ended.is_some_and(|ended| ended.is_ok()), "{left:?}");
