@@ -199,7 +199,7 @@ fn extra_direct_that_is_not_is_reported() {
     let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 96 * MIB) else { return };
     let Some(mount) = Mount::ext4(&scratch, device, "data=journal") else { return };
-    // So small that slow reads meet each block many times, too.
+    // A small file: slow reads meet each block many times, too.
     let words = "--rw randread --direct --size 2m --evict";
     let report = second(&scratch, &mount.path("file"), words);
     report.named("A5");

@@ -67,7 +67,7 @@ impl Field {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// As bytes of a path.
+    /// The bytes of the path.
     Text(Vec<u8>),
     /// A number, with zeros in front where it has fewer digits than the width.
     Field(Field, u8),

@@ -46,7 +46,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget after as many bytes.
+    /// The rest of the budget after some bytes.
     pub fn less(self, bytes: u64) -> Budget {
         match self.bytes {
             u64::MAX => self,
@@ -420,7 +420,7 @@ impl Stream {
         true
     }
 
-    /// True where a pass has left less than an operation of a file. What gaps leave out is more,
+    /// True where a pass has left less than an operation of a file. Gaps leave out more,
     /// and an amount may end a pass anywhere.
     fn leaves_rest(&self) -> bool {
         let files = self.offsets.files();
