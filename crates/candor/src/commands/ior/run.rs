@@ -76,7 +76,7 @@ struct Tests<'a> {
     results: Results<'a>,
     /// Bytes of the files after each phase, from the driver.
     sizes: RefCell<Option<Receiver<Option<u64>>>>,
-    /// The files are those of other hosts.
+    /// Other hosts have the files.
     is_elsewhere: bool,
     /// Files of rows that this run has begun.
     made: HashSet<String>,

@@ -86,7 +86,7 @@ pub(in crate::fio::lower) fn lower(
     });
 }
 
-/// Fills blocks with a pattern that begins anew after a number of bytes, 0 for never.
+/// Fills blocks with a pattern that starts over after a number of bytes, 0 for never.
 fn fill_with(pattern: Option<Pattern>, interval: u64, blocks: &mut Blocks) {
     let every = usize::try_from(interval).ok().and_then(NonZeroUsize::new);
     blocks.content.pattern = match every {

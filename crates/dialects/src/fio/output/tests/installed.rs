@@ -141,7 +141,7 @@ fn text_has_the_lines_of_the_installed_fio() {
     let theirs: Vec<String> = theirs.lines().filter_map(line_shape).collect();
     let ours: Vec<String> = ours.lines().filter_map(line_shape).collect();
     let at = |word: &str| ours.iter().position(|line| line.starts_with(word)).unwrap();
-    // The verdict stands behind them, with a blank line in front of it.
+    // The verdict follows, after a blank line.
     assert_eq!(ours[..at("candor:") - 1], theirs);
 }
 
