@@ -45,8 +45,8 @@ pub fn matrix() -> String {
          Names on disk, the numbers of objects and the order of the operations are md-workbench's: \
          sets and objects that one made the other one\nfinds. Nothing asks for consent. The exit \
          code is 0, or 1 where anything failed. The verdict follows the lines on a terminal, or \
-         goes\nwhere `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask \
-         for candor's own results beside it\n\
+         goes\nwhere `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also \
+         write candor's own results\n\
          ([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("md-workbench"),

@@ -47,8 +47,8 @@ pub fn matrix() -> String {
          made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
          mdtest would end. The verdict follows the block on a terminal that no \
          launcher has made, or goes\nwhere \
-         `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's \
-         own results beside it\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also write \
+         candor's own results\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("mdtest"),
         TABLE.matrix()
