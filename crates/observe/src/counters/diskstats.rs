@@ -33,14 +33,19 @@ pub fn diskstats(roots: &Roots) -> io::Result<Vec<Diskstat>> {
     Ok(text.lines().filter_map(|line| diskstat(line, roots)).collect())
 }
 
-/// Devices that user space drives, from a directory of their counters: `block/DEVICE/stat`,
-/// `block/DEVICE/PARTITION/stat` as below `/sys`, and `diskstats` as in `/proc`.
+/// Devices that user space drives, from a directory of their counters: `block/DEVICE/stat` and
+/// `block/DEVICE/PARTITION/stat` as below `/sys`, else `diskstats` as in `/proc`.
 ///
 /// # Errors
-/// The directory has none of these, or a file cannot be read.
+/// The directory has neither, or a file cannot be read.
 pub fn user_diskstats(directory: &Path, roots: &Roots) -> io::Result<Vec<Diskstat>> {
-    let mut found = Vec::new();
     let blocks = directory.join("block");
+    if !blocks.is_dir() {
+        let mut roots = roots.clone();
+        roots.proc = directory.to_owned();
+        return diskstats(&roots);
+    }
+    let mut found = Vec::new();
     for name in names(&blocks)? {
         let place = blocks.join(&name);
         for part in names(&place)? {
@@ -48,21 +53,10 @@ pub fn user_diskstats(directory: &Path, roots: &Roots) -> io::Result<Vec<Disksta
         }
         found.extend(stat(name, None, &place));
     }
-    let mut roots = roots.clone();
-    roots.proc = directory.to_owned();
-    match diskstats(&roots) {
-        Ok(all) => {
-            let is_new = |disk: &Diskstat| !found.iter().any(|known| known.name == disk.name);
-            let others: Vec<Diskstat> = all.into_iter().filter(is_new).collect();
-            found.extend(others);
-        }
-        Err(_) if blocks.is_dir() => {}
-        Err(error) => return Err(error),
-    }
     Ok(found)
 }
 
-/// Names in a directory, in order; none where it does not exist or is a file.
+/// Names in a directory, in order; none where it is a file.
 fn names(directory: &Path) -> io::Result<Vec<String>> {
     if !directory.is_dir() {
         return Ok(Vec::new());
@@ -167,11 +161,10 @@ mod tests {
         let part = ("usr0p1".to_owned(), Some("usr0".to_owned()), 8);
         let disk = ("usr0".to_owned(), None, 3);
         assert_eq!(listed(), [part.clone(), disk.clone()]);
-        write(
-            "diskstats",
-            " 7 0 usr0 1 2 9 4 5 6 7 8 9 10 11\n 7 1 usr1 1 2 5 4 5 6 7 8 9 10 11\n",
-        );
-        assert_eq!(listed(), [part, disk, ("usr1".to_owned(), None, 5)]);
+        write("diskstats", " 7 1 usr1 1 2 5 4 5 6 7 8 9 10 11\n");
+        assert_eq!(listed(), [part, disk], "block/ comes first");
+        std::fs::remove_dir_all(directory.join("block")).expect("removed");
+        assert_eq!(listed(), [("usr1".to_owned(), None, 5)]);
     }
 
     #[test]

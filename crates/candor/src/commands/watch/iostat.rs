@@ -116,7 +116,13 @@ fn sample(directory: Option<&CounterDirectory>) -> Result<Sample, String> {
     }
     if let Some(CounterDirectory { path, .. }) = directory {
         let user = candor_observe::user_diskstats(path, &roots);
-        disks.extend(user.map_err(|error| wrong(path, error) + ", and there is no block/")?);
+        for disk in user.map_err(|error| wrong(path, error) + ", and there is no block/")? {
+            // A device of both has the directory's counters.
+            match disks.iter_mut().find(|known| known.name == disk.name) {
+                Some(known) => *known = disk,
+                None => disks.push(disk),
+            }
+        }
     }
     // The moment is that of the counters, not that of what is read beside them.
     let uptime_ns = u64::try_from(candor_observe::uptime().as_nanos()).unwrap_or(u64::MAX);
