@@ -106,7 +106,7 @@ fn copied(options: &Options) -> Result<u8, String> {
 /// Somebody reads what the rate measures.
 fn is_wanted(verdict: &Verdict, options: &Options) -> bool {
     match verdict {
-        Verdict::Beside => {
+        Verdict::WithResults => {
             options.status != Status::None && !is_launched() && screen::is_read_by_a_person()
         }
         Verdict::Off => false,
@@ -116,7 +116,7 @@ fn is_wanted(verdict: &Verdict, options: &Options) -> bool {
 
 fn say(verdict: &Verdict, text: &str) -> Result<(), String> {
     match verdict {
-        Verdict::Beside => screen::tell(text),
+        Verdict::WithResults => screen::tell(text),
         verdict => verdict.deliver(|| text.to_owned())?,
     }
     Ok(())

@@ -13,7 +13,7 @@ use crate::screen;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Among the results: a key of the JSON, a block of the text.
-    Beside,
+    WithResults,
     /// Nowhere.
     Off,
     /// To stderr.
@@ -41,7 +41,7 @@ impl Verdict {
 
     fn from(value: Option<OsString>) -> Verdict {
         match value.filter(|value| !value.is_empty()) {
-            None => Verdict::Beside,
+            None => Verdict::WithResults,
             Some(value) if value == "off" => Verdict::Off,
             Some(value) if value == "stderr" => Verdict::Stderr,
             Some(file) => Verdict::File(file.into()),
@@ -64,8 +64,8 @@ impl Verdict {
 
     fn among(&self, is_terminal: bool) -> VerdictIn {
         match self {
-            Verdict::Beside if is_terminal => VerdictIn::Terminal,
-            Verdict::Beside => VerdictIn::Documents,
+            Verdict::WithResults if is_terminal => VerdictIn::Terminal,
+            Verdict::WithResults => VerdictIn::Documents,
             Verdict::Off | Verdict::Stderr | Verdict::File(_) => VerdictIn::Nothing,
         }
     }
@@ -73,7 +73,7 @@ impl Verdict {
     /// Writes the verdict where it does not stand among the results. The error is a sentence.
     pub fn deliver(&self, text: impl FnOnce() -> String) -> Result<(), String> {
         match self {
-            Verdict::Beside | Verdict::Off => {}
+            Verdict::WithResults | Verdict::Off => {}
             Verdict::Stderr => screen::tell(&text()),
             Verdict::File(path) => candor_files::replace(path, text())
                 .map_err(|error| format!("{} cannot be written: {error}", path.text()))?,
@@ -89,18 +89,18 @@ mod tests {
     #[test]
     fn the_environment_decides() {
         let of = |value: &str| Verdict::from(Some(value.into()));
-        assert_eq!(Verdict::from(None), Verdict::Beside);
+        assert_eq!(Verdict::from(None), Verdict::WithResults);
         assert_eq!(
             (of(""), of("off"), of("stderr")),
-            (Verdict::Beside, Verdict::Off, Verdict::Stderr)
+            (Verdict::WithResults, Verdict::Off, Verdict::Stderr)
         );
         assert_eq!(of("/tmp/verdict"), Verdict::File("/tmp/verdict".into()));
     }
 
     #[test]
     fn text_has_a_verdict_on_a_terminal_only() {
-        assert_eq!(Verdict::Beside.among(true), VerdictIn::Terminal);
-        assert_eq!(Verdict::Beside.among(false), VerdictIn::Documents);
+        assert_eq!(Verdict::WithResults.among(true), VerdictIn::Terminal);
+        assert_eq!(Verdict::WithResults.among(false), VerdictIn::Documents);
         for elsewhere in [Verdict::Off, Verdict::Stderr, Verdict::File("v".into())] {
             assert_eq!(elsewhere.among(true), VerdictIn::Nothing);
             assert_eq!(elsewhere.among(false), VerdictIn::Nothing);
