@@ -199,6 +199,19 @@ impl<'a> Observed<'a> {
         self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0)
     }
 
+    /// Time over which operations of a direction count, in seconds: that of writes includes their
+    /// final flush.
+    fn counted_s(&self, op: Direction) -> f64 {
+        let time_ns = |m: &Measurement| match op {
+            Direction::Write => m.times().of_ns(Figure::Write),
+            Direction::Read | Direction::Trim => m.elapsed_ns,
+        };
+        match self.record.measurements.iter().map(time_ns).max() {
+            None | Some(0) => self.window_s(),
+            Some(longest) => longest as f64 / 1e9,
+        }
+    }
+
     /// Bytes that may be counted on one side and not on the other: operations in flight when the
     /// counters were read after a ramp, and a flat share for the edges.
     pub fn slack_bytes(&self, op: Direction) -> f64 {
@@ -310,12 +323,12 @@ impl<'a> Observed<'a> {
 
     /// Rate of one direction over the phase, in bytes per second.
     pub fn bytes_per_s(&self, op: Direction) -> f64 {
-        ratio(self.moved(op).bytes, self.elapsed_s())
+        ratio(self.moved(op).bytes, self.counted_s(op))
     }
 
     /// Rate of one direction over the phase, in operations per second.
     pub fn ops_per_s(&self, op: Direction) -> f64 {
-        ratio(self.app(op).ops, self.elapsed_s())
+        ratio(self.app(op).ops, self.counted_s(op))
     }
 
     /// No operation completed.

@@ -198,12 +198,33 @@ impl Measurement {
         Direction::ALL.into_iter().map(|direction| (direction, self.of(direction)))
     }
 
+    /// Times over which operations count.
+    pub fn times(&self) -> Times {
+        let with_flush_ns = self.elapsed_with_flush_ns.unwrap_or(self.elapsed_ns);
+        Times { elapsed_ns: self.elapsed_ns, with_flush_ns }
+    }
+
     /// All operations of a figure together: `fsync` and `fdatasync` are both flushes.
     pub fn figure(&self, figure: Figure) -> OpStats {
         let mut all = self.operations.iter().filter(|op| op.figure == figure);
         let mut sum = all.next().cloned().unwrap_or_default();
         all.for_each(|op| sum.add(op));
         sum
+    }
+}
+
+/// Times over which the operations of a job count.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    elapsed_ns: u64,
+    with_flush_ns: u64,
+}
+
+impl Times {
+    /// Time of operations of a figure. Writes are done when the final flush is, so their rate is
+    /// that of the media and not of memory.
+    pub fn of_ns(self, figure: Figure) -> u64 {
+        if figure == Figure::Write { self.with_flush_ns } else { self.elapsed_ns }
     }
 }
 

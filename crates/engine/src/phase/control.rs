@@ -477,6 +477,7 @@ impl<'a> Control<'a> {
             // Workers may have flushed within their time.
             let with_flush_ns = flushed.took_ns.map(|ns| elapsed_ns + ns);
             measurement.elapsed_with_flush_ns = with_flush_ns.or(measurement.elapsed_with_flush_ns);
+            measurement.derive();
             measurement.errors.extend(flushed.failures.into_list());
             if stalled {
                 measurement.ended = Ended::Stalled;

@@ -60,8 +60,8 @@ impl Measurement {
 
     /// Computes what follows from counts and elapsed time: rates, and the mean number in flight.
     pub fn derive(&mut self) {
-        let elapsed_ns = self.elapsed_ns;
-        self.operations.iter_mut().for_each(|op| op.derive(elapsed_ns));
+        let (elapsed_ns, times) = (self.elapsed_ns, self.times());
+        self.operations.iter_mut().for_each(|op| op.derive(times.of_ns(op.figure)));
         self.derive_targets();
         // A worker that waits for a flush counts as busy, like one that waits for a write.
         let latencies = self.operations.iter().filter_map(|op| op.latency.as_ref());

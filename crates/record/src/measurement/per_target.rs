@@ -105,8 +105,9 @@ impl Measurement {
     }
 
     pub(super) fn derive_targets(&mut self) {
+        let times = self.times();
         let all = self.per_target.iter_mut().flat_map(|target| &mut target.operations);
-        all.for_each(|op| op.derive(self.elapsed_ns));
+        all.for_each(|op| op.derive(times.of_ns(op.figure)));
     }
 }
 

@@ -59,7 +59,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "operation" "Name of the operation, such as `read` or `fsync`" = of.operation;
         "start_s" "Start of the interval since the start of the phase, its ramp left out"
             = of.start_s;
-        "length_s" "Length of the phase or of the interval" = of.length_s;
+        "length_s" "Length of the phase (of writes with the final flush) or of the interval" = of.length_s;
         "ops" "Operations that completed" = of.ops;
         "bytes" "Bytes that they moved" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;
@@ -157,12 +157,12 @@ fn rows<'a>(
     verdict: Verdict,
 ) -> impl Iterator<Item = Row<'a>> {
     let of_job = of_job(phase, measurement, verdict);
-    let length_s = measurement.elapsed_ns as f64 / 1e9;
+    let length_s = move |figure| measurement.times().of_ns(figure) as f64 / 1e9;
     let done = measurement.operations.iter().filter(|stats| stats.ops > 0 || stats.failed > 0);
-    let results = done.map(move |stats| result(stats, length_s, of_job));
+    let results = done.map(move |stats| result(stats, length_s(stats.figure), of_job));
     let targets = measurement.per_target.iter().flat_map(move |of| {
         let done = of.operations.iter().filter(|op| op.ops > 0);
-        done.map(move |op| on_target(of, op, length_s, of_job))
+        done.map(move |op| on_target(of, op, length_s(op.figure), of_job))
     });
     let samples = measurement.samples.iter().flat_map(move |interval| {
         let done = interval.operations.iter().filter(|op| op.ops > 0);

@@ -27,9 +27,9 @@ pub const RULE: Rule = Rule {
             time the rate is that of memory until the kernel throttles the writer. candor \
             compares what the device had written when the clock stopped with what was written to \
             it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on the \
-            device (the rest was overwritten in memory), and the number is not the device's. With \
-            a final flush after which the device had all bytes it gives both rates; what never \
-            reached a device, however long it was flushed, is memory's.",
+            device (the rest was overwritten in memory), and the number is not the device's. Rates \
+            of writes include their final flush; if the device had all bytes after it, candor also \
+            gives the rate before it. Bytes that never reached a device are memory's.",
     },
     stage: Stage::WriteCache,
     limit: Some(LimitClass::Memory),
@@ -105,11 +105,11 @@ fn after(observed: &Observed) -> Outcome {
     let never = progress.flushed.filter(|bytes| *bytes < least);
     match (dirty || absent, with_flush(&writers, &small), never) {
         (false, ..) => Outcome::Nothing,
-        (true, Some(seconds), None) => Outcome::one(both_rates(observed, &progress, seconds)),
+        (true, Some(_), None) => Outcome::one(both_rates(observed, &progress)),
         (true, Some(seconds), Some(arrived)) => {
             Outcome::one(never_arrived(observed, &progress, (arrived, seconds), &writers))
         }
-        (true, None, _) => Outcome::one(memory_rate(observed, &progress, &writers)),
+        (true, None, _) => Outcome::one(no_flush(observed, &progress, &writers)),
     }
 }
 
@@ -119,8 +119,9 @@ fn small_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
     entry_jobs::ran(observed).into_iter().filter(absorbed).collect()
 }
 
-/// Bytes of ours that the devices on top had written by then: no more than the kernel charged to
-/// this process when it made pages dirty, for the rest are somebody else's.
+/// Bytes of ours that the devices on top had written by then: at most those of pages that this
+/// process made dirty, and of the files' pages that were dirty before, which the kernel charges
+/// only once.
 fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
     let flow = observed.counted_until(end).filter(|_| !observed.blind())?;
     let all_buffered =
@@ -130,7 +131,9 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
     let all_buffered =
         all_buffered && !journals_data(observed) && !entry_jobs::ran(observed).iter().any(bypasses);
     let charged = observed.process(Direction::Write).filter(|_| all_buffered);
-    Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged)))
+    let before = dirty_in(&observed.host.before).filter(|(_, from)| *from == OF_FILES);
+    let before = before.map_or(0.0, |(bytes, _)| bytes);
+    Some(charged.map_or(flow.write.bytes, |charged| flow.write.bytes.min(charged + before)))
 }
 
 /// The filesystem of a target writes data to its journal first.
@@ -163,18 +166,28 @@ fn absorbs(observed: &Observed, ran: &Ran) -> bool {
     ran.does(Direction::Write) && !ran.durable_each() && buffered()
 }
 
-/// Bytes of the files that were dirty or being written when the clock stopped; of the whole host
-/// where the files cannot be asked.
+/// Bytes of the files that were dirty or being written when the clock stopped. Where the files
+/// cannot be asked, those that the whole host had more than before.
 fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
-    if let Some(cache) = observed.host.after.cache {
-        let dirty = cache.dirty_bytes.map(|d| d as f64 + cache.writeback_bytes.unwrap_or(0) as f64);
-        if let Some(dirty) = dirty {
-            return Some((dirty, OF_FILES));
-        }
+    let (after, from) = dirty_in(&observed.host.after)?;
+    match dirty_in(&observed.host.before) {
+        _ if from == OF_FILES => Some((after, from)),
+        Some((before, of_host)) if from == of_host => Some(((after - before).max(0.0), from)),
+        _ => None,
     }
-    let (before, after) = (observed.host.before.vmstat?, observed.host.after.vmstat?);
-    let sum = |v: candor_record::VmStat| v.dirty_bytes as f64 + v.writeback_bytes as f64;
-    Some(((sum(after) - sum(before)).max(0.0), "/proc/vmstat"))
+}
+
+/// Dirty bytes of the files; of the whole host where the files cannot be asked.
+fn dirty_in(snapshot: &Snapshot) -> Option<(f64, &'static str)> {
+    let of_files = |cache: CacheState| {
+        Some((cache.dirty_bytes? + cache.writeback_bytes.unwrap_or(0), OF_FILES))
+    };
+    let of_host = || {
+        let vmstat = snapshot.vmstat?;
+        Some((vmstat.dirty_bytes + vmstat.writeback_bytes, "/proc/vmstat"))
+    };
+    let (bytes, from) = snapshot.cache.and_then(of_files).or_else(of_host)?;
+    Some((bytes as f64, from))
 }
 
 /// Seconds including the final flush, where every writer made one.
@@ -196,26 +209,23 @@ fn share(progress: &WriteProgress) -> f64 {
     ratio(known.fold(progress.written, f64::min), progress.written).clamp(0.0, 1.0)
 }
 
-fn both_rates(observed: &Observed, progress: &WriteProgress, seconds: f64) -> Finding {
-    let media = fmt::rate(ratio(progress.written, seconds));
-    let memory = fmt::rate(observed.bytes_per_s(Direction::Write));
+/// Rate of the writes until the clock stopped.
+fn memory_rate(observed: &Observed) -> String {
+    fmt::rate(ratio(observed.moved(Direction::Write).bytes, observed.elapsed_s()))
+}
+
+fn both_rates(observed: &Observed, progress: &WriteProgress) -> Finding {
+    let memory = memory_rate(observed);
     let reached = match share(progress) {
         share if share <= 0.0 => "nothing".to_owned(),
         share => fmt::percent(share),
     };
-    // Without counters nobody knows where the flush sent the bytes.
-    let lead = match progress.flushed {
-        Some(_) => "To media, final flush included, it wrote",
-        None => "With its final flush it wrote",
-    };
     let sentence = format!(
-        "{lead} {media}; {memory} is the rate to memory, because {reached} had reached {} when the \
-         clock stopped.",
+        "The rate includes the final flush. Before it, {reached} had reached {}, and {memory} was \
+         the speed of memory.",
         observed.device_names()
     );
-    draft(observed, progress, Severity::Explains, sentence)
-        .advice(format!("Quote {media}, the rate that includes the flush."), None)
-        .done()
+    draft(observed, progress, Severity::Explains, sentence).done()
 }
 
 fn never_arrived(
@@ -231,7 +241,7 @@ fn never_arrived(
         observed.device_names(),
         fmt::rate(ratio(arrived, seconds)),
         if compressed_data::compresses(observed) { "compressed, or " } else { "" },
-        fmt::rate(observed.bytes_per_s(Direction::Write))
+        memory_rate(observed)
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
     draft(observed, progress, Severity::MeasuresElse, sentence)
@@ -244,8 +254,8 @@ fn never_arrived(
         .done()
 }
 
-fn memory_rate(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> Finding {
-    let rate = fmt::rate(observed.bytes_per_s(Direction::Write));
+fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> Finding {
+    let rate = memory_rate(observed);
     let reached = share(progress);
     let how_much = if reached < 0.5 { "" } else { "in part " };
     let sentence = format!(
@@ -369,11 +379,12 @@ mod tests {
         case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(
-            found[0].sentence.starts_with("With its final flush it wrote 310 MB/s"),
-            "{}",
-            found[0].sentence
+        assert_eq!(
+            found[0].sentence,
+            "The rate includes the final flush. Before it, 11 % had reached vda, and 2.37 GB/s (2.2 \
+             GiB/s) was the speed of memory."
         );
+        assert!(case.judge().headline.contains("= 310 MB/s"), "{}", case.judge().headline);
     }
 
     /// With a final flush after which the device had this share of the bytes.
@@ -391,7 +402,7 @@ mod tests {
     #[test]
     fn bytes_that_no_flush_brings_to_the_device_are_memory() {
         let whole = flushed(1.0).found(&RULE);
-        assert!(whole[0].sentence.starts_with("To media, final flush included, it wrote 310 MB/s"));
+        assert_eq!(whole[0].severity, Severity::Explains);
         let found = flushed(0.003).found(&RULE);
         assert_eq!(found[0].severity, Severity::MeasuresElse);
         assert_eq!(
@@ -399,6 +410,18 @@ mod tests {
             "Only 0.3 % of the bytes written ever reached vda, final flush included: 930 kB/s (908 \
              KiB/s); the rest was overwritten in memory, whose speed 2.37 GB/s (2.2 GiB/s) is."
         );
+    }
+
+    #[test]
+    fn pages_that_were_dirty_before_reach_the_device_as_well() {
+        let mut case = flushed(1.0);
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        // The phase wrote into pages that an earlier command had made dirty.
+        case.host.after.process_io.as_mut().unwrap().write_bytes = 0;
+        assert!(case.found(&RULE)[0].sentence.starts_with("None of the bytes"));
+        case.host.before.cache.as_mut().unwrap().dirty_bytes = Some(bytes);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::Explains, "{}", found[0].sentence);
     }
 
     #[test]
