@@ -19,6 +19,8 @@ pub struct Case<'a> {
     pub earlier: &'a [PhaseRecord],
     /// Judgements on those, at the same indices.
     pub judged: &'a [Option<PhaseJudgement>],
+    /// Believable phases that ran after it; none while the run continues.
+    pub later: &'a [&'a PhaseRecord],
 }
 
 /// The phase of a record that names none of its plan.
@@ -32,7 +34,7 @@ impl<'a> Case<'a> {
         earlier: &'a [PhaseRecord],
         judged: &'a [Option<PhaseJudgement>],
     ) -> Case<'a> {
-        Case { plan, record, host: record.host(), earlier, judged }
+        Case { plan, record, host: record.host(), earlier, judged, later: &[] }
     }
 
     /// The phase as the plan states it.

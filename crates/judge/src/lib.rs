@@ -123,7 +123,26 @@ pub fn judge_again(report: &Report) -> Judgement {
         judged.push(of);
     }
     let sweep = sweep(&report.plan, &report.phases, &judged);
+    if sweep.is_some() {
+        judged = with_later(report, &judged);
+    }
     Judgement { sweep, ..conclude(&report.phases, judged, report.cut_short.as_deref()) }
+}
+
+/// Judges each result once more: phases of a sweep that ran later may answer what it left open.
+fn with_later(report: &Report, judged: &[Option<PhaseJudgement>]) -> Vec<Option<PhaseJudgement>> {
+    let again = |(index, before): (usize, &Option<PhaseJudgement>)| {
+        before.as_ref()?;
+        let phases = report.phases.iter().zip(judged).skip(index + 1);
+        let later = phases.filter_map(|(record, judged)| {
+            judged.as_ref().filter(|judged| judged.verdict <= Verdict::WithRemarks).map(|_| record)
+        });
+        let later: Vec<&PhaseRecord> = later.collect();
+        let (earlier, record) = (&report.phases[..index], &report.phases[index]);
+        let case = Case::new(&report.plan, record, earlier, &judged[..index]);
+        Some(judge(&Case { later: &later, ..case }))
+    };
+    judged.iter().enumerate().map(again).collect()
 }
 
 /// The judgement on a run of these phases, which were judged, without its [`sweep`]; `cut_short`

@@ -9,7 +9,7 @@ use crate::ceilings;
 use crate::more_load::{self, Growth};
 use crate::observed::Observed;
 use crate::stage::Stage;
-use crate::thresholds::{MORE_IN_DEVICE, PACED, RUN_WAIT_MOST};
+use crate::thresholds::{MORE_IN_DEVICE, PACED};
 
 /// The limit of a phase: that of the findings, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
@@ -22,10 +22,11 @@ pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
     // Without a cache or a throttle the plan's rate was not reached.
     first_at(findings, |stage| stage <= Stage::Throttle)
         .or_else(|| pace(observed))
-        .or_else(|| starvation(observed, findings))
+        // Trials with more load know better than any share of the time.
+        .or_else(|| load(observed))
+        .or_else(|| starvation(findings))
         .or_else(|| first_at(findings, |stage| stage < Stage::Queue))
-        // Trials with more load know better than the number of operations in flight.
-        .or_else(|| by_more_load(observed))
+        .or_else(|| flat(observed))
         .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
         .or_else(|| device(observed))
 }
@@ -36,9 +37,8 @@ fn first_at(findings: &[Finding], at: impl Fn(Stage) -> bool) -> Option<Limit> {
     named.min_by_key(|finding| stage_of(finding))?.limits.clone()
 }
 
-/// Workers that waited for a CPU most of the time were held up by nothing else.
-fn starvation(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
-    observed.waited_for_cpu().filter(|share| *share >= RUN_WAIT_MOST.value)?;
+/// Workers that waited for a CPU most of the time.
+fn starvation(findings: &[Finding]) -> Option<Limit> {
     findings.iter().find(|finding| finding.rule == "B8")?.limits.clone()
 }
 
@@ -64,16 +64,18 @@ fn pace(observed: &Observed) -> Option<Limit> {
     rate.or_else(|| thinks.then_some(Limit::ThinkTime))
 }
 
-/// The load, where more of it paid; the device, where it had all that was asked of it and gave no
-/// more for as much as was tried.
-fn by_more_load(observed: &Observed) -> Option<Limit> {
-    let growth = growth(observed)?;
-    let ((best, times), most) = (growth.best?, growth.most?);
-    if growth.pays() {
-        return Some(Limit::Load { doubled: best, times });
-    }
-    let fed = observed.queue_full().is_some() && growth.levelled();
-    fed.then(|| Limit::DeviceFlat { depth: observed.concurrency(), doubled: most, times })
+/// The load, where more of it moved much more.
+fn load(observed: &Observed) -> Option<Limit> {
+    let growth = growth(observed).filter(Growth::pays)?;
+    growth.best.map(|(doubled, times)| Limit::Load { doubled, times })
+}
+
+/// The device, where it had all that was requested of it and gave no more for as much as was tried.
+fn flat(observed: &Observed) -> Option<Limit> {
+    let growth = growth(observed).filter(Growth::levelled)?;
+    observed.queue_full()?;
+    let depth = observed.concurrency();
+    Some(Limit::DeviceFlat { depth, doubled: growth.most?, times: growth.times() })
 }
 
 fn growth(observed: &Observed) -> Option<Growth> {

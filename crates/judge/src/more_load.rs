@@ -1,4 +1,5 @@
-//! How the rate grows with the load: follow-ups with more and more in flight, or a search.
+//! How the rate grows with the load: follow-ups with more and more in flight, a search, or phases
+//! of a sweep.
 
 use candor_record::fmt::ratio;
 use candor_record::{Change, Doubled, FollowUp};
@@ -71,10 +72,12 @@ impl Growth {
     }
 }
 
-/// The growth that follow-ups showed, or the search of which the phase is the result; none where
-/// no more load was tried.
+/// The growth that follow-ups showed, the search of which the phase is the result, or other phases;
+/// none where no more load was tried.
 pub fn of(observed: &Observed, ran: &Ran) -> Option<Growth> {
-    by_follow_ups(observed).or_else(|| by_search(observed, ran))
+    by_follow_ups(observed)
+        .or_else(|| by_search(observed, ran))
+        .or_else(|| by_phases(observed, ran))
 }
 
 /// Workers and depth of the next trial; none where the series has its answer, or was disturbed
@@ -111,28 +114,46 @@ fn by_follow_ups(observed: &Observed) -> Option<Growth> {
     (!tried.is_empty()).then_some(growth)
 }
 
-/// The steps of the search beyond the load of the phase, beside the step with that very load: the
+/// The steps of the search beyond the load of the phase, next to the step with that very load: the
 /// phase itself ran at another moment. A search repeats steps that were disturbed: of those with
 /// the same load the fastest counts.
 fn by_search(observed: &Observed, ran: &Ran) -> Option<Growth> {
-    let mut steps: Vec<Trial> = trials::others(observed, ran);
+    let mut steps = trials::others(observed, ran);
     steps.retain(|trial| trial.search_step && trial.in_flight >= ran.concurrency());
-    steps.sort_by(|a, b| {
-        a.in_flight.total_cmp(&b.in_flight).then(b.ops_per_s.total_cmp(&a.ops_per_s))
-    });
-    steps.dedup_by_key(|trial| trial.in_flight);
+    let steps = ascending(steps);
     let (first, more) = steps.split_first()?;
     let is_same = first.in_flight == ran.concurrency() && !more.is_empty();
+    is_same.then(|| growth(first.ops_per_s, more, ran))
+}
+
+/// Other phases with more in flight, as those of a sweep.
+fn by_phases(observed: &Observed, ran: &Ran) -> Option<Growth> {
+    let here = Trial::here(observed, ran)?;
+    let mut phases = trials::others(observed, ran);
+    phases.retain(|trial| !trial.search_step && trial.in_flight > here.in_flight);
+    let phases = ascending(phases);
+    (!phases.is_empty()).then(|| growth(here.ops_per_s, &phases, ran))
+}
+
+/// One trial for each load, the fastest, from the least load on.
+fn ascending(mut trials: Vec<Trial>) -> Vec<Trial> {
+    trials.sort_by(|a, b| {
+        a.in_flight.total_cmp(&b.in_flight).then(b.ops_per_s.total_cmp(&a.ops_per_s))
+    });
+    trials.dedup_by_key(|trial| trial.in_flight);
+    trials
+}
+
+fn growth(before: f64, more: &[Trial], ran: &Ran) -> Growth {
     let mut growth = Growth::default();
-    for step in more {
-        let load = match step.workers == ran.job.workers {
-            true => Doubled::Depth(step.depth),
-            false => Doubled::Workers(step.workers),
+    for trial in more {
+        let load = if trial.workers == ran.job.workers {
+            Doubled::Depth(trial.depth)
+        } else {
+            Doubled::Workers(trial.workers)
         };
-        growth.add(
-            first.ops_per_s,
-            &Step { load, ops_per_s: step.ops_per_s, apart: true, trials: 1 },
-        );
+        let ops_per_s = trial.ops_per_s;
+        growth.add(before, &Step { load, ops_per_s, apart: true, trials: 1 });
     }
-    is_same.then_some(growth)
+    growth
 }

@@ -65,6 +65,8 @@ pub struct Observed<'a> {
     pub earlier: &'a [PhaseRecord],
     /// Judgements on those, at the same indices.
     judged: &'a [Option<PhaseJudgement>],
+    /// Believable phases after it, where it is judged again.
+    pub later: &'a [&'a PhaseRecord],
     /// Jobs that moved real bytes.
     pub ran: Vec<Ran<'a>>,
     /// Work of the devices on top; of those at the bottom, where only they count.
@@ -86,7 +88,7 @@ impl<'a> Deref for Observed<'a> {
 impl<'a> Observed<'a> {
     /// Computes what several rules need.
     pub fn new(case: &Case<'a>) -> Observed<'a> {
-        let Case { record, host, earlier, judged, .. } = *case;
+        let Case { record, host, earlier, judged, later, .. } = *case;
         let setup = SetupFacts::new(case);
         let measured = |planned: &Planned<'a>| {
             let measured = measurement_of(record, planned.index, &planned.job.name)?;
@@ -95,7 +97,8 @@ impl<'a> Observed<'a> {
         let ran = setup.jobs.iter().filter_map(measured).collect();
         let leaf = Flow::between(&setup.leaves(), &host.before, &host.after);
         let top = Flow::between(&counting(&setup), &host.before, &host.after);
-        Observed { setup, record, host, earlier, judged, ran, top, leaf, hosts: Vec::new() }
+        let hosts = Vec::new();
+        Observed { setup, record, host, earlier, judged, later, ran, top, leaf, hosts }
     }
 
     /// A phase that several hosts ran, with each of them.

@@ -31,6 +31,8 @@ impl Part {
             host: self.record.host(),
             earlier: &self.earlier,
             judged: whole.judged,
+            // Later phases are of all hosts together.
+            later: &[],
         }
     }
 

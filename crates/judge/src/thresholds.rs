@@ -476,13 +476,9 @@ thresholds! {
         "bytes of a request of others, least", "judge",
         "pages are what filesystems and most programs read";
     /// Length below which a result deserves a remark.
-    SHORT_S = 3.0, [G1],
-        "seconds, ramp included, least", "evidence book G1, eased",
-        "no flush, no garbage collection and no credit runs out in less";
-    /// Shortest work on a whole tree of files, in s.
-    SHORT_TREE_S = 1.0, [G1],
-        "seconds of a whole tree of files, below: remark", "judge",
-        "all of it was done and made durable, so that a longer run has no other end";
+    SHORT_S = 1.0, [G1],
+        "seconds without the ramp, below: remark", "judge",
+        "queues build up, clocks and caches settle in some tenths of a second";
     /// Length below which a result is short but usable.
     USABLE_S = 8.0, [G1],
         "seconds, ramp included, for no word at all", "evidence book G1, eased",
@@ -496,7 +492,7 @@ thresholds! {
         "coefficient of variation, shown", "evidence book G2",
         "quiet machines stay below 5 %, shared ones reach 10";
     /// Spread of the rates of seconds, or of repeats, that deserves a remark.
-    SPREAD_WIDE = 0.25, [G2 G16],
+    SPREAD_WIDE = 0.25, [G16],
         "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";
     /// Seconds needed for a spread.

@@ -1,4 +1,4 @@
-//! The same work with other numbers in flight: earlier phases, steps of a search, follow-ups.
+//! The same work with other numbers in flight: other phases, steps of a search, follow-ups.
 
 use candor_record::fmt::ratio;
 use candor_record::{Change, FollowUp, Measurement, PhaseRecord};
@@ -46,13 +46,15 @@ impl Trial {
     }
 }
 
-/// Whatever did the same work with other numbers in flight, the latest earlier phases first.
+/// The same work with other numbers in flight, the latest phases first.
 pub fn others(observed: &Observed, ran: &Ran) -> Vec<Trial> {
-    let steps = observed.earlier.iter().filter(|r| r.tried.is_some() && r.measurements.len() == 1);
-    let earlier = observed.believed_before().filter(|r| !r.search_step).chain(steps).rev();
-    let earlier = earlier.filter_map(|record| of_record(observed, ran, record));
+    let has_one = |record: &&PhaseRecord| record.measurements.len() == 1;
+    let steps = observed.earlier.iter().filter(|record| record.tried.is_some());
+    let earlier = observed.believed_before().filter(|record| !record.search_step);
+    let phases = earlier.chain(steps.chain(observed.later.iter().copied()).filter(has_one)).rev();
+    let phases = phases.filter_map(|record| of_record(observed, ran, record));
     let follow_ups = observed.record.follow_ups.iter();
-    earlier.chain(follow_ups.filter_map(|follow_up| of_follow_up(ran, follow_up))).collect()
+    phases.chain(follow_ups.filter_map(|follow_up| of_follow_up(ran, follow_up))).collect()
 }
 
 fn of_record<'a>(observed: &Observed<'a>, ran: &Ran, record: &'a PhaseRecord) -> Option<Trial> {

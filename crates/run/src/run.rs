@@ -7,7 +7,7 @@ mod follow_ups;
 use std::path::Path;
 use std::time::Instant;
 
-use candor_judge::{Case, ceilings, conclude, judge, sweep};
+use candor_judge::{Case, ceilings, conclude, judge, judge_again, sweep};
 use candor_plan::{Bytes, Nanos, Phase, Plan, Problem, Stop, Tree};
 use candor_record::{
     Event, Facts, Judgement, Note, PhaseJudgement, PhaseRecord, REPORT_VERSION, Report,
@@ -226,13 +226,18 @@ impl Run {
             Err(Stopped::Early(sentence)) => Some(sentence),
             Err(Stopped::Done) | Ok(()) => None,
         };
-        let sweep = sweep(&self.report.plan, &self.report.phases, &self.judged);
+        let is_sweep = sweep(&self.report.plan, &self.report.phases, &self.judged).is_some();
         let judgement = conclude(&self.report.phases, self.judged, cut_short.as_deref());
-        let judgement = Judgement { sweep, ..judgement };
         let interrupted = self.channels.control.is_stopped();
-        self.channels.events.send(Event::RunDone { verdict: judgement.verdict, interrupted });
         let elapsed_s = self.clock.elapsed().as_secs_f64();
-        Ok(Report { elapsed_s, judgement, cut_short, interrupted, ..self.report })
+        let mut report = Report { elapsed_s, judgement, cut_short, interrupted, ..self.report };
+        if is_sweep {
+            // Its phases answer each other's open questions.
+            report.judgement = judge_again(&report);
+        }
+        let verdict = report.judgement.verdict;
+        self.channels.events.send(Event::RunDone { verdict, interrupted });
+        Ok(report)
     }
 
     /// The phase of a step and its empty record. A phase that the plan does not have yet is checked

@@ -3,7 +3,7 @@
 use candor_plan::Bytes;
 use candor_plan::units::Direction;
 use candor_plan::units::OpsPerSec;
-use candor_record::{Knee, Verdict};
+use candor_record::{Knee, Limit, Verdict};
 
 use super::*;
 use crate::testcase::{TestCase, Workload};
@@ -183,4 +183,35 @@ fn repeats_count_together() {
     ran.judged.push(Some(PhaseJudgement::default()));
     let row = &ran.sweep().expect("a sweep").rows[0];
     assert!((row.ops_per_s / 9346.0 - 2.0).abs() < 0.01, "{}", row.ops_per_s);
+}
+
+/// The report of that sweep, judged whole.
+fn report(ran: Ran) -> candor_record::Judgement {
+    let Ran { plan, phases, .. } = ran;
+    crate::judge_again(&candor_record::Report { plan, phases, ..Default::default() })
+}
+
+#[test]
+fn rows_answer_each_others_open_questions() {
+    let limits = |results: &[(u32, f64)]| -> Vec<Option<Limit>> {
+        let phases = report(Ran::depths(results)).phases.into_iter();
+        phases.map(|phase| phase.expect("a result").limited_by).collect()
+    };
+    let more = limits(&[(4, 23_600.0), (16, 37_700.0), (64, 38_000.0)]);
+    let Some(Limit::Load { times, .. }) = more[0] else { panic!("{more:?}") };
+    assert!((times - 1.61).abs() < 0.01, "{more:?}");
+    let flat = limits(&[(16, 37_700.0), (32, 37_900.0), (64, 38_000.0)]);
+    assert!(matches!(flat[0], Some(Limit::DeviceFlat { .. })), "{flat:?}");
+    assert!(matches!(flat[2], Some(Limit::Device { .. })), "nothing above 64 was tried: {flat:?}");
+}
+
+#[test]
+fn a_wait_for_cpus_is_no_limit_where_more_depth_moved_more() {
+    let mut ran = Ran::depths(&[(1, 1930.0), (64, 27_400.0)]);
+    for worker in &mut ran.phases[0].measurements[0].per_worker {
+        worker.run_wait_ns = Some(worker.elapsed_ns / 100 * 74);
+    }
+    let judged = report(ran);
+    let first = judged.phases[0].as_ref().expect("a result");
+    assert!(matches!(first.limited_by, Some(Limit::Load { .. })), "{:?}", first.limited_by);
 }

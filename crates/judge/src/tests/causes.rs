@@ -64,10 +64,11 @@ fn heaviest_first() {
 fn remarks_are_named_in_the_headline() {
     let mut case = Workload { seconds: 2, ..Workload::default() }.case();
     case.measured().per_worker[0].run_wait_ns = Some(900_000_000);
+    case.measured().elapsed_ns = 900_000_000;
     let judgement = case.judge();
     assert_eq!(
         judgement.headline,
-        "Believable with remarks: 10k reads/s of 4 KiB = 41 MB/s (39.1 MiB/s); workers starved of \
+        "Believable with remarks: 22.2k reads/s of 4 KiB = 91 MB/s (86.8 MiB/s); workers starved of \
          CPU (B8) and one more remark."
     );
 }

@@ -9,7 +9,7 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::host_cpus_busy;
 use crate::stage::Stage;
-use crate::thresholds::{MAINLY_OWN, RUN_WAIT};
+use crate::thresholds::{MAINLY_OWN, RUN_WAIT, RUN_WAIT_MOST};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -18,8 +18,8 @@ pub const RULE: Rule = Rule {
         explanation: "A worker that is ready to run and waits for a CPU sees long latencies that \
             the device did not cause. The kernel counts that wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
-            what they did, it is remarked; it is called the limit only where the device was not \
-            kept fed. Where most of the work of all CPUs (/proc/stat) was candor's own, fewer \
+            what they did, it is remarked. It is the limit from half of the time on, if the \
+            device had fewer operations than requested. Where most of the work of all CPUs (/proc/stat) was candor's own, fewer \
             workers wait less; where it was not, only others can make room.",
     },
     stage: Stage::Starvation,
@@ -67,7 +67,9 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         .evidence_if(pressure)
         .evidence_if(own)
         .advice(advice, command);
-    if observed.device_fed() { draft.done() } else { draft.limits(Limit::CpuStarvation).done() }
+    // A wait of half of the time at most doubles the rate; what holds the other half is the limit.
+    let is_limit = share >= RUN_WAIT_MOST.value && !observed.device_fed();
+    if is_limit { draft.limits(Limit::CpuStarvation).done() } else { draft.done() }
 }
 
 /// The same run with half of the workers.
@@ -108,12 +110,11 @@ mod tests {
     }
 
     #[test]
-    fn starved_workers_are_a_remark_and_the_limit() {
-        let case = starved(0.43);
-        let found = case.found(&RULE);
+    fn starved_workers_are_a_remark_and_the_limit_from_half_of_the_time_on() {
+        let found = starved(0.43).found(&RULE);
         assert!(found[0].sentence.starts_with("Your threads waited 43 % of the time"));
-        assert_eq!(found[0].severity, Severity::Remark);
-        assert_eq!(case.judge().limit().as_deref(), Some("CPU starvation"));
+        assert_eq!((found[0].severity, &found[0].limits), (Severity::Remark, &None));
+        assert_eq!(starved(0.57).judge().limit().as_deref(), Some("CPU starvation"));
     }
 
     /// Both CPUs worked all of the 10 s, the two workers for such a part of it.

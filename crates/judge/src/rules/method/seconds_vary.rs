@@ -9,17 +9,17 @@ use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::series;
 use crate::stage::Stage;
-use crate::thresholds::{SPREAD, SPREAD_SECONDS, SPREAD_WIDE};
+use crate::thresholds::{SPREAD, SPREAD_SECONDS};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G2",
         title: "the seconds differ much",
         explanation: "A mean is a fair summary only of values that are alike. candor takes the \
-            rate of each full second, less what mere counting varies; a deviation of more than \
-            10 % of the mean is shown with the 5th and 95th percentile of the seconds, more than \
-            25 % is remarked, because then the mean of the next run may differ by as much. Quiet \
-            the machine, run longer, repeat at least three times.",
+            rate of each full second, less what mere counting varies; a standard \
+            deviation of more than 10 % of the mean is shown with the slowest and the fastest \
+            second: the mean of the next run may differ as much. Stop other programs, run longer, \
+            repeat at least three times.",
     },
     stage: Stage::Variation,
     limit: None,
@@ -45,23 +45,21 @@ fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
 }
 
 fn finding(observed: &Observed, measured: &Measurement, spread: f64, rates: &[f64]) -> Finding {
-    let low = fmt::count(series::quantile(rates, 0.05));
-    let high = fmt::iops(series::quantile(rates, 0.95));
+    let low = fmt::count(series::quantile(rates, 0.0));
+    let high = fmt::iops(series::quantile(rates, 1.0));
     let sentence = format!(
-        "The seconds ranged from {low} to {high} (5th to 95th percentile); deviation {} of the \
-         mean.",
+        "Rates of single seconds ranged from {low} to {high}; standard deviation {} of the mean.",
         fmt::percent(spread)
     );
-    let severity = if spread > SPREAD_WIDE.value { Severity::Remark } else { Severity::Explains };
     let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);
     let command = ran.and_then(|ran| Command::of(observed.plan, &ran.planned));
-    FindingBuilder::new("G2", severity, sentence)
+    FindingBuilder::new("G2", Severity::Explains, sentence)
         .job(&measured.job)
         .confidence(Confidence::Certain)
         .evidence("deviation of the seconds", Quantity::share(spread), "candor")
         .evidence("seconds", Quantity::count(rates.len() as f64), "candor")
         .advice(
-            "Quiet the machine, run longer, and repeat at least three times.",
+            "Stop other programs, run longer, and repeat at least three times.",
             command.map(|command| command.seconds(60)),
         )
         .done()
@@ -84,11 +82,18 @@ mod tests {
     }
 
     #[test]
-    fn a_noisy_run_is_shown_a_wild_one_remarked() {
-        let found = varying(0.17).found(&RULE);
-        assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.starts_with("The seconds ranged from 8300 to 11.7k IOPS"));
-        assert_eq!(varying(0.4).found(&RULE)[0].severity, Severity::Remark);
+    fn a_noisy_run_has_its_slowest_and_fastest_second() {
+        let sentence = &varying(0.17).found(&RULE)[0].sentence;
+        let expected = "Rates of single seconds ranged from 8300 to 11.7k IOPS; standard";
+        assert!(sentence.starts_with(expected), "{sentence}");
+    }
+
+    #[test]
+    fn one_slow_second_is_in_the_range_that_it_widens() {
+        let mut case = varying(0.0);
+        case.measured().samples[3].of_mut(Direction::Read).ops = 100;
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.contains("from 100 to 10k IOPS"), "{sentence}");
     }
 
     #[test]

@@ -2,15 +2,14 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt;
-use candor_record::{Confidence, Ended, Quantity, Severity};
+use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
-use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, SHORT_TREE_S, USABLE_S};
+use crate::thresholds::{BUFFERED_WRITE_S, BYTES_MIN, SHORT_S, USABLE_S};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -35,22 +34,22 @@ fn after(observed: &Observed) -> Outcome {
             || m.of(Direction::Write).ops > 0
             || m.of(Direction::Trim).ops > 0
     };
-    let seconds = observed.elapsed_s() + observed.phase.ramp.as_secs_f64();
+    let seconds = observed.elapsed_s();
     if !observed.record.measurements.iter().any(done) {
         return Outcome::Nothing;
     }
     let writes_late = observed.ran.iter().any(writes_behind);
     let (severity, sentence) = match seconds {
+        s if s < SHORT_S.value => {
+            (Severity::Remark, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
+        }
         s if writes_late && s < BUFFERED_WRITE_S.value => (
-            Severity::Remark,
+            Severity::Explains,
             format!(
                 "{} of buffered writing is less than three of the kernel's 5 s flush intervals.",
                 fmt::time(s * 1e9)
             ),
         ),
-        s if s < short_s(observed) => {
-            (Severity::Remark, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
-        }
         s if s < USABLE_S.value => (
             Severity::Explains,
             format!("{} is short; the number is a first look.", fmt::time(s * 1e9)),
@@ -61,25 +60,10 @@ fn after(observed: &Observed) -> Outcome {
     Outcome::one(
         FindingBuilder::new("G1", severity, sentence)
             .confidence(Confidence::Certain)
-            .evidence("length, ramp included", Quantity::ns(seconds * 1e9), "candor")
-            .advice(
-                "Run for 30 s or more after a ramp.",
-                command.map(|command| command.seconds(30)),
-            )
+            .evidence("length without the ramp", Quantity::ns(seconds * 1e9), "candor")
+            .advice("Run for 30 s or more.", command.map(|command| command.seconds(30)))
             .done(),
     )
-}
-
-/// Seconds below which the phase is too short: fewer for trees that were worked through whole, with
-/// the sync that makes their changes durable.
-fn short_s(observed: &Observed) -> f64 {
-    let is_whole = |names: &EntryJob| {
-        let is_durable = !names.entries.changes() || names.entries.syncfs_at_end;
-        names.measured.ended == Ended::Done && is_durable
-    };
-    let on_names = entry_jobs::ran(observed);
-    let are_all = on_names.len() == observed.phase.jobs.len() && on_names.iter().all(is_whole);
-    if are_all { SHORT_TREE_S.value } else { SHORT_S.value }
 }
 
 /// The job's writes are done when they are in memory, and no flush is counted.
@@ -94,7 +78,6 @@ fn writes_behind(ran: &Ran) -> bool {
 mod tests {
     use super::*;
     use crate::testcase::{TestCase, Workload};
-    use candor_plan::entries::Step;
 
     fn severity(seconds: u64, ramp_s: u64) -> Option<Severity> {
         let case = Workload { seconds, ramp_s, ..Workload::default() }.case();
@@ -102,40 +85,25 @@ mod tests {
     }
 
     #[test]
-    fn two_seconds_are_remarked_five_are_mentioned() {
-        assert_eq!(severity(2, 0), Some(Severity::Remark));
+    fn less_than_a_second_is_remarked_five_are_mentioned() {
+        let mut case = Workload { seconds: 1, ..Workload::default() }.case();
+        case.measured().elapsed_ns = 900_000_000;
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(severity(1, 0), Some(Severity::Explains));
         assert_eq!(severity(5, 0), Some(Severity::Explains));
-        assert_eq!(severity(2, 2), Some(Severity::Explains));
-    }
-
-    #[test]
-    fn a_whole_tree_takes_less() {
-        let of = |seconds: f64, ended: Ended| {
-            let mut case = TestCase::on_names(Step::Open, 50_000, 20_000.0);
-            let candor_plan::Work::Entries(entries) = &mut case.plan.phases[0].jobs[0].work else {
-                panic!("names")
-            };
-            entries.steps = vec![Step::Open, Step::Read, Step::Close];
-            case.measured().of_mut(Direction::Read).ops = 50_000;
-            (case.measured().elapsed_ns, case.measured().ended) = ((seconds * 1e9) as u64, ended);
-            case.found(&RULE).first().map(|finding| finding.severity)
-        };
-        assert_eq!(of(2.0, Ended::Done), Some(Severity::Explains));
-        assert_eq!(of(0.5, Ended::Done), Some(Severity::Remark));
-        assert_eq!(of(2.0, Ended::Time), Some(Severity::Remark));
     }
 
     #[test]
     fn eight_seconds_pass() {
         assert_eq!(severity(8, 0), None);
-        assert_eq!(severity(7, 2), None);
+        assert_eq!(severity(7, 2), Some(Severity::Explains), "a ramp makes it no longer");
         assert_eq!(severity(30, 0), None);
     }
 
     #[test]
     fn buffered_writes_need_three_flush_intervals() {
         let mut case = TestCase::buffered_write();
-        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Explains);
         case.measured().elapsed_ns = 16_000_000_000;
         assert_eq!(case.found(&RULE), []);
         let mut case = TestCase::buffered_write();

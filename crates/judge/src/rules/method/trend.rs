@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G3",
         title: "rate was rising or falling",
-        explanation: "A mean says something only of a rate that has come to rest. candor fits a \
+        explanation: "A mean describes a steady rate only. candor fits a \
             line through the seconds of the second half: where it rises or falls by more than \
             10 %, and by clearly more than the seconds scatter around it, the mean depends on how \
             long the run was. Caches that fill, drives that run out of erased blocks, heat and \
@@ -43,7 +43,7 @@ fn of_job(observed: &Observed, measured: &Measurement) -> Option<Finding> {
     }
     let (change, rest) = series::drift(half)?;
     let moving = change.abs() > TREND.value && clear(change, rest, half.len()) > TREND_CLEAR.value;
-    moving.then(|| finding(observed, measured, change, half.len()))
+    moving.then(|| finding(observed, measured, change, half))
 }
 
 /// The slope of a line in its standard errors, from the change along it and from what it leaves
@@ -54,19 +54,21 @@ fn clear(change: f64, rest: f64, count: usize) -> f64 {
     if rest > 0.0 { errors } else { f64::MAX }
 }
 
-fn finding(observed: &Observed, measured: &Measurement, change: f64, seconds: usize) -> Finding {
+/// With the rates at both ends of the fitted line: its change over the mean is no change of a rate.
+fn finding(observed: &Observed, measured: &Measurement, change: f64, half: &[f64]) -> Finding {
     let word = if change > 0.0 { "rose" } else { "fell" };
-    let sentence =
-        format!("The rate {word} by {} during the second half.", fmt::percent(change.abs()));
+    let at = |end: f64| (series::mean(half) * (1.0 + end * change / 2.0)).max(0.0);
+    let (from, to) = (fmt::count(at(-1.0)), fmt::iops(at(1.0)));
+    let sentence = format!("The rate {word} from {from} to {to} during the second half.");
     let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);
     let command = ran.and_then(|ran| Command::of(observed.plan, &ran.planned));
     FindingBuilder::new("G3", Severity::Remark, sentence)
         .job(&measured.job)
         .confidence(Confidence::Likely)
         .evidence("fitted change of the rate", Quantity::share(change), "candor")
-        .evidence("intervals", Quantity::count(seconds as f64), "candor")
+        .evidence("intervals", Quantity::count(half.len() as f64), "candor")
         .advice(
-            "Run longer, until it has come to rest, and quote the end.",
+            "Run until the rate is steady, and quote the end.",
             command.map(|command| command.seconds(120)),
         )
         .done()
@@ -94,7 +96,10 @@ mod tests {
     #[test]
     fn a_rate_that_falls_is_remarked() {
         let found = drifting(-0.14, 0.01).found(&RULE);
-        assert!(found[0].sentence.starts_with("The rate fell by 15 %"), "{}", found[0].sentence);
+        assert_eq!(
+            found[0].sentence,
+            "The rate fell from 9982 to 8607 IOPS during the second half."
+        );
         assert_eq!(found[0].severity, Severity::Remark);
         assert!(drifting(0.3, 0.0).found(&RULE)[0].sentence.contains("rose"));
     }

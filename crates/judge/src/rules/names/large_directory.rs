@@ -50,7 +50,7 @@ fn most<'a>(observed: &Observed<'a>, names: &EntryJob<'a>) -> Option<(f64, &'a s
 
 fn finding(names: &EntryJob, (count, path): (f64, &str)) -> Finding {
     let sentence = format!("{} names in one directory ({path}).", fmt::count(count));
-    FindingBuilder::new("H3", Severity::Remark, sentence)
+    FindingBuilder::new("H3", Severity::Explains, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
         .evidence("names", Quantity::count(count), "getdents and plan")

@@ -19,11 +19,11 @@ pub const RULE: Rule = Rule {
         title: "direct does not mean durable",
         explanation: "O_DIRECT bypasses the cache of Linux, not that of the drive. A drive that \
             writes back acknowledges from its own memory, and what it acknowledged is lost with \
-            the power unless it was flushed. Where a write rate is quoted without a single flush \
-            on such a device, this is remarked: the rate is right, and it is not the rate of \
-            durable writes. Add a run with one flush per write, or a flush at the end. Flushes \
-            that take less than 50 µs on such a device are told too: its cache outlives a loss of \
-            power, or somebody below (a host, a bridge, a controller) does not carry them out.",
+            the power unless it was flushed. A write rate without a single flush on such a device is \
+            right, but it is not the rate of durable writes. Flush at the end, and add a run with \
+            one flush per write. Flushes that take less than 50 µs on such a device are reported, \
+            too: the cache survives a loss of power, or a layer below (a host, a bridge, a \
+            controller) does not execute them.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -84,14 +84,14 @@ fn quoted_without_flush(ran: &&Ran) -> bool {
 
 fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {
     let sentence = format!(
-        "Direct does not mean durable: {} may acknowledge from its own cache, and nothing in this \
-         run made it empty that; {} is the rate without a flush.",
+        "{} may hold these writes in its own cache; this run never flushed it. {} is the rate \
+         without a flush.",
         device.name,
         fmt::rate(observed.bytes_per_s(Direction::Write))
     );
     let cache = device.queue.write_cache.as_ref();
     let command = Command::of(observed.plan, &ran.planned);
-    FindingBuilder::new("C10", Severity::Remark, sentence)
+    FindingBuilder::new("C10", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
         .evidence_if(
@@ -99,8 +99,8 @@ fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {
         )
         .evidence("flushes asked for", "none", "plan")
         .advice(
-            "Flush at the end, and add a run with one flush per write to see what durable costs.",
-            command.map(|command| command.flush_every(1)),
+            "Flush at the end; add a run with one flush per write for the rate of durable writes.",
+            command.map(Command::fsync_end),
         )
         .done()
 }
@@ -117,10 +117,10 @@ mod tests {
     }
 
     #[test]
-    fn writes_without_a_flush_are_remarked() {
+    fn writes_without_a_flush_are_explained() {
         let found = writes_back().found(&RULE);
-        assert_eq!(found[0].severity, Severity::Remark);
-        assert!(proposes(&found[0], "durability.fsync_every=1"));
+        assert_eq!(found[0].severity, Severity::Explains, "the rate is the storage's");
+        assert!(proposes(&found[0], "durability.fsync_at_end=true"));
     }
 
     #[test]
