@@ -63,6 +63,9 @@ fn a_state_holds_what_was_synced_where_that_is_the_policy() {
     assert_eq!(read_of(&["--verify_policy=completed"]), 21);
     assert_eq!(read_of(&["--verify_policy=fsynced"]), 16);
     assert_eq!(read_of(&["--verify_policy=fsynced", "--end_fsync=1"]), 21);
+    let deep = ["--verify_policy=fsynced", "--ioengine=libaio", "--iodepth=4"];
+    let synced = read_of(&deep).as_u64().unwrap();
+    assert!((5..=16).contains(&synced), "{synced}: of those in flight with a sync, none");
 }
 
 #[test]

@@ -257,6 +257,21 @@ pub trait Source {
         self.inner()?.pass_over()
     }
 
+    /// A flush of a handle begins while other operations may be in flight; what has ended by now
+    /// is durable once the flush ends well.
+    fn flush_begins(&mut self, handle: u32) {
+        if let Some(inner) = self.inner() {
+            inner.flush_begins(handle);
+        }
+    }
+
+    /// A flush of a handle ended well, next to which other operations may be in flight.
+    fn flush_ended(&mut self, handle: u32) {
+        if let Some(inner) = self.inner() {
+            inner.flush_ended(handle);
+        }
+    }
+
     /// Adds the source's figures to the worker's.
     fn tell(&mut self, end: &mut WorkerEnd, turn: &Turn) {
         if let Some(inner) = self.inner() {

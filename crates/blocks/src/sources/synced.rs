@@ -146,9 +146,11 @@ impl<S: Source> Synced<S> {
         slot.set(due.kind);
         (slot.handle, slot.offset, slot.length) = (file, first, end - first);
         slot.tag = self.ranges.as_ref().map_or(0, Ranges::flags);
-        if let Some(commits) = self.commits.as_ref().filter(|_| due.kind != BlocksOp::SyncFileRange)
-        {
-            commits.begin(slot);
+        if due.kind != BlocksOp::SyncFileRange {
+            self.commits.iter().for_each(|commits| commits.begin(slot));
+            if self.overlaps {
+                self.inner.flush_begins(file);
+            }
         }
         self.due = Some(Due { begun: true, ..due });
         true
@@ -207,11 +209,12 @@ impl<S: Source> Source for Synced<S> {
         Some(&mut self.inner)
     }
 
-    /// A flush that ends while writes are in flight says nothing of these: inner sources, which
-    /// note durable writes, learn only of flushes that had the file to themselves.
+    /// A flush that ends while writes are in flight covers those that had ended when it began.
     fn completed(&mut self, slot: &Slot, outcome: Outcome, turn: &mut Turn) {
-        if !(slot.flushes() && self.overlaps) {
-            self.inner.completed(slot, outcome, turn);
+        match (slot.flushes() && self.overlaps, outcome) {
+            (false, _) => self.inner.completed(slot, outcome, turn),
+            (true, Outcome::Done(_)) => self.inner.flush_ended(slot.handle),
+            (true, _) => {}
         }
     }
 

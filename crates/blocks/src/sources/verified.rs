@@ -241,6 +241,14 @@ impl<S: Source> Source for Verified<S> {
         false
     }
 
+    fn flush_begins(&mut self, handle: u32) {
+        self.verifier.borrow_mut().flush_begins(handle);
+    }
+
+    fn flush_ended(&mut self, handle: u32) {
+        self.verifier.borrow_mut().flush_ended(handle);
+    }
+
     fn begin(&mut self) {
         self.checking = Ticks(0);
         self.inner.begin();

@@ -148,7 +148,7 @@ impl Verifier {
                 if slot.reads_back() {
                     self.due.mark(&self.maps[slot.handle as usize], slot, false);
                     if self.stands_for_write(slot) {
-                        self.trail.issued();
+                        self.trail.issued(slot);
                     }
                 }
             }
@@ -174,7 +174,7 @@ impl Verifier {
     pub fn issue(&mut self, slot: &Slot) {
         self.due.mark(&self.maps[slot.handle as usize], slot, true);
         if slot.issued() == BlocksOp::Write {
-            self.trail.issued();
+            self.trail.issued(slot);
         }
     }
 
@@ -304,18 +304,31 @@ impl Verifier {
         goes_on.then_some(is_intact)
     }
 
+    /// A flush of a file begins.
+    pub fn flush_begins(&mut self, file: u32) {
+        self.trail.flush_begins(file);
+    }
+
+    /// A flush of a file ended well.
+    pub fn flush_ended(&mut self, file: u32) {
+        self.trail.flush_ended(file);
+    }
+
     /// Ends an operation; false if a mismatch is to end the job.
     pub fn end(&mut self, slot: &Slot, outcome: Outcome, files: &Files) -> bool {
         let whole = outcome == Outcome::Done(slot.length);
         if whole && (slot.issued() == BlocksOp::Write || self.stands_for_write(slot)) {
             self.trail.finished(slot);
+        } else if slot.issued() == BlocksOp::Write {
+            self.trail.failed(slot);
         }
         let left = match slot.issued() {
             BlocksOp::Write if whole => Left::Written,
             BlocksOp::Trim if whole && self.plan.zeros_after_trim => Left::Zeroed,
             BlocksOp::Write | BlocksOp::Trim => Left::Unsure,
             BlocksOp::Fsync | BlocksOp::Fdatasync if matches!(outcome, Outcome::Done(_)) => {
-                self.trail.synced(slot.handle);
+                self.trail.flush_begins(slot.handle);
+                self.trail.flush_ended(slot.handle);
                 return true;
             }
             BlocksOp::Read if whole && (self.plan.reads || slot.reads_back()) => {
