@@ -37,6 +37,9 @@ pub enum Access {
         bytes: Bytes,
         /// Share of operations that hit the area, in percent, for all directions or per direction.
         hit_percent: PerDirection<f64>,
+        /// Bytes left out after each operation of either.
+        #[serde(default, skip_serializing_if = "no_bytes")]
+        hole: Bytes,
     },
     /// Uniform, places may repeat.
     Random,
@@ -133,6 +136,10 @@ impl TraceFile {
     pub fn named(file: impl Into<PathBuf>) -> TraceFile {
         TraceFile { file: file.into(), trace: None }
     }
+}
+
+fn no_bytes(bytes: &Bytes) -> bool {
+    *bytes == Bytes(0)
 }
 
 impl Access {

@@ -60,11 +60,13 @@ pub enum OffsetChoice {
 /// State of a stream of hits or misses that is used up.
 const USED_UP: u64 = u64::MAX;
 
-/// The hits or the misses of a file: place of their state, and the bytes from and to which they go.
+/// The hits or the misses of a file: place of their state, the bytes from and to which they go, and
+/// the hole after each operation.
 struct Lane {
     number: usize,
     from: u64,
     to: u64,
+    hole: u64,
 }
 
 /// Offset in the file, and length.
@@ -310,10 +312,15 @@ impl Offsets {
                 self.counted(index, op, stretch, random)
             }
             Pattern::Mapped => self.by_map(index, op, stretch, random),
-            Pattern::HitArea { bytes, hit_percent } => {
+            Pattern::HitArea { bytes, hit_percent, hole } => {
                 let is_hit = random.unit() * 100.0 < *hit_percent.of(op);
                 let (from, to) = if is_hit { (0, bytes) } else { (bytes, stretch.to) };
-                self.ascend(index, op, &Lane { number: usize::from(is_hit), from, to }, random)
+                self.ascend(
+                    index,
+                    op,
+                    &Lane { number: usize::from(is_hit), from, to, hole },
+                    random,
+                )
             }
             Pattern::Precondition(_) => self.precondition(index, op, stretch, random),
             _ => self.draw(index, op, stretch, random),
@@ -354,10 +361,12 @@ impl Offsets {
         random: &mut Random,
     ) -> Option<Spot> {
         let state = &mut self.state[index * self.lanes + lane.number];
-        let position = lane.from + *state;
+        let position = lane.from.saturating_add(*state);
         let length = self.sizes.of(op).fit(lane.to.saturating_sub(position), random);
         // A stream that is used up is the one that starts over.
-        *state = length.map_or(USED_UP, |length| *state + u64::from(length));
+        *state = length.map_or(USED_UP, |length| {
+            (*state + u64::from(length)).saturating_add(lane.hole).min(USED_UP - 1)
+        });
         Some((position, length?))
     }
 

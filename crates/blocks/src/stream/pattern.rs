@@ -39,6 +39,8 @@ pub enum Pattern {
         bytes: u64,
         /// Share of operations in the area, in percent.
         hit_percent: PerDirection<f64>,
+        /// Length of the hole after each operation.
+        hole: u64,
     },
     /// Every position once per pass. State: the number of positions given.
     Once,
@@ -146,8 +148,8 @@ impl Pattern {
                 Pattern::Descending { align: sequential_align, short_last }
             }
             Access::Back { step } => Pattern::Back { step: step.0 },
-            Access::HitArea { bytes, hit_percent } => {
-                Pattern::HitArea { bytes: bytes.0, hit_percent: *hit_percent }
+            Access::HitArea { bytes, hit_percent, hole } => {
+                Pattern::HitArea { bytes: bytes.0, hit_percent: *hit_percent, hole: hole.0 }
             }
             Access::Random => Pattern::Uniform,
             Access::Permutation if mapped => Pattern::Mapped,

@@ -32,7 +32,7 @@ fn order(view: &View<'_>, out: &mut Found) {
             out.error("back", place, "step is 0", "give a size, or access = \"sequential\"");
         }
         Access::Back { .. } => {}
-        Access::HitArea { bytes, hit_percent } => {
+        Access::HitArea { bytes, hit_percent, .. } => {
             hit_area(view, *bytes, hit_percent, &at.key("hit_area"), out);
         }
         Access::Permutation => permutation(view, out),

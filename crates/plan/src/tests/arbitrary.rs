@@ -349,6 +349,7 @@ impl Arbitrary<'_> {
             }),
             idempotent: self.yes(),
             with_roots: self.yes(),
+            roots_apart: self.yes(),
             rename_chain: self.yes(),
             size: self.option(Self::bytes),
             size_mix: self.option(Self::size),
@@ -435,7 +436,11 @@ impl Arbitrary<'_> {
                     .per_op(|d| d.list(|d| Zone { access_percent: d.float(), size: d.extent() })),
             },
             9 => Access::Back { step: self.bytes() },
-            13 => Access::HitArea { bytes: self.bytes(), hit_percent: self.per_op(Self::float) },
+            13 => Access::HitArea {
+                bytes: self.bytes(),
+                hit_percent: self.per_op(Self::float),
+                hole: self.bytes(),
+            },
             10 => Access::HotBand {
                 hit_percent: self.float(),
                 start_percent: self.float(),

@@ -49,9 +49,10 @@ fn places(blocks: &Blocks, size_kib: u64, budget: Budget) -> Vec<u64> {
 /// vdbench's `rhpct` of sequential work.
 #[test]
 fn hits_and_misses_are_two_streams() {
-    let of = |hit_percent: f64, wraps: bool, passes: u64| {
+    let with_hole = |hole: u64, hit_percent: f64, wraps: bool, passes: u64| {
         let hit_percent = PerDirection::all(hit_percent);
-        let blocks = with(Access::HitArea { bytes: Bytes(4 * K), hit_percent });
+        let access = Access::HitArea { bytes: Bytes(4 * K), hit_percent, hole: Bytes(hole) };
+        let blocks = with(access);
         let blocks = Blocks { size: PerDirection::all(SizeSpec::Fixed(Bytes(K))), ..blocks };
         let mut stream = stream(&blocks, &[10 * K], ALONE, wraps);
         stream.bound(Budget { passes, ops: 100, ..Budget::NONE });
@@ -59,6 +60,10 @@ fn hits_and_misses_are_two_streams() {
         let offsets = std::iter::from_fn(|| stream.next(&mut slot).then_some(slot.offset / K));
         offsets.collect::<Vec<_>>()
     };
+    let of = |hit_percent, wraps, passes| with_hole(0, hit_percent, wraps, passes);
+    assert_eq!(with_hole(K, 0.0, true, u64::MAX)[..5], [4, 6, 8, 4, 6]);
+    assert_eq!(with_hole(2 * K, 100.0, true, u64::MAX)[..4], [0, 3, 0, 3]);
+    assert_eq!(with_hole(u64::MAX, 100.0, true, u64::MAX)[..2], [0, 0]);
     assert_eq!(of(0.0, true, u64::MAX)[..8], [4, 5, 6, 7, 8, 9, 4, 5]);
     assert_eq!(of(100.0, true, u64::MAX)[..6], [0, 1, 2, 3, 0, 1]);
     let mixed = of(50.0, true, u64::MAX);

@@ -198,14 +198,21 @@ fn places_are_parts_of_the_lun() {
     let bytes = Bytes(1 << 20);
     assert_eq!(
         of("seekpct=0,rhpct=20,whpct=30").access,
-        Access::HitArea { bytes, hit_percent: hits }
+        Access::HitArea { bytes, hit_percent: hits, hole: Bytes(0) }
+    );
+    assert_eq!(
+        of("rhpct=20,whpct=30,stride=(64k,64k)").access,
+        Access::HitArea { bytes, hit_percent: hits, hole: Bytes(64 << 10) }
     );
     assert!(matches!(of("hotband=(10,60)").access, Access::Pareto { .. }));
     assert!(matches!(of("range=(90,110)").access, Access::Zoned { .. }));
     assert_eq!(
-        of("seekpct=0,stride=(1m,1m)").access,
-        Access::Holes { hole: Bytes((1 << 20) - 4096) }
+        of("stride=(1m,1m)").access,
+        Access::Holes { hole: Bytes(1 << 20) },
+        "from the end of the last operation"
     );
+    assert_eq!(of("stride=(8k,16k)").access, Access::Holes { hole: Bytes(8 << 10) });
+    assert_eq!(of("seekpct=0,stride=(1m,1m)").access, Access::Sequential, "as vdbench does");
     assert_eq!(of("seekpct=30").stay.percent.read, 70);
     let streams = "concatenatesds=yes\nsd=sd1,lun=/big\n\
         wd=a,sd=sd1,seekpct=seq,streams=4,threads=8\nrd=r,wd=*,iorate=max\n";

@@ -192,13 +192,16 @@ fn place(
             out.refuse(&scope, "range", why);
             return;
         }
-        true if has_hits && (wd.streams.is_some() || wd.stride.is_some() || part.sds.len() > 1) => {
+        true if has_hits && (wd.streams.is_some() || part.sds.len() > 1) => {
             let why = "hits are one sequential stream of one lun, misses another";
             out.refuse(&scope, "rhpct", why);
             return;
         }
-        true if has_hits => places::streams_with_hits(hits, area),
-        true => sequential(workload, of_run, out),
+        true => match (has_hits, stride(workload, of_run, out)) {
+            (true, stride) => places::streams_with_hits(hits, area, stride),
+            (false, 0) => Access::Sequential,
+            (false, stride) => Access::Holes { hole: Bytes(stride) },
+        },
         false if has_hits => places::with_hits(hits, area, length),
         false if band.is_some() => places::hot(),
         false => match (wrapped, values.seek.poisson) {
@@ -228,16 +231,29 @@ fn short_of_hits(area: u64, length: u64, unit: u64) -> Option<String> {
     })
 }
 
-fn sequential(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) -> Access {
-    let Some((min, max)) = workload.wd.options.stride else { return Access::Sequential };
-    let mean = min.midpoint(max);
-    let size = workload.values.transfer.first();
-    if min != max {
-        let scope = workload.wd.in_texts(of_run.request.texts);
-        let did = format!("each operation begins {mean} bytes behind the last");
-        out.note(&scope, "stride", &did, "strides of different length become their mean");
+/// Bytes between the end of an operation and the start of the next one.
+fn stride(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) -> u64 {
+    let Some((min, max)) = workload.wd.options.stride else { return 0 };
+    let scope = workload.wd.in_texts(of_run.request.texts);
+    let seek = &workload.values.seek;
+    if seek.is_sequential() {
+        let why = "a sequential workload has no strides";
+        out.note(&scope, "stride", "operations follow each other", why);
+        return 0;
     }
-    Access::Holes { hole: Bytes(mean.saturating_sub(size)) }
+    if seek.random_percent < 100.0 {
+        let why = "a share of operations with strides is not built";
+        out.refuse(&scope, "seekpct", why);
+    }
+    if min == max {
+        return min;
+    }
+    // Starts of strides of different length are multiples of the size, the ones below.
+    let size = workload.values.transfer.first().max(1);
+    let mean = min.midpoint(max).saturating_sub(size / 2) / size * size;
+    let did = format!("each operation begins {mean} bytes behind the end of the last one");
+    out.note(&scope, "stride", &did, "strides of different length become their mean");
+    mean
 }
 
 /// Notes: differences, and the choice of engine.

@@ -91,11 +91,11 @@ pub(super) fn with_hits(hit_percent: [f64; 2], area: u64, length: u64) -> Access
     zoned(zones)
 }
 
-/// Two sequential streams: one in the hit area at the start, one behind it.
-pub(super) fn streams_with_hits(hit_percent: [f64; 2], area: u64) -> Access {
+/// Two ascending streams: one in the hit area at the start, one behind it.
+pub(super) fn streams_with_hits(hit_percent: [f64; 2], area: u64, stride: u64) -> Access {
     let mut percent = PerDirection::all(hit_percent[0]);
     percent.write = hit_percent[1];
-    Access::HitArea { bytes: Bytes(area), hit_percent: percent }
+    Access::HitArea { bytes: Bytes(area), hit_percent: percent, hole: Bytes(stride) }
 }
 
 /// Places that become fewer with their distance from the start: half of them lie before the
