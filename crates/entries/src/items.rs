@@ -14,7 +14,7 @@ use candor_engine::random::{Random, mix};
 use candor_plan::Stop;
 use candor_plan::blocks::Access;
 use candor_plan::entries::{
-    ALIAS, Entries, FIRST_BYTE, ITEM, READ_BACK, Select, Step, Take, Visit,
+    ALIAS, Entries, FIRST_BYTE, ITEM, MAKE_ROOT, READ_BACK, REMOVE_ROOT, Select, Step, Take, Visit,
 };
 use candor_plan::units::SizeSpec;
 
@@ -38,6 +38,8 @@ const READS: u64 = 0x7265_6164;
 pub fn step_of(slot: &Slot) -> Option<Step> {
     match slot.op.index() {
         index if index == READ_BACK as usize => Some(Step::Read),
+        index if index == MAKE_ROOT as usize => Some(Step::Mkdir),
+        index if index == REMOVE_ROOT as usize => Some(Step::Rmdir),
         index => Step::ALL.get(index).copied(),
     }
 }
@@ -312,6 +314,8 @@ pub struct Items {
     on_alias: bool,
     /// Each thing takes the name of the one before it.
     chains: bool,
+    /// The first so many names are roots that count apart.
+    roots: u64,
     /// Number of steps done to the item that leaves a window, where another one enters then.
     enters_at: Option<usize>,
     /// The items are those of a window.
@@ -348,10 +352,10 @@ impl Items {
             sizes: entries.size_mix.clone().map(|sizes| (sizes, Random::new(seed, SIZES))),
             lists: Lists::of(entries, seed),
             seed,
-            names,
             has_alias: entries.uses_alias(),
             on_alias: entries.on_alias,
             chains: entries.rename_chain,
+            roots: if entries.roots_apart { names.roots() } else { 0 },
             enters_at: entries.moves_window().then_some(entries.steps.len()),
             in_window: entries.window.is_some(),
             bytes,
@@ -364,6 +368,7 @@ impl Items {
             turn: 0,
             paths,
             has_spans: entries.has_spans(),
+            names,
         }
     }
 
@@ -544,7 +549,11 @@ impl Items {
         let step = steps[lane.step];
         let bytes = if step.moves_bytes() { self.next_bytes() } else { 0 };
         let length = Items::bytes_left(step, lane).min(bytes);
-        slot.op = Op(step as u8);
+        slot.op = match step {
+            Step::Mkdir if lane.nth < self.roots => Op(MAKE_ROOT),
+            Step::Rmdir if lane.nth < self.roots => Op(REMOVE_ROOT),
+            _ => Op(step as u8),
+        };
         (slot.handle, slot.tag) = (lane.handle, number);
         (slot.offset, slot.length) = (lane.offset, length);
         lane.offset += length;

@@ -464,6 +464,8 @@ impl JobWork for ReadyEntries {
             "create_to_close" => entries.window.is_some() && closes(entries, Step::Create),
             "read" => entries.reads(),
             "read_back" => entries.adds_reads(),
+            "make_root" => entries.roots_apart && entries.has(Step::Mkdir),
+            "remove_root" => entries.roots_apart && entries.has(Step::Rmdir),
             name => entries.all_steps().any(|step| step.name() == name),
         });
         Recorded { intended: entries.pace.is_rated(), ..recorded }

@@ -38,6 +38,8 @@ pub struct TreeThings {
     pub directories: bool,
     /// The root is one of the directories: roots are made before the work and removed after it.
     pub root: bool,
+    /// Each target has its roots.
+    pub root_of_each: bool,
     /// Only the first so many of each rank's things.
     pub first: u64,
     /// Window over each rank's items.
@@ -104,7 +106,8 @@ impl TreeThings {
         let directories = entries.over == Over::Directories;
         let root = entries.with_roots || !entries.makes_or_removes_directories();
         let first = entries.first.unwrap_or(u64::MAX);
-        TreeThings { paths, tree, directories, root, first, window: None, seed }
+        let root_of_each = entries.roots_apart;
+        TreeThings { paths, tree, directories, root, root_of_each, first, window: None, seed }
     }
 }
 
@@ -290,6 +293,15 @@ impl TreeThings {
         self.tree.part(rank, ranks).root().filter(|_| self.root)
     }
 
+    /// Number of roots among a rank's things of one copy, which come first.
+    fn roots(&self, rank: u64, ranks: u64) -> u64 {
+        match self.root(rank, ranks) {
+            None => 0,
+            Some(_) if self.root_of_each && self.copies() == 1 => self.paths.len().max(1) as u64,
+            Some(_) => 1,
+        }
+    }
+
     /// Copies of the tree, each in a target of its own.
     fn copies(&self) -> u64 {
         match self.tree.spread {
@@ -302,7 +314,7 @@ impl TreeThings {
     fn own_count(&self, rank: u64, ranks: u64) -> u64 {
         let part = self.tree.part(rank, ranks);
         let count = match self.directories {
-            true => part.directories() + u64::from(self.root(rank, ranks).is_some()),
+            true => part.directories() + self.roots(rank, ranks),
             false => match self.window.and_then(|window| window.enter) {
                 Some(enter) => return enter,
                 None => part.items(),
@@ -362,7 +374,7 @@ impl TreeThings {
                 }
             }
         };
-        Place { copy, ..place }
+        Place { copy: copy + place.copy, ..place }
     }
 
     /// An item in a window, or one that enters it: these are behind all that leave it.
@@ -382,8 +394,8 @@ impl TreeThings {
         let part = self.tree.part(rank, ranks);
         match (self.directories, self.root(rank, ranks)) {
             (false, _) => part.item(nth),
-            (true, Some(root)) if nth == 0 => root,
-            (true, root) => part.directory(nth - u64::from(root.is_some())),
+            (true, Some(root)) if nth < self.roots(rank, ranks) => Place { copy: nth, ..root },
+            (true, _) => part.directory(nth - self.roots(rank, ranks)),
         }
     }
 
@@ -476,6 +488,18 @@ impl WorkerNames {
     /// Number of names.
     pub fn count(&self) -> u64 {
         self.count
+    }
+
+    /// Number of roots of trees, which are the first names.
+    pub fn roots(&self) -> u64 {
+        match &self.places.origin {
+            Origin::Tree(tree) if tree.0.directories => match self.places.division {
+                Division::Own => tree.0.roots(self.rank, self.places.ranks.ranks),
+                Division::Every => tree.0.roots(0, 1),
+                Division::First => 0,
+            },
+            Origin::Tree(_) | Origin::Targets(_) | Origin::List(_) => 0,
+        }
     }
 
     /// Bytes of the path of the tree, before those of names in it.

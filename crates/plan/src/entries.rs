@@ -55,6 +55,10 @@ pub struct Entries {
     /// before the work and removed after it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub with_roots: bool,
+    /// Operations on these roots count apart, as `make_root` and `remove_root`, and each of the
+    /// job's targets has its roots.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub roots_apart: bool,
     /// `rename` gives each thing the name of the one before it, the first by way of its other name,
     /// which then goes to the last place but one: the same names are there in the end. A worker
     /// with one thing renames nothing.
@@ -152,6 +156,7 @@ impl Default for Entries {
             idempotent: false,
             window: None,
             with_roots: false,
+            roots_apart: false,
             rename_chain: false,
             size: None,
             size_mix: None,
@@ -414,7 +419,7 @@ impl Entries {
             (Over::Items, Some(totals)) => totals.items,
             (Over::Directories, Some(_)) if self.division == Division::Every => {
                 let all = target.tree.as_ref().map_or(0, |tree| tree.part(0, 1).directories());
-                all.saturating_mul(ranks)
+                (all + u64::from(self.with_roots)).saturating_mul(ranks)
             }
             // Roots are made before the work and removed after it.
             (Over::Directories, Some(totals))
@@ -588,6 +593,8 @@ pub const OPERATIONS: &[Operation] = &[
     Operation::of("read_back", Figure::ReadBack).moving(),
     Operation::of("open_to_close", Figure::Item),
     Operation::of("create_to_close", Figure::Item),
+    Operation::of("make_root", Figure::Names),
+    Operation::of("remove_root", Figure::Names).destroying(),
 ];
 
 /// Index of the time from the begin of an item to the end of its first read.
@@ -603,7 +610,12 @@ pub const OPEN_TO_CLOSE: u8 = READ_BACK + 1;
 /// Index of the time from the creation of a file in a window to its close.
 pub const CREATE_TO_CLOSE: u8 = OPEN_TO_CLOSE + 1;
 
-const _: () = assert!(OPERATIONS.len() == CREATE_TO_CLOSE as usize + 1);
+/// Index of `mkdir` of a root that counts apart.
+pub const MAKE_ROOT: u8 = CREATE_TO_CLOSE + 1;
+/// Index of `rmdir` of a root that counts apart.
+pub const REMOVE_ROOT: u8 = MAKE_ROOT + 1;
+
+const _: () = assert!(OPERATIONS.len() == REMOVE_ROOT as usize + 1);
 
 impl Step {
     /// Every step, in the order of their numbers.

@@ -254,7 +254,7 @@ impl Tree {
 
     /// Which of several roots holds a place. Where subtrees are dealt, a directory right below the
     /// root goes by the sum of its rank and its number, with all below it, and items of the root by
-    /// their rank.
+    /// their rank; the copies of a root are in all of them.
     #[inline]
     pub fn home(&self, place: &Place, homes: u64) -> u64 {
         match self.spread {
@@ -275,7 +275,7 @@ impl Tree {
             (false, 0) => self.first_rank.saturating_add(place.rank),
             (false, _) => 0,
         };
-        rank.saturating_add(top.saturating_sub(1)) % homes
+        rank.saturating_add(top.saturating_sub(1)).saturating_add(place.copy) % homes
     }
 
     /// The part of one rank among so many.

@@ -14,7 +14,7 @@ use std::thread::{self, JoinHandle};
 use candor_engine::{LoggedOperation, LoggedOperations};
 use candor_plan::blocks::Engine;
 use candor_plan::entries::EntriesEngine;
-use candor_plan::{Blocks, Entries, Job, OperationsLog, PathText, Phase, Plan};
+use candor_plan::{Blocks, Entries, Job, OperationsLog, PathText, Phase, Plan, Target};
 use candor_record::{IoFailure, Note};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -82,8 +82,8 @@ fn call_of(operation: &str, words: Words) -> &str {
         "create" | "open" => "openat",
         "read" | "read_back" => "pread",
         "write" => "pwrite",
-        "mkdir" => "mkdirat",
-        "unlink" | "rmdir" => "unlinkat",
+        "mkdir" | "make_root" => "mkdirat",
+        "unlink" | "rmdir" | "remove_root" => "unlinkat",
         "stat" => "fstatat",
         other => other,
     }
@@ -123,7 +123,7 @@ impl OperationsWriter {
     ///
     /// # Errors
     /// A file cannot be opened, or is refused.
-    pub fn open(phase: &Phase) -> Result<Option<OperationsWriter>, RunError> {
+    pub fn open(plan: &Plan, phase: &Phase) -> Result<Option<OperationsWriter>, RunError> {
         let mut writing = Writing {
             phase: phase.name.clone(),
             files: Vec::new(),
@@ -142,7 +142,9 @@ impl OperationsWriter {
                 }
             };
             writing.files[at].lock |= log.lock;
-            writing.of_jobs.insert(job.name.clone(), (at, Words::of(job, log)));
+            let of_job =
+                OfJob { file: at, words: Words::of(job, log), first_rank: first_rank(plan, job) };
+            writing.of_jobs.insert(job.name.clone(), of_job);
         }
         if writing.files.is_empty() {
             return Ok(None);
@@ -201,12 +203,27 @@ impl OperationsWriter {
     }
 }
 
+/// Number that names give to the first rank of a job.
+fn first_rank(plan: &Plan, job: &Job) -> u64 {
+    let of_job = |target: &&Target| job.targets.contains(&target.name);
+    let tree = plan.targets.iter().find(of_job).and_then(|target| target.tree.as_ref());
+    tree.map_or(0, |tree| tree.first_rank)
+}
+
+/// Form of a job's lines.
+#[derive(Clone, Copy, Debug)]
+struct OfJob {
+    /// Index of the file.
+    file: usize,
+    words: Words,
+    first_rank: u64,
+}
+
 /// State of the thread.
 struct Writing {
     phase: String,
     files: Vec<LogFile>,
-    /// Index of each job's file, and words for its operations.
-    of_jobs: HashMap<String, (usize, Words)>,
+    of_jobs: HashMap<String, OfJob>,
     /// Operations of each job that found no room.
     lost: HashMap<String, u64>,
     date: Date,
@@ -219,8 +236,8 @@ impl Writing {
             self.add(batch);
         }
         let mut failed = Vec::new();
-        for (job, (at, _)) in &self.of_jobs {
-            let LogFile { path, failed: error, .. } = &mut self.files[*at];
+        for (job, of_job) in &self.of_jobs {
+            let LogFile { path, failed: error, .. } = &mut self.files[of_job.file];
             let lost = self.lost.get(job).copied().unwrap_or(0);
             let said = |what: String| format!("the log of operations {}: {what}", path.text());
             if let Some(error) = error {
@@ -235,12 +252,12 @@ impl Writing {
 
     fn add(&mut self, batch: LoggedOperations) {
         let job = batch.job().to_owned();
-        let Some((at, words)) = self.of_jobs.get(&job).copied() else { return };
+        let Some(of_job) = self.of_jobs.get(&job).copied() else { return };
         self.lost.insert(job.clone(), batch.lost());
         let Writing { phase, files, date, .. } = self;
-        let file = &mut files[at];
+        let file = &mut files[of_job.file];
         batch.for_each(|operation| {
-            file.add(&line(operation, (phase, &job), date, words));
+            file.add(&line(operation, (phase, &job), date, of_job));
         });
         file.write();
     }
@@ -250,13 +267,13 @@ fn line<'a>(
     operation: &LoggedOperation<'a>,
     (phase, job): (&'a str, &'a str),
     date: &'a mut Date,
-    words: Words,
+    OfJob { words, first_rank, .. }: OfJob,
 ) -> Line<'a> {
     let of_run = OfRun { elapsed_ns: operation.elapsed_ns, phase, job };
     Line {
         date: date.of(operation.unix_ns),
         of_run: (words == Words::Steps).then_some(of_run),
-        worker_rank: operation.rank,
+        worker_rank: first_rank + operation.rank,
         op_name: call_of(operation.op, words),
         entry_name: operation.path,
         offset: operation.offset,
@@ -342,6 +359,8 @@ impl LogFile {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::Tree;
+
     use super::*;
 
     #[test]
@@ -358,13 +377,22 @@ mod tests {
         let aio = job(Blocks { engine: Engine::LIBAIO, ..Blocks::default() });
         let of = |job: &Job, log: &OperationsLog| {
             let words = Words::of(job, log);
-            ["create", "write", "read_back", "rmdir", "syncfs"].map(|op| call_of(op, words))
+            ["create", "write", "read_back", "remove_root", "syncfs"].map(|op| call_of(op, words))
         };
         let plain = job(Blocks { engine: Engine::Psync, ..Blocks::default() });
         assert_eq!(of(&plain, &log), ["openat", "pwrite", "pread", "unlinkat", "syncfs"]);
         assert_eq!(of(&aio, &log)[1..3], ["aiowrite", "aioread"]);
         let steps = OperationsLog::default();
-        assert_eq!(of(&aio, &steps), ["create", "write", "read_back", "rmdir", "syncfs"]);
+        assert_eq!(of(&aio, &steps), ["create", "write", "read_back", "remove_root", "syncfs"]);
+    }
+
+    #[test]
+    fn workers_have_the_ranks_of_their_names() {
+        let tree = Some(Tree { first_rank: 3, ..Tree::default() });
+        let target = Target { name: "t".into(), tree, ..Target::default() };
+        let plan = Plan { targets: vec![target], ..Plan::default() };
+        let job = |target: &str| Job { targets: vec![target.into()], ..Job::default() };
+        assert_eq!(["t", "other"].map(|target| first_rank(&plan, &job(target))), [3, 0]);
     }
 
     #[test]
@@ -379,10 +407,12 @@ mod tests {
         let jobs = vec![log("a", false), log("a", true), log("b", false), Job::default()];
         let plan = Plan { phases: vec![phase(jobs)], ..Plan::default() };
         assert_eq!(notes(&plan).len(), 2);
-        let writer = OperationsWriter::open(&plan.phases[0]).expect("open").expect("logs");
+        let writer = OperationsWriter::open(&plan, &plan.phases[0]).expect("open").expect("logs");
         assert!(writer.end().is_empty());
-        assert!(OperationsWriter::open(&phase(vec![Job::default()])).is_ok_and(|w| w.is_none()));
-        let missing = OperationsWriter::open(&phase(vec![log("no/file", false)])).err();
+        assert!(
+            OperationsWriter::open(&plan, &phase(vec![Job::default()])).is_ok_and(|w| w.is_none())
+        );
+        let missing = OperationsWriter::open(&plan, &phase(vec![log("no/file", false)])).err();
         assert!(missing.is_some_and(|error| error.to_string().contains("no/file")));
     }
 }

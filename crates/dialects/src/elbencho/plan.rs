@@ -33,12 +33,12 @@ pub struct Lowered {
 pub fn lower(reading: &Reading, host: &dyn Host) -> Result<Lowered, Vec<Diagnostic>> {
     let mut out = Diagnostics::default();
     let setup = setup::settle(reading, host, &mut out);
-    let placement = place::placement(reading, &setup, host, &mut out);
+    let (placement, threads) = place::placement(reading, &setup, host, &mut out);
     let start_delay = place::start_delay(reading, host, &mut out);
     let draft = Draft::of(setup.asked.clone());
     let notes = TABLE.notes(&draft, &reading.given, &reading.texts);
     notes.into_iter().for_each(|note| out.add_note(note));
-    let context = Context { reading, setup: &setup, placement };
+    let context = Context { reading, setup: &setup, placement, threads };
     let benched = phases::order(&setup);
     let targets = match setup.path_kind {
         PathKind::Directory => tree::targets(&setup),
@@ -141,6 +141,7 @@ struct Context<'a> {
     reading: &'a Reading,
     setup: &'a Setup,
     placement: candor_plan::Placement,
+    threads: candor_plan::Threads,
 }
 
 impl Context<'_> {

@@ -154,6 +154,38 @@ fn items_stand_in_the_tree_of_another_rank_and_trees_in_directories_by_rank() {
 }
 
 #[test]
+fn roots_that_count_apart_are_in_every_target() {
+    let dir = tempfile::tempdir().expect("a scratch directory");
+    let paths: Vec<PathBuf> = ["a", "b"].map(|name| dir.path().join(name)).into();
+    paths.iter().for_each(|path| std::fs::create_dir(path).expect("made"));
+    let tree = Tree { per_rank: true, root_name: "r{rank}".parse().ok(), ..tree() };
+    let own = Case { paths: paths.clone(), tree: tree.clone(), workers: 2 };
+    let roots = |entries: &mut Entries| (entries.with_roots, entries.roots_apart) = (true, true);
+    let counts = |made: &Measurement, names: [&str; 2]| names.map(|name| made.operation(name).ops);
+    let made = own.step(Over::Directories, Step::Mkdir, roots);
+    assert_eq!((counts(&made, ["mkdir", "make_root"]), made.errors), ([4, 4], Vec::new()));
+    let names = below(dir.path());
+    for name in ["a/r0/", "b/r0/", "a/r1/", "b/r1/"] {
+        assert!(names.contains(&name.to_owned()), "{name}: {names:?}");
+    }
+    let removed = own.step(Over::Directories, Step::Rmdir, roots);
+    assert_eq!((counts(&removed, ["rmdir", "remove_root"]), removed.errors), ([4, 4], Vec::new()));
+    assert_eq!(below(dir.path()), ["a/", "b/"]);
+    // A root of all is every worker's.
+    let shared = Tree { per_rank: false, root_name: "r0".parse().ok(), ..tree };
+    let shared = Case { paths: paths[..1].to_vec(), tree: shared, workers: 2 };
+    let every = |entries: &mut Entries| {
+        roots(entries);
+        (entries.division, entries.idempotent) = (Division::Every, true);
+    };
+    let made = shared.step(Over::Directories, Step::Mkdir, every);
+    assert_eq!((counts(&made, ["mkdir", "make_root"]), made.errors), ([4, 2], Vec::new()));
+    let removed = shared.step(Over::Directories, Step::Rmdir, every);
+    assert_eq!((counts(&removed, ["rmdir", "remove_root"]), removed.errors), ([4, 2], Vec::new()));
+    assert_eq!(below(dir.path()), ["a/", "b/"]);
+}
+
+#[test]
 fn copies_hold_everything_and_every_rank_works_on_what_all_share() {
     let dir = tempfile::tempdir().expect("a scratch directory");
     let paths: Vec<PathBuf> = ["a", "b"].map(|name| dir.path().join(name)).into();

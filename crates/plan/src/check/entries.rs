@@ -496,6 +496,10 @@ fn check_division(entries: &Entries, at: &PlanPath, out: &mut Found) {
         let message = "with_roots is set, but no directories of a tree are made or removed";
         out.error("word-unused", at.key("with_roots"), message, "remove with_roots");
     }
+    if entries.roots_apart && !entries.with_roots {
+        let message = "roots_apart is set, but no roots are made or removed as part of the work";
+        out.error("word-unused", at.key("roots_apart"), message, "set with_roots, or remove it");
+    }
     let chains = entries.single() == Some(Step::Rename)
         && entries.select == Select::Sequential
         && entries.depth == 1

@@ -58,7 +58,7 @@ impl<'a> LocalPhase<'a> {
     ) -> Result<LocalPhase<'a>, RunError> {
         let operations = match task.follow_up {
             true => None,
-            false => OperationsWriter::open(task.phase)?,
+            false => OperationsWriter::open(task.plan, task.phase)?,
         };
         let absent_names = local.guard.absent_names(task.plan, task.phase);
         let (start, started) = mpsc::channel();

@@ -121,28 +121,35 @@ struct Reader {
     draft: Draft,
 }
 
+/// True for an option whose value may be left out.
+fn is_switch(name: &Word) -> bool {
+    TABLE.find(&name.text).is_some_and(|row| matches!(row.kind.takes(), Takes::Maybe(_)))
+}
+
 impl Reader {
     fn wrong(&mut self, diagnostic: Diagnostic) {
         self.reading.errors.push(diagnostic);
     }
 
-    /// An option of the command line: none is given twice, but a switch with a value beats the
-    /// same one without.
+    /// An option of the command line: none is given twice, but a switch that is off counts only
+    /// without the same switch that is on.
     fn option(&mut self, name: Word, value: Option<Word>) {
-        let row = TABLE.find(&name.text);
-        let first = row.map_or("", |row| row.name);
-        let is_switch = row.is_some_and(|row| matches!(row.kind.takes(), Takes::Maybe(_)));
-        let earlier = self.reading.given.get(first).map(|given| given.value.is_some());
-        if earlier == Some(true) && is_switch && value.is_none() {
-            return;
+        let earlier = TABLE.find(&name.text).and_then(|row| self.reading.given.get(row.name));
+        let earlier = earlier.map(|given| given.value.clone());
+        let is_off =
+            |value: Option<&str>| value.is_some_and(|text| grammar::switch(text) == Ok(false));
+        match earlier {
+            Some(_) if is_switch(&name) && is_off(value.as_ref().map(|word| &*word.text)) => {}
+            Some(before) if !is_switch(&name) || !is_off(before.as_deref()) => self.twice(&name),
+            _ => self.assign(name, value),
         }
-        let beats = earlier == Some(false) && is_switch && value.is_some();
-        if earlier.is_some() && !beats {
-            let message = format!("--{first} is given more than once");
-            let twice = Diagnostic::new(name.at, "repeat", first, message);
-            return self.wrong(twice.remedy("give it once"));
-        }
-        self.assign(name, value);
+    }
+
+    fn twice(&mut self, name: &Word) {
+        let first = TABLE.find(&name.text).map_or("", |row| row.name);
+        let message = format!("--{first} is given more than once");
+        let twice = Diagnostic::new(name.at, "repeat", first, message);
+        self.wrong(twice.remedy("give it once"));
     }
 
     fn assign(&mut self, name: Word, value: Option<Word>) {
@@ -185,9 +192,14 @@ impl Reader {
 
     /// The hosts of a file, and how many of all are used.
     fn hosts(&mut self, environment: &mut dyn Environment) {
+        let has_text = |option| {
+            let value = self.reading.given.get(option).and_then(|given| given.value.as_deref());
+            value.is_some_and(|text| !text.is_empty())
+        };
+        let named_by = ["hostsfile", "hosts"].into_iter().find(|option| has_text(option));
         let hosts = &mut self.draft.options.hosts;
         let mut wrong = None;
-        if let Some(file) = &hosts.file {
+        if let Some(file) = hosts.file.as_ref().filter(|file| !file.is_empty()) {
             let text = environment.file(file).map(|bytes| text_of(&bytes));
             let named = text.map_err(|why| why.to_string()).and_then(|text| {
                 let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
@@ -198,6 +210,10 @@ impl Reader {
                 Ok(named) => hosts.list.extend(named.into_iter().flatten()),
                 Err(why) => wrong = Some(("hostsfile", format!("{file} cannot be read: {why}"))),
             }
+        }
+        if let Some(option) = named_by.filter(|_| hosts.list.is_empty() && wrong.is_none()) {
+            let what = hosts.file.as_deref().unwrap_or("the list");
+            wrong = Some((option, format!("{what} names no host")));
         }
         // Without hosts, nothing is counted.
         if let Some(count) = hosts.count.filter(|_| !hosts.list.is_empty()) {
@@ -239,7 +255,14 @@ impl Reader {
         if row.is_some_and(|row| by_words.contains(&row)) {
             return;
         }
-        self.option(place(0, name), Some(place(value_from, value)));
+        let name = place(0, name);
+        if row.is_some_and(|row| self.reading.given.has(row)) {
+            return self.twice(&name);
+        }
+        // A switch without a value is on.
+        let value =
+            Some(place(value_from, value)).filter(|_| !(value.is_empty() && is_switch(&name)));
+        self.assign(name, value);
     }
 
     /// The operands: each is one path, or several with separators between.

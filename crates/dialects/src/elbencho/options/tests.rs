@@ -67,9 +67,13 @@ fn switches_have_values_and_numbers_may_stand_close() {
     ] {
         assert_eq!(good(words).io.direct, direct, "{words:?}");
     }
-    assert!(!good(&["--direct", "--direct=false"]).io.direct, "the value wins");
-    assert!(!good(&["--direct=false", "--direct"]).io.direct);
-    assert!(first_error(&["--direct", "--direct"]).contains("given more than once"));
+    for words in ["-w --write=false", "--write=false -w", "--write=0 --write=true --write=no"] {
+        assert!(good(&words.split(' ').collect::<Vec<_>>()).phases.write, "{words}: on wins");
+    }
+    assert!(!good(&["--direct=false", "--direct=off"]).io.direct);
+    for twice in [["--direct", "--direct"], ["--direct=true", "--direct"]] {
+        assert!(first_error(&twice).contains("given more than once"));
+    }
     assert!(!good(&["-r=0"]).phases.read && good(&["-r"]).phases.read);
     assert_eq!((good(&["-t4"]).run.threads, good(&["-t=4"]).run.threads), (4, 4));
     assert_eq!(good(&["--size="]).access.file_bytes, Some(0));
@@ -110,6 +114,7 @@ fn a_file_of_options_gives_way_to_words() {
     assert_eq!(read.errors, []);
     assert_eq!((read.options.run.threads, read.options.access.block_bytes), (2, 64 << 10));
     assert!(read.options.phases.write && !read.options.io.direct);
+    assert!(reading(&["-c", "f"], &[("f", "write=")]).options.phases.write, "no value is on");
     let long = "x".repeat(1 << 20);
     let read = reading(&["-c", "f"], &[("f", &long)]);
     let long = read.errors[0].describe(&read.texts);
@@ -119,12 +124,32 @@ fn a_file_of_options_gives_way_to_words() {
         ("\nthreads=x", "f:2:9: threads: `x` is not a whole number"),
         ("thr=4", "f:1:1: there is no option `thr`"),
         ("threads=1\nthreads=2", "f:2:1: --threads is given more than once"),
+        ("write=false\nwrite=true", "f:2:1: --write is given more than once"),
     ] {
         let read = reading(&["-c", "f"], &[("f", text)]);
         let error = read.errors[0].describe(&read.texts);
         assert!(error.starts_with(part), "{error}");
     }
     assert!(first_error(&["-c", "none"]).contains("none cannot be read"));
+}
+
+#[test]
+fn a_list_without_hosts_is_refused() {
+    let of = |words: &[&str]| {
+        let reading = reading(words, &[("none", "# a,b\n\n"), ("two", "a # b\nc")]);
+        let hosts = reading.options.hosts.list.len();
+        (hosts, reading.errors.first().map(|error| error.describe(&reading.texts)))
+    };
+    assert_eq!(of(&["--hostsfile", "two"]), (2, None));
+    assert_eq!(of(&["--hostsfile", "none", "--hosts", "a"]), (1, None));
+    assert_eq!(of(&["--hostsfile", ""]), (0, None));
+    for (words, part) in [
+        (&["--hostsfile", "none"][..], "none names no host"),
+        (&["--hosts", ", "], "the list names no host"),
+        (&["--hostsfile", "none", "--quit"], "none names no host"),
+    ] {
+        assert!(of(words).1.is_some_and(|error| error.contains(part)), "{words:?}");
+    }
 }
 
 #[test]
@@ -144,7 +169,8 @@ fn every_row_keeps_its_word() {
     for row in TABLE.rows() {
         assert!(!row.example.is_empty(), "{} has an example", row.name);
         let word = format!("--{}={}", row.name, row.example);
-        let read = reading(&[&word], &[("f", "")]);
+        let file = if row.name == "hostsfile" { "host" } else { "" };
+        let read = reading(&[&word], &[("f", file)]);
         let refused = matches!(row.support, Support::Refused(_));
         assert_eq!(read.errors.is_empty(), !refused, "{word}: {:?}", read.errors);
         let changed = Options { command: Vec::new(), ..read.options } != Options::default();

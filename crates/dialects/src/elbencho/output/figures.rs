@@ -285,32 +285,18 @@ impl Count<'_> {
             side.add(&counts.ios("write"));
         }
         let steps = entry_steps(self.setup, self.kind);
-        let named = steps.iter().map(|step| counts.ops(step)).sum();
-        side.entries = self.entries(named);
+        side.entries = steps.iter().map(|step| counts.ops(step)).sum();
         side
     }
 
-    /// Entries of so many steps: those of the directories of ranks do not count.
-    pub fn entries(&self, steps: u64) -> u64 {
-        let of_dirs = matches!(self.kind, PhaseKind::MakeDirs | PhaseKind::RemoveDirs);
-        let dirs = self.setup.dirs();
-        match self.setup.asked.run.infinite_loop {
-            _ if !of_dirs => steps,
-            false => steps.min(dirs),
-            true => {
-                // Each pass of a worker has the directory of its rank, too.
-                let pass = (dirs + self.setup.dirs_of_ranks()).max(1);
-                steps / pass * dirs + (steps % pass).min(dirs)
-            }
-        }
-    }
-
-    /// The same of one worker.
-    pub fn entries_of_worker(&self, steps: u64) -> u64 {
+    /// Entries of so many operations of one worker: the directories of ranks do not count.
+    pub fn entries_of_worker(&self, operations: u64) -> u64 {
         let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
         match self.kind {
-            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => steps * dirs / (dirs + ranks).max(1),
-            _ => steps,
+            PhaseKind::MakeDirs | PhaseKind::RemoveDirs => {
+                operations * dirs / (dirs + ranks).max(1)
+            }
+            _ => operations,
         }
     }
 

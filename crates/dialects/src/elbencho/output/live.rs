@@ -37,7 +37,7 @@ pub struct Live<'a> {
     count: Count<'a>,
     phase: &'a BenchPhase,
     /// Operations on entries of the work, and of the readers of a mix.
-    steps: [u64; 2],
+    entries: [u64; 2],
     /// Bytes of the work, and of the reads of a mix.
     bytes: [u64; 2],
     is_mix: bool,
@@ -124,7 +124,7 @@ impl<'a> Live<'a> {
     /// A phase that has just begun.
     pub fn new(setup: &'a Setup, phase: &'a BenchPhase) -> Live<'a> {
         let count = Count { setup, kind: phase.kind };
-        Live { count, phase, steps: [0; 2], bytes: [0; 2], is_mix: false }
+        Live { count, phase, entries: [0; 2], bytes: [0; 2], is_mix: false }
     }
 
     /// Adds the samples of an interval, in which so many workers had not ended.
@@ -161,20 +161,18 @@ impl<'a> Live<'a> {
 
     /// Adds to one side, and gives its figures.
     fn side(&mut self, at: usize, [entries, ios]: [Sums; 2], length_ns: u64) -> LiveSide {
-        let before = self.count.entries(self.steps[at]);
-        self.steps[at] += entries.ops;
+        self.entries[at] += entries.ops;
         self.bytes[at] += ios.bytes;
-        let now = self.count.entries(self.steps[at]);
         let per_s = |count: u64| match length_ns {
             0 => 0.0,
             ns => count as f64 * 1e9 / ns as f64,
         };
         LiveSide {
             bytes: self.bytes[at],
-            entries: now,
+            entries: self.entries[at],
             bytes_per_s: per_s(ios.bytes),
             ios_per_s: per_s(ios.ops),
-            entries_per_s: per_s(now - before),
+            entries_per_s: per_s(entries.ops),
             entry_latency_ns: entries.mean_ns(),
             io_latency_ns: ios.mean_ns(),
         }

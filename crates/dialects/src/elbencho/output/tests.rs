@@ -1,4 +1,4 @@
-use candor_plan::entries::{ITEM, OPERATIONS, Step};
+use candor_plan::entries::{ITEM, MAKE_ROOT, OPERATIONS, REMOVE_ROOT, Step};
 use candor_plan::work::BlocksOp;
 use candor_record::*;
 
@@ -165,7 +165,13 @@ fn directories_of_ranks_are_not_counted() {
     let mut setup = setup(PathKind::Directory);
     setup.asked.tree.dirs = 3;
     let make = phase(PhaseKind::MakeDirs, "MKDIRS");
-    let record = record(vec![job([61, 63], &[(row(Step::Mkdir), [5, 8], [0, 0])])]);
+    let record = record(vec![job(
+        [61, 63],
+        &[
+            (row(Step::Mkdir), [5, 6], [0, 0]),
+            (&OPERATIONS[usize::from(MAKE_ROOT)], [2, 2], [0, 0]),
+        ],
+    )]);
     let table = PhaseResult::of(&setup, &make, &record).table();
     insta::assert_snapshot!(table, @r"
     MKDIRS      Elapsed time     :        61ms        63ms
@@ -175,7 +181,13 @@ fn directories_of_ranks_are_not_counted() {
     ");
     let remove = phase(PhaseKind::RemoveDirs, "RMDIRS");
     let removed = PhaseRecord {
-        measurements: vec![job([61, 63], &[(row(Step::Rmdir), [5, 8], [0, 0])])],
+        measurements: vec![job(
+            [61, 63],
+            &[
+                (row(Step::Rmdir), [5, 6], [0, 0]),
+                (&OPERATIONS[usize::from(REMOVE_ROOT)], [1, 2], [0, 0]),
+            ],
+        )],
         ..record
     };
     insta::assert_snapshot!(PhaseResult::of(&setup, &remove, &removed).table(), @r"

@@ -69,6 +69,7 @@ pub(super) fn jobs(context: &Context<'_>, kind: PhaseKind) -> Vec<Job> {
         workers,
         targets: targets.clone(),
         placement: context.placement.clone(),
+        threads: context.threads.clone(),
         stop: Some(stop),
         work,
         ..Job::default()

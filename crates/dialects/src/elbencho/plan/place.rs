@@ -1,23 +1,19 @@
 //! Where workers run, and when the first phase begins.
 
-use candor_plan::{Nanos, Placement};
+use candor_plan::{MemoryPolicy, Nanos, Placement, Threads};
 
 use crate::elbencho::options::{Bind, Reading};
 use crate::elbencho::setup::{Host, Setup};
 use crate::kit::Diagnostics;
 
-/// CPUs and nodes of the workers.
+/// CPUs and nodes of the workers, and the memory that they prefer.
 pub(super) fn placement(
     reading: &Reading,
     setup: &Setup,
     host: &dyn Host,
     out: &mut Diagnostics,
-) -> Placement {
+) -> (Placement, Threads) {
     let run = &setup.asked.run;
-    if run.cores != Bind::None && run.zones != Bind::None {
-        let message = "CPUs and NUMA nodes are both named".to_owned();
-        out.wrong(reading, "zones", message, "give --cores or --zones");
-    }
     let cpus = match &run.cores {
         Bind::None => Vec::new(),
         Bind::All => host.cpus(),
@@ -28,9 +24,21 @@ pub(super) fn placement(
         Bind::All => host.nodes(),
         Bind::Listed(nodes) => nodes.clone(),
     };
+    let on_cpus = |cpus: Vec<u32>| Placement { split: !cpus.is_empty(), cpus, numa_node: None };
+    let anywhere = Threads::default();
     match nodes[..] {
-        [] => Placement { split: !cpus.is_empty(), cpus, numa_node: None },
-        [node] => Placement { numa_node: Some(node), ..Placement::default() },
+        [] => (on_cpus(cpus), anywhere),
+        [node] if cpus.is_empty() => {
+            (Placement { numa_node: Some(node), ..Placement::default() }, anywhere)
+        }
+        // A worker runs on its CPU, and its memory is that of the node.
+        [node] => (on_cpus(cpus), Threads { memory: Some(MemoryPolicy::Prefer(node)), ..anywhere }),
+        _ if !cpus.is_empty() => {
+            let message =
+                "with --cores, the memory of all workers is that of one NUMA node".to_owned();
+            out.wrong(reading, "zones", message, "name one node, or give --cores or --zones alone");
+            (on_cpus(cpus), anywhere)
+        }
         _ => {
             let mut each = Vec::new();
             for node in nodes {
@@ -42,7 +50,7 @@ pub(super) fn placement(
                     }
                 }
             }
-            Placement { cpus: in_turn(&each), split: true, numa_node: None }
+            (on_cpus(in_turn(&each)), anywhere)
         }
     }
 }

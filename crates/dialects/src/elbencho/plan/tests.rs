@@ -10,7 +10,7 @@ use candor_plan::blocks::{
 };
 use candor_plan::entries::{Division, EntriesEngine, Over, Step};
 use candor_plan::listing::{Deal, List, ListError, Listing};
-use candor_plan::{Bytes, Create, Job, Layout, OnDone, Plan, RankPart, Work, check};
+use candor_plan::{Bytes, Create, Job, Layout, MemoryPolicy, OnDone, Plan, RankPart, Work, check};
 
 use super::*;
 use crate::elbencho::options::read;
@@ -478,6 +478,10 @@ fn workers_have_places_and_a_start() {
     assert_eq!(cores.phases[0].delay, Nanos(2_750_000_000));
     assert_eq!(job(&plan("-r --zones all -b 4k /f"), "READ").placement.cpus, [0, 2, 1, 3]);
     assert_eq!(job(&plan("-r --zones 1 -b 4k /f"), "READ").placement.numa_node, Some(1));
+    let both = plan("-r --cores 0,3 --zones 1 -b 4k /f");
+    let both = job(&both, "READ");
+    assert_eq!((&both.placement.cpus[..], both.placement.split), (&[0, 3][..], true));
+    assert_eq!(both.threads.memory, Some(MemoryPolicy::Prefer(1)), "as elbencho's workers do");
 }
 
 #[test]
@@ -538,6 +542,7 @@ fn mistakes_are_sentences() {
         ("-w --verifydirect -s 4k /new", "reads back what --verify has written"),
         ("-r --start 999 /f", "the second 999 has passed"),
         ("-r --zones 0,7 /f", "there is no NUMA node 7"),
+        ("-r --cores 0 --zones 0,1 /f", "the memory of all workers is that of one NUMA node"),
         ("-w --treefile /list /d /e", "a list is of one directory"),
         ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
         ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),

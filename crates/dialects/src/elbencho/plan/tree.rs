@@ -86,6 +86,7 @@ fn job(context: &Context<'_>, kind: PhaseKind, name: &str, (workers, target): (u
         workers,
         targets: named(context.setup, target),
         placement: context.placement.clone(),
+        threads: context.threads.clone(),
         stop: Some(context.stop()),
         work: entries(context.setup, kind, workers).into(),
         ..Job::default()
@@ -109,7 +110,17 @@ fn entries(setup: &Setup, kind: PhaseKind, workers: u32) -> Entries {
         PhaseKind::RemoveFiles => setup.listed.is_some() || asked.tree.no_delete_errors,
         _ => false,
     };
-    let entries = Entries { over, steps, division, idempotent, ..Entries::default() };
+    // Each worker makes and removes the directories of ranks, which count in no rate.
+    let roots = over == Over::Directories && setup.dirs_of_ranks() > 0;
+    let entries = Entries {
+        over,
+        steps,
+        division,
+        idempotent,
+        with_roots: roots,
+        roots_apart: roots,
+        ..Entries::default()
+    };
     let mix = match kind {
         PhaseKind::Write => {
             let read = asked.mix.read_percent.unwrap_or(0);
