@@ -216,7 +216,9 @@ impl Dialect for Fio {
             () if draws && (counts || of_log) => Some(OWN_DRAWS),
             () if is_random && has(&["--bs=4k,8k", "--bs=8k,4k,16k", "--bs=,8k"]) => Some(MAP),
             () if has(&["--ioengine=null"]) && has(&["--filesize"]) => Some(PAST_END),
-            () if of_log && has(&["--offset=25%"]) => Some(SHARE),
+            () if has(&["--offset=25%"]) && (of_log || (counts && has(&["--loops"]))) => {
+                Some(SHARE)
+            }
             () if counts && has(&["--name=b"]) && has(&["--group_reporting"]) => Some(GROUPS),
             () if has(&["--ioengine=mmap"]) && has(&["--bs=3k"]) => Some(MSYNC),
             () if fact.ends_with("log flushes") && has(&["--sync_file_range"]) => Some(SILENT_LOG),
