@@ -197,11 +197,7 @@ fn place(
             out.refuse(&scope, "rhpct", why);
             return;
         }
-        true => match (has_hits, stride(workload, of_run, out)) {
-            (true, stride) => places::streams_with_hits(hits, area, stride),
-            (false, 0) => Access::Sequential,
-            (false, stride) => Access::Holes { hole: Bytes(stride) },
-        },
+        true => places::ascending(has_hits.then_some((hits, area)), stride(workload, of_run, out)),
         false if has_hits => places::with_hits(hits, area, length),
         false if band.is_some() => places::hot(),
         false => match (wrapped, values.seek.poisson) {

@@ -91,11 +91,18 @@ pub(super) fn with_hits(hit_percent: [f64; 2], area: u64, length: u64) -> Access
     zoned(zones)
 }
 
-/// Two ascending streams: one in the hit area at the start, one behind it.
-pub(super) fn streams_with_hits(hit_percent: [f64; 2], area: u64, stride: u64) -> Access {
-    let mut percent = PerDirection::all(hit_percent[0]);
-    percent.write = hit_percent[1];
-    Access::HitArea { bytes: Bytes(area), hit_percent: percent, hole: Bytes(stride) }
+/// One ascending stream; or two, with shares of hits: one in the hit area at the start, one behind
+/// it.
+pub(super) fn ascending(hits: Option<([f64; 2], u64)>, stride: u64) -> Access {
+    let hole = Bytes(stride);
+    match hits {
+        Some(([read, write], area)) => {
+            let hit_percent = PerDirection { write, ..PerDirection::all(read) };
+            Access::HitArea { bytes: Bytes(area), hit_percent, hole }
+        }
+        None if stride == 0 => Access::Sequential,
+        None => Access::Holes { hole },
+    }
 }
 
 /// Places that become fewer with their distance from the start: half of them lie before the
