@@ -68,8 +68,8 @@ fn remarks_are_named_in_the_headline() {
     let judgement = case.judge();
     assert_eq!(
         judgement.headline,
-        "Believable with remarks: 22.2k reads/s of 4 KiB = 91 MB/s (86.8 MiB/s); workers starved of \
-         CPU (B8) and one more remark."
+        "Believable with remarks: 22.2k reads/s of 4 KiB = 91 MB/s (86.8 MiB/s); workers starved \
+         of CPU (B8) and one more remark."
     );
 }
 

@@ -59,7 +59,8 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "operation" "Name of the operation, such as `read` or `fsync`" = of.operation;
         "start_s" "Start of the interval since the start of the phase, its ramp left out"
             = of.start_s;
-        "length_s" "Length of the phase (of writes with the final flush) or of the interval" = of.length_s;
+        "length_s" "Length of the phase (of writes with the final flush) or of the interval"
+            = of.length_s;
         "ops" "Operations that completed" = of.ops;
         "bytes" "Bytes that they moved" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;

@@ -373,8 +373,8 @@ mod tests {
         assert_eq!(found[0].severity, Severity::Explains);
         assert_eq!(
             found[0].sentence,
-            "The rate includes the final flush. Before it, 11 % had reached vda, and 2.37 GB/s (2.2 \
-             GiB/s) was the speed of memory."
+            "The rate includes the final flush. Before it, 11 % had reached vda, and 2.37 GB/s \
+             (2.2 GiB/s) was the speed of memory."
         );
         let headline = flushed(1.0).judge().headline;
         assert!(headline.contains("= 310 MB/s"), "{headline}");
