@@ -2,7 +2,10 @@
 
 use candor_plan::units::Direction;
 use candor_record::facts::TargetFacts;
+use candor_record::fmt::ratio;
 
+use crate::compression;
+use crate::hits::{self, Hits};
 use crate::observed::Observed;
 use crate::thresholds::{BYTES_MIN, COVERAGE_FULL};
 use candor_record::Quantity;
@@ -22,6 +25,8 @@ pub enum Cover {
         bytes: f64,
         /// Who says so.
         from: String,
+        /// Operations that memory answered, where these say more than the bytes.
+        hits: Option<Hits>,
     },
 }
 
@@ -40,16 +45,42 @@ impl Cover {
     }
 }
 
-/// How much of what was read came from a device.
-///
+/// How much of what was read came from a device: by bytes, and for reads at random places by
+/// operations, whichever proves less.
+pub fn of_reads(observed: &Observed) -> Cover {
+    let cover = by_bytes(observed);
+    let bytes_of = match &cover {
+        Cover::Small => return cover,
+        Cover::Unknown(_) => None,
+        Cover::Known { share, bytes, from, .. } => Some((*share, *bytes, from.clone())),
+    };
+    let Some(hits) = hits::of_reads(observed) else { return cover };
+    let missed = 1.0 - hits.share;
+    match bytes_of {
+        Some((share, bytes, from)) if missed < share => {
+            Cover::Known { share: missed, bytes, from, hits: Some(hits) }
+        }
+        _ => cover,
+    }
+}
+
 /// The process's own `read_bytes` is asked first: it counts what this process caused, wherever it
 /// went, and nothing of others. The device is asked where that cannot be read.
-pub fn of_reads(observed: &Observed) -> Cover {
+fn by_bytes(observed: &Observed) -> Cover {
     if observed.moved(Direction::Read).bytes < BYTES_MIN.value {
         return Cover::Small;
     }
     let Some(fetched) = observed.process(Direction::Read) else { return of_device_reads(observed) };
     let Some(share) = observed.share_seen(Direction::Read, fetched) else { return Cover::Small };
+    let from = "/proc/self/io read_bytes".to_owned();
+    if share < COVERAGE_FULL.value && compression::cause(observed, Direction::Read).is_some() {
+        return match from_memory(observed) {
+            Some(memory) => {
+                Cover::Known { share: 1.0 - memory, bytes: fetched, from, hits: None }
+            }
+            None => Cover::Unknown("whether memory or compression gave the rest".into()),
+        };
+    }
     if share < COVERAGE_FULL.value && !low_share_means_memory(observed) {
         return Cover::Unknown(
             "a block device under the target, or a filesystem whose reads Linux charges to the \
@@ -57,14 +88,30 @@ pub fn of_reads(observed: &Observed) -> Cover {
                 .into(),
         );
     }
-    Cover::Known { share, bytes: fetched, from: "/proc/self/io read_bytes".into() }
+    Cover::Known { share, bytes: fetched, from, hits: None }
+}
+
+/// The share of what was read that memory gave where a filesystem may have stored the rest
+/// compressed, so that few bytes from a device prove nothing: pages that were there at the start,
+/// and passes beyond the first over files that stayed. At random places operations decide.
+fn from_memory(observed: &Observed) -> Option<f64> {
+    if observed.ran.iter().any(|ran| ran.does(Direction::Read) && ran.blocks.access.is_random()) {
+        return hits::of_reads(observed).map(|hits| hits.share);
+    }
+    let cache = observed.host.before.cache.filter(|cache| cache.size_bytes > 0)?;
+    let (read, size) = (observed.moved(Direction::Read).bytes, cache.size_bytes as f64);
+    let cached = ratio(cache.resident_bytes as f64, size).min(1.0) * read.min(size);
+    let again = if pages_were_seen(observed) { (read - size).max(0.0) } else { 0.0 };
+    Some(ratio(cached + again, read).min(1.0))
 }
 
 fn of_device_reads(observed: &Observed) -> Cover {
     let read = observed.top.filter(|_| !observed.blind()).map(|top| top.read.bytes);
     let known = read.and_then(|bytes| Some((bytes, observed.share_seen(Direction::Read, bytes)?)));
     match known {
-        Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(observed) },
+        Some((bytes, share)) => {
+            Cover::Known { share, bytes, from: stat_of(observed), hits: None }
+        }
         None => Cover::Unknown("/proc/self/io and the counters of the device".into()),
     }
 }

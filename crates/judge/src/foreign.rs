@@ -61,6 +61,19 @@ pub fn matters(observed: &Observed) -> bool {
 /// for all of ours: a cache that answers some, and threads of the kernel that issue others, leave
 /// fewer bytes than we moved.
 pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<Side> {
+    let (sum, traced) = own_traced(observed, device, op)?;
+    let ours = OURS_LEAST.value..OURS_MOST.value;
+    ours.contains(&ratio(sum.bytes / traced, observed.app(op).bytes)).then_some(sum)
+}
+
+/// The same whatever their share of the bytes, those that were not traced included.
+pub fn own_scaled(observed: &Observed, device: &str, op: Direction) -> Option<Side> {
+    let (sum, traced) = own_traced(observed, device, op)?;
+    Some(Side { bytes: sum.bytes / traced, requests: sum.requests / traced, ..sum })
+}
+
+/// Requests of this process that were traced, and the share of all requests that was.
+fn own_traced(observed: &Observed, device: &str, op: Direction) -> Option<(Side, f64)> {
     let trace = observed.host.requests.as_ref()?;
     let direction = if op == Direction::Read { RequestOp::Read } else { RequestOp::Write };
     let of = trace.of(device, direction)?;
@@ -70,9 +83,7 @@ pub fn own_requests(observed: &Observed, device: &str, op: Direction) -> Option<
         requests: sum.requests + who.count as f64,
         ..sum
     });
-    let all = sum.bytes / of.traced_share().unwrap_or(1.0);
-    let ours = OURS_LEAST.value..OURS_MOST.value;
-    ours.contains(&ratio(all, observed.app(op).bytes)).then_some(sum)
+    Some((sum, of.traced_share().filter(|share| *share > 0.0).unwrap_or(1.0)))
 }
 
 /// The shapes and latencies of those, where the tracer tells them apart; not those of requests that

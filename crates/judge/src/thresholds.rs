@@ -53,6 +53,14 @@ thresholds! {
     COVERAGE_FULL = 0.95, [A21 A1 A2 A5 A7 A8 A9 A14 A17 A19 C2 C6 G10 H5],
         "share of bytes from the device, from here on: device", "evidence book A1",
         "a cold pass moved all bytes; the rest is counting at the edges";
+    /// Share of the fastest request below which a read did not wait for the device.
+    FAR_BELOW = 0.2, [A1],
+        "latency of a read over that of the fastest request, less", "judge",
+        "pages in memory were read in 1 to 10 us where the fastest request took 57 us";
+    /// Requests whose latencies show how fast the device can be.
+    REQUESTS_SEEN = 100.0, [A1],
+        "requests with a known latency, least", "judge",
+        "the fastest hundredth of fewer is none";
     /// Operations in flight at the ends are forgiven up to this share of all bytes.
     SLACK_MAX = 0.5, [A1 A5 A13 A17 A19 C11 F10],
         "share of bytes forgiven for operations in flight", "judge",
@@ -239,11 +247,11 @@ thresholds! {
         "operation size over device request size, where no limit is known", "judge",
         "a split gives two pieces at least; requests of others in between are few";
     /// Bytes of the device for each of ours, within which its mean request tells of ours.
-    OURS_LEAST = 0.8, [C1 C3],
+    OURS_LEAST = 0.8, [A1 C1 C3],
         "bytes of the device over ours, least", "judge",
         "with less, the page cache shaped what the device was asked for";
     /// The upper end of that.
-    OURS_MOST = 1.25, [C1 C3],
+    OURS_MOST = 1.25, [A1 C1 C3],
         "bytes of the device over ours, at most", "judge",
         "with more, a fifth of the requests are others'";
     /// Pieces per operation from which requests count as split.

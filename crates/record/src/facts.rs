@@ -264,6 +264,13 @@ impl Filesystem {
     pub fn is_served_by_process(&self) -> bool {
         self.kind.starts_with("fuse")
     }
+
+    /// Files may be stored compressed, of which neither mount options nor extents inform.
+    pub fn may_compress(&self) -> bool {
+        const KINDS: [&str; 9] =
+            ["bcachefs", "cramfs", "erofs", "f2fs", "jffs2", "ntfs3", "squashfs", "ubifs", "zfs"];
+        KINDS.contains(&self.kind.as_str())
+    }
 }
 
 /// One file.

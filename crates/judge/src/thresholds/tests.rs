@@ -12,6 +12,7 @@ fn every_threshold_says_where_it_comes_from() {
 const SHARED: &[&str] = &[
     "observed.rs",
     "coverage.rs",
+    "hits.rs",
     "evidence.rs",
     "foreign.rs",
     "bound.rs",

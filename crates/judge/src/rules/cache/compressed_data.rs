@@ -1,11 +1,12 @@
 //! A11: fewer bytes reached the device than were written or read: they were compressed.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{TargetFacts, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, MeasuredInstead, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::compression;
+use crate::coverage;
 use crate::flow::Flow;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
@@ -19,8 +20,9 @@ pub const RULE: Rule = Rule {
         explanation: "A filesystem that compresses, or stores equal blocks once, moves fewer bytes \
             than it is given: 64 MiB of zeros become 2 MiB on btrfs with zstd, with direct I/O \
             too, while the file shows its full size. candor compares what the device moved with \
-            what was written (flushes included) or read, where the mount options or the extents \
-            say that something is compressed. Use data that does not compress, or name the ratio.",
+            what was written (flushes included) or read, where the mount options, the extents or \
+            the kind of filesystem (erofs, squashfs, f2fs) say that something may be compressed. \
+            Buffered reads count if the files were not in the page cache. Use data that does not compress, or name the ratio.",
     },
     stage: Stage::Detour,
     limit: None,
@@ -29,16 +31,18 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let Some(cause) = cause(observed) else { return Outcome::Nothing };
-    if observed.blind() || observed.all_memory() {
+    let sides = [Direction::Write, Direction::Read];
+    let causes = sides.into_iter().filter_map(|op| Some((op, compression::cause(observed, op)?)));
+    let causes: Vec<(Direction, (String, String))> = causes.collect();
+    if causes.is_empty() || observed.blind() || observed.all_memory() {
         return Outcome::Nothing;
     }
-    let sides = [Direction::Write, Direction::Read].into_iter().map(|op| (op, moved(observed, op)));
-    let known: Vec<(Direction, f64)> = sides.filter_map(|(op, bytes)| Some((op, bytes?))).collect();
+    let known = causes.into_iter().filter_map(|(op, cause)| Some((op, moved(observed, op)?, cause)));
+    let known: Vec<_> = known.collect();
     if known.is_empty() {
         return Outcome::lacks("the counters of the device, or a flush of what was written once");
     }
-    let found = known.into_iter().filter_map(|(op, bytes)| {
+    let found = known.into_iter().filter_map(|(op, bytes, cause)| {
         let app = observed.app(op).bytes;
         let saved =
             app >= BYTES_MIN.value && ratio(bytes + observed.slack_bytes(op), app) < SAVED.value;
@@ -47,45 +51,24 @@ fn after(observed: &Observed) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-/// Something on the way compresses.
-pub fn compresses(observed: &Observed) -> bool {
-    cause(observed).is_some()
-}
-
-/// Who compresses, where that is known.
-fn cause(observed: &Observed) -> Option<(String, String)> {
-    observed.targets().into_iter().find_map(by_options).or_else(|| {
-        let encoded = observed
-            .files(&observed.targets())
-            .into_iter()
-            .find(|file| value(&file.extents).is_some_and(|extents| extents.encoded_bytes > 0))?;
-        Some((format!("extents of {} are encoded", encoded.path), "FIEMAP".into()))
-    })
-}
-
-fn by_options(target: &TargetFacts) -> Option<(String, String)> {
-    let on = target.filesystem.as_ref()?;
-    let option = on.options.split(',').find(|option| {
-        option.starts_with("compress") && !option.ends_with("=no") && !option.ends_with("=none")
-    })?;
-    let what = format!("{} is mounted with {option}", on.mount_point);
-    Some((what, "/proc/self/mountinfo".into()))
-}
-
 /// Bytes that the device moved, where all of what was written had to reach it, and where what was
 /// read could not come from the page cache.
 fn moved(observed: &Observed, op: Direction) -> Option<f64> {
     let mut jobs = observed.ran.iter().filter(|ran| ran.does(op)).peekable();
     jobs.peek()?;
+    let cold = op == Direction::Read && coverage::of_reads(observed).is_full();
     let reached = |ran: &Ran| match op {
         Direction::Write => {
             ran.blocks.direct || ran.durable() || ran.blocks.durability.fsync_at_end
         }
-        _ => ran.blocks.direct,
+        _ => ran.blocks.direct || cold,
     };
     let once = op == Direction::Read || written_once(observed);
     if !jobs.all(|ran| reached(ran) && (once || ran.blocks.direct || ran.durable())) {
         return None;
+    }
+    if let Some(fetched) = observed.process(op).filter(|_| cold && !observed.all_direct()) {
+        return Some(fetched);
     }
     let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
     Some(Flow::between(&observed.tops(), &observed.host.before, end)?.side(op).bytes)
@@ -120,7 +103,7 @@ fn finding(
         .confidence(Confidence::Likely)
         .measures(MeasuredInstead::CompressedData)
         .evidence(format!("bytes {done}"), Quantity::bytes(app), "candor")
-        .evidence("bytes on the device", Quantity::bytes(moved), crate::coverage::stat_of(observed))
+        .evidence("bytes on the device", Quantity::bytes(moved), coverage::stat_of(observed))
         .evidence("compression", what.clone(), from.clone())
         .advice("Use random content that does not repeat, or name the ratio.", None)
         .done()

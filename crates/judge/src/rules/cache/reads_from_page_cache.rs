@@ -9,6 +9,7 @@ use crate::builder::FindingBuilder;
 use crate::command::Command;
 use crate::coverage::{self, Cover};
 use crate::entry_jobs::{self, EntryJob};
+use crate::hits::Hits;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -22,7 +23,9 @@ pub const RULE: Rule = Rule {
             read from there, at the speed of memory. The kernel charges a process only for bytes \
             that it really had to fetch (/proc/self/io read_bytes). candor divides those by the \
             bytes it read: below 5 % the result is that of memory, from 95 % on it is that of the \
-            device, in between it is a mix of both. Bypass the cache (--direct), drop the files \
+            device, in between it is a mix of both. Reads at random places also fetch neighbours, \
+            which hides hits; candor counts them by operations: reads without a request of this \
+            process, and reads that took less than a fifth of the device's fastest request. Bypass the cache (--direct), drop the files \
             from it first (--evict), or read far more than fits into memory.",
     },
     stage: Stage::PageCache,
@@ -40,16 +43,26 @@ fn after(observed: &Observed) -> Outcome {
         Cover::Known { share, .. } if share >= COVERAGE_MEMORY.value && observed.wants_cache() => {
             Outcome::Nothing
         }
-        Cover::Known { share, bytes, from } => Outcome::one(finding(observed, share, bytes, from)),
+        Cover::Known { share, bytes, from, hits } => {
+            Outcome::one(finding(observed, share, (bytes, from), hits))
+        }
     }
 }
 
-fn finding(observed: &Observed, share: f64, bytes: f64, from: String) -> Finding {
+fn finding(
+    observed: &Observed,
+    share: f64,
+    (bytes, from): (f64, String),
+    hits: Option<Hits>,
+) -> Finding {
     let (measures, limits) = words(observed, share);
-    let confidence = if agrees(observed, share) { Confidence::Certain } else { Confidence::Likely };
-    let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence(observed, share))
+    let is_sure = hits.is_some() || agrees(observed, share);
+    let confidence = if is_sure { Confidence::Certain } else { Confidence::Likely };
+    let sentence = sentence(observed, share, hits.as_ref());
+    let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence)
         .confidence(confidence)
         .measures(measures)
+        .evidence_if(hits.map(|hits| (hits.what.into(), Quantity::count(hits.count), hits.from)))
         .evidence("bytes read", Quantity::bytes(observed.moved(Direction::Read).bytes), "candor")
         .evidence("bytes fetched from storage", Quantity::bytes(bytes), from)
         .evidence_if(coverage::device_evidence(observed, Direction::Read));
@@ -91,29 +104,21 @@ fn words(observed: &Observed, share: f64) -> (MeasuredInstead, Option<Limit>) {
     }
 }
 
-fn sentence(observed: &Observed, share: f64) -> String {
+fn sentence(observed: &Observed, share: f64, hits: Option<&Hits>) -> String {
     let rate = fmt::rate(observed.bytes_per_s(Direction::Read));
     let (device, memory) = (observed.device_names(), fmt::percent(1.0 - share));
-    if stored_compressed(observed) {
-        return format!(
-            "The files are stored compressed: {device} moved only {} of the bytes read, the rest \
-             was made in memory, so {rate} is not the speed of {device}.",
-            fmt::percent(share)
-        );
-    }
-    let came = format!("{memory} of the bytes read came from this machine's memory");
+    let came = match hits {
+        Some(hits) => {
+            let why = &hits.why;
+            format!("At least {memory} of the reads came from this machine's memory ({why})")
+        }
+        None => format!("{memory} of the bytes read came from this machine's memory"),
+    };
     match (share < COVERAGE_MEMORY.value, direct(observed)) {
         (true, false) => format!("{came}; {rate} is the page cache, not {device}."),
         (true, true) => format!("{came} although the I/O was direct; {rate} is not {device}."),
         (false, _) => format!("{came}; {rate} is a mix of memory and {device}."),
     }
-}
-
-fn stored_compressed(observed: &Observed) -> bool {
-    let encoded = |file: &&candor_record::facts::FileFacts| {
-        candor_record::facts::value(&file.extents).is_some_and(|e| e.encoded_bytes > 0)
-    };
-    observed.files(&observed.targets()).iter().any(encoded)
 }
 
 fn advice<'a>(observed: &Observed<'a>) -> (&'static str, Option<Command<'a>>) {

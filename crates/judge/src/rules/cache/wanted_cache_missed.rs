@@ -35,7 +35,7 @@ fn after(observed: &Observed) -> Outcome {
     }
     match coverage::of_reads(observed) {
         Cover::Unknown(lacked) => Outcome::lacks(lacked),
-        Cover::Known { share, bytes, from } if share >= COVERAGE_MEMORY.value => {
+        Cover::Known { share, bytes, from, .. } if share >= COVERAGE_MEMORY.value => {
             let sentence = format!(
                 "{} of the bytes read came from {}, although the plan wants a cache to answer.",
                 fmt::percent(share),

@@ -9,12 +9,12 @@ use candor_record::{
 };
 
 use crate::builder::FindingBuilder;
+use crate::compression;
 use crate::command::Command;
 use crate::coverage;
 use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
-use crate::rules::cache::compressed_data;
 use crate::stage::Stage;
 use crate::thresholds::{BYTES_MIN, DIRTY_LEFT, WRITTEN_EXACTLY, WRITTEN_OUT};
 
@@ -226,13 +226,15 @@ fn never_arrived(
     (arrived, seconds): (f64, f64),
     writers: &[Ran],
 ) -> Finding {
+    let compresses = compression::cause(observed, Direction::Write).is_some();
+    let compressed = if compresses { "compressed, or " } else { "" };
     let sentence = format!(
         "{} of the bytes written ever reached {}, final flush included: {}; the rest was \
          {}overwritten in memory, whose speed {} is.",
         only(ratio(arrived, progress.written)),
         observed.device_names(),
         fmt::rate(ratio(arrived, seconds)),
-        if compressed_data::compresses(observed) { "compressed, or " } else { "" },
+        compressed,
         memory_rate(observed)
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));

@@ -76,6 +76,7 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload, fact};
     use candor_plan::Engine;
+    use candor_plan::blocks::Access;
 
     /// Cold buffered reads of 1 MiB, of which the disk made requests of so many bytes.
     fn cold(piece: u64) -> TestCase {
@@ -87,6 +88,7 @@ mod tests {
             ..Workload::default()
         };
         let mut case = workload.case();
+        case.blocks().access = Access::Sequential;
         case.disk().queue.read_ahead_bytes = fact(8 * MIB);
         let top = case.after_top();
         top.reads = top.read_sectors * 512 / piece;
