@@ -1,11 +1,12 @@
 //! The run as given with another setting, for whoever wants to try what a finding advises.
 
-use candor_plan::blocks::{Engine, OpenSync};
+use candor_plan::blocks::{Advice, Engine, OpenSync};
 use candor_plan::units::{PerDirection, SizeSpec};
 use candor_plan::{Blocks, Bytes, Nanos, Plan, Stop};
 use candor_record::Setting;
 
-use crate::setup::Planned;
+use crate::direct_io;
+use crate::setup::{Planned, SetupFacts};
 
 /// Shortest run that a command proposes.
 const SECONDS_MIN: u64 = 30;
@@ -29,10 +30,17 @@ impl<'a> Command<'a> {
         Some(Command { planned: *planned, phase, changes: Vec::new(), is_out_of_reach: false })
     }
 
-    /// Bypass the page cache.
-    pub fn direct(self) -> Command<'a> {
+    /// Bypass the page cache, where the targets can.
+    pub fn direct(mut self, setup: &SetupFacts) -> Command<'a> {
         let is_so = self.blocks().direct;
+        self.is_out_of_reach |= !is_so && !direct_io::fits(setup, &self.planned);
         self.block("direct", "true", is_so)
+    }
+
+    /// Read nothing ahead.
+    pub fn advise_random(self) -> Command<'a> {
+        let is_so = self.blocks().hints.advice.0.contains(&Advice::Random);
+        self.block("hints.advice", "random", is_so)
     }
 
     /// Drop the files from the cache beforehand.
@@ -49,14 +57,14 @@ impl<'a> Command<'a> {
 
     /// Many operations in flight: by io_uring where the engine has no more than one, and with
     /// direct I/O, which that needs.
-    pub fn deep(mut self, depth: u32) -> Command<'a> {
+    pub fn deep(mut self, setup: &SetupFacts, depth: u32) -> Command<'a> {
         let engine = self.blocks().engine;
         if !engine.is_async() {
             // Options of an engine have no counterpart in another one, nor have its commands.
             self.is_out_of_reach |= !Engine::ALL.contains(&engine) || engine.is_passthrough();
             self = self.block("engine", Engine::IO_URING.name(), false);
         }
-        self.direct().depth(depth)
+        self.direct(setup).depth(depth)
     }
 
     /// That many operations in flight per worker.
@@ -125,6 +133,11 @@ impl<'a> Command<'a> {
         self.with("--block-trace".into(), "auto".into(), false)
     }
 
+    /// Settings give what is proposed.
+    pub fn is_possible(&self) -> bool {
+        !self.is_out_of_reach
+    }
+
     /// The changes; none where the run as given has them all, or cannot have them.
     pub fn changes(self) -> Vec<Setting> {
         if self.is_out_of_reach { Vec::new() } else { self.changes }
@@ -182,7 +195,7 @@ mod tests {
         let case = TestCase::buffered_read();
         let blocks = "phase[0].job[0].work.blocks";
         assert_eq!(
-            changes(&case, |command| command.deep(32)),
+            changes(&case, |command| command.deep(&case.setup(), 32)),
             [
                 format!("{blocks}.engine=io_uring"),
                 format!("{blocks}.direct=true"),
@@ -195,7 +208,7 @@ mod tests {
     #[test]
     fn what_the_run_has_is_no_change() {
         let case = TestCase::direct(4096, 32, 1, 10_000.0);
-        assert!(changes(&case, |command| command.deep(32)).is_empty());
+        assert!(changes(&case, |command| command.deep(&case.setup(), 32)).is_empty());
         assert!(changes(&case, |command| command.workers(2).workers(1)).is_empty());
     }
 

@@ -25,8 +25,8 @@ fn by_options(target: &TargetFacts) -> Option<(String, String)> {
 
 fn by_extents(observed: &Observed) -> Option<(String, String)> {
     let files = observed.files(&observed.targets()).into_iter();
-    let mut encoded = files
-        .filter(|file| value(&file.extents).is_some_and(|extents| extents.encoded_bytes > 0));
+    let mut encoded =
+        files.filter(|file| value(&file.extents).is_some_and(|extents| extents.encoded_bytes > 0));
     let what = format!("extents of {} are encoded", encoded.next()?.path);
     Some((what, "FIEMAP".into()))
 }

@@ -75,9 +75,7 @@ fn by_bytes(observed: &Observed) -> Cover {
     let from = "/proc/self/io read_bytes".to_owned();
     if share < COVERAGE_FULL.value && compression::cause(observed, Direction::Read).is_some() {
         return match from_memory(observed) {
-            Some(memory) => {
-                Cover::Known { share: 1.0 - memory, bytes: fetched, from, hits: None }
-            }
+            Some(memory) => Cover::Known { share: 1.0 - memory, bytes: fetched, from, hits: None },
             None => Cover::Unknown("whether memory or compression gave the rest".into()),
         };
     }
@@ -109,9 +107,7 @@ fn of_device_reads(observed: &Observed) -> Cover {
     let read = observed.top.filter(|_| !observed.blind()).map(|top| top.read.bytes);
     let known = read.and_then(|bytes| Some((bytes, observed.share_seen(Direction::Read, bytes)?)));
     match known {
-        Some((bytes, share)) => {
-            Cover::Known { share, bytes, from: stat_of(observed), hits: None }
-        }
+        Some((bytes, share)) => Cover::Known { share, bytes, from: stat_of(observed), hits: None },
         None => Cover::Unknown("/proc/self/io and the counters of the device".into()),
     }
 }

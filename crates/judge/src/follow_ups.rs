@@ -2,13 +2,14 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Change, Doubled, Ended, FollowUp, Measurement, Quantity};
+use candor_record::{Change, Doubled, Ended, FollowUp, Measurement, Quantity, cpu_busy_between};
 
 use crate::builder::FindingBuilder;
 use crate::observed::{Observed, busiest, finite};
 use crate::series;
 use crate::thresholds::{
-    AGAIN, AGAIN_FLAT, DOUBLED_PAYS, LOAD_GAINS, LOAD_PAYS, SLICE_OPS, SLICE_S, UNDISTURBED,
+    AGAIN, AGAIN_FLAT, ALL_CPUS_BUSY, DOUBLED_PAYS, LOAD_GAINS, LOAD_PAYS, RUN_WAIT, SLICE_OPS,
+    SLICE_S, UNDISTURBED,
 };
 
 /// A follow-up beside its phase.
@@ -64,12 +65,20 @@ pub fn of<'a>(observed: &Observed<'a>, follow_up: &'a FollowUp) -> Option<Beside
 }
 
 /// How many times as fast the same places were the second time, where other places were not: the
-/// moment may just have been a quiet one.
+/// moment may just have been a quiet one. Time that the workers waited for a CPU is left out, which
+/// the follow-up may not have done; where no CPU was free, nothing is known.
 pub fn again<'a>(observed: &Observed<'a>) -> Option<(Beside<'a>, f64)> {
     let same = beside(observed, Change::SamePlaces)?;
     let other = beside(observed, Change::OtherPlaces)?;
-    let times = same.times.min(ratio(same.now, other.now));
-    Some((same, times))
+    let waited = observed.waited_for_cpu().filter(|waited| *waited >= RUN_WAIT.value);
+    let waited = waited.unwrap_or(0.0).min(1.0);
+    let times = (same.times * (1.0 - waited)).min(ratio(same.now, other.now));
+    (!no_cpu_was_free(observed)).then_some((same, times))
+}
+
+fn no_cpu_was_free(observed: &Observed) -> bool {
+    let (before, after) = (&observed.host.before, &observed.host.after);
+    cpu_busy_between(before, after).is_some_and(|busy| busy >= ALL_CPUS_BUSY.value)
 }
 
 /// Operations per second of all directions.
@@ -135,7 +144,8 @@ fn meant(observed: &Observed, beside: &Beside) -> String {
             (Some((_, times)), true) if times > AGAIN.value => {
                 "something below this host kept them"
             }
-            (Some(_), true) => "it was the moment, in which other places were fast as well",
+            (Some(_), true) => "it was the moment: other places were as fast, or CPUs were free",
+            (None, true) if no_cpu_was_free(observed) => "the CPUs were busy, so it shows nothing",
             (None, true) => "something below this host may have kept them",
             (_, false) => "nothing below this host kept them",
         },

@@ -1,7 +1,7 @@
 //! Traffic of others on the devices of a phase, and which requests are ours.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{DeviceFacts, DeviceKind};
+use candor_record::facts::{DeviceFacts, DeviceKind, TargetFacts};
 use candor_record::fmt::ratio;
 use candor_record::requests::{Issuer, RequestOp, Requests, share_of};
 
@@ -55,6 +55,32 @@ pub fn share_of_requests(observed: &Observed) -> f64 {
 pub fn matters(observed: &Observed) -> bool {
     let app = observed.app_all().bytes;
     known(observed).is_some_and(|all| most(all, app).is_some())
+}
+
+/// Other processes are known to write to the devices on top, or may do so unseen: those of the whole
+/// system write to its root filesystem, and the kernel's threads write for all of them. What a device
+/// wrote is then not ours.
+pub fn may_write(observed: &Observed) -> bool {
+    let is_root = |target: &TargetFacts| {
+        let on = target.filesystem.as_ref();
+        target.device_search.is_some() || on.is_some_and(|on| on.mount_point == "/")
+    };
+    let writes = |of: &Requests| of.direction == RequestOp::Write;
+    let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
+    let seen = || seen_of(observed, &observed.tops(), writes, other);
+    observed.targets().into_iter().any(is_root)
+        || seen().is_some_and(|share| share > FOREIGN.value)
+        || wrote_in_idle_moment(observed)
+}
+
+/// The devices on top wrote before the phase, at a rate that matters beside what they wrote in it.
+fn wrote_in_idle_moment(observed: &Observed) -> bool {
+    let Some(idle) = observed.host.idle.as_ref() else { return false };
+    let seconds = idle.after.at_ns.saturating_sub(idle.before.at_ns) as f64 / 1e9;
+    let written = Flow::between(&observed.tops(), &idle.before, &idle.after);
+    let rate = ratio(written.map_or(0.0, |flow| flow.write.bytes), seconds);
+    let during = observed.top.map_or(0.0, |top| top.write.bytes);
+    rate * observed.window_s() > FOREIGN.value * during
 }
 
 /// Requests that this process issued to a device in one direction, where they were traced and stand

@@ -2,10 +2,10 @@
 //! cache also fetches its neighbours, so bytes fetched over bytes requested hide hits.
 
 use candor_plan::units::Direction;
-use candor_record::fmt::{self, ratio};
-use candor_record::requests::{RequestOp, Requests, latency_percentile};
 use candor_record::Histogram;
+use candor_record::fmt::{self, ratio};
 use candor_record::histogram::{bucket_low, bucket_of};
+use candor_record::requests::{RequestOp, Requests, latency_percentile};
 
 use crate::foreign;
 use crate::observed::Observed;
@@ -29,9 +29,8 @@ pub struct Hits {
 /// The largest share of the reads that memory is proven to have answered. Absent where reads are
 /// not all buffered and at random places, or nothing was counted.
 pub fn of_reads(observed: &Observed) -> Option<Hits> {
-    let is_random = |ran: &&crate::observed::Ran| {
-        !ran.blocks.direct && ran.blocks.access.is_random()
-    };
+    let is_random =
+        |ran: &&crate::observed::Ran| !ran.blocks.direct && ran.blocks.access.is_random();
     let mut readers = observed.ran.iter().filter(|ran| ran.does(Direction::Read)).peekable();
     let reads = observed.app(Direction::Read);
     // Operations on names also read, and are not among these.
@@ -62,11 +61,14 @@ fn requests(observed: &Observed) -> Option<(f64, String)> {
     let fetched = observed.process(Direction::Read)?;
     let top = observed.top.filter(|_| !observed.blind())?.read;
     let devices = foreign::seen_at(&observed.tops());
-    let own: Option<Vec<_>> =
-        devices.iter().map(|device| foreign::own_scaled(observed, device, Direction::Read)).collect();
-    let own = own.unwrap_or_default().into_iter().fold((0.0, 0.0), |(bytes, count), side| {
-        (bytes + side.bytes, count + side.requests)
-    });
+    let own: Option<Vec<_>> = devices
+        .iter()
+        .map(|device| foreign::own_scaled(observed, device, Direction::Read))
+        .collect();
+    let own = own
+        .unwrap_or_default()
+        .into_iter()
+        .fold((0.0, 0.0), |(bytes, count), side| (bytes + side.bytes, count + side.requests));
     let ours = OURS_LEAST.value..OURS_MOST.value;
     if ours.contains(&ratio(own.0, fetched)) {
         let made = own.1.min(top.requests) + top.merges;

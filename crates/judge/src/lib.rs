@@ -15,6 +15,7 @@ mod ceilings;
 mod command;
 mod compression;
 mod coverage;
+mod direct_io;
 mod entry_jobs;
 mod evidence;
 mod expect;

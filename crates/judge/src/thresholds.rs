@@ -42,7 +42,7 @@ thresholds! {
     /// Below it, ratios of bytes mean nothing.
     BYTES_MIN = 1048576.0, [
         A1 A3 A4 A5 A10 A11 A13 A14 A17 A18 A20 B4 B5 B14 B18 C1 C2 C3 C6 C8 C10 C11 C12 D7 D8
-        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 G22 H5 C7 E6 E7],
+        D9 D10 E1 E2 E4 E9 F4 F9 F10 G1 G10 G13 G15 G22 H5 C7 C14 E6 E7],
         "bytes moved, least for ratios", "evidence book 0",
         "mounting, opening and metadata cost some hundred KiB on their own";
     /// Below this coverage the data came from memory.
@@ -191,7 +191,7 @@ thresholds! {
         "CPU time over wall time of a worker", "evidence book B7",
         "accounting and the barrier take the rest";
     /// Time waiting for a CPU from which latencies are those of the scheduler.
-    RUN_WAIT = 0.10, [B8],
+    RUN_WAIT = 0.10, [A12 B8 F13],
         "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
     /// Time waiting for a CPU from which that is the limit whatever else was found.
@@ -203,7 +203,7 @@ thresholds! {
         "part of the work of all CPUs that the workers did", "judge",
         "below half of it, fewer workers leave most of what they wait for where it is";
     /// Time of all CPUs from which there is nothing left.
-    ALL_CPUS_BUSY = 0.9, [B9],
+    ALL_CPUS_BUSY = 0.9, [A12 B9 F13],
         "busy share of all CPUs", "evidence book B9",
         "what is left is spread over CPUs and moments in which nothing could use it";
     /// Time of one CPU from which it holds up what lands there.
@@ -271,9 +271,13 @@ thresholds! {
         "merges over merges and requests", "evidence book C3",
         "random operations meet a neighbour far less often";
     /// Bytes that the device writes for each of ours.
-    AMPLIFIED = 1.2, [C11],
-        "bytes written by the device over ours", "evidence book C11",
+    AMPLIFIED = 1.2, [C11 C14],
+        "bytes of the device over ours", "evidence book C11",
         "a journal of data doubles them; metadata of large writes stays far below";
+    /// Bytes fetched beyond those that were read, from which they are more than metadata.
+    FETCHED_MORE = 8388608.0, [C14],
+        "bytes fetched beyond those read, least", "judge",
+        "metadata and pages of programs come to a few MiB";
     /// Share of the latency above the driver.
     SOFTWARE_SHARE = 0.3, [C12],
         "share of latency above the driver", "evidence book C12",
@@ -468,7 +472,7 @@ thresholds! {
         "time held back by a CPU quota over wall time", "judge, as for waits in B8",
         "from a tenth on latencies are those of the quota";
     /// Traffic of others, as a share of all.
-    FOREIGN = 0.05, [C1 C3 F9 F10],
+    FOREIGN = 0.05, [C1 C3 C11 F9 F10],
         "share of traffic by others", "evidence book F10",
         "below it the effect drowns in the spread of most devices";
     /// Share of requests that must have been traced for those of others to be taken away.

@@ -20,10 +20,9 @@ use candor_record::facts::{AccountingOutcome, AccountingProbe, DirectIo, FileFac
 use candor_record::{DiskCounters, Facts};
 
 use crate::cache;
-use crate::counters::formats;
+use crate::counters;
 use crate::path::files::file_facts;
 use crate::source::Roots;
-use crate::source::attributes;
 use location::{Chance, Spot};
 
 pub use search::{NotFound, device_behind};
@@ -36,7 +35,7 @@ const MEMORY_ALIGN: usize = 4096;
 
 /// Makes one direct read of up to 64 KiB somewhere in the written data of `path` (a file or
 /// device of that target), and reports the bytes that each device of its stack counted meanwhile
-/// in `/sys/class/block/X/stat`, with the reason where the counters could not be proven.
+/// in `/sys/class/block/X/stat` or `/proc/diskstats`, with the reason where the counters could not be proven.
 ///
 /// Where the work on the target goes past the block layer, the read does so too, by `command`.
 ///
@@ -249,11 +248,7 @@ impl Probe<'_> {
     }
 
     fn counters(&self) -> Vec<Option<DiskCounters>> {
-        let read = |name: &&str| {
-            let text = attributes::text(&self.roots.block(name).join("stat"))?;
-            formats::disk(&text)
-        };
-        self.devices.iter().map(read).collect()
+        self.devices.iter().map(|name| counters::of_device(name, self.roots)).collect()
     }
 }
 

@@ -99,13 +99,18 @@ impl HostSample {
         HostSample {
             host: host.to_owned(),
             length_ns,
-            cpu_busy: before.cpu.zip(after.cpu).map(|(then, now)| busy(&then, &now)),
+            cpu_busy: cpu_busy_between(before, after),
             cpu_shares: before.cpu.zip(after.cpu).map(|(then, now)| shares(&then, &now)),
             cpus_busy: cpus.map(|(then, now)| busy(then, now)).collect(),
             devices: after.devices.iter().filter_map(device).collect(),
             work: Vec::new(),
         }
     }
+}
+
+/// Busy share of all CPUs of a host between two snapshots; absent where the kernel reports none.
+pub fn cpu_busy_between(before: &Snapshot, after: &Snapshot) -> Option<f64> {
+    before.cpu.zip(after.cpu).map(|(then, now)| busy(&then, &now))
 }
 
 /// Busy share of the CPUs of all hosts together; absent where no host knows its own.

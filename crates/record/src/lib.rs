@@ -54,7 +54,9 @@ pub use finding::{
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;
-pub use host_sample::{CpuShares, DeviceSample, HostSample, HostWork, cpu_busy_of};
+pub use host_sample::{
+    CpuShares, DeviceSample, HostSample, HostWork, cpu_busy_between, cpu_busy_of,
+};
 pub use hosts::{HostRow, host_rows};
 pub use judgement::*;
 pub use latency_counts::LatencyCounts;

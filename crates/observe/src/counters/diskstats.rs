@@ -96,6 +96,22 @@ pub(crate) fn diskstats_line(line: &str) -> Option<(String, DiskCounters)> {
     Some((name, formats::disk(&words.collect::<Vec<_>>().join(" "))?))
 }
 
+/// Counters of one device: its file below `/sys`, or its line of `/proc/diskstats` where `/sys` is
+/// hidden.
+pub(crate) fn of_device(name: &str, roots: &Roots) -> Option<DiskCounters> {
+    let text = attributes::text(&roots.block(name).join("stat"));
+    text.and_then(|text| formats::disk(&text)).or_else(|| {
+        let text = attributes::text(&roots.proc.join("diskstats"))?;
+        in_lines(&text, name)
+    })
+}
+
+/// Counters of the device of that name in `/proc/diskstats`.
+pub(crate) fn in_lines(text: &str, name: &str) -> Option<DiskCounters> {
+    let mut lines = text.lines().filter_map(diskstats_line);
+    lines.find(|(of, _)| of == name).map(|(_, counters)| counters)
+}
+
 fn diskstat(line: &str, roots: &Roots) -> Option<Diskstat> {
     let (name, counters) = diskstats_line(line)?;
     let place = roots.block(&name);

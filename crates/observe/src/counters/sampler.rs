@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use candor_record::{CacheState, Facts, Pressure, Snapshot, State};
 
 use crate::cache;
-use crate::counters::formats;
 use crate::counters::state::Watch;
+use crate::counters::{formats, in_lines};
 use crate::host::clock;
 use crate::path::files;
 use crate::source::Roots;
@@ -52,6 +52,8 @@ impl Paths for Vec<PathBuf> {
 #[derive(Debug)]
 pub struct Sampler {
     devices: Vec<(String, Source)>,
+    /// Counters of all devices, for those whose file is hidden.
+    diskstats: Source,
     process_io: Source,
     vmstat: Source,
     cpu: Source,
@@ -80,6 +82,7 @@ impl Sampler {
         let open = Some(files.count()).filter(|count| *count <= LIGHT_FILES_MAX).unwrap_or(0);
         Sampler {
             devices: devices.map(|name| (name.clone(), stat(name))).collect(),
+            diskstats: proc("diskstats"),
             process_io: proc("self/io"),
             vmstat: proc("vmstat"),
             cpu: proc("stat"),
@@ -107,7 +110,9 @@ impl Sampler {
         let buffer = &mut self.buffer;
         let mut devices = Vec::with_capacity(self.devices.len());
         for (name, source) in &self.devices {
-            if let Some(counters) = source.read(buffer).and_then(formats::disk) {
+            let own = source.read(buffer).and_then(formats::disk);
+            let of_all = || in_lines(self.diskstats.read(buffer)?, name);
+            if let Some(counters) = own.or_else(of_all) {
                 devices.push((name.clone(), counters));
             }
         }
@@ -291,6 +296,19 @@ mod tests {
         assert_eq!((delta.reads, delta.bytes_read()), (1, 4096));
         assert!(after.at_ns >= before.at_ns);
         assert_eq!((before.process_io, before.pressure, before.cache), (None, None, None));
+    }
+
+    #[test]
+    fn counters_are_read_where_sysfs_is_hidden() {
+        let fake = Fake::new();
+        let lines =
+            |sectors: u64| format!("7 0 loop0 9 9 9 9\n8 0 sda 2 2 {sectors} 4 5 6 7 8 9 10 11\n");
+        fake.write("proc/diskstats", &lines(3));
+        let mut sampler = Sampler::new(&facts("sda"), Vec::new(), &fake.roots);
+        let before = sampler.snapshot(SnapshotDetail::Full);
+        fake.write("proc/diskstats", &lines(11));
+        let after = sampler.snapshot(SnapshotDetail::Light);
+        assert_eq!(before.device_delta(&after, "sda").expect("both").bytes_read(), 4096);
     }
 
     #[test]

@@ -100,7 +100,11 @@ impl Given {
         }
         let words = without_outputs(words);
         let matches = command().try_get_matches_from(words.get(1..)?).ok()?;
-        let by_flags = matches.get_one::<String>("FILE").is_none();
+        let file = matches.get_one::<String>("FILE");
+        if file.is_some_and(|file| is_stdin(file)) {
+            return None;
+        }
+        let by_flags = file.is_none();
         let plan = if by_flags { read(&words)? } else { plan.clone() };
         Some(Given { words, plan, by_flags })
     }
@@ -207,6 +211,14 @@ impl Given {
         let plan = if self.by_flags { read(&words)? } else { wanted.clone() };
         is_same(&plan, wanted).then_some(Given { words, plan, by_flags: self.by_flags })
     }
+}
+
+/// A plan that was read from stdin is gone.
+fn is_stdin(file: &str) -> bool {
+    file == "-"
+        || file.starts_with("/dev/stdin")
+        || file.starts_with("/dev/fd/")
+        || file.starts_with("/proc/self/fd/")
 }
 
 /// Whether the run left files that it may not write to again, or took away those it reads.

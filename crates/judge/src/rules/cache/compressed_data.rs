@@ -37,7 +37,8 @@ fn after(observed: &Observed) -> Outcome {
     if causes.is_empty() || observed.blind() || observed.all_memory() {
         return Outcome::Nothing;
     }
-    let known = causes.into_iter().filter_map(|(op, cause)| Some((op, moved(observed, op)?, cause)));
+    let known =
+        causes.into_iter().filter_map(|(op, cause)| Some((op, moved(observed, op)?, cause)));
     let known: Vec<_> = known.collect();
     if known.is_empty() {
         return Outcome::lacks("the counters of the device, or a flush of what was written once");

@@ -19,8 +19,8 @@ pub const RULE: Rule = Rule {
         explanation: "All checks of coverage rest on counters, and some targets have none: \
             accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
             count, commands that go past the block layer (io_uring_cmd, sg). Before a run candor reads a known amount \
-            directly and looks whether the device counted it. If nobody did, zero means nothing, \
-            and the result is called not verifiable instead of cached. Switch accounting on, or \
+            directly and looks whether the device counted it. If no device did, and none counts \
+            in the phase what the kernel charges to the process, zero means nothing, and the result is called not verifiable instead of cached. Switch accounting on, or \
             use a device that counts.",
     },
     stage: Stage::Storage,
@@ -91,7 +91,9 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
         return Some(of_commands(observed, device, probe?));
     }
     let off = observed.facts.device(device).and_then(|d| d.counts_io.as_ref()).filter(|c| !c.value);
-    let not_counted = outcome == Some(AccountingOutcome::NotCounted);
+    let not_counted = outcome == Some(AccountingOutcome::NotCounted)
+        && !counted(observed)
+        && !uncharged(observed);
     let proven = outcome == Some(AccountingOutcome::Counted);
     let confidence = match (not_counted, &off, proven) {
         (true, _, _) | (_, Some(_), _) => Confidence::Certain,
@@ -113,6 +115,22 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
     let advice =
         format!("Switch accounting on (as root): echo 1 > /sys/block/{device}/queue/iostats");
     Some(draft.advice(advice, None).done())
+}
+
+/// The device counted a part of what was moved, so the probe was answered elsewhere.
+fn counted(observed: &Observed) -> bool {
+    let op = observed.main_op();
+    let bytes = observed.top.map_or(0.0, |top| top.side(op).bytes);
+    let share = observed.share_seen(op, bytes).unwrap_or(0.0);
+    bytes >= BYTES_MIN.value && share >= COVERAGE_MEMORY.value
+}
+
+/// The kernel charged none of the reads to this process, so that they never were I/O: a library
+/// or a cache answered them, and the probe.
+fn uncharged(observed: &Observed) -> bool {
+    let op = Direction::Read;
+    let share = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));
+    observed.main_op() == op && share.is_some_and(|share| share < COVERAGE_MEMORY.value)
 }
 
 /// The process was charged for the bytes while the device counted next to none: one that counts a
@@ -169,6 +187,28 @@ mod tests {
         assert_eq!(found[0].severity, Severity::NotVerifiable);
         assert!(found[0].sentence.contains("charged 100 % of them"), "{}", found[0].sentence);
         assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+    }
+
+    /// The file lies on two devices, of which the other one counted the probe.
+    #[test]
+    fn a_device_that_counts_a_part_counts() {
+        let mut case = blind();
+        case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
+        case.after_top().read_sectors = (50_000 * 10 * 4096 / 2) / 512;
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    /// A library made buffered reads of direct ones, and memory answered them and the probe.
+    #[test]
+    fn reads_that_were_no_io_are_not_uncounted() {
+        let mut case = blind();
+        case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
+            AccountingOutcome::NotCounted;
+        case.process_read(0);
+        assert_eq!(case.found(&RULE), []);
+        let judged = case.judge();
+        assert_eq!(judged.verdict, candor_record::Verdict::MeasuresElse, "{judged:#?}");
     }
 
     #[test]

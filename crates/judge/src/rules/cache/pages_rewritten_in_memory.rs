@@ -67,7 +67,7 @@ fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charge
         )
         .advice(
             "Use a larger file, write directly, or flush every few writes.",
-            command.map(Command::direct),
+            command.map(|command| command.direct(observed)),
         )
         .done()
 }

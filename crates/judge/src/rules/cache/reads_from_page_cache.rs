@@ -128,7 +128,9 @@ fn advice<'a>(observed: &Observed<'a>) -> (&'static str, Option<Command<'a>>) {
         return (advice, command.map(Command::evict));
     }
     let advice = "Bypass the cache, drop the files from it first, or read far more than fits.";
-    (advice, command.map(Command::direct))
+    let direct = command.clone().map(|command| command.direct(observed));
+    let is_possible = direct.as_ref().is_some_and(Command::is_possible);
+    (advice, if is_possible { direct } else { command.map(Command::evict) })
 }
 
 #[cfg(test)]

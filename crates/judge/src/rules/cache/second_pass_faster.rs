@@ -23,7 +23,8 @@ pub const RULE: Rule = Rule {
             one of the same run over the same blocks; 1.5 times as fast, with no second of the \
             earlier pass as fast as most seconds of this one, and something below keeps the data. \
             Where there is no second pass, a short follow-up reads what the phase \
-            began with once more; it counts if other blocks, read as briefly, are not as fast. \
+            began with once more; it counts if other blocks, read as briefly, are not as fast, if \
+            not all CPUs were busy, and if time spent waiting for a CPU does not explain it. \
             Use a range far larger than that cache, or turn it off (cache=none).",
     },
     stage: Stage::Storage,
@@ -180,6 +181,23 @@ mod tests {
         let mut noisy = followed_up(3.0, Some(1.0));
         noisy.measured().samples[3].of_mut(Direction::Read).ops *= 4;
         assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
+    }
+
+    /// 1.71 times in one trial beside loads that took all CPUs; repeated, it was 0.1 and 1.06 times.
+    #[test]
+    fn a_short_trial_beside_busy_cpus_shows_nothing() {
+        let mut busy = followed_up(3.4, Some(1.0));
+        assert_eq!(busy.found(&RULE).len(), 1);
+        let all = |idle_ns, user_ns| {
+            Some(candor_record::CpuTimes { idle_ns, user_ns, ..Default::default() })
+        };
+        (busy.host.before.cpu, busy.host.after.cpu) = (all(0, 0), all(20_000, 1_980_000));
+        assert_eq!(busy.found(&RULE), []);
+        assert!(busy.judge().follow_ups[0].contains("the CPUs were busy"));
+        let mut waiting = followed_up(2.8, Some(1.0));
+        let worker = &mut waiting.measured().per_worker[0];
+        worker.run_wait_ns = Some(worker.elapsed_ns / 2);
+        assert_eq!(waiting.found(&RULE), [], "free CPUs alone may gain 2 times");
     }
 
     #[test]

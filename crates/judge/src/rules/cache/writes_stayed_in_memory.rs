@@ -9,8 +9,8 @@ use candor_record::{
 };
 
 use crate::builder::FindingBuilder;
-use crate::compression;
 use crate::command::Command;
+use crate::compression;
 use crate::coverage;
 use crate::entry_jobs::{self, EntryJob};
 use crate::observed::{Observed, Ran};
@@ -243,7 +243,7 @@ fn never_arrived(
         .limits(Limit::PageCacheWrites)
         .advice(
             "Write each place once, on a file larger than memory, or write directly.",
-            command.map(Command::direct),
+            command.map(|command| command.direct(observed)),
         )
         .done()
 }
@@ -274,7 +274,7 @@ fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> F
         ),
         false => (
             "Write directly; or write each place once, and flush at the end.",
-            command.map(Command::direct),
+            command.map(|command| command.direct(observed)),
         ),
     };
     draft(observed, progress, Severity::MeasuresElse, sentence)

@@ -2,7 +2,7 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::requests::Issuer;
+use candor_record::requests::{Issuer, RequestOp, Requests};
 use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
@@ -20,7 +20,8 @@ pub const RULE: Rule = Rule {
             later, by a kernel thread, while the filesystem is in use. These writes run beside a \
             test that begins at once. Every mount starts the thread (ext4lazyinit), so candor \
             speaks where it is there before or after a phase on ext4, and more than 5 % of the \
-            traffic was written by it, or by others beside direct writes of ours. Wait for its \
+            traffic was written by it, or beside direct writes of ours where no other process \
+            writes to that device. Wait for its \
             end, or make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
@@ -45,8 +46,8 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let sentence = format!(
-        "ext4 was initialising inode tables in the background (ext4lazyinit): {} of writes were \
-         not ours.",
+        "ext4 was initialising inode tables in the background (ext4lazyinit): {} of writes \
+         were its own, not this run's.",
         fmt::size(bytes)
     );
     let draft = FindingBuilder::new("F9", Severity::Explains, sentence)
@@ -61,22 +62,26 @@ fn after(observed: &Observed) -> Outcome {
 /// else what they wrote beyond direct writes of ours. With the bytes of all.
 ///
 /// The thread flushes before it writes, and what waits for a flush is issued by kblockd, whose
-/// workers (`kworker/0:1H`) do the same for writes of ours.
+/// workers (`kworker/0:1H`) do the same for writes of ours, and of others that may write.
 fn written(observed: &Observed) -> Option<(f64, f64)> {
     let top = observed.top?;
     let ours = observed.app(Direction::Write).bytes;
     let is_kblockd = |who: &Issuer| who.is_kernel() && who.command.ends_with('H');
-    let thread =
-        |who: &Issuer| who.command.starts_with("ext4lazyinit") || (ours == 0.0 && is_kblockd(who));
-    if let Some(share) = foreign::seen_of(observed, &observed.tops(), |_| true, thread) {
-        return Some((share * top.bytes(), top.bytes()));
+    let alone = !foreign::may_write(observed);
+    let thread = |who: &Issuer| {
+        who.command.starts_with("ext4lazyinit") || (alone && ours == 0.0 && is_kblockd(who))
+    };
+    let writes = |of: &Requests| of.direction == RequestOp::Write;
+    if let Some(share) = foreign::seen_of(observed, &observed.tops(), writes, thread) {
+        return Some((share * top.write.bytes, top.bytes()));
     }
-    observed.all_direct().then(|| ((top.write.bytes - ours).max(0.0), top.bytes()))
+    let rest = (top.write.bytes - ours).max(0.0);
+    (alone && observed.all_direct()).then_some((rest, top.bytes()))
 }
 
 #[cfg(test)]
 mod tests {
-    use candor_record::requests::{RequestStats, Requests};
+    use candor_record::requests::RequestStats;
 
     use super::*;
     use crate::testcase::TestCase;
@@ -96,7 +101,7 @@ mod tests {
         let mut case = beside(1.2);
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.contains(" of writes were not ours"), "{found:?}");
+        assert!(found[0].sentence.contains(" of writes were its own"), "{found:?}");
         case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
         assert_eq!(case.found(&RULE), []);
     }
@@ -107,6 +112,7 @@ mod tests {
         let thread = Issuer { pid: 9, command: "ext4lazyinit".into(), count: 10, bytes: 10 << 20 };
         let on = |device: &str, bytes, issuers| Requests {
             device: device.into(),
+            direction: RequestOp::Write,
             bytes,
             issuers,
             ..Requests::default()
@@ -121,17 +127,66 @@ mod tests {
         let by = Issuer { pid: 10, command: "kworker/0:0H".into(), count: 9, bytes: 10 << 20 };
         let seen = Requests {
             device: "vda".into(),
-            bytes: 100 << 20,
+            direction: RequestOp::Write,
+            bytes: 10 << 20,
             issuers: vec![by],
             ..Requests::default()
         };
         for (mut case, findings) in [(TestCase::direct(4096, 8, 1, 10_000.0), 1), (beside(1.0), 0)]
         {
             case.host.before.state.ext4_lazy_init = Some(true);
+            case.after_top().write_sectors += (60 << 20) / 512;
             let requests = vec![seen.clone()];
             case.host.requests = Some(RequestStats { requests, ..RequestStats::default() });
             assert_eq!(case.found(&RULE).len(), findings);
         }
+    }
+
+    /// 2 GB of discards that workers of the kernel issued for others.
+    #[test]
+    fn discards_are_no_writes() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
+        case.host.before.state.ext4_lazy_init = Some(true);
+        let top = case.after_top();
+        (top.write_sectors, top.discard_sectors) = (100, (2 << 30) / 512);
+        let by = Issuer { pid: 10, command: "kworker/0:0H".into(), count: 9, bytes: 2 << 30 };
+        let seen = Requests {
+            device: "vda".into(),
+            direction: RequestOp::Discard,
+            bytes: 2 << 30,
+            issuers: vec![by],
+            ..Requests::default()
+        };
+        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        assert_eq!(case.found(&RULE), []);
+    }
+
+    /// The thread of another ext4 in a file of the root filesystem: its writes reach the disk by
+    /// workers of the kernel.
+    #[test]
+    fn beside_a_whole_system_only_the_thread_itself_counts() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
+        case.host.before.state.ext4_lazy_init = Some(true);
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().mount_point = "/".into();
+        case.after_top().write_sectors += (60 << 20) / 512;
+        let mut see = |command: &str| {
+            let by = Issuer { pid: 10, command: command.into(), count: 9, bytes: 10 << 20 };
+            let seen = Requests {
+                device: "vda".into(),
+                direction: RequestOp::Write,
+                bytes: 10 << 20,
+                issuers: vec![by],
+                ..Requests::default()
+            };
+            let requests = vec![seen];
+            case.host.requests = Some(RequestStats { requests, ..RequestStats::default() });
+            case.found(&RULE).len()
+        };
+        assert_eq!(see("kworker/0:0H"), 0);
+        assert_eq!(see("ext4lazyinit"), 1);
+        let mut untraced = beside(1.2);
+        untraced.host.facts.targets[0].filesystem.as_mut().unwrap().mount_point = "/".into();
+        assert_eq!(untraced.found(&RULE), []);
     }
 
     /// Any mount of an ext4 starts the thread; most have nothing left to initialise.

@@ -35,7 +35,10 @@ fn after(observed: &Observed) -> Outcome {
     let on = written.filter(|target| takes_blocks(target)).filter_map(|t| t.filesystem.as_ref());
     found.extend(on.filter_map(full).take(1));
     let in_order = |job: &crate::setup::Planned| !job.blocks.access.is_random();
-    let files = observed.files(&observed.targets_of(in_order));
+    let read = observed.targets_of(in_order).into_iter();
+    // Extents of what may be compressed are its units, wherever they lie.
+    let in_place = |target: &&TargetFacts| !target.holding().is_some_and(Filesystem::may_compress);
+    let files = observed.files(&read.filter(in_place).collect::<Vec<_>>());
     let worst = files.into_iter().filter_map(|file| Some((pieces(file)?, file)));
     let worst = worst.max_by(|a, b| a.0.total_cmp(&b.0));
     found.extend(worst.map(|(each, file)| in_pieces(file, each)));
@@ -110,6 +113,10 @@ mod tests {
             case.found(&RULE)[0].sentence,
             "/data/file lies in 12.4k pieces (12.4k per GiB): going through it in order is not."
         );
+        let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
+        on.kind = "erofs".into();
+        assert_eq!(case.found(&RULE), [], "clusters of compressed data");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
         case.file().extents.as_mut().unwrap().value.count = 8;
         assert_eq!(case.found(&RULE), []);
     }

@@ -91,7 +91,7 @@ fn draft(
         .evidence("depth asked for", Quantity::count(job.blocks.depth as f64), "plan")
         .advice(
             "Use direct I/O, or io_uring, which can wait elsewhere.",
-            command.map(|command| command.deep(job.blocks.depth)),
+            command.map(|command| command.deep(setup, job.blocks.depth)),
         )
 }
 

@@ -127,7 +127,7 @@ fn within_phase(observed: &Observed, passes: &Passes) -> Finding {
     let command = command(observed);
     let (advice, command) = match in_order {
         true => ("drop the pages as each pass begins", command.map(Command::invalidate)),
-        false => ("read directly", command.map(Command::direct)),
+        false => ("read directly", command.map(|command| command.direct(observed))),
     };
     draft(sentence)
         .advice(format!("{LARGE}, or {advice}."), command)

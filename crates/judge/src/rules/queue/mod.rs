@@ -8,6 +8,7 @@ mod latency_above_driver;
 mod not_durable;
 mod one_request_at_a_time;
 mod parity_reads_before_writes;
+mod read_amplification;
 mod readahead;
 mod requests_merged;
 mod requests_split;
@@ -31,4 +32,5 @@ pub const RULES: &[Rule] = &[
     write_amplification::RULE,
     latency_above_driver::RULE,
     flushes_skipped::RULE,
+    read_amplification::RULE,
 ];

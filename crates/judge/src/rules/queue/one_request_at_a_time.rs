@@ -85,7 +85,7 @@ fn sentence(observed: &Observed, ran: &Ran, op: Direction, mean_ns: f64) -> Find
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice(
             "Ask for more in flight to see what the device does in parallel.",
-            command.map(|command| command.deep(32)),
+            command.map(|command| command.deep(observed, 32)),
         )
         .done()
 }

@@ -67,7 +67,10 @@ fn finding(observed: &Observed, operation: f64, piece: f64) -> Finding {
         .evidence("size of an operation", Quantity::bytes(operation), "candor")
         .evidence("mean size of a request", Quantity::bytes(piece), stat_of(observed))
         .evidence_if(ahead)
-        .advice("Read directly to measure the device at this size.", command.map(Command::direct))
+        .advice(
+            "Read directly to measure the device at this size.",
+            command.map(|command| command.direct(observed)),
+        )
         .done()
 }
 

@@ -21,7 +21,8 @@ pub const RULE: Rule = Rule {
             kernel before they reach the device, which then sees fewer and larger requests than \
             the application issued: good for the rate, misleading where the device was to be \
             measured at a size. candor looks at the kernel's own count of merges, for direct \
-            operations; where others use the device as well, it compares the sizes of its own \
+            operations; where others use the device as well, writes are made durable (which a \
+            journal writes for) or one operation is in flight, it compares the sizes of its own \
             requests, as the block tracer has them. From a fifth on it says so. Use random \
             offsets, one operation in flight, or queue/nomerges for the test.",
     },
@@ -39,7 +40,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let ops = [Direction::Read, Direction::Write].into_iter();
-    if foreign::matters(observed) {
+    if foreign::matters(observed) || !counts_ours(observed) {
         let merged = ops.filter_map(|op| Some((op, own(observed, op)?)));
         let merged = merged.filter(|(op, side)| is_merged(observed, *op, *side));
         let from = "requests that candor issued, by the block tracer";
@@ -52,6 +53,13 @@ fn after(observed: &Observed) -> Outcome {
     let merged = ops.filter(|op| is_merged(observed, *op, top.side(*op)));
     let found = merged.map(|op| finding(observed, op, top.side(op), &stat_of(observed)));
     found.collect::<Vec<_>>().into()
+}
+
+/// The kernel's count of merges is that of our operations: several are in flight, so that two can
+/// meet, and no journal writes for them.
+fn counts_ours(observed: &Observed) -> bool {
+    let durable = observed.ran.iter().any(|ran| ran.does(Direction::Write) && ran.durable());
+    observed.concurrency() > 1.0 && !durable
 }
 
 fn is_merged(observed: &Observed, op: Direction, side: Side) -> bool {
@@ -104,6 +112,29 @@ mod tests {
         let found = merging(82_600).found(&RULE);
         assert_eq!(found[0].sentence, "4 KiB writes were merged into requests of 23 KiB on vda.");
         assert_eq!(found[0].severity, Severity::Explains);
+    }
+
+    /// Random writes of 4 KiB, each with a flush: blocks of the journal were merged, ours were not.
+    #[test]
+    fn merges_of_a_journal_are_none_of_ours() {
+        let mut case = merging(82_600);
+        case.blocks().durability.fsync_every = 1;
+        assert_eq!(case.found(&RULE), []);
+        let own = Issuer { pid: 7, command: String::new(), count: 100_000, bytes: 100_000 << 12 };
+        let seen = Requests {
+            device: "vda".into(),
+            direction: candor_record::requests::RequestOp::Write,
+            issuers: vec![own],
+            ..Requests::default()
+        };
+        let stats = RequestStats { own_pid: 7, requests: vec![seen], ..RequestStats::default() };
+        case.host.requests = Some(stats);
+        assert_eq!(case.found(&RULE), [], "each of ours is one request");
+        case.host.requests.as_mut().unwrap().requests[0].issuers[0].count = 20_000;
+        assert_eq!(case.found(&RULE).len(), 1);
+        let mut alone = merging(82_600);
+        alone.blocks().depth = 1;
+        assert_eq!(alone.found(&RULE), [], "one operation meets no other");
     }
 
     #[test]

@@ -188,6 +188,13 @@ fn segments(observed: &Observed, count: f64) -> Option<Bound> {
 
 /// The mean length of the extents of the files, across which no request goes, where pieces have it.
 fn extents(observed: &Observed, split: &Split) -> Option<Bound> {
+    let compresses = |target: &&candor_record::facts::TargetFacts| {
+        target.holding().is_some_and(candor_record::facts::Filesystem::may_compress)
+    };
+    // Extents are then units of compression, of which requests hold several.
+    if observed.targets().iter().any(compresses) {
+        return None;
+    }
     let files = observed.files(&observed.targets());
     let known: Option<Vec<_>> = files.iter().map(|file| value(&file.extents)).collect();
     let sums = known?.into_iter().fold((0.0, 0.0), |(bytes, count), extents| {
@@ -369,6 +376,9 @@ mod tests {
         case.after_top().reads *= 16;
         let sentence = case.found(&RULE)[0].sentence.clone();
         assert_eq!(sentence, "Each 1 MiB read became 16 × 64 KiB on vda (extents of 64 KiB).");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "erofs".into();
+        assert!(!case.found(&RULE)[0].sentence.contains("extents"), "clusters of compressed data");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "ext4".into();
         let advice = &case.found(&RULE)[0].advice;
         assert!(advice.contains("long extents") && !advice.contains("sectors"), "{advice}");
         case.file().extents.as_mut().unwrap().value.count -= 100;

@@ -7,6 +7,7 @@ use candor_record::{Confidence, Finding, Quantity, Severity};
 use crate::builder::FindingBuilder;
 use crate::coverage::stat_of;
 use crate::flow::Flow;
+use crate::foreign;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -19,7 +20,8 @@ pub const RULE: Rule = Rule {
         explanation: "Journals, copies, checksums and metadata are written beside the data: ext4 \
             with data=journal writes every byte twice, a small write that is made durable brings \
             its journal blocks along. candor compares what the device wrote, the final flush \
-            included, with what the application wrote; from 1.2 on it says so. The rate of the \
+            included, with what the application wrote; from 1.2 on it says so, unless other \
+            processes write to that device or may do so, as to the root filesystem. The rate of the \
             application stands, the device did more. Another file system or the raw device shows \
             the difference.",
     },
@@ -40,8 +42,8 @@ fn after(observed: &Observed) -> Outcome {
     };
     // What was in flight when counting began is the device's, not the application's.
     let written = flow.write.bytes - observed.slack_bytes(Direction::Write);
-    let factor = ratio(written, app);
-    match factor > AMPLIFIED.value {
+    let is_amplified = ratio(written, app) > AMPLIFIED.value;
+    match is_amplified && !foreign::may_write(observed) {
         true => Outcome::one(finding(observed, flow.write.bytes, app)),
         false => Outcome::Nothing,
     }
@@ -68,6 +70,9 @@ fn finding(observed: &Observed, written: f64, app: f64) -> Finding {
 
 #[cfg(test)]
 mod tests {
+    use candor_record::IdleWindow;
+    use candor_record::requests::{Issuer, RequestOp, RequestStats, Requests};
+
     use super::*;
     use crate::testcase::{MIB, TestCase, moved};
 
@@ -89,6 +94,40 @@ mod tests {
         flushed.devices[0].1 = moved(Direction::Write, 200_000, 2 * bytes);
         case.host.after_flush = Some(flushed);
         assert_eq!(case.found(&RULE).len(), 1);
+    }
+
+    /// Loops of other sessions lie on the same root filesystem, and the kernel writes for them.
+    #[test]
+    fn what_others_may_have_written_is_not_ours() {
+        let twice = || {
+            let mut case = TestCase::direct_write();
+            let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+            case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
+            case
+        };
+        let mut root = twice();
+        root.host.facts.targets[0].filesystem.as_mut().unwrap().mount_point = "/".into();
+        assert_eq!(root.found(&RULE), []);
+        let mut traced = twice();
+        let by = |pid, command: &str| Issuer { pid, command: command.into(), count: 9, bytes: 900 };
+        let mut see = |issuers| {
+            let direction = RequestOp::Write;
+            let device = "vda".to_owned();
+            let seen = Requests { device, direction, bytes: 1800, issuers, ..Requests::default() };
+            let requests = vec![seen];
+            traced.host.requests =
+                Some(RequestStats { own_pid: 7, requests, ..Default::default() });
+            traced.found(&RULE).len()
+        };
+        assert_eq!(see(vec![by(7, "candor"), by(9, "rsync")]), 0);
+        assert_eq!(see(vec![by(7, "candor"), by(90, "jbd2/vda-8")]), 1);
+        let mut idle = twice();
+        let before = idle.host.before.clone();
+        let mut after = before.clone();
+        after.at_ns += 500_000_000;
+        after.devices[0].1 = moved(Direction::Write, 100, 40 * MIB);
+        idle.host.idle = Some(IdleWindow { before, after });
+        assert_eq!(idle.found(&RULE), []);
     }
 
     #[test]

@@ -57,6 +57,7 @@ const FLAGS: &[&[&str]] = &[
         "--json out.json --csv out.csv",
         "--run-dir=kept --quiet",
         "--color never --html out.html",
+        "--metrics 9100 --metrics-wait 5 --csv out.csv --csv-of samples",
     ],
 ];
 
@@ -128,11 +129,27 @@ fn commands_by_flags_change_nothing_but_what_they_name() {
             let traced = changes[0].key == "--block-trace";
             assert_eq!(tracing(&made) != tracing(&words), traced, "{line}");
             let outputs = ["out.", "kept", "--quiet", "--color", "--json", "--html", "--run-dir"];
-            assert!(!outputs.iter().any(|output| line.contains(output)), "{line}");
+            let outputs = outputs.into_iter().chain(["--metrics", "--csv"]);
+            let kept: Vec<&str> = outputs.filter(|output| line.contains(output)).collect();
+            assert!(kept.is_empty(), "{line}");
             shown += 1;
         }
     }
     assert!(shown > 400, "{shown} of {}", given * 10);
+}
+
+#[test]
+fn a_plan_from_stdin_has_no_command() {
+    let plan = read(&shell("candor run --target /d/f --rw read --size 1g")).unwrap();
+    let change = Setting { key: "phase[0].job[0].work.blocks.direct".into(), value: "true".into() };
+    let try_of = |file: &str| {
+        let words = shell(&format!("candor run {file} --json out.json"));
+        suggestion(&words, &plan, &[change.clone()])
+    };
+    assert!(try_of("plan.toml").is_some_and(|line| line.contains("plan.toml")));
+    for stdin in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+        assert_eq!(try_of(stdin), None, "{stdin}");
+    }
 }
 
 #[test]
