@@ -74,10 +74,7 @@ fn by_bytes(observed: &Observed) -> Cover {
     let Some(share) = observed.share_seen(Direction::Read, fetched) else { return Cover::Small };
     let from = "/proc/self/io read_bytes".to_owned();
     if share < COVERAGE_FULL.value && compression::cause(observed, Direction::Read).is_some() {
-        return match from_memory(observed) {
-            Some(memory) => Cover::Known { share: 1.0 - memory, bytes: fetched, from, hits: None },
-            None => Cover::Unknown("whether memory or compression gave the rest".into()),
-        };
+        return of_compressed(observed, fetched, from);
     }
     if share < COVERAGE_FULL.value && !low_share_means_memory(observed) {
         return Cover::Unknown(
@@ -89,18 +86,24 @@ fn by_bytes(observed: &Observed) -> Cover {
     Cover::Known { share, bytes: fetched, from, hits: None }
 }
 
-/// The share of what was read that memory gave where a filesystem may have stored the rest
-/// compressed, so that few bytes from a device prove nothing: pages that were there at the start,
-/// and passes beyond the first over files that stayed. At random places operations decide.
-fn from_memory(observed: &Observed) -> Option<f64> {
-    if observed.ran.iter().any(|ran| ran.does(Direction::Read) && ran.blocks.access.is_random()) {
-        return hits::of_reads(observed).map(|hits| hits.share);
+/// What memory gave where a filesystem may have stored the rest compressed, so that few bytes from a
+/// device prove nothing: pages that were there at the start, and passes beyond the first over files
+/// that stayed. At random places operations decide.
+fn of_compressed(observed: &Observed, fetched: f64, from: String) -> Cover {
+    let lacked = || Cover::Unknown("whether memory or compression gave the rest".into());
+    let reads = observed.ran.iter().filter(|ran| ran.does(Direction::Read));
+    if reads.clone().any(|ran| ran.blocks.access.is_random()) {
+        let Some(hits) = hits::of_reads(observed) else { return lacked() };
+        let share = 1.0 - hits.share;
+        return Cover::Known { share, bytes: fetched, from, hits: Some(hits) };
     }
-    let cache = observed.host.before.cache.filter(|cache| cache.size_bytes > 0)?;
+    let cache = observed.host.before.cache.filter(|cache| cache.size_bytes > 0);
+    let Some(cache) = cache else { return lacked() };
     let (read, size) = (observed.moved(Direction::Read).bytes, cache.size_bytes as f64);
     let cached = ratio(cache.resident_bytes as f64, size).min(1.0) * read.min(size);
     let again = if pages_were_seen(observed) { (read - size).max(0.0) } else { 0.0 };
-    Some(ratio(cached + again, read).min(1.0))
+    let share = 1.0 - ratio(cached + again, read).min(1.0);
+    Cover::Known { share, bytes: fetched, from, hits: None }
 }
 
 fn of_device_reads(observed: &Observed) -> Cover {

@@ -47,3 +47,49 @@ fn is_aligned(planned: &Planned, unit: u64) -> bool {
     };
     starts && used.all(|op| fits(blocks.size.of(op).unit().0) && fits(blocks.alignment(op).0))
 }
+
+#[cfg(test)]
+mod tests {
+    use candor_plan::Bytes;
+    use candor_plan::units::{PerDirection, SizeSpec};
+
+    use super::*;
+    use crate::testcase::TestCase;
+
+    fn can(case: &TestCase) -> bool {
+        let setup = case.setup();
+        fits(&setup, &setup.jobs[0])
+    }
+
+    #[test]
+    fn sizes_and_offsets_are_multiples_of_what_statx_names() {
+        let mut case = TestCase::buffered_read();
+        assert!(can(&case));
+        case.blocks().align = Some(PerDirection::all(Bytes(100)));
+        assert!(!can(&case), "offsets");
+        case.blocks().align = None;
+        case.blocks().range.start = Extent::Bytes(Bytes(700));
+        assert!(!can(&case), "start of the range");
+        case.blocks().range.start = Extent::Bytes(Bytes(0));
+        case.blocks().size = PerDirection::all(SizeSpec::Fixed(Bytes(200)));
+        assert!(!can(&case), "sizes");
+        case.blocks().size = PerDirection::all(SizeSpec::Fixed(Bytes(2560)));
+        assert!(can(&case));
+        case.file().direct = DirectIo::Aligned { memory: 4, offset: 4096 };
+        assert!(!can(&case));
+    }
+
+    #[test]
+    fn filesystems_without_direct_io_take_none() {
+        let mut case = TestCase::buffered_read();
+        case.file().direct = DirectIo::Unsupported;
+        assert!(!can(&case));
+        case.file().direct = DirectIo::Unknown;
+        assert!(can(&case), "sectors of the device");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "squashfs".into();
+        assert!(!can(&case));
+        let found = case.judge().finding("A1").cloned().unwrap();
+        let keys: Vec<_> = found.changes.iter().map(|change| change.key.as_str()).collect();
+        assert_eq!(keys, ["phase[0].job[0].work.blocks.hints.evict"]);
+    }
+}

@@ -142,7 +142,11 @@ pub fn take_search(
             let from = roots.proc.join("diskstats").text();
             target.device = Some(Fact::new(device.clone(), from));
             target.device_search = Some(search);
-            add_stack(facts, Some(device), roots);
+            add_stack(facts, Some(device.clone()), roots);
+            // Where /sys is hidden, the name is all that is known; its counters are in /proc.
+            if facts.device(&device).is_none() {
+                facts.devices.push(stack::by_name_alone(device));
+            }
         }
         Err(NotFound { why, .. }) => {
             let on = target.holding().map_or("the filesystem", |on| on.kind.as_str());
@@ -309,6 +313,18 @@ mod tests {
         let facts = inspect_one(&fake, &file);
         assert_eq!(facts.targets[0].kind, PathKind::File);
         assert_eq!(facts.targets[0].files[0].size_bytes, 5);
+    }
+
+    #[test]
+    fn a_device_that_was_found_is_known_where_sysfs_is_hidden() {
+        let fake = Fake::new();
+        let mut facts = Facts { targets: vec![TargetFacts::default()], ..Facts::default() };
+        let found = |name: &str| Ok((name.to_owned(), DeviceSearch::default()));
+        take_search(&mut facts, 0, found("vda"), &fake.roots);
+        take_search(&mut facts, 0, found("loop3"), &fake.roots);
+        let kinds: Vec<_> = facts.devices.iter().map(|d| (d.name.as_str(), d.kind)).collect();
+        use candor_record::facts::DeviceKind::{Loop, Other};
+        assert_eq!(kinds, [("vda", Other), ("loop3", Loop)]);
     }
 
     #[test]

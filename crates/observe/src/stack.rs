@@ -52,6 +52,12 @@ pub(crate) fn collect(
     without_cycles(devices)
 }
 
+/// A device of which nothing but the name is known.
+pub(crate) fn by_name_alone(name: String) -> DeviceFacts {
+    let kind = kind::by_name(&name).unwrap_or(DeviceKind::Other);
+    DeviceFacts { name, kind, ..DeviceFacts::default() }
+}
+
 fn describe(node: &Node, roots: &Roots, missing_facts: &mut MissingFacts) -> DeviceFacts {
     let kind = kind::of(node, roots);
     let disk = node.disk(roots);

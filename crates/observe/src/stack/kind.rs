@@ -22,7 +22,7 @@ fn by_directory(node: &Node) -> Option<DeviceKind> {
 }
 
 /// Drivers without a bus name their devices themselves.
-fn by_name(name: &str) -> Option<DeviceKind> {
+pub(crate) fn by_name(name: &str) -> Option<DeviceKind> {
     let prefixes = [
         ("loop", DeviceKind::Loop),
         ("bcache", DeviceKind::Bcache),

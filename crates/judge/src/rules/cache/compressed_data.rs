@@ -142,6 +142,47 @@ mod tests {
         assert_eq!(encoded.found(&RULE).len(), 1);
     }
 
+    /// A cold pass over a file of 256 MiB on erofs with lz4: the loop device gave 68 MB.
+    #[test]
+    fn a_cold_pass_over_a_packed_filesystem_is_compressed_and_not_cached() {
+        let mut case = TestCase::direct(1 << 20, 1, 1, 25.6);
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "erofs".into();
+        let blocks = case.blocks();
+        (blocks.direct, blocks.access) = (false, candor_plan::blocks::Access::Sequential);
+        for snapshot in [&mut case.host.before, &mut case.host.after] {
+            snapshot.cache.as_mut().unwrap().size_bytes = 256 << 20;
+        }
+        case.process_read(68_500_000);
+        case.after_disk(counters(Direction::Read, 238, 68_500_000));
+        let judged = case.judge();
+        let found = judged.finding("A11").expect("compressed");
+        assert!(found.sentence.starts_with("The data compressed 3.92:1: vda read"), "{found:?}");
+        assert_eq!(judged.finding("A1"), None);
+        // The same from pages that were there before.
+        case.host.before.cache.as_mut().unwrap().resident_bytes = 256 << 20;
+        case.process_read(0);
+        case.after_disk(Default::default());
+        let judged = case.judge();
+        assert!(judged.finding("A1").unwrap().sentence.starts_with("100 % of the bytes"));
+        assert_eq!(judged.finding("A11"), None);
+        // At random places requests decide.
+        case.blocks().access = candor_plan::blocks::Access::Random;
+        case.host.before.cache.as_mut().unwrap().resident_bytes = 0;
+        case.process_read(68_500_000);
+        case.after_disk(counters(Direction::Read, 256, 68_500_000));
+        assert_eq!(case.judge().finding("A1"), None, "each read made a request");
+    }
+
+    /// Only what is stored tells of a filesystem that may compress; a write may have been cached.
+    #[test]
+    fn a_kind_that_may_compress_accuses_no_write() {
+        let mut case = TestCase::direct_write();
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "f2fs".into();
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        case.after_disk(counters(Direction::Write, 100, bytes / 32));
+        assert_eq!(case.found(&RULE), []);
+    }
+
     #[test]
     fn bytes_that_were_overwritten_in_memory_were_not_compressed() {
         let mut case = compressed("rw,compress=zstd:3");
