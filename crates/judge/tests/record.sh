@@ -162,6 +162,27 @@ mkdir "$work/tmpfs"; mount -t tmpfs -o size=300m none "$work/tmpfs"; mounted=$wo
 record tmpfs-read             --target "$work/tmpfs/file" --size 128m --rw read --bs 1m
 umount "$mounted"; mounted=
 
+# A file on a loop device that nothing else uses, and filesystems that compress.
+image=$work/reads.img; truncate -s 700M "$image"; mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 "$image"
+loop=$(losetup --find --show --direct-io=on "$image"); mounted=$work/reads; mkdir "$mounted"; mount "$loop" "$mounted"
+cp "$file" "$mounted/file"; sync; reads=(--target "$mounted/file" --rw randread --bs 4k --evict)
+longer random-reads-repeat    "${reads[@]}" --ops 45000
+longer random-reads-advised   "${reads[@]}" --ops 24000 --advice random
+longer mapped-reads-ahead     "${reads[@]}" --ops 12000 --engine mmap
+umount "$mounted"; losetup -d "$loop"; loop=; mounted=
+mkdir "$work/packed"; head -c 64M "$file" | od -An -v -tx1 -w16 >"$work/packed/file"
+mkfs.erofs -zlz4 "$work/erofs.img" "$work/packed" >/dev/null
+mksquashfs "$work/packed" "$work/squashfs.img" -b 1M -quiet >/dev/null
+for packed in erofs squashfs; do
+    loop=$(losetup --find --show --read-only --direct-io=on "$work/$packed.img")
+    mounted=$work/$packed; mkdir "$mounted"; mount -o ro "$loop" "$mounted"
+    case $packed in
+        erofs) longer packed-cold-pass --target "$mounted/file" --rw read --bs 1m --evict --passes 1 ;;
+        squashfs) longer packed-random-reads --target "$mounted/file" --rw randread --bs 4k --evict --ops 600 ;;
+    esac
+    umount "$mounted"; losetup -d "$loop"; loop=; mounted=
+done
+
 loop=$(losetup --find --show --direct-io=on "$file")
 record loop-direct            --target "$loop" --rw randread --bs 4k --direct --engine io_uring --depth 16
 longer load-limited           --target "$loop" --rw randread --bs 4k --direct --seconds 6

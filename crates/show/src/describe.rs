@@ -65,7 +65,7 @@ pub fn device(device: &DeviceFacts) -> String {
     let parts: Vec<_> = [kind(device.kind).to_owned()]
         .into_iter()
         .chain(model.filter(|model| !model.is_empty()))
-        .chain([column::device_size(device.size_bytes)])
+        .chain((device.size_bytes > 0).then(|| column::device_size(device.size_bytes)))
         .collect();
     format!("{} ({})", device.name, parts.join(", "))
 }

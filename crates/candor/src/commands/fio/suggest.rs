@@ -61,9 +61,11 @@ fn without_outputs(words: &[String]) -> Vec<String> {
     let mut all = words.iter();
     while let Some(word) = all.next() {
         let option = word.strip_prefix("--").or(word.strip_prefix('-')).unwrap_or_default();
+        let is_log = |name: &str| name.starts_with("write_") && name.ends_with("_log");
         match option.split_once('=') {
             Some(("output" | "bandwidth-log", _)) => {}
-            None if option == "bandwidth-log" => {}
+            Some((name, _)) if is_log(name) => {}
+            None if option == "bandwidth-log" || is_log(option) => {}
             // The value is the next word.
             None if option == "output" => drop(all.next()),
             _ => kept.push(word.clone()),
@@ -136,7 +138,10 @@ mod tests {
             let line = suggestion(&given, &plan(&given), &[of_job(end, value)]).unwrap();
             assert_eq!(line, format!("candor {} {option}", given.join(" ")));
             // Files for results are left out: the command would overwrite them.
-            let outputs = words("--output=r.json --bandwidth-log --output-format=json");
+            let outputs = words(
+                "--output=r.json --bandwidth-log --output-format=json --write_bw_log=x \
+                 --write_lat_log=y",
+            );
             let with = [given.clone(), outputs, words("--output r.txt")].concat();
             let line = suggestion(&with, &plan(&with), &[of_job(end, value)]).unwrap();
             let kept = format!("{} --output-format=json", given.join(" "));

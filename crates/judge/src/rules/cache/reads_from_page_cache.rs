@@ -110,7 +110,8 @@ fn sentence(observed: &Observed, share: f64, hits: Option<&Hits>) -> String {
     let came = match hits {
         Some(hits) => {
             let why = &hits.why;
-            format!("At least {memory} of the reads came from this machine's memory ({why})")
+            let at_least = if memory.starts_with("more than") { "" } else { "At least " };
+            format!("{at_least}{memory} of the reads came from this machine's memory ({why})")
         }
         None => format!("{memory} of the bytes read came from this machine's memory"),
     };
