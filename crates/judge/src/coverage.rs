@@ -86,9 +86,9 @@ fn by_bytes(observed: &Observed) -> Cover {
     Cover::Known { share, bytes: fetched, from, hits: None }
 }
 
-/// What memory gave where a filesystem may have stored the rest compressed, so that few bytes from a
-/// device prove nothing: pages that were there at the start, and passes beyond the first over files
-/// that stayed. At random places operations decide.
+/// The share from a device where a filesystem may have stored files compressed, so that few bytes
+/// prove nothing: all but pages that were there at the start, and passes beyond the first over
+/// files that stayed. At random places operations decide.
 fn of_compressed(observed: &Observed, fetched: f64, from: String) -> Cover {
     let lacked = || Cover::Unknown("whether memory or compression gave the rest".into());
     let reads = observed.ran.iter().filter(|ran| ran.does(Direction::Read));
@@ -136,9 +136,7 @@ fn pages_were_seen(observed: &Observed) -> bool {
 
 /// Where the counters of the top devices are.
 pub fn stat_of(observed: &Observed) -> String {
-    let paths: Vec<_> =
-        observed.tops().iter().map(|d| format!("/sys/class/block/{}/stat", d.name)).collect();
-    paths.join(", ")
+    observed.stat_of_tops()
 }
 
 /// The reads or writes of the devices on top, as evidence.

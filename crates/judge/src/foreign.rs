@@ -57,9 +57,9 @@ pub fn matters(observed: &Observed) -> bool {
     known(observed).is_some_and(|all| most(all, app).is_some())
 }
 
-/// Other processes are known to write to the devices on top, or may do so unseen: those of the whole
-/// system write to its root filesystem, and the kernel's threads write for all of them. What a device
-/// wrote is then not ours.
+/// Other processes are known to write to the devices on top, or may do so unseen: the whole system
+/// writes to its root filesystem, and threads of the kernel write for all of it. Not all bytes that
+/// a device wrote are then ours.
 pub fn may_write(observed: &Observed) -> bool {
     let is_root = |target: &TargetFacts| {
         let on = target.filesystem.as_ref();

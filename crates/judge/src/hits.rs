@@ -20,7 +20,7 @@ pub struct Hits {
     pub why: String,
     /// Quantity that was counted.
     pub what: &'static str,
-    /// Its number.
+    /// Count.
     pub count: f64,
     /// Source of the number.
     pub from: String,
@@ -75,7 +75,7 @@ fn requests(observed: &Observed) -> Option<(f64, String)> {
         return Some((made, "requests of this process, by the block tracer".into()));
     }
     let all_counted = top.bytes >= COVERAGE_FULL.value * fetched;
-    all_counted.then(|| (top.requests + top.merges, crate::coverage::stat_of(observed)))
+    all_counted.then(|| (top.requests + top.merges, observed.stat_of_tops()))
 }
 
 /// A read that took a small part of the device's fastest request did not wait for it.

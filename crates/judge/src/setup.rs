@@ -244,6 +244,13 @@ impl<'a> SetupFacts<'a> {
         if names.is_empty() { "the device".into() } else { names.join(", ") }
     }
 
+    /// Files with the counters of the top devices.
+    pub fn stat_of_tops(&self) -> String {
+        let tops = self.tops().into_iter();
+        let paths = tops.map(|device| format!("/sys/class/block/{}/stat", device.name));
+        paths.collect::<Vec<_>>().join(", ")
+    }
+
     /// Paths of the targets, for sentences.
     pub fn target_paths(&self) -> String {
         let paths: Vec<_> = self.targets().iter().map(|target| target.path.as_str()).collect();

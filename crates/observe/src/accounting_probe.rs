@@ -35,7 +35,8 @@ const MEMORY_ALIGN: usize = 4096;
 
 /// Makes one direct read of up to 64 KiB somewhere in the written data of `path` (a file or
 /// device of that target), and reports the bytes that each device of its stack counted meanwhile
-/// in `/sys/class/block/X/stat` or `/proc/diskstats`, with the reason where the counters could not be proven.
+/// in `/sys/class/block/X/stat` or `/proc/diskstats`, with the reason where the counters could not
+/// be proven.
 ///
 /// Where the work on the target goes past the block layer, the read does so too, by `command`.
 ///

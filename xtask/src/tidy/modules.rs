@@ -66,8 +66,8 @@ const ORDERS: &[(&str, &str)] = &[
     ),
     (
         "judge",
-        "thresholds activity align integrity series stage case parts setup command flow observed \
-         foreign coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
+        "thresholds activity align integrity series stage case parts setup direct_io command flow \
+         observed foreign compression hits coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          hosts sweep",
     ),

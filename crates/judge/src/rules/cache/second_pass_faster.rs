@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(noisy.found(&RULE), [], "one second of the phase was as fast");
     }
 
-    /// 1.71 times in one trial beside loads that took all CPUs; repeated, it was 0.1 and 1.06 times.
+    /// 1.71 times in one trial while loads took all CPUs; repeated, it was 0.1 and 1.06 times.
     #[test]
     fn a_short_trial_beside_busy_cpus_shows_nothing() {
         let mut busy = followed_up(3.4, Some(1.0));
