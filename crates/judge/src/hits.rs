@@ -237,7 +237,7 @@ mod tests {
         let mut case = cold(12_000, 399, 268_400_000);
         case.blocks().engine = Engine::MMAP;
         assert_eq!(share(&case), Some(97.0));
-        let measures = case.judge().finding("A1").unwrap().measures.clone();
+        let measures = case.judge().finding("A1").unwrap().measures;
         assert_eq!(measures, Some(candor_record::MeasuredInstead::PageCache));
         // Where requests are not known, faults are.
         case.host.facts.targets[0].device = None;
