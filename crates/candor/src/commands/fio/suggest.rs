@@ -138,15 +138,18 @@ mod tests {
             let line = suggestion(&given, &plan(&given), &[of_job(end, value)]).unwrap();
             assert_eq!(line, format!("candor {} {option}", given.join(" ")));
             // Files for results are left out: the command would overwrite them.
-            let outputs = words(
-                "--output=r.json --bandwidth-log --output-format=json --write_bw_log=x \
-                 --write_lat_log=y",
-            );
+            let outputs = words("--output=r.json --bandwidth-log --output-format=json");
             let with = [given.clone(), outputs, words("--output r.txt")].concat();
             let line = suggestion(&with, &plan(&with), &[of_job(end, value)]).unwrap();
             let kept = format!("{} --output-format=json", given.join(" "));
             assert_eq!(line, format!("candor {kept} {option}"));
         }
+    }
+
+    #[test]
+    fn logs_are_not_written_again() {
+        let given = words("fio --name=a --write_bw_log=x --write_lat_log --rw=read");
+        assert_eq!(without_outputs(&given), words("fio --name=a --rw=read"));
     }
 
     #[test]
