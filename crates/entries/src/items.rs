@@ -314,7 +314,7 @@ pub struct Items {
     on_alias: bool,
     /// Each thing takes the name of the one before it.
     chains: bool,
-    /// The first so many names are roots that count apart.
+    /// Number of the first names that are roots and count separately.
     roots: u64,
     /// Number of steps done to the item that leaves a window, where another one enters then.
     enters_at: Option<usize>,

@@ -73,7 +73,7 @@ pub fn may_write(observed: &Observed) -> bool {
         || wrote_in_idle_moment(observed)
 }
 
-/// The devices on top wrote before the phase, at a rate that matters beside what they wrote in it.
+/// The devices on top wrote before the phase, at a rate that matters next to their writes in it.
 fn wrote_in_idle_moment(observed: &Observed) -> bool {
     let Some(idle) = observed.host.idle.as_ref() else { return false };
     let seconds = idle.after.at_ns.saturating_sub(idle.before.at_ns) as f64 / 1e9;

@@ -144,8 +144,8 @@ mod tests {
     use crate::coverage;
     use crate::testcase::{TestCase, Workload, moved};
 
-    /// Buffered reads of 4 KiB at random places of an evicted file on a disk that made so many
-    /// requests for them.
+    /// Buffered reads of 4 KiB at random places of an evicted file on a disk that made that
+    /// number of requests for them.
     fn cold(reads: u64, requests: u64, bytes: u64) -> TestCase {
         let workload = Workload {
             engine: Engine::Psync,

@@ -11,7 +11,7 @@ use candor_engine::operation::Slot;
 /// Writes that a flush covers.
 #[derive(Clone, Debug, Default)]
 struct Covered {
-    /// All of the first so many writes, but for the last ones of these.
+    /// All of the first writes up to a number, except the last ones of these.
     issued: u64,
     /// Offsets of those that finished last, the latest first.
     offsets: Vec<u64>,

@@ -289,7 +289,7 @@ impl Count<'_> {
         side
     }
 
-    /// Entries of so many operations of one worker: the directories of ranks do not count.
+    /// Entries of a number of operations of one worker, without the directories of ranks.
     pub fn entries_of_worker(&self, operations: u64) -> u64 {
         let (dirs, ranks) = (self.setup.dirs(), self.setup.dirs_of_ranks());
         match self.kind {

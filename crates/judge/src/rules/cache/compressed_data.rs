@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(case.judge().finding("A1"), None, "each read made a request");
     }
 
-    /// Only what is stored tells of a filesystem that may compress; a write may have been cached.
+    /// Only stored bytes show that a filesystem compresses; a write may have been cached.
     #[test]
     fn a_kind_that_may_compress_accuses_no_write() {
         let mut case = TestCase::direct_write();

@@ -17,12 +17,11 @@ pub const RULE: Rule = Rule {
         id: "F9",
         title: "ext4 still initialises inodes",
         explanation: "A fresh ext4 is made in a second because its inode tables are written \
-            later, by a kernel thread, while the filesystem is in use. These writes run beside a \
-            test that begins at once. Every mount starts the thread (ext4lazyinit), so candor \
-            speaks where it is there before or after a phase on ext4, and more than 5 % of the \
-            traffic was written by it, or beside direct writes of ours where no other process \
-            writes to that device. Wait for its \
-            end, or make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
+            later, by a kernel thread (ext4lazyinit), while the filesystem is in use. A test that \
+            begins at once shares the device with these writes. candor reports the thread if it \
+            exists before or after a phase on ext4 and wrote more than 5 % of the traffic. Without \
+            a trace of the thread, candor compares direct writes of ours with those of the \
+            device, if no other process writes to it. Wait for the end of the thread, or make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
     limit: None,

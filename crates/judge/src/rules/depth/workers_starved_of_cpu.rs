@@ -18,9 +18,10 @@ pub const RULE: Rule = Rule {
         explanation: "A worker that is ready to run and waits for a CPU sees long latencies that \
             the device did not cause. The kernel counts that wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
-            what they did, it is remarked. It is the limit from half of the time on, if the \
-            device had fewer operations than requested. Where most of the work of all CPUs (/proc/stat) was candor's own, fewer \
-            workers wait less; where it was not, only others can make room.",
+            what they did, the result has a remark. The wait is the limit from half of the time \
+            on, if the device had fewer operations than requested. Where most of the work of all \
+            CPUs (/proc/stat) was candor's own, fewer workers wait less; where it was not, only \
+            others can make room.",
     },
     stage: Stage::Starvation,
     limit: Some(LimitClass::Cpu),

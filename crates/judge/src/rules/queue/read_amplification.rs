@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule {
             with blocks of 1 MiB read 148 bytes for each byte of random 4 KiB reads. candor \
             compares the bytes that the kernel charged to this process (/proc/self/io \
             read_bytes) with the bytes read; from 1.2 on it reports the factor, for phases that \
-            only read. The rate of the application stands, the device did more. Read in \
+            only read. The rate of the application is right; the device did more. Read in \
             the size of those blocks, or advise random access.",
     },
     stage: Stage::Storage,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload, fact, moved, proposes};
 
-    /// Buffered reads of 4 KiB, for which the disk gave so many bytes.
+    /// Buffered reads of 4 KiB, for which the disk gave that number of bytes.
     fn fetched(reads: u64, bytes: u64) -> TestCase {
         let workload = Workload {
             engine: Engine::Psync,
