@@ -21,7 +21,8 @@ pub const RULE: Rule = Rule {
             begins at once shares the device with these writes. candor reports the thread if it \
             exists before or after a phase on ext4 and wrote more than 5 % of the traffic. Without \
             a trace of the thread, candor compares direct writes of ours with those of the \
-            device, if no other process writes to it. Wait for the end of the thread, or make the filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
+            device, if no other process writes to it. Wait for the end of the thread, or make the \
+            filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
     limit: None,
