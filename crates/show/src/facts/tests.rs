@@ -190,7 +190,7 @@ fn links_on_the_way_and_servers_at_its_end() {
         Facts { targets: vec![on_device, on_share], devices: vec![device], ..Facts::default() };
     assert_snapshot!(plain(&facts), @r#"
     /dev/nvme0n1 (block device)
-    └─ nvme0n1 (NVMe, 0 B)
+    └─ nvme0n1 (NVMe)
           driver    uas
           array     raid5, 3 members
           mapping   vg-data, striped, made by LVM
