@@ -144,7 +144,7 @@ fn a_plan_from_stdin_has_no_command() {
     let change = Setting { key: "phase[0].job[0].work.blocks.direct".into(), value: "true".into() };
     let try_of = |file: &str| {
         let words = shell(&format!("candor run {file} --json out.json"));
-        suggestion(&words, &plan, &[change.clone()])
+        suggestion(&words, &plan, std::slice::from_ref(&change))
     };
     assert!(try_of("plan.toml").is_some_and(|line| line.contains("plan.toml")));
     for stdin in ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
