@@ -14,7 +14,7 @@ pub fn fits(setup: &SetupFacts, planned: &Planned) -> bool {
 }
 
 fn fits_target(setup: &SetupFacts, planned: &Planned, target: &TargetFacts) -> bool {
-    // These kinds refuse the flag when a file is opened; the kernel says so of no file.
+    // Opening a file with the flag fails on these filesystems; the kernel reports this in no other way.
     let refuses = |kind: &str| matches!(kind, "squashfs" | "cramfs");
     if target.holding().is_some_and(|on| refuses(&on.kind)) {
         return false;

@@ -142,26 +142,11 @@ mod tests {
 
     use super::*;
     use crate::coverage;
-    use crate::testcase::{TestCase, Workload, moved};
-
-    /// Buffered reads of 4 KiB at random places of an evicted file on a disk that made that
-    /// number of requests for them.
-    fn cold(reads: u64, requests: u64, bytes: u64) -> TestCase {
-        let workload = Workload {
-            engine: Engine::Psync,
-            direct: false,
-            ops_per_s: reads as f64 / 10.0,
-            ..Workload::default()
-        };
-        let mut case = workload.case();
-        case.process_read(bytes);
-        case.after_disk(moved(Direction::Read, requests, bytes));
-        case
-    }
+    use crate::testcase::{TestCase, moved};
 
     /// 45,000 reads of a 256 MiB file, of which 34,905 made a request.
     fn recorded() -> TestCase {
-        cold(45_000, 34_905, 170_600_000)
+        TestCase::fetched(45_000, 34_905, 170_600_000)
     }
 
     fn traced(case: &mut TestCase, own: Issuer, counted: u64) -> &mut Requests {
@@ -195,7 +180,7 @@ mod tests {
             "At least 22 % of the reads came from this machine's memory (45k reads, 34.9k \
              requests); 18.4 MB/s (17.6 MiB/s) is a mix of memory and vda."
         );
-        assert_eq!(share(&cold(45_000, 44_900, 183_900_000)), Some(0.0));
+        assert_eq!(share(&TestCase::fetched(45_000, 44_900, 183_900_000)), Some(0.0));
     }
 
     #[test]
@@ -215,7 +200,7 @@ mod tests {
 
     #[test]
     fn reads_far_faster_than_the_device_are_hits() {
-        let mut case = cold(45_000, 70_000, 170_600_000);
+        let mut case = TestCase::fetched(45_000, 70_000, 170_600_000);
         let own = Issuer { pid: 7, count: 10, bytes: 40_960, ..Issuer::default() };
         traced(&mut case, own, 10).latency_ns = vec![(57_344, 100), (81_920, 5848)];
         let mut histogram = Histogram::new();
@@ -234,7 +219,7 @@ mod tests {
     /// 12,000 accesses to a mapping: readahead brought the whole file in 399 requests.
     #[test]
     fn accesses_to_a_mapping_are_hits_where_readahead_brought_the_page() {
-        let mut case = cold(12_000, 399, 268_400_000);
+        let mut case = TestCase::fetched(12_000, 399, 268_400_000);
         case.blocks().engine = Engine::MMAP;
         assert_eq!(share(&case), Some(97.0));
         let measures = case.judge().finding("A1").unwrap().measures;
@@ -251,7 +236,7 @@ mod tests {
 
     #[test]
     fn sequential_and_direct_reads_are_told_by_their_bytes() {
-        let mut case = cold(65_536, 213, 65_536 << 12);
+        let mut case = TestCase::fetched(65_536, 213, 65_536 << 12);
         case.blocks().access = Access::Sequential;
         assert_eq!(share(&case), None);
         assert!(coverage::of_reads(&case.observed()).is_full());

@@ -126,7 +126,7 @@ fn by_search(observed: &Observed, ran: &Ran) -> Option<Growth> {
     is_same.then(|| growth(first.ops_per_s, more, ran))
 }
 
-/// Other phases with more in flight, as those of a sweep.
+/// Other phases with more in flight, such as rows of a sweep.
 fn by_phases(observed: &Observed, ran: &Ran) -> Option<Growth> {
     let here = Trial::here(observed, ran)?;
     let mut phases = trials::others(observed, ran);

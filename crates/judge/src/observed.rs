@@ -202,8 +202,8 @@ impl<'a> Observed<'a> {
         self.record.measurements.iter().map(|m| m.elapsed_ns).max().unwrap_or(0)
     }
 
-    /// Time over which operations of a direction count, in seconds: that of writes includes their
-    /// final flush.
+    /// Time over which operations of a direction count, in seconds; writes count until the end of
+    /// their final flush.
     fn counted_s(&self, op: Direction) -> f64 {
         let time_ns = |m: &Measurement| match op {
             Direction::Write => m.times().of_ns(Figure::Write),

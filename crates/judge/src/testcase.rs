@@ -54,6 +54,20 @@ impl TestCase {
         case
     }
 
+    /// Random buffered reads of 4 KiB within 10 s, for which the disk answered these requests.
+    pub fn fetched(reads: u64, requests: u64, bytes: u64) -> TestCase {
+        let workload = Workload {
+            engine: Engine::Psync,
+            direct: false,
+            ops_per_s: reads as f64 / 10.0,
+            ..Workload::default()
+        };
+        let mut case = workload.case();
+        case.process_read(bytes);
+        case.after_disk(moved(Direction::Read, requests, bytes));
+        case
+    }
+
     /// Honest direct writes without any flush, on a device that writes through.
     pub fn direct_write() -> TestCase {
         let mut case = Workload { op: Direction::Write, depth: 8, ..Workload::default() }.case();

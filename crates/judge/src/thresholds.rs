@@ -55,7 +55,7 @@ thresholds! {
         "a cold pass moved all bytes; the rest is counting at the edges";
     /// Share of the fastest request below which a read did not wait for the device.
     FAR_BELOW = 0.2, [A1],
-        "latency of a read over that of the fastest request, less", "judge",
+        "latency of a read over the fastest request's, less", "judge",
         "pages in memory were read in 1 to 10 us where the fastest request took 57 us";
     /// Requests whose latencies show how fast the device can be.
     REQUESTS_SEEN = 100.0, [A1],

@@ -222,7 +222,7 @@ pub struct Times {
 
 impl Times {
     /// Time of operations of a figure. Writes are done when the final flush is, so their rate is
-    /// that of the media and not of memory.
+    /// the media's and not the memory's.
     pub fn of_ns(self, figure: Figure) -> u64 {
         if figure == Figure::Write { self.with_flush_ns } else { self.elapsed_ns }
     }

@@ -232,7 +232,7 @@ impl Run {
         let elapsed_s = self.clock.elapsed().as_secs_f64();
         let mut report = Report { elapsed_s, judgement, cut_short, interrupted, ..self.report };
         if is_sweep {
-            // Its phases answer each other's open questions.
+            // Phases of a sweep answer each other's open questions.
             report.judgement = judge_again(&report);
         }
         let verdict = report.judgement.verdict;

@@ -31,11 +31,10 @@ pub(super) fn placement(
         [node] if cpus.is_empty() => {
             (Placement { numa_node: Some(node), ..Placement::default() }, anywhere)
         }
-        // A worker runs on its CPU, and its memory is that of the node.
+        // A worker runs on its CPU, with memory of the node.
         [node] => (on_cpus(cpus), Threads { memory: Some(MemoryPolicy::Prefer(node)), ..anywhere }),
         _ if !cpus.is_empty() => {
-            let message =
-                "with --cores, the memory of all workers is that of one NUMA node".to_owned();
+            let message = "with --cores, all workers use the memory of one NUMA node".to_owned();
             out.wrong(reading, "zones", message, "name one node, or give --cores or --zones alone");
             (on_cpus(cpus), anywhere)
         }

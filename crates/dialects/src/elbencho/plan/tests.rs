@@ -542,7 +542,7 @@ fn mistakes_are_sentences() {
         ("-w --verifydirect -s 4k /new", "reads back what --verify has written"),
         ("-r --start 999 /f", "the second 999 has passed"),
         ("-r --zones 0,7 /f", "there is no NUMA node 7"),
-        ("-r --cores 0 --zones 0,1 /f", "the memory of all workers is that of one NUMA node"),
+        ("-r --cores 0 --zones 0,1 /f", "all workers use the memory of one NUMA node"),
         ("-w --treefile /list /d /e", "a list is of one directory"),
         ("-w --treefile /list --trunc -b 1k /d", "would empty what others wrote to their parts"),
         ("-w --treefile /list -s 1m /new", "a list is of a directory, and the path is a file"),

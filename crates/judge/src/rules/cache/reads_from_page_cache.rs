@@ -22,11 +22,11 @@ pub const RULE: Rule = Rule {
         explanation: "Linux keeps what was read or written in the page cache and answers the next \
             read from there, at the speed of memory. The kernel charges a process only for bytes \
             that it really had to fetch (/proc/self/io read_bytes). candor divides those by the \
-            bytes it read: below 5 % the result is that of memory, from 95 % on it is that of the \
-            device, in between it is a mix of both. Reads at random places also fetch neighbours, \
-            which hides hits; candor counts them by operations: reads without a request of this \
-            process, and reads that took less than a fifth of the device's fastest request. Bypass the cache (--direct), drop the files \
-            from it first (--evict), or read far more than fits into memory.",
+            bytes it read: below 5 % the result is memory's, from 95 % on the device's, in \
+            between a mix of both. Random reads also fetch neighbours, which hides hits; candor \
+            counts hits by operations: reads without a request of this process, and reads that \
+            took less than a fifth of the device's fastest request. Bypass the cache (--direct), \
+            drop the files from it first (--evict), or read far more than fits into memory.",
     },
     stage: Stage::PageCache,
     limit: Some(LimitClass::Memory),

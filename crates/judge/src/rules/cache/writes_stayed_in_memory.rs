@@ -119,7 +119,7 @@ fn small_files<'a>(observed: &Observed<'a>) -> Vec<EntryJob<'a>> {
     entry_jobs::ran(observed).into_iter().filter(absorbed).collect()
 }
 
-/// Bytes of ours that the devices on top had written by then: at most those of pages that this
+/// Bytes of ours that the devices on top had written by then: at most the pages that this
 /// process made dirty, and of the files' pages that were dirty before, which the kernel charges
 /// only once.
 fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
@@ -166,7 +166,7 @@ fn absorbs(observed: &Observed, ran: &Ran) -> bool {
 }
 
 /// Bytes of the files that were dirty or being written when the clock stopped. Where the files
-/// cannot be asked, those that the whole host had more than before.
+/// cannot be asked, the increase on the whole host.
 fn dirty_bytes(observed: &Observed) -> Option<(f64, &'static str)> {
     let (before, after) = (&observed.host.before, &observed.host.after);
     let of_host = |snapshot: &Snapshot| {

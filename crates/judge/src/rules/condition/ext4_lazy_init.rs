@@ -20,8 +20,8 @@ pub const RULE: Rule = Rule {
             later, by a kernel thread (ext4lazyinit), while the filesystem is in use. A test that \
             begins at once shares the device with these writes. candor reports the thread if it \
             exists before or after a phase on ext4 and wrote more than 5 % of the traffic. Without \
-            a trace of the thread, candor compares direct writes of ours with those of the \
-            device, if no other process writes to it. Wait for the end of the thread, or make the \
+            a trace of the thread, candor compares direct writes of ours with all writes of \
+            the device, if no other process writes to it. Wait for the end of the thread, or make the \
             filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
@@ -122,22 +122,22 @@ mod tests {
         assert_eq!(case.found(&RULE).len(), 1);
     }
 
+    /// Requests of one kind on vda, all of them by one thread.
+    fn seen_by(command: &str, direction: RequestOp, bytes: u64) -> RequestStats {
+        let by = Issuer { pid: 10, command: command.into(), count: 9, bytes };
+        let (device, issuers) = ("vda".into(), vec![by]);
+        let seen = Requests { device, direction, bytes, issuers, ..Requests::default() };
+        RequestStats { requests: vec![seen], ..RequestStats::default() }
+    }
+
     #[test]
-    fn writes_behind_its_flushes_are_its_own_beside_reads_of_ours() {
-        let by = Issuer { pid: 10, command: "kworker/0:0H".into(), count: 9, bytes: 10 << 20 };
-        let seen = Requests {
-            device: "vda".into(),
-            direction: RequestOp::Write,
-            bytes: 10 << 20,
-            issuers: vec![by],
-            ..Requests::default()
-        };
+    fn writes_behind_its_flushes_are_its_own_next_to_reads_of_ours() {
+        let seen = seen_by("kworker/0:0H", RequestOp::Write, 10 << 20);
         for (mut case, findings) in [(TestCase::direct(4096, 8, 1, 10_000.0), 1), (beside(1.0), 0)]
         {
             case.host.before.state.ext4_lazy_init = Some(true);
             case.after_top().write_sectors += (60 << 20) / 512;
-            let requests = vec![seen.clone()];
-            case.host.requests = Some(RequestStats { requests, ..RequestStats::default() });
+            case.host.requests = Some(seen.clone());
             assert_eq!(case.found(&RULE).len(), findings);
         }
     }
@@ -149,37 +149,20 @@ mod tests {
         case.host.before.state.ext4_lazy_init = Some(true);
         let top = case.after_top();
         (top.write_sectors, top.discard_sectors) = (100, (2 << 30) / 512);
-        let by = Issuer { pid: 10, command: "kworker/0:0H".into(), count: 9, bytes: 2 << 30 };
-        let seen = Requests {
-            device: "vda".into(),
-            direction: RequestOp::Discard,
-            bytes: 2 << 30,
-            issuers: vec![by],
-            ..Requests::default()
-        };
-        case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
+        case.host.requests = Some(seen_by("kworker/0:0H", RequestOp::Discard, 2 << 30));
         assert_eq!(case.found(&RULE), []);
     }
 
     /// The thread of another ext4 in a file of the root filesystem: its writes reach the disk by
     /// workers of the kernel.
     #[test]
-    fn beside_a_whole_system_only_the_thread_itself_counts() {
+    fn next_to_a_whole_system_only_the_thread_itself_counts() {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
         case.host.before.state.ext4_lazy_init = Some(true);
         case.host.facts.targets[0].filesystem.as_mut().unwrap().mount_point = "/".into();
         case.after_top().write_sectors += (60 << 20) / 512;
         let mut see = |command: &str| {
-            let by = Issuer { pid: 10, command: command.into(), count: 9, bytes: 10 << 20 };
-            let seen = Requests {
-                device: "vda".into(),
-                direction: RequestOp::Write,
-                bytes: 10 << 20,
-                issuers: vec![by],
-                ..Requests::default()
-            };
-            let requests = vec![seen];
-            case.host.requests = Some(RequestStats { requests, ..RequestStats::default() });
+            case.host.requests = Some(seen_by(command, RequestOp::Write, 10 << 20));
             case.found(&RULE).len()
         };
         assert_eq!(see("kworker/0:0H"), 0);

@@ -33,7 +33,7 @@ pub const RULE: Rule = Rule {
 
 fn after(observed: &Observed) -> Outcome {
     let read = observed.moved(Direction::Read).bytes;
-    // What is written in part is read first.
+    // A write of a part of a block reads the block first.
     let only_reads = observed.moved(Direction::Write).bytes == 0.0;
     if read < BYTES_MIN.value || !only_reads {
         return Outcome::Nothing;
@@ -96,20 +96,10 @@ mod tests {
     use candor_plan::Engine;
 
     use super::*;
-    use crate::testcase::{MIB, TestCase, Workload, fact, moved, proposes};
+    use crate::testcase::{MIB, TestCase, fact, proposes};
 
-    /// Buffered reads of 4 KiB, for which the disk gave that number of bytes.
     fn fetched(reads: u64, bytes: u64) -> TestCase {
-        let workload = Workload {
-            engine: Engine::Psync,
-            direct: false,
-            ops_per_s: reads as f64 / 10.0,
-            ..Workload::default()
-        };
-        let mut case = workload.case();
-        case.process_read(bytes);
-        case.after_disk(moved(Direction::Read, bytes / MIB, bytes));
-        case
+        TestCase::fetched(reads, bytes / MIB, bytes)
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub const RULE: Rule = Rule {
             measured at a size. candor looks at the kernel's own count of merges, for direct \
             operations; where others use the device as well, writes are made durable (which a \
             journal writes for) or one operation is in flight, it compares the sizes of its own \
-            requests, as the block tracer has them. From a fifth on it says so. Use random \
-            offsets, one operation in flight, or queue/nomerges for the test.",
+            requests, as the block tracer has them. From a fifth on it reports the merges. Use \
+            random offsets, one operation in flight, or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
     limit: None,
@@ -55,7 +55,7 @@ fn after(observed: &Observed) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-/// The kernel's count of merges is that of our operations: several are in flight, so that two can
+/// The kernel's count of merges is one of our operations: several are in flight, so that two can
 /// meet, and no journal writes for them.
 fn counts_ours(observed: &Observed) -> bool {
     let durable = observed.ran.iter().any(|ran| ran.does(Direction::Write) && ran.durable());

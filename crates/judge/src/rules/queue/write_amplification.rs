@@ -17,13 +17,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C11",
         title: "device wrote more than asked",
-        explanation: "Journals, copies, checksums and metadata are written beside the data: ext4 \
-            with data=journal writes every byte twice, a small write that is made durable brings \
-            its journal blocks along. candor compares what the device wrote, the final flush \
-            included, with what the application wrote; from 1.2 on it says so, unless other \
-            processes write to that device or may do so, as to the root filesystem. The rate of the \
-            application stands, the device did more. Another file system or the raw device shows \
-            the difference.",
+        explanation: "Journals, copies, checksums and metadata are written in addition to the \
+            data: ext4 with data=journal writes every byte twice, and a small durable write brings \
+            its journal blocks along. candor compares the bytes that the device wrote, the final \
+            flush included, with those of the application. From 1.2 on it reports the factor, \
+            unless other processes write to that device or may do so, as to the root filesystem. \
+            The rate of the application is right; the device did more. Another file system or the \
+            raw device shows the difference.",
     },
     stage: Stage::Storage,
     limit: None,
