@@ -14,7 +14,8 @@ pub fn fits(setup: &SetupFacts, planned: &Planned) -> bool {
 }
 
 fn fits_target(setup: &SetupFacts, planned: &Planned, target: &TargetFacts) -> bool {
-    // Opening a file with the flag fails on these filesystems; the kernel reports this in no other way.
+    // Opening a file with the flag fails on these filesystems; no other call of the kernel
+    // reports this.
     let refuses = |kind: &str| matches!(kind, "squashfs" | "cramfs");
     if target.holding().is_some_and(|on| refuses(&on.kind)) {
         return false;
