@@ -138,10 +138,12 @@ extern "C" fn on_interrupt(signal: libc::c_int) {
         return;
     }
     let now_ns = now_ns();
-    // The first signal gives the exit code.
     let first = FIRST_NS.compare_exchange(0, now_ns, Relaxed, Relaxed);
-    if first.is_ok() {
-        SIGNAL.store(signal, Relaxed);
+    if is_of_first(first.err(), now_ns) {
+        // Threads can take signals of one moment in any order.
+        let _ = SIGNAL.fetch_update(Relaxed, Relaxed, |held| {
+            (cause_rank(signal) > cause_rank(held)).then_some(signal)
+        });
     }
     let is_stopped = CONTROL.get().is_some_and(|control| control.send(Command::Stop));
     if is_stopped && is_second(signal, first.err(), now_ns) {
@@ -157,8 +159,24 @@ extern "C" fn on_interrupt(signal: libc::c_int) {
 /// True for a signal that ends the process at once, `first_ns` being the time of the one before.
 /// Without one, the run was stopped by other means, and the user has waited.
 fn is_second(signal: libc::c_int, first_ns: Option<u64>, now_ns: u64) -> bool {
-    let is_apart = first_ns.is_none_or(|first| now_ns.saturating_sub(first) >= ONE_INTERRUPT_NS);
+    let is_apart = first_ns.is_none() || !is_of_first(first_ns, now_ns);
     COUNTED.contains(&signal) && is_apart
+}
+
+/// True for a signal that belongs to the first interrupt, `first_ns` being the time of the one
+/// before, if any.
+fn is_of_first(first_ns: Option<u64>, now_ns: u64) -> bool {
+    first_ns.is_none_or(|first| now_ns.saturating_sub(first) < ONE_INTERRUPT_NS)
+}
+
+/// How much a signal tells about why the run ended: of signals that come together, the one that
+/// tells most gives the exit code. Launchers add SIGINT and SIGTERM to any other.
+fn cause_rank(signal: libc::c_int) -> u8 {
+    match signal {
+        0 => 0,
+        libc::SIGINT | libc::SIGTERM => 1,
+        _ => 2,
+    }
 }
 
 /// The monotonic clock, never 0.
@@ -172,6 +190,14 @@ fn now_ns() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_launchers_signal_does_not_hide_the_cause() {
+        assert!(cause_rank(libc::SIGXCPU) > cause_rank(libc::SIGINT));
+        assert!(cause_rank(libc::SIGTERM) > cause_rank(0));
+        assert!(is_of_first(None, 5) && is_of_first(Some(1), ONE_INTERRUPT_NS));
+        assert!(!is_of_first(Some(1), 1 + ONE_INTERRUPT_NS));
+    }
 
     #[test]
     fn signals_of_one_reason_are_one_interrupt() {
