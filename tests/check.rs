@@ -91,7 +91,7 @@ fn without_a_path_it_measures_here_and_ends_on_one_screen() {
     let out = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{out}");
     assert!(out.lines().count() <= ROWS, "{} lines:\n{out}", out.lines().count());
-    for wanted in ["random read", "durable write", "believe", "--verbose", "--json FILE"] {
+    for wanted in ["random read", "durable write", "trust", "--verbose", "--json FILE"] {
         assert!(out.contains(wanted), "no {wanted}:\n{out}");
     }
     assert_eq!(scratch.entries(), [""; 0], "files of candor's are left");

@@ -15,9 +15,9 @@ fn report(scratch: &Scratch, name: &str, more: &[&str], rate: Option<f64>) -> St
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let text = fs::read_to_string(&file).expect("a report");
     let mut report: Value = serde_json::from_str(&text).expect("JSON");
-    report["judgement"]["verdict"] = json!("believable");
+    report["judgement"]["verdict"] = json!("ok");
     for phase in report["judgement"]["phases"].as_array_mut().expect("phases") {
-        phase["verdict"] = json!("believable");
+        phase["verdict"] = json!("ok");
     }
     for (nth, phase) in report["phases"].as_array_mut().expect("phases").iter_mut().enumerate() {
         // What others do on the host of the test is no part of it.

@@ -114,20 +114,20 @@ fn a_script_may_require_a_verdict() {
     let (file, json) = (scratch.path("own"), scratch.outside("report.json"));
     // The file was written just before, and is read from the page cache.
     let read = ["run", "--target", &file, "--size", "64m", "--rw", "read", "--bs", "1m", "--quiet"];
-    let ran = candor(&[&read[..], &["--require", "remarks", "--json", &json]].concat());
+    let ran = candor(&[&read[..], &["--require", "caution", "--json", &json]].concat());
     assert_eq!(ran.code, Some(6), "{}", ran.err);
-    let told = "candor: required \"Believable with remarks\", and the verdict is \"Measures";
+    let told = "candor: required \"caution\", and the verdict is \"wrong\"";
     assert!(ran.err.contains(told), "{}", ran.err);
     assert!(ran.out.contains("IOPS"), "{}", ran.out);
     for words in [["show", &json], ["judge", &json]] {
         assert_eq!(candor(&words).code, Some(0));
-        let required = candor(&[&words[..], &["--require", "believable"]].concat());
+        let required = candor(&[&words[..], &["--require", "ok"]].concat());
         assert_eq!(required.code, Some(6), "{}", required.err);
     }
     let text = std::fs::read_to_string(&json).expect("a report");
-    let mild = text.replace("\"verdict\": \"measures_else\"", "\"verdict\": \"with_remarks\"");
+    let mild = text.replace("\"verdict\": \"wrong\"", "\"verdict\": \"caution\"");
     std::fs::write(&json, mild).expect("a report");
-    for (required, code) in [("believable", 6), ("remarks", 0)] {
+    for (required, code) in [("ok", 6), ("caution", 0)] {
         let shown = candor(&["show", &json, "--require", required]);
         assert_eq!(shown.code, Some(code), "{required}: {}", shown.err);
     }

@@ -99,7 +99,7 @@ fn results_of_other_tools_are_imported_once_and_drop_in_commands_leave_nothing()
         shown.out
     );
     let page = scratch.outside("page.html");
-    for words in [["--csv", "-"], ["--html", page.as_str()], ["--require", "remarks"]] {
+    for words in [["--csv", "-"], ["--html", page.as_str()], ["--require", "caution"]] {
         let refused = candor(&dir, &[&["history", "show", "history:1"], &words[..]].concat());
         let why = format!("{} needs a report of candor", words[0]);
         assert!(refused.code == Some(1) && refused.err.contains(&why), "{}", refused.err);

@@ -49,7 +49,7 @@ pub fn honest(scratch: &Scratch, target: &str, words: &str, besides: &[&str]) ->
         disturbed = Some(report);
     }
     let disturbed = disturbed?;
-    if disturbed.verdict() == "with_remarks" {
+    if disturbed.verdict() == "caution" {
         return Some(disturbed);
     }
     skip(&format!("others keep this machine busy: {}", disturbed.told()));
@@ -62,8 +62,12 @@ pub fn believable(scratch: &Scratch, target: &str, words: &str) {
         if !report.heavy().is_empty() {
             return skip(&format!("others keep this machine busy: {}", report.told()));
         }
-        assert_eq!(report.verdict(), "believable", "{}", report.told());
-        assert!(report.words("/judgement/headline").starts_with("Believable"), "{}", report.told());
+        assert_eq!(report.verdict(), "ok", "{}", report.told());
+        assert!(
+            report.words("/judgement/headline").contains("the storage's number"),
+            "{}",
+            report.told()
+        );
     }
 }
 
@@ -157,7 +161,7 @@ fn all(scratch: &Scratch, kind: On, target: &str, with: &str) {
             }
             _ => {
                 assert!(
-                    report.words("/judgement/headline").starts_with("Believable"),
+                    report.words("/judgement/headline").contains("the storage's number"),
                     "{}",
                     report.told()
                 );

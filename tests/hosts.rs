@@ -42,7 +42,7 @@ fn a_report_of_several_hosts_is_judged_shown_and_written() {
     let report = joined(&["evicted-read", "cached-read", "evicted-read"]);
     fs::write(&json, report.to_string()).expect("written");
     let judged = candor(&["judge", &json]);
-    assert!(judged.out.contains("Measures something else"), "{}", judged.out);
+    assert!(judged.out.contains("Not the storage's number"), "{}", judged.out);
     assert!(judged.out.contains("A21") && judged.out.contains("node-1 read "), "{}", judged.out);
     assert!(judged.out.contains("Hosts, sequential read 1 MiB"), "{}", judged.out);
     let rows = judged.out.lines().filter(|line| line.trim_start().starts_with("node-"));
@@ -57,5 +57,5 @@ fn a_report_of_several_hosts_is_judged_shown_and_written() {
     let text = fs::read_to_string(&csv).expect("a table");
     assert_eq!(text.lines().count(), 4, "{text}");
     assert!(text.lines().nth(2).is_some_and(|line| line.contains(",node-1,1,")), "{text}");
-    assert!(text.lines().nth(2).is_some_and(|line| line.ends_with("measures_else")), "{text}");
+    assert!(text.lines().nth(2).is_some_and(|line| line.ends_with("wrong")), "{text}");
 }

@@ -59,7 +59,7 @@ fn tells_of_the_stop(running: Running, json: &str, by: &str) {
     let elapsed = report.number(&format!("{measured}/elapsed_ns")) / 1e9;
     assert!(elapsed < ran.wall.as_secs_f64() - stopped, "{elapsed} s hold the stop");
     assert!(report.sentence("G19").starts_with("The process was stopped for"), "{}", ran.out);
-    assert_eq!(report.named("G19")["severity"], "measures_else");
+    assert_eq!(report.named("G19")["severity"], "wrong");
     assert!(report.finding("G4").is_none(), "nothing was due: {}", ran.out);
     holds_no_stop(&report, &ran.out, json);
 }
@@ -118,7 +118,7 @@ fn a_stop_by_a_signal_is_not_measured_nor_compared_without_a_remark() {
     let condition = "time in which the process was stopped 0 % ";
     let text = compared.out.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(condition), "{}", compared.out);
-    assert!(text.contains("not to be believed: B"), "{}", compared.out);
+    assert!(text.contains("not the storage's number: B"), "{}", compared.out);
 }
 
 /// Ctrl-Z sends this one.

@@ -244,13 +244,13 @@ fn names_are_believed_where_a_device_saw_them() {
     };
     let plan = tree.clone() + &of("\"create\"") + &of("\"stat\"") + &of("\"unlink\"");
     let report = ran(&scratch, &plan);
-    assert_eq!([0, 1, 2].map(|at| verdict(&report, at)), ["measures_else"; 3], "{}", report.told());
+    assert_eq!([0, 1, 2].map(|at| verdict(&report, at)), ["wrong"; 3], "{}", report.told());
     assert_eq!(report.denies("H7")["measures"], "name_changes");
     // Tests beside this one make names too, so that the cache cannot always be told.
     let by = report.denies("H2")["measures"].as_str().expect("a cache");
     assert!(["name_caches", "memory"].contains(&by), "{by}");
     let synced = try_next(&report, "H7");
-    assert!(["believable", "with_remarks"].contains(&&*verdict(&synced, 0)), "{}", synced.told());
+    assert!(["ok", "caution"].contains(&&*verdict(&synced, 0)), "{}", synced.told());
     assert!(synced.sentence("H7").starts_with("With its final sync it did"), "{}", synced.told());
     // What is written into small files counts for the page cache, and so does what is read of them.
     let files =

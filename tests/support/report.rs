@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Weights above an explanation: what makes a result less than believable.
-const HEAVY: [&str; 3] = ["remark", "not_verifiable", "measures_else"];
+const HEAVY: [&str; 3] = ["caution", "unverified", "wrong"];
 
 /// A report.
 pub struct Report(pub Value);
@@ -100,8 +100,8 @@ impl Report {
     /// verdict.
     pub fn denies(&self, rule: &str) -> &Value {
         let finding = self.named(rule);
-        assert_eq!(finding["severity"], "measures_else", "{}", self.told());
-        assert_eq!(self.verdict(), "measures_else", "{}", self.told());
+        assert_eq!(finding["severity"], "wrong", "{}", self.told());
+        assert_eq!(self.verdict(), "wrong", "{}", self.told());
         finding
     }
 

@@ -31,7 +31,7 @@ pub const UNDECIDED: u8 = 8;
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "\
 Exit codes:
-  0    it ran; whether to believe it is in the report
+  0    it ran; the verdict is in the report
   1    it ran into errors, was cut short, or could not remove its files
   2    the command line or the plan makes no sense
   3    refused, because data could have been lost or there is too little room

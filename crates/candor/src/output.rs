@@ -186,11 +186,11 @@ const PERCENTILES: Flag<Output> = Flag {
 
 const REQUIRE: Flag<Output> = Flag {
     long: "require",
-    takes: Takes::One("believable|remarks"),
-    help: "Exit with 6 where the verdict is worse: remarks is \"Believable with remarks\"",
+    takes: Takes::One("ok|caution"),
+    help: "Exit with 6 if the verdict is worse than this",
     fields: &[],
     set: |output, text| {
-        let words = [("believable", Verdict::Believable), ("remarks", Verdict::WithRemarks)];
+        let words = [("ok", Verdict::Ok), ("caution", Verdict::Caution)];
         put_some(&mut output.require, parse::one_of(text, &words))
     },
 };
@@ -378,7 +378,7 @@ impl Output {
         let Some(required) = self.require.filter(|required| verdict > *required) else {
             return code;
         };
-        let [required, verdict] = [required, verdict].map(Verdict::label);
+        let [required, verdict] = [required, verdict].map(Verdict::name);
         screen::tell(&format!(
             "candor: required \"{required}\", and the verdict is \"{verdict}\"\n"
         ));

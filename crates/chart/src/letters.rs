@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn lines_wrap_at_words_and_the_last_is_cut() {
-        let text = "Measures something else (the page cache): only 3 % of the bytes were read.";
+        let text = "Not the storage's number (the page cache): only 3 % of the bytes were read.";
         let lines = wrap(text, 10.0, 220.0, 3);
         assert_eq!(lines.join(" "), text);
         assert!(lines.len() > 1 && lines.iter().all(|line| width(line, 10.0) <= 220.0));

@@ -50,7 +50,7 @@ fn bars() -> Chart {
     let panel = Panel::new(Axis::linear("IOPS", Unit::OpsPerS), vec![Series::new("", 0, shape)]);
     Chart {
         title: "Two runs".into(),
-        verdict: "Measures something else".into(),
+        verdict: "Not the storage's number".into(),
         caution: Some("The second run measures the page cache.".into()),
         x: Axis::categories("", ["ext4".to_owned(), "cached".to_owned()]),
         panels: vec![panel],

@@ -184,7 +184,7 @@ pub fn doubts(labels: [&str; 2], pair: &Pair<'_>) -> Vec<Doubt> {
             sentence,
             unbelieved,
         };
-        let unbelieved = side.verdict().filter(|(verdict, _)| !verdict.is_believed());
+        let unbelieved = side.verdict().filter(|(verdict, _)| !verdict.is_trusted());
         all.extend(unbelieved.map(|(_, line)| doubt(true, line.to_owned())));
         if side.left_out > 0 {
             let left_out = fmt::counted(side.left_out as u64, "repeat");

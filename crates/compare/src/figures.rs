@@ -37,7 +37,7 @@ fn of_pair(pair: &Pair<'_>, asked: &[FigureKind]) -> Vec<FigureChange> {
     let sides = pair.measured();
     let phases = [&pair.baseline, &pair.run];
     let is_doubted =
-        |phase: &&Repeated<'_>| phase.verdict().is_some_and(|(verdict, _)| !verdict.is_believed());
+        |phase: &&Repeated<'_>| phase.verdict().is_some_and(|(verdict, _)| !verdict.is_trusted());
     let unbelieved = phases.iter().any(is_doubted);
     let starved = phases.map(|phase| {
         phase.disturbance(DisturbanceKind::WaitedForCpu).is_some_and(|share| share >= STARVED)

@@ -87,7 +87,7 @@ pub fn phases(results: &Results) -> Vec<Repeated<'_>> {
 
 fn repeated<'a>(nth: usize, all: &[&'a PhaseResults]) -> Repeated<'a> {
     // A number of the storage and one of the page cache have no mean.
-    let class = |phase: &&PhaseResults| phase.verdict.map(|of| of.max(Verdict::WithRemarks));
+    let class = |phase: &&PhaseResults| phase.verdict.map(|of| of.max(Verdict::Caution));
     let best = all.iter().map(&class).min().flatten();
     let kept: Vec<_> = all.iter().copied().filter(|phase| class(phase) == best).collect();
     let left_out = all.len() - kept.len();

@@ -375,10 +375,10 @@ fn insert_row(tables: &Transaction, run: RunId, place: usize, row: &Row) -> rusq
 /// The verdict as the index has it.
 pub(crate) fn code(verdict: Verdict) -> u8 {
     match verdict {
-        Verdict::Believable => 0,
-        Verdict::WithRemarks => 1,
-        Verdict::NotVerifiable => 2,
-        Verdict::MeasuresElse => 3,
+        Verdict::Ok => 0,
+        Verdict::Caution => 1,
+        Verdict::Unverified => 2,
+        Verdict::Wrong => 3,
         Verdict::Corrupt => 4,
     }
 }
@@ -386,10 +386,10 @@ pub(crate) fn code(verdict: Verdict) -> u8 {
 /// The verdict of such a number.
 pub(crate) fn verdict(code: Option<u8>) -> Option<Verdict> {
     match code? {
-        0 => Some(Verdict::Believable),
-        1 => Some(Verdict::WithRemarks),
-        2 => Some(Verdict::NotVerifiable),
-        3 => Some(Verdict::MeasuresElse),
+        0 => Some(Verdict::Ok),
+        1 => Some(Verdict::Caution),
+        2 => Some(Verdict::Unverified),
+        3 => Some(Verdict::Wrong),
         _ => Some(Verdict::Corrupt),
     }
 }
@@ -430,13 +430,9 @@ mod tests {
 
     #[test]
     fn verdicts_and_percentiles_come_back() {
-        for of in [
-            Verdict::Believable,
-            Verdict::WithRemarks,
-            Verdict::NotVerifiable,
-            Verdict::MeasuresElse,
-            Verdict::Corrupt,
-        ] {
+        for of in
+            [Verdict::Ok, Verdict::Caution, Verdict::Unverified, Verdict::Wrong, Verdict::Corrupt]
+        {
             assert_eq!(verdict(Some(code(of))), Some(of));
         }
         let all = vec![(50.0, 7), (99.9, u64::MAX)];

@@ -295,7 +295,7 @@ fn listed_result(
 pub(crate) fn of_repeats(
     repeats: impl Iterator<Item = (Option<Verdict>, Option<f64>)>,
 ) -> Option<(f64, Option<Verdict>)> {
-    let class = |verdict: Option<Verdict>| verdict.unwrap_or_default().max(Verdict::WithRemarks);
+    let class = |verdict: Option<Verdict>| verdict.unwrap_or_default().max(Verdict::Caution);
     let all: Vec<_> = repeats.filter_map(|(verdict, value)| Some((verdict, value?))).collect();
     let best = all.iter().map(|(verdict, _)| class(*verdict)).min()?;
     let kept = || all.iter().filter(|(verdict, _)| class(*verdict) == best);

@@ -35,7 +35,7 @@ fn results(path: &str, minute: i64, ops_per_s: f64) -> Results {
         tool: "fio-3.33".into(),
         name: format!("run at {minute}"),
         started: Some(entry::started(minute * 60_000)),
-        verdict: Some(Verdict::Believable),
+        verdict: Some(Verdict::Ok),
         phases: vec![phase],
         ..Results::default()
     }
@@ -91,7 +91,7 @@ fn runs_are_listed_by_filters() {
     let name = |name: &str| Filter { name: Some(name.into()), ..Filter::default() };
     assert_eq!(of(name("RUN at 2")), [3]);
     let verdict = |verdict| Filter { verdict: Some(verdict), ..Filter::default() };
-    let counts = [Verdict::Believable, Verdict::Corrupt].map(|of_run| of(verdict(of_run)).len());
+    let counts = [Verdict::Ok, Verdict::Corrupt].map(|of_run| of(verdict(of_run)).len());
     assert_eq!(counts, [4, 0]);
     let figure = |word: &str| {
         let figure = Some(FigureKind::parse(word).expect("a figure"));
@@ -292,7 +292,7 @@ fn a_trend_names_the_run_in_which_it_changed() {
         let level = if run < 20 { 1000.0 } else { 800.0 };
         let mut of_run = results("/data", run, level + f64::from((run % 5) as i32));
         if run == 25 {
-            of_run.phases[0].verdict = Some(Verdict::MeasuresElse);
+            of_run.phases[0].verdict = Some(Verdict::Wrong);
         }
         import(&history, &of_run);
     }
@@ -336,7 +336,7 @@ fn a_table_has_a_row_per_figure() {
     assert_eq!(lines.len(), 5);
     assert_eq!(
         lines[1],
-        "1,1970-01-01T00:01:00Z,60000,fio-3.33,run at 1,,believable,1,,/data,phase,0,,job,\
+        "1,1970-01-01T00:01:00Z,60000,fio-3.33,run at 1,,ok,1,,/data,phase,0,,job,\
          randread,4096,,,read,iops,1/s,10.5"
     );
     assert!(lines[4].contains("\"/data,\"\"x\"\"\"") && lines[4].ends_with("bandwidth,B/s,28672"));

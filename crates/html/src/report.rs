@@ -75,18 +75,12 @@ fn head(report: &Report) -> Markup {
     });
     let (verdict, tone) = shown::verdict(report);
     let label = report.judgement.verdict.label();
-    let about = verdict.strip_prefix(label).unwrap_or_default();
-    // What was measured instead stands behind the label: `(the page cache): …`.
-    let joint = if about.starts_with(" (") { "): " } else { ": " };
-    let (label, about) = match verdict.split_once(joint) {
-        Some((label, about)) if joint.len() == 2 => (label.to_owned(), about),
-        Some((label, about)) => (format!("{label})"), about),
-        None => (verdict.trim_end_matches('.').to_owned(), ""),
-    };
+    // A verdict on one result begins with the label.
+    let about = verdict.strip_prefix(label).unwrap_or(&verdict).trim_start_matches(": ").trim();
     head.within("div", &[("class", &format!("verdict {}", parts::class(tone)))], |block| {
         block.within("h1", &[], |line| {
             line.element("span", &[("class", "badge"), ("aria-hidden", "true")], sign(tone));
-            line.text(&label);
+            line.text(label);
         });
         if !about.is_empty() {
             block.element("p", &[("class", "lead")], &candor_record::fmt::capital(about));
@@ -173,7 +167,7 @@ fn tiles(head: &mut Markup, report: &Report) {
         return;
     }
     // Numbers of something else should not look like results.
-    let is_else = report.judgement.verdict >= Verdict::MeasuresElse;
+    let is_else = report.judgement.verdict >= Verdict::Wrong;
     let class = if is_else { "tiles doubtful" } else { "tiles" };
     head.within("ul", &[("class", class), ("aria-label", "Key numbers")], |list| {
         for (name, value) in &tiles {
@@ -282,7 +276,7 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
                     head_of(row, "At most", Align::Right);
                     head_of(row, "Used", Align::Right);
                 }
-                head_of(row, "Believe", Align::Left);
+                head_of(row, "Trust", Align::Left);
             });
         });
         let columns = shown.len() + 2 + 2 * usize::from(with_ceilings);

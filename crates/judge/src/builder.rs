@@ -29,6 +29,7 @@ impl FindingBuilder {
             limits: None,
             measures: None,
             sentence,
+            lost_share_max: None,
             evidence: Vec::new(),
             consequences: Vec::new(),
             advice: String::new(),
@@ -64,6 +65,12 @@ impl FindingBuilder {
     /// The limit of the result.
     pub fn limits(mut self, limit: Limit) -> FindingBuilder {
         self.0.limits = Some(limit);
+        self
+    }
+
+    /// The share of the undisturbed rate that it took at most.
+    pub fn lost_at_most(mut self, share: f64) -> FindingBuilder {
+        self.0.lost_share_max = Some(share.clamp(0.0, 1.0));
         self
     }
 

@@ -87,7 +87,7 @@ pub fn join(observed: &Observed, findings: Vec<Finding>) -> Vec<Finding> {
 /// cache that is wanted gave them in part.
 fn without_witness(findings: &mut Vec<Finding>) {
     let asks = |finding: &Finding| finding.rule == "A19";
-    let denies = |finding: &Finding| finding.severity >= Severity::NotVerifiable && !asks(finding);
+    let denies = |finding: &Finding| finding.severity >= Severity::Unverified && !asks(finding);
     if findings.iter().any(|finding| denies(finding) || finding.rule == "A20") {
         findings.retain(|finding| !asks(finding));
     }

@@ -2,7 +2,9 @@
 
 use candor_plan::units::Direction;
 use candor_record::fmt::{self, ratio};
-use candor_record::{Finding, Limit, LimitClass, MeasuredInstead, Severity, Verdict};
+use candor_record::{
+    Finding, Limit, LimitClass, MeasuredInstead, Severity, Verdict, lost_share_max, summary,
+};
 
 use crate::entry_jobs;
 use crate::limit::moves_nothing;
@@ -11,7 +13,7 @@ use crate::observed::Observed;
 /// Whether a phase can be believed: what its findings amount to. A phase that did nothing cannot
 /// be vouched for, whatever was found.
 pub fn verdict(observed: &Observed, findings: &[Finding]) -> Verdict {
-    if observed.nothing_done() { Verdict::NotVerifiable } else { Verdict::of(findings) }
+    if observed.nothing_done() { Verdict::Unverified } else { Verdict::of(findings) }
 }
 
 /// The verdict and what it is about, in one line.
@@ -28,12 +30,10 @@ pub fn headline(
     let sentence = || heaviest.map_or("", |finding| finding.sentence.as_str());
     let label = verdict.label();
     match verdict {
-        Verdict::Believable => {
-            format!("{label}: {}{}.", what(observed), limited(limits))
-        }
-        Verdict::WithRemarks => format!("{label}: {}; {}.", what(observed), remarks(findings)),
-        Verdict::NotVerifiable => format!("{label}: {}", sentence()),
-        Verdict::MeasuresElse => {
+        Verdict::Ok => format!("{}: {}.", what(observed), whose(observed, limits)),
+        Verdict::Caution => format!("{}: {}.", what(observed), cautions(findings)),
+        Verdict::Unverified => format!("{label}: {}", sentence()),
+        Verdict::Wrong => {
             let measures = heaviest.and_then(|finding| finding.measures);
             let measures = measures.map_or("not the target".into(), |what| what.to_string());
             format!("{label} ({measures}): {}", sentence())
@@ -49,12 +49,19 @@ fn nothing(observed: &Observed) -> String {
     format!("Nothing was measured: no operation completed{why}.")
 }
 
-/// The cache that was wanted and answered, and the limit, where that is not the same.
-fn limited((limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>)) -> String {
+/// Whose number it is, and the limit, where the limit says more.
+fn whose(
+    observed: &Observed,
+    (limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>),
+) -> String {
     let is_other = |limit: &&Limit| cache.is_none() || limit.class() != LimitClass::Memory;
-    let answered = cache.map(|cache| format!("; answered by {cache}"));
+    let whose = match cache {
+        Some(cache) => format!("the number of {cache}, as planned"),
+        None if moved_nothing(observed) => "candor's own cost".into(),
+        None => "the storage's number".into(),
+    };
     let limited = limited_by.filter(is_other).map(|limit| format!("; limited by {limit}"));
-    answered.into_iter().chain(limited).collect()
+    format!("{whose}{}", limited.unwrap_or_default())
 }
 
 /// The work in words: operations, their size, and the rate in both families of units; of several
@@ -85,11 +92,14 @@ fn work(observed: &Observed) -> String {
     sides.join(" and ")
 }
 
+fn moved_nothing(observed: &Observed) -> bool {
+    observed.ran.is_empty() && observed.phase.jobs.iter().all(moves_nothing)
+}
+
 fn own_cost(observed: &Observed) -> String {
     let ops = observed.record.measurements.iter();
     let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
-    let nothing_moves = observed.phase.jobs.iter().all(moves_nothing);
-    let what = match (entry_jobs::ran(observed).is_empty(), nothing_moves) {
+    let what = match (entry_jobs::ran(observed).is_empty(), moved_nothing(observed)) {
         (false, _) => format!(" on names{}", in_files(observed)),
         (true, true) => " that move nothing".into(),
         (true, false) => String::new(),
@@ -106,14 +116,20 @@ fn in_files(observed: &Observed) -> String {
     [(Direction::Read, "read"), (Direction::Write, "written")].map(side).concat()
 }
 
-/// The heaviest remark by its title, and how many more there are.
-fn remarks(findings: &[Finding]) -> String {
-    let mut remarks = findings.iter().filter(|finding| finding.severity == Severity::Remark);
+/// The heaviest caution by its title, how many more there are, and what they cost at most.
+fn cautions(findings: &[Finding]) -> String {
+    let mut cautions = findings.iter().filter(|finding| finding.severity == Severity::Caution);
     let title = |finding: &Finding| format!("{} ({})", finding.title, finding.rule);
-    let first = remarks.next().map(title).unwrap_or_default();
-    match remarks.count() {
-        0 => first,
-        1 => format!("{first} and one more remark"),
-        more => format!("{first} and {more} more remarks"),
+    let first = cautions.next().map(title).unwrap_or_default();
+    let more = match cautions.count() {
+        0 => String::new(),
+        1 => " and one more finding".into(),
+        more => format!(" and {more} more findings"),
+    };
+    match summary::too_low(lost_share_max(findings)) {
+        Some(too_low) => {
+            format!("the storage's number, but disturbed: {first}{more}; {too_low}")
+        }
+        None => format!("the storage's number, with caution: {first}{more}"),
     }
 }

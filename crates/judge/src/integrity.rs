@@ -1,17 +1,12 @@
 //! Data that is not what was written outweighs what can be said about a rate.
 
-use candor_record::{PhaseJudgement, PhaseRecord, Verdict};
+use candor_record::{PhaseJudgement, PhaseRecord, Verdict, summary};
 
 /// Makes the verdict and the headline of a phase say so where blocks were wrong.
 pub fn weigh(record: &PhaseRecord, judged: &mut PhaseJudgement) {
-    let verified = record.measurements.iter().filter_map(|m| m.verify.as_ref());
-    let (wrong, checked) = verified.fold((0u64, 0u64), |(wrong, checked), stats| {
-        (wrong.saturating_add(stats.mismatches()), checked.saturating_add(stats.blocks))
-    });
-    if wrong > 0 {
+    if let Some(sentence) = summary::corruption([record]) {
         judged.verdict = Verdict::Corrupt;
-        judged.headline =
-            format!("Corrupt data: {wrong} of {checked} blocks read are not what was written.");
+        judged.headline = sentence;
     }
 }
 
@@ -25,7 +20,7 @@ mod tests {
         let verify = Some(VerifyStats { blocks: 9, stale, ..VerifyStats::default() });
         let measurements = vec![Measurement { verify, ..Measurement::default() }];
         let record = PhaseRecord { measurements, ..PhaseRecord::default() };
-        let headline = "Believable.".into();
+        let headline = "4 reads/s".into();
         let mut judged = PhaseJudgement { verdict, headline, ..PhaseJudgement::default() };
         weigh(&record, &mut judged);
         judged
@@ -33,11 +28,11 @@ mod tests {
 
     #[test]
     fn wrong_blocks_are_in_the_verdict() {
-        let wrong = weighed(Verdict::Believable, 2);
+        let wrong = weighed(Verdict::Ok, 2);
         assert_eq!(wrong.verdict, Verdict::Corrupt);
         assert!(wrong.headline.starts_with("Corrupt data: 2 of 9 blocks"), "{}", wrong.headline);
-        let right = weighed(Verdict::Believable, 0);
-        assert_eq!((right.verdict, right.headline.as_str()), (Verdict::Believable, "Believable."));
-        assert_eq!(weighed(Verdict::MeasuresElse, 1).verdict, Verdict::Corrupt);
+        let right = weighed(Verdict::Ok, 0);
+        assert_eq!((right.verdict, right.headline.as_str()), (Verdict::Ok, "4 reads/s"));
+        assert_eq!(weighed(Verdict::Wrong, 1).verdict, Verdict::Corrupt);
     }
 }

@@ -186,6 +186,6 @@ mod tests {
         let naming = judgement.findings.iter().filter(|finding| finding.limits.is_some());
         assert_eq!(naming.map(|finding| finding.rule.as_str()).collect::<Vec<_>>(), ["B5"]);
         let starved = judgement.finding("B8").expect("a remark");
-        assert_eq!(starved.severity, Severity::Remark);
+        assert_eq!(starved.severity, Severity::Caution);
     }
 }

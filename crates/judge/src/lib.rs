@@ -138,7 +138,7 @@ fn with_later(report: &Report, judged: &[Option<PhaseJudgement>]) -> Vec<Option<
         before.as_ref()?;
         let phases = report.phases.iter().zip(judged).skip(index + 1);
         let later = phases.filter_map(|(record, judged)| {
-            judged.as_ref().filter(|judged| judged.verdict <= Verdict::WithRemarks).map(|_| record)
+            judged.as_ref().filter(|judged| judged.verdict <= Verdict::Caution).map(|_| record)
         });
         let later: Vec<&PhaseRecord> = later.collect();
         let (earlier, record) = (&report.phases[..index], &report.phases[index]);
@@ -159,7 +159,7 @@ pub fn conclude(
     let results: Vec<_> = results.filter_map(|(record, of)| Some((record, of.as_ref()?))).collect();
     let repeats = Repeats::of(&results);
     let worst = results.iter().map(|(_, judged)| judged.verdict).max();
-    let verdict = worst.unwrap_or(Verdict::NotVerifiable);
+    let verdict = worst.unwrap_or(Verdict::Unverified);
     let headline = match (cut_short, &results[..]) {
         // A run may well end for the sake of what is wrong.
         (Some(why), _) if verdict != Verdict::Corrupt => format!("Cut short: {why}."),

@@ -353,7 +353,7 @@ impl<'a> Observed<'a> {
     /// Phases before it that were measured by one job, and whose result stands.
     pub fn believed_before(&self) -> impl DoubleEndedIterator<Item = &'a PhaseRecord> + use<'a> {
         let believed = |judged: &Option<PhaseJudgement>| {
-            judged.as_ref().is_some_and(|judged| judged.verdict <= Verdict::WithRemarks)
+            judged.as_ref().is_some_and(|judged| judged.verdict <= Verdict::Caution)
         };
         let earlier = self.earlier.iter().zip(self.judged);
         let stand = earlier

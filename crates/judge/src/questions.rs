@@ -47,7 +47,7 @@ pub fn questions(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
 fn of_host(case: &Case, judged: &PhaseJudgement) -> Vec<Question> {
     let observed = Observed::new(case);
     let [ran] = observed.ran.as_slice() else { return Vec::new() };
-    if !fit(&observed, ran) || judged.verdict > Verdict::WithRemarks {
+    if !fit(&observed, ran) || judged.verdict > Verdict::Caution {
         return Vec::new();
     }
     let all = match ran.blocks.destroys().is_some() {

@@ -102,7 +102,7 @@ impl Stage {
         match self {
             // A cache that gave a part of the bytes shows in all figures as well.
             Stage::KnownCache | Stage::WriteCourse => true,
-            _ if self.is_source() => finding.severity == Severity::MeasuresElse,
+            _ if self.is_source() => finding.severity == Severity::Wrong,
             _ => finding.limits.is_some(),
         }
     }

@@ -89,7 +89,7 @@ thresholds! {
     CACHE_GROWTH = 0.10, [A5],
         "growth of the cache in a direct phase", "evidence book A5",
         "direct I/O left 0 pages on ext4, XFS and btrfs, all of them where it was not direct";
-    /// Share of the files that an eviction may leave before it deserves a remark.
+    /// Share of the files that an eviction may leave before it gives a caution.
     EVICTION_LEFT = 0.01, [A6],
         "share of files resident after eviction", "evidence book A6",
         "any page left is reported; up to 1 % cannot move the result by more than that";
@@ -109,9 +109,9 @@ thresholds! {
     LEAF_COVERAGE = 0.95, [A13],
         "share of bytes seen below a loop device", "evidence book A13",
         "with direct-io=0 re-reads ran at 1.4-3 GB/s while the disk did 0.6 GB/s";
-    /// Share of a loop's bytes from which what memory gave is a remark.
+    /// Share of a loop's bytes from which what memory gave is a caution.
     LOOP_NEARLY = 0.9, [A13 A19],
-        "share of bytes seen below a loop device, for a remark", "judge",
+        "share of bytes seen below a loop device, for a caution", "judge",
         "a tenth from memory makes a rate a ninth higher at most";
     /// Submission share of a latency that makes an asynchronous engine synchronous.
     SUBMIT_SHARE = 0.9, [B2],
@@ -226,7 +226,7 @@ thresholds! {
     STEAL = 0.01, [B13],
         "share of CPU time stolen, explained", "evidence book B13",
         "a host with a CPU for each virtual one steals nothing";
-    /// Stolen CPU time that deserves a remark.
+    /// Stolen CPU time that gives a caution.
     STEAL_MUCH = 0.05, [B13],
         "share of CPU time stolen, remark", "judge, after evidence book B13",
         "one twentieth is as much as quiet runs differ from each other";
@@ -481,13 +481,13 @@ thresholds! {
         "a sample of 13 % took 6 % from a loop that had moved all of its bytes";
     /// Share of traffic by others from which the rest is no rate of the device.
     FOREIGN_MOST = 0.9, [F10],
-        "share of bytes and requests of others, not verifiable", "judge",
+        "share of bytes and requests of others, unverified", "judge",
         "a tenth of the device's work gave a tenth of its usual rate";
     /// Smallest request that others are taken to make.
     FOREIGN_REQUEST = 4096.0, [C1],
         "bytes of a request of others, least", "judge",
         "pages are what filesystems and most programs read";
-    /// Length below which a result deserves a remark.
+    /// Length below which a result gives a caution.
     SHORT_S = 1.0, [G1],
         "seconds without the ramp, below: remark", "judge",
         "queues build up, clocks and caches settle in some tenths of a second";
@@ -503,7 +503,7 @@ thresholds! {
     SPREAD = 0.10, [G2 G16],
         "coefficient of variation, shown", "evidence book G2",
         "quiet machines stay below 5 %, shared ones reach 10";
-    /// Spread of the rates of seconds, or of repeats, that deserves a remark.
+    /// Spread of the rates of seconds, or of repeats, that gives a caution.
     SPREAD_WIDE = 0.25, [G16],
         "coefficient of variation, remark", "judge, after evidence book G2",
         "the mean of such seconds is off by tens of percent from one run to the next";

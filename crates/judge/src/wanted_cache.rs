@@ -60,11 +60,15 @@ mod tests {
     #[test]
     fn the_page_cache_is_the_result_of_who_wants_it() {
         let judged = TestCase::buffered_read().wanting_cache().judge();
-        assert_eq!(judged.verdict, Verdict::Believable, "{:?}", judged.findings);
-        assert!(judged.headline.ends_with("; answered by the page cache."), "{}", judged.headline);
+        assert_eq!(judged.verdict, Verdict::Ok, "{:?}", judged.findings);
+        assert!(
+            judged.headline.ends_with(": the number of the page cache, as planned."),
+            "{}",
+            judged.headline
+        );
         let a1 = judged.finding("A1").expect("it is still said");
         assert_eq!((a1.severity, &a1.next, a1.changes.len()), (Severity::Explains, &None, 0));
-        assert_eq!(TestCase::buffered_read().judge().verdict, Verdict::MeasuresElse);
+        assert_eq!(TestCase::buffered_read().judge().verdict, Verdict::Wrong);
     }
 
     #[test]
@@ -75,8 +79,9 @@ mod tests {
         case.host.before.state.dentries = Some(400_000);
         case.host.after.state.dentries = Some(400_000);
         let judged = case.wanting_cache().judge();
-        assert_eq!(judged.verdict, Verdict::Believable, "{:?}", judged.findings);
-        let end = "answered by the dentry and inode caches; limited by metadata (stat).";
+        assert_eq!(judged.verdict, Verdict::Ok, "{:?}", judged.findings);
+        let end =
+            ": the number of the dentry and inode caches, as planned; limited by metadata (stat).";
         assert!(judged.headline.ends_with(end), "{}", judged.headline);
     }
 
@@ -89,13 +94,13 @@ mod tests {
         measured.job = "other".into();
         case.plan.phases[0].jobs.push(other);
         case.record.measurements.push(measured);
-        assert_eq!(case.judge().verdict, Verdict::MeasuresElse);
+        assert_eq!(case.judge().verdict, Verdict::Wrong);
     }
 
     #[test]
     fn memory_that_is_the_target_is_no_cache() {
         let mut tmpfs = TestCase::buffered_read().wanting_cache();
         tmpfs.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
-        assert_eq!(tmpfs.judge().verdict, Verdict::MeasuresElse);
+        assert_eq!(tmpfs.judge().verdict, Verdict::Wrong);
     }
 }

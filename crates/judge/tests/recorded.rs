@@ -16,87 +16,87 @@ type Expected = (&'static str, Verdict, &'static [&'static str], &'static [&'sta
 /// Rules that depend on how busy the machine was that recorded: they may find something anywhere.
 const ABOUT_THE_MOMENT: [&str; 7] = ["B7", "B8", "B13", "F10", "G1", "G2", "G3"];
 
-use Verdict::{Believable, MeasuresElse, NotVerifiable, WithRemarks};
+use Verdict::{Caution, Ok, Unverified, Wrong};
 
 const RECORDINGS: &[Expected] = &[
-    ("cached-read", MeasuresElse, &["A1"], &[]),
-    ("cached-read-by-two", MeasuresElse, &["A1"], &[]),
-    ("cached-read-libaio", MeasuresElse, &["A1", "B2"], &[]),
-    ("direct-read", Believable, &[], &["C6"]),
-    ("direct-read-deep", Believable, &[], &[]),
-    ("direct-read-large", Believable, &[], &["C1"]),
-    ("evicted-read", Believable, &[], &[]),
-    ("depth-on-psync", WithRemarks, &["B1"], &[]),
-    ("small-blocks", WithRemarks, &["C4"], &[]),
-    ("paced-read", Believable, &[], &[]),
-    ("buffered-write", MeasuresElse, &["A3"], &[]),
-    ("buffered-write-flushed", MeasuresElse, &["A3"], &[]),
-    ("direct-write", Believable, &[], &[]),
-    ("direct-write-no-flush", Believable, &[], &["C10"]),
-    ("durable-write", Believable, &[], &["C9"]),
-    ("rewritten-pages", MeasuresElse, &["A3"], &[]),
-    ("mapped-read", MeasuresElse, &["H5"], &["A18"]),
-    ("random-reads-repeat", MeasuresElse, &["A1"], &[]),
-    ("random-reads-advised", MeasuresElse, &["A1"], &[]),
-    ("mapped-reads-ahead", MeasuresElse, &["A1"], &["A18", "C14"]),
-    ("packed-cold-pass", MeasuresElse, &["A11"], &[]),
-    ("packed-random-reads", MeasuresElse, &["A1"], &["C14"]),
-    ("later-passes", MeasuresElse, &["H5"], &[]),
-    ("checked-writes", Believable, &[], &["G9"]),
-    ("names-made", MeasuresElse, &["H7"], &["H1", "H3"]),
-    ("names-looked-up", MeasuresElse, &["H2"], &["H1"]),
-    ("ext4-names-synced", Believable, &[], &["H1", "H7"]),
-    ("ext4-names-cached", MeasuresElse, &["H2"], &["H1"]),
-    ("ext4-names-cold", Believable, &[], &["H1"]),
-    ("ext4-inodes-dropped", MeasuresElse, &["H2"], &["H1"]),
-    ("ext4-one-directory", Believable, &[], &["H1", "H7"]),
-    ("ext4-files-written", MeasuresElse, &["A3"], &["H1"]),
-    ("ext4-files-reread", MeasuresElse, &["A1"], &[]),
-    ("ext4-names-durable", Believable, &[], &["H1", "H10"]),
-    ("xfs-names-durable", Believable, &[], &["H1", "H10"]),
-    ("xfs-names-synced", Believable, &[], &["H1", "H7"]),
-    ("xfs-names-cached", MeasuresElse, &["H2"], &["H1"]),
-    ("xfs-names-cold", Believable, &[], &["H1"]),
-    ("xfs-one-directory", Believable, &[], &["H1", "H7", "H9"]),
-    ("xfs-files-cold", Believable, &[], &[]),
-    ("xfs-deletes-queued", MeasuresElse, &["H7", "H8"], &["H1"]),
-    ("sparse-read", MeasuresElse, &["A8"], &[]),
-    ("unwritten-read", MeasuresElse, &["A9"], &[]),
-    ("new-file", Believable, &[], &["C10", "B18"]),
-    ("shared-file", Believable, &[], &["C10", "B18", "B19"]),
-    ("tmpfs-read", MeasuresElse, &["A16"], &[]),
-    ("loop-direct", Believable, &[], &[]),
-    ("load-limited", Believable, &[], &["C6"]),
-    ("past-the-knee", Believable, &[], &["B6"]),
-    ("loop-split", Believable, &[], &["C1"]),
-    ("loop-buffered", MeasuresElse, &["A13"], &[]),
-    ("zram-blank", MeasuresElse, &["A10"], &[]),
-    ("zram-traced", MeasuresElse, &["A16", "G11"], &[]),
-    ("zram-read", MeasuresElse, &["A16"], &[]),
-    ("throttled-read", Believable, &[], &["F4"]),
-    ("lab-5.10-chunks", Believable, &[], &["E2", "E7", "E8"]),
-    ("lab-5.10-two-paths", Believable, &[], &["A17", "D7", "E8"]),
-    ("lab-5.10-uncounted", NotVerifiable, &["A17"], &[]),
-    ("lab-6.1-cap", Believable, &[], &["F5"]),
-    ("lab-6.1-chunks", Believable, &[], &["E2", "E7", "E8"]),
-    ("lab-6.1-depth-of-8", Believable, &[], &["B5"]),
-    ("lab-6.1-misaligned", Believable, &[], &["C5"]),
-    ("lab-6.1-one-chunk", Believable, &[], &["E1"]),
-    ("lab-6.1-parity", Believable, &[], &["C7", "E8"]),
-    ("lab-6.1-remote", Believable, &[], &["A17", "D6", "E8"]),
-    ("lab-6.1-sata", WithRemarks, &["D9"], &["C1"]),
-    ("lab-6.1-tiers", WithRemarks, &["E6"], &[]),
-    ("lab-6.1-two-paths", Believable, &[], &["A17", "D7", "E8"]),
-    ("lab-6.1-uncounted", NotVerifiable, &["A17"], &[]),
-    ("lab-6.1-usb", Believable, &[], &["D4"]),
-    ("lab-6.12-groups-of-paths", Believable, &[], &["D7"]),
-    ("lab-6.12-like-members", Believable, &[], &["E8"]),
-    ("lab-6.12-mapped-tiers", WithRemarks, &["A15"], &[]),
-    ("lab-6.12-parity", Believable, &[], &["C7", "E8"]),
-    ("lab-6.12-slow-member", Believable, &[], &["E7", "E8"]),
-    ("lab-6.12-slow-mirror", Believable, &[], &["E7", "E8"]),
-    ("lab-6.12-tiers", WithRemarks, &["E6"], &[]),
-    ("lab-6.12-two-paths", Believable, &[], &["D7", "E8"]),
+    ("cached-read", Wrong, &["A1"], &[]),
+    ("cached-read-by-two", Wrong, &["A1"], &[]),
+    ("cached-read-libaio", Wrong, &["A1", "B2"], &[]),
+    ("direct-read", Ok, &[], &["C6"]),
+    ("direct-read-deep", Ok, &[], &[]),
+    ("direct-read-large", Ok, &[], &["C1"]),
+    ("evicted-read", Ok, &[], &[]),
+    ("depth-on-psync", Caution, &["B1"], &[]),
+    ("small-blocks", Caution, &["C4"], &[]),
+    ("paced-read", Ok, &[], &[]),
+    ("buffered-write", Wrong, &["A3"], &[]),
+    ("buffered-write-flushed", Wrong, &["A3"], &[]),
+    ("direct-write", Ok, &[], &[]),
+    ("direct-write-no-flush", Ok, &[], &["C10"]),
+    ("durable-write", Ok, &[], &["C9"]),
+    ("rewritten-pages", Wrong, &["A3"], &[]),
+    ("mapped-read", Wrong, &["H5"], &["A18"]),
+    ("random-reads-repeat", Wrong, &["A1"], &[]),
+    ("random-reads-advised", Wrong, &["A1"], &[]),
+    ("mapped-reads-ahead", Wrong, &["A1"], &["A18", "C14"]),
+    ("packed-cold-pass", Wrong, &["A11"], &[]),
+    ("packed-random-reads", Wrong, &["A1"], &["C14"]),
+    ("later-passes", Wrong, &["H5"], &[]),
+    ("checked-writes", Ok, &[], &["G9"]),
+    ("names-made", Wrong, &["H7"], &["H1", "H3"]),
+    ("names-looked-up", Wrong, &["H2"], &["H1"]),
+    ("ext4-names-synced", Ok, &[], &["H1", "H7"]),
+    ("ext4-names-cached", Wrong, &["H2"], &["H1"]),
+    ("ext4-names-cold", Ok, &[], &["H1"]),
+    ("ext4-inodes-dropped", Wrong, &["H2"], &["H1"]),
+    ("ext4-one-directory", Ok, &[], &["H1", "H7"]),
+    ("ext4-files-written", Wrong, &["A3"], &["H1"]),
+    ("ext4-files-reread", Wrong, &["A1"], &[]),
+    ("ext4-names-durable", Ok, &[], &["H1", "H10"]),
+    ("xfs-names-durable", Ok, &[], &["H1", "H10"]),
+    ("xfs-names-synced", Ok, &[], &["H1", "H7"]),
+    ("xfs-names-cached", Wrong, &["H2"], &["H1"]),
+    ("xfs-names-cold", Ok, &[], &["H1"]),
+    ("xfs-one-directory", Ok, &[], &["H1", "H7", "H9"]),
+    ("xfs-files-cold", Ok, &[], &[]),
+    ("xfs-deletes-queued", Wrong, &["H7", "H8"], &["H1"]),
+    ("sparse-read", Wrong, &["A8"], &[]),
+    ("unwritten-read", Wrong, &["A9"], &[]),
+    ("new-file", Ok, &[], &["C10", "B18"]),
+    ("shared-file", Ok, &[], &["C10", "B18", "B19"]),
+    ("tmpfs-read", Wrong, &["A16"], &[]),
+    ("loop-direct", Ok, &[], &[]),
+    ("load-limited", Ok, &[], &["C6"]),
+    ("past-the-knee", Ok, &[], &["B6"]),
+    ("loop-split", Ok, &[], &["C1"]),
+    ("loop-buffered", Wrong, &["A13"], &[]),
+    ("zram-blank", Wrong, &["A10"], &[]),
+    ("zram-traced", Wrong, &["A16", "G11"], &[]),
+    ("zram-read", Wrong, &["A16"], &[]),
+    ("throttled-read", Ok, &[], &["F4"]),
+    ("lab-5.10-chunks", Ok, &[], &["E2", "E7", "E8"]),
+    ("lab-5.10-two-paths", Ok, &[], &["A17", "D7", "E8"]),
+    ("lab-5.10-uncounted", Unverified, &["A17"], &[]),
+    ("lab-6.1-cap", Ok, &[], &["F5"]),
+    ("lab-6.1-chunks", Ok, &[], &["E2", "E7", "E8"]),
+    ("lab-6.1-depth-of-8", Ok, &[], &["B5"]),
+    ("lab-6.1-misaligned", Ok, &[], &["C5"]),
+    ("lab-6.1-one-chunk", Ok, &[], &["E1"]),
+    ("lab-6.1-parity", Ok, &[], &["C7", "E8"]),
+    ("lab-6.1-remote", Ok, &[], &["A17", "D6", "E8"]),
+    ("lab-6.1-sata", Caution, &["D9"], &["C1"]),
+    ("lab-6.1-tiers", Caution, &["E6"], &[]),
+    ("lab-6.1-two-paths", Ok, &[], &["A17", "D7", "E8"]),
+    ("lab-6.1-uncounted", Unverified, &["A17"], &[]),
+    ("lab-6.1-usb", Ok, &[], &["D4"]),
+    ("lab-6.12-groups-of-paths", Ok, &[], &["D7"]),
+    ("lab-6.12-like-members", Ok, &[], &["E8"]),
+    ("lab-6.12-mapped-tiers", Caution, &["A15"], &[]),
+    ("lab-6.12-parity", Ok, &[], &["C7", "E8"]),
+    ("lab-6.12-slow-member", Ok, &[], &["E7", "E8"]),
+    ("lab-6.12-slow-mirror", Ok, &[], &["E7", "E8"]),
+    ("lab-6.12-tiers", Caution, &["E6"], &[]),
+    ("lab-6.12-two-paths", Ok, &[], &["D7", "E8"]),
 ];
 
 fn load(name: &str) -> Report {
@@ -130,7 +130,7 @@ fn recordings_are_judged_as_an_expert_would() {
             assert!(expected, "{name}: {rule} is a false alarm: {}", finding.sentence);
         }
         let moment = judged.findings.iter().any(|f| ABOUT_THE_MOMENT.contains(&f.rule.as_str()));
-        let noisy = verdict == Believable && judged.verdict == WithRemarks && moment;
+        let noisy = verdict == Ok && judged.verdict == Caution && moment;
         assert!(noisy || judged.verdict == verdict, "{name}: {:?}, {sentences:?}", judged.verdict);
     }
 }
@@ -283,7 +283,7 @@ fn a_host_under_a_limit_of_its_own_is_slow_because_of_it() {
 #[test]
 fn a_host_that_read_its_memory_spoils_the_sum() {
     let judged = judged(&joined(&["evicted-read", "cached-read", "evicted-read"]));
-    assert_eq!((judged.verdict, heavy(&judged)), (MeasuresElse, vec!["A21"]));
+    assert_eq!((judged.verdict, heavy(&judged)), (Wrong, vec!["A21"]));
     let a21 = &judged.findings[0];
     assert!(a21.sentence.starts_with("node-1 read "), "{}", a21.sentence);
     assert!(a21.consequences.iter().any(|of| of.rule == "A1"), "{a21:#?}");
@@ -299,7 +299,7 @@ fn late_lost_and_shared_hosts_are_told() {
     let why = "the connection broke".into();
     member(&mut lost, 1).lost = Some(LostHost { at_ns: Some(2_000_000_000), why });
     let of_lost = judged(&lost);
-    assert_eq!((of_lost.verdict, heavy(&of_lost)), (NotVerifiable, vec!["G18"]));
+    assert_eq!((of_lost.verdict, heavy(&of_lost)), (Unverified, vec!["G18"]));
     let mut shared = honest();
     member(&mut shared, 1).kernel_of = 0;
     // One kernel counts what both did.

@@ -29,6 +29,9 @@ pub struct Finding {
     pub measures: Option<MeasuredInstead>,
     /// One or two sentences for the user, with the numbers.
     pub sentence: String,
+    /// Share of the undisturbed rate that the effect took at most, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_share_max: Option<f64>,
     /// The numbers it rests on.
     pub evidence: Vec<Evidence>,
     /// Findings that follow from it, or explain it, and say no more than it does.
@@ -70,12 +73,15 @@ pub struct Setting {
 pub enum Severity {
     /// Names what limits or shapes the result; takes nothing from it.
     Explains,
-    /// The result stands, with this said beside it.
-    Remark,
-    /// Linux cannot vouch for the result here.
-    NotVerifiable,
-    /// The number is that of something else.
-    MeasuresElse,
+    /// The number is the storage's, but was disturbed, or holds under a condition.
+    #[serde(alias = "remark")]
+    Caution,
+    /// No counter of the kernel can confirm the number.
+    #[serde(alias = "not_verifiable")]
+    Unverified,
+    /// The number is not the storage's.
+    #[serde(alias = "measures_else")]
+    Wrong,
 }
 
 impl Severity {
@@ -83,9 +89,9 @@ impl Severity {
     pub fn name(self) -> &'static str {
         match self {
             Severity::Explains => "explains",
-            Severity::Remark => "remark",
-            Severity::NotVerifiable => "not_verifiable",
-            Severity::MeasuresElse => "measures_else",
+            Severity::Caution => "caution",
+            Severity::Unverified => "unverified",
+            Severity::Wrong => "wrong",
         }
     }
 }
@@ -156,72 +162,79 @@ pub struct NotEvaluated {
     pub lacked: String,
 }
 
-/// Whether a result can be believed. Ordered from best to worst.
+/// Whether a result is the storage's number. Ordered from best to worst.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Yes.
+    /// The storage's number, or a cache's where the plan wants the cache.
     #[default]
-    Believable,
-    /// Yes, with what the findings say beside it.
-    WithRemarks,
-    /// Linux cannot vouch for it here.
-    NotVerifiable,
-    /// No: it measures something else.
-    MeasuresElse,
-    /// Data read is not what was written: no rate outweighs that.
+    #[serde(alias = "believable")]
+    Ok,
+    /// The storage's number, but disturbed, or under a condition that the findings name.
+    #[serde(alias = "with_remarks")]
+    Caution,
+    /// No counter of the kernel can confirm it.
+    #[serde(alias = "not_verifiable")]
+    Unverified,
+    /// Not the storage's number.
+    #[serde(alias = "measures_else")]
+    Wrong,
+    /// Data read differs from the data written.
     Corrupt,
 }
 
 impl Verdict {
     /// All, from best to worst.
-    pub const ALL: [Verdict; 5] = [
-        Verdict::Believable,
-        Verdict::WithRemarks,
-        Verdict::NotVerifiable,
-        Verdict::MeasuresElse,
-        Verdict::Corrupt,
-    ];
+    pub const ALL: [Verdict; 5] =
+        [Verdict::Ok, Verdict::Caution, Verdict::Unverified, Verdict::Wrong, Verdict::Corrupt];
 
-    /// The word for it in JSON.
+    /// The word for it in JSON and in tables.
     pub fn name(self) -> &'static str {
         match self {
-            Verdict::Believable => "believable",
-            Verdict::WithRemarks => "with_remarks",
-            Verdict::NotVerifiable => "not_verifiable",
-            Verdict::MeasuresElse => "measures_else",
+            Verdict::Ok => "ok",
+            Verdict::Caution => "caution",
+            Verdict::Unverified => "unverified",
+            Verdict::Wrong => "wrong",
             Verdict::Corrupt => "corrupt",
         }
     }
 
-    /// The number is that of what was to be measured.
-    pub fn is_believed(self) -> bool {
-        self <= Verdict::WithRemarks
+    /// The number is the storage's.
+    pub fn is_trusted(self) -> bool {
+        self <= Verdict::Caution
     }
 
-    /// The verdict as it opens a report.
+    /// The verdict in words.
     pub fn label(self) -> &'static str {
         match self {
-            Verdict::Believable => "Believable",
-            Verdict::WithRemarks => "Believable with remarks",
-            Verdict::NotVerifiable => "Not verifiable here",
-            Verdict::MeasuresElse => "Measures something else",
+            Verdict::Ok => "The storage's number",
+            Verdict::Caution => "The storage's number, with caution",
+            Verdict::Unverified => "Cannot be verified",
+            Verdict::Wrong => "Not the storage's number",
             Verdict::Corrupt => "Corrupt data",
         }
     }
 
-    /// The verdict that a set of findings amounts to. Corruption is seen by verifying, not by a
-    /// finding.
+    /// The verdict of a set of findings. Corruption is found by verifying, not by a rule.
     pub fn of(findings: &[Finding]) -> Verdict {
         match findings.iter().map(|finding| finding.severity).max() {
-            None | Some(Severity::Explains) => Verdict::Believable,
-            Some(Severity::Remark) => Verdict::WithRemarks,
-            Some(Severity::NotVerifiable) => Verdict::NotVerifiable,
-            Some(Severity::MeasuresElse) => Verdict::MeasuresElse,
+            None | Some(Severity::Explains) => Verdict::Ok,
+            Some(Severity::Caution) => Verdict::Caution,
+            Some(Severity::Unverified) => Verdict::Unverified,
+            Some(Severity::Wrong) => Verdict::Wrong,
         }
     }
+}
+
+/// Share of the undisturbed rate that all cautions together took at most; absent without any, and
+/// where one of them has no such share.
+pub fn lost_share_max(findings: &[Finding]) -> Option<f64> {
+    let mut cautions = findings.iter().filter(|f| f.severity == Severity::Caution).peekable();
+    cautions.peek()?;
+    let left: Option<f64> = cautions.map(|f| f.lost_share_max.map(|lost| 1.0 - lost)).product();
+    left.map(|left| 1.0 - left)
 }
 
 /// A place where what ran is not exactly what was asked.

@@ -134,14 +134,14 @@ mod tests {
     fn hosts_stand_beside_each_other() {
         let hosts = vec![host("a", 5_000_000_000, -20), host("b", 9_000_000_000, 400)];
         let record = PhaseRecord { hosts, ..PhaseRecord::default() };
-        let verdict = Verdict::WithRemarks;
+        let verdict = Verdict::Caution;
         let of = HostJudgement { host: "b".into(), verdict, limited_by: None };
         let judged = PhaseJudgement { hosts: vec![of], ..PhaseJudgement::default() };
         let rows = host_rows(&record, Some(&judged));
         let [a, b] = &rows[..] else { panic!("{rows:?}") };
         assert_eq!((a.workers, a.late_ns, b.late_ns), (4, Some(0), Some(420)));
         assert_eq!((&a.link, &b.link), (&Some(("eth1".into(), 0.5)), &Some(("eth1".into(), 0.9))));
-        assert_eq!((a.verdict, b.verdict), (None, Some(Verdict::WithRemarks)));
+        assert_eq!((a.verdict, b.verdict), (None, Some(Verdict::Caution)));
         assert_eq!((&a.kernel_of, b.kernel_of.as_deref()), (&None, Some("a")));
     }
 

@@ -152,7 +152,7 @@ impl Io500Result {
         let least = planned.unwrap_or(WRITE_TIME_MIN).max(WRITE_TIME_MIN);
         let of_measure = |judged: &crate::PhaseJudgement| {
             let mut found = judged.findings.iter();
-            let other = found.find(|finding| finding.severity == Severity::MeasuresElse);
+            let other = found.find(|finding| finding.severity == Severity::Wrong);
             other.and_then(|finding| finding.measures).or(judged.answered_by)
         };
         Io500Result {

@@ -50,7 +50,7 @@ pub use explanation::{Explanation, Threshold};
 pub use facts::Facts;
 pub use finding::{
     Confidence, Consequence, Evidence, Finding, NotEvaluated, Note, Setting, Severity, TimeRange,
-    Verdict,
+    Verdict, lost_share_max,
 };
 pub use follow_up::{Change, FollowUp};
 pub use histogram::Histogram;

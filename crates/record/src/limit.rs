@@ -394,8 +394,8 @@ impl Limit {
             SyncLatency => f.write_str("fsync: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
-                "the device at depth {} ({} in flight{}, mean latency {}; whether more depth moves \
-                 more is open)",
+                "the device at depth {} ({} in flight{}, mean latency {}; a higher depth \
+                 was not tried)",
                 number::count(*depth),
                 number::number(*in_flight),
                 if *with_others { " with those of others" } else { "" },

@@ -156,7 +156,7 @@ fn is_sound(record: &PhaseRecord) -> bool {
 
 /// Verdicts that may share a mean: a number of the storage is none of the page cache.
 fn class(verdict: Verdict) -> Verdict {
-    verdict.max(Verdict::WithRemarks)
+    verdict.max(Verdict::Caution)
 }
 
 fn figures(records: &[&PhaseRecord]) -> Vec<RepeatedOp> {
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn repeats_of_one_kind_have_a_mean() {
-        let (good, mild) = (Verdict::Believable, Verdict::WithRemarks);
+        let (good, mild) = (Verdict::Ok, Verdict::Caution);
         let all = repeats(&[
             (100.0, good, Ended::Time),
             (110.0, mild, Ended::Time),
@@ -274,7 +274,7 @@ mod tests {
 
     #[test]
     fn repeats_that_measured_something_else_are_left_out() {
-        let (good, cached) = (Verdict::Believable, Verdict::MeasuresElse);
+        let (good, cached) = (Verdict::Ok, Verdict::Wrong);
         let all = repeats(&[
             (100.0, good, Ended::Time),
             (9000.0, cached, Ended::Time),

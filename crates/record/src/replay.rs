@@ -210,7 +210,7 @@ mod tests {
                 Event::WorkerDone { job, rank, .. } => format!("{at}: {job} {rank} ended"),
                 Event::PhaseJudged { phase, verdict, .. } => format!("{at}: {phase} {verdict:?}"),
                 Event::PhaseDone { record } => format!("{at}: {} ended", record.name),
-                Event::RunDone { verdict: Verdict::Believable, .. } => format!("{at}: over"),
+                Event::RunDone { verdict: Verdict::Ok, .. } => format!("{at}: over"),
                 other => format!("{other:?}"),
             }
         };
@@ -223,7 +223,7 @@ mod tests {
             r#"2: ["short", "long"], reads [20, 40]"#,
             r#"3: ["long"], reads [30, 60]"#,
             "3: long 0 ended",
-            "3: a Believable",
+            "3: a Ok",
             "3: a ended",
             "10: b",
         ];

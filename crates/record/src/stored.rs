@@ -65,7 +65,7 @@ fn report(document: Value) -> Result<Report, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Change, FollowUp, PhaseRecord};
+    use crate::{Change, FollowUp, PhaseRecord, Verdict};
 
     fn text(change: impl FnOnce(&mut Report)) -> String {
         let judgement = Judgement { judgement_version: JUDGEMENT_VERSION, ..Judgement::default() };
@@ -101,6 +101,20 @@ mod tests {
         let earlier = text.replace("more_depth", "twice_the_depth");
         let earlier = earlier.replace("more_workers", "twice_the_workers");
         assert!(earlier != text && read(&earlier) == read(&text), "{earlier}");
+    }
+
+    #[test]
+    fn verdicts_go_by_their_earlier_names_as_well() {
+        for (word, earlier) in [
+            ("ok", "believable"),
+            ("caution", "with_remarks"),
+            ("unverified", "not_verifiable"),
+            ("wrong", "measures_else"),
+        ] {
+            let now: Verdict = serde_json::from_value(word.into()).expect(word);
+            assert_eq!(Ok(now), serde_json::from_value(earlier.into()).map_err(|e| e.to_string()));
+            assert_eq!(now.name(), word);
+        }
     }
 
     #[test]

@@ -2,41 +2,118 @@
 
 use candor_plan::work::Figure;
 
-use crate::{Finding, PhaseJudgement, PhaseRecord, Repeats, Severity, Verdict, fmt};
+use crate::{
+    Finding, PhaseJudgement, PhaseRecord, Repeats, Severity, Verdict, fmt, lost_share_max,
+};
 
 /// A result with its judgement.
 type Judged<'a> = (&'a PhaseRecord, &'a PhaseJudgement);
 
 /// Results that are named one by one.
 const NAMED_MAX: usize = 3;
-/// Rules that are named beside a result.
-const RULES_MAX: usize = 2;
 
-/// The worst verdict of several results, which results it concerns, and what of the others: none
-/// of them is quoted as if it were all.
+/// The mean of repeats, the number of results with the worst verdict, the cause of most of them in
+/// words, and the verdict of the others.
 pub fn of_results(results: &[Judged<'_>], repeats: &[Repeats]) -> String {
     let worst = results.iter().map(|(_, judged)| judged.verdict).max().unwrap_or_default();
     let (concerned, others): (Vec<Judged<'_>>, Vec<_>) =
         results.iter().copied().partition(|(_, judged)| judged.verdict == worst);
+    if let Some(sentence) = corruption(results.iter().map(|(phase, _)| *phase)) {
+        return sentence;
+    }
     let are_repeats = are_repeats(results);
-    let noun = if are_repeats { "repeats" } else { "results" };
-    let label = label(worst, &concerned);
-    let mean = mean(repeats).map(|mean| format!(" {mean}.")).unwrap_or_default();
-    let of = match others.is_empty() {
-        true => {
-            format!("{label}: all {} {noun}{}.{mean}", results.len(), rules(worst, &concerned))
-        }
-        false => format!(
-            "{label}: {} of {} {noun}: {}; {}.{mean}",
-            concerned.len(),
-            results.len(),
-            names(worst, &concerned, are_repeats),
-            of_others(&others)
-        ),
+    let of = Concerned { results: &concerned, all: results.len(), are_repeats };
+    let stand = of.stand(worst);
+    let cause = cause(worst, &concerned, are_repeats).map(|cause| format!(": {cause}"));
+    let rest = if worst == Verdict::Caution {
+        too_low(lost_share_max_of(&concerned)).map(|lost| format!("; {lost}")).unwrap_or_default()
+    } else {
+        of_others(&others)
     };
-    let corrupt = concerned.first().filter(|_| worst == Verdict::Corrupt);
-    let what = corrupt.and_then(|(_, judged)| judged.headline.split_once(": "));
-    what.map_or(of.clone(), |(_, what)| format!("{of} {what}"))
+    let mean = mean(repeats).map(|mean| format!("{mean}. ")).unwrap_or_default();
+    format!("{mean}{stand}{}{rest}.", cause.unwrap_or_default())
+}
+
+/// The results that have the worst verdict.
+struct Concerned<'a> {
+    results: &'a [Judged<'a>],
+    /// Number of all results.
+    all: usize,
+    are_repeats: bool,
+}
+
+impl Concerned<'_> {
+    /// How many of all have the verdict, in a clause.
+    fn stand(&self, verdict: Verdict) -> String {
+        let (all, some) = (self.all, self.results.len());
+        let noun = if self.are_repeats { "repeats" } else { "results" };
+        let measured = measured(self.results);
+        match verdict {
+            Verdict::Ok => format!("All {all} {noun} are {}", whose(self.results)),
+            Verdict::Caution if some == all => {
+                format!("All {all} {noun} are the storage's numbers, with caution")
+            }
+            Verdict::Caution => {
+                format!("All {all} {noun} are the storage's numbers, {some} with caution")
+            }
+            Verdict::Unverified if some == all => format!("None of {all} {noun} can be verified"),
+            Verdict::Unverified => format!("{some} of {all} {noun} cannot be verified"),
+            Verdict::Wrong if some == all => {
+                format!("None of {all} {noun} is the storage's number{measured}")
+            }
+            Verdict::Wrong if some == 1 => {
+                format!("1 of {all} {noun} is not the storage's number{measured}")
+            }
+            Verdict::Wrong => {
+                format!("{some} of {all} {noun} are not the storage's numbers{measured}")
+            }
+            Verdict::Corrupt => format!("{some} of {all} {noun} read corrupt data"),
+        }
+    }
+}
+
+/// The blocks of phases that differ from the data written, in a sentence; absent without any.
+pub fn corruption<'a>(phases: impl IntoIterator<Item = &'a PhaseRecord>) -> Option<String> {
+    let measured = phases.into_iter().flat_map(|phase| &phase.measurements);
+    let verified = measured.filter_map(|measured| measured.verify.as_ref());
+    let (wrong, checked) = verified.fold((0u64, 0u64), |(wrong, checked), stats| {
+        (wrong.saturating_add(stats.mismatches()), checked.saturating_add(stats.blocks))
+    });
+    (wrong > 0).then(|| {
+        format!("Corrupt data: {wrong} of {checked} blocks read differ from the data written.")
+    })
+}
+
+/// How far a rate may be too low, where that is known and matters.
+pub fn too_low(lost_share: Option<f64>) -> Option<String> {
+    let lost = lost_share.filter(|lost| *lost >= 0.005)?;
+    Some(format!("at most about {} too low", fmt::percent(lost)))
+}
+
+/// The greatest lost share of any result; absent where one of them has none.
+fn lost_share_max_of(concerned: &[Judged<'_>]) -> Option<f64> {
+    let shares = concerned.iter().map(|(_, judged)| lost_share_max(&judged.findings));
+    shares.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
+}
+
+/// Whose numbers results are that can be trusted without caution.
+fn whose(results: &[Judged<'_>]) -> String {
+    let of_caches = results.iter().filter(|(_, judged)| judged.answered_by.is_some()).count();
+    match results.len() - of_caches {
+        0 => "a cache's numbers, as planned".into(),
+        all if all == results.len() => "the storage's numbers".into(),
+        of_storage => {
+            format!("trusted: {of_storage} of the storage, {of_caches} of a cache, as planned")
+        }
+    }
+}
+
+/// The object that all of the results measured instead, in parentheses.
+fn measured(concerned: &[Judged<'_>]) -> String {
+    let measures = |(_, judged): &Judged<'_>| judged.findings.first().and_then(|f| f.measures);
+    let first = concerned.first().and_then(measures);
+    let alike = first.filter(|_| concerned.iter().all(|result| measures(result) == first));
+    alike.map_or(String::new(), |what| format!(" ({what})"))
 }
 
 /// The mean of a run that did one thing again and again, with its interval and its ends.
@@ -62,65 +139,71 @@ fn are_repeats(results: &[Judged<'_>]) -> bool {
     results.iter().all(|result| which(result) == which(&results[0]))
 }
 
-/// The verdict, with the object that all of them measured instead.
-fn label(verdict: Verdict, concerned: &[Judged<'_>]) -> String {
-    let measures = |(_, judged): &Judged<'_>| judged.findings.first().and_then(|f| f.measures);
-    let first = concerned.first().and_then(measures);
-    let alike = first.filter(|_| concerned.iter().all(|result| measures(result) == first));
-    match alike.filter(|_| verdict == Verdict::MeasuresElse) {
-        Some(what) => format!("{} ({what})", verdict.label()),
-        None => verdict.label().to_owned(),
+/// Name of a result; repeats go by their numbers.
+fn name(phase: &PhaseRecord, are_repeats: bool) -> String {
+    let number = format!("#{}", phase.repeat + 1);
+    match (are_repeats, phase.repeat) {
+        (true, _) => number,
+        (false, 0) => phase.name.clone(),
+        (false, _) => format!("{} {number}", phase.name),
     }
 }
 
-/// The results, each with the rules that say so; repeats go by their numbers.
-fn names(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> String {
-    let name = |result: &Judged<'_>| {
-        let phase = result.0;
-        let number = format!("#{}", phase.repeat + 1);
-        let name = match (are_repeats, phase.repeat) {
-            (true, _) => number,
-            (false, 0) => phase.name.clone(),
-            (false, _) => format!("{} {number}", phase.name),
-        };
-        format!("{name}{}", rules(verdict, std::slice::from_ref(result)))
-    };
-    let names: Vec<String> = concerned.iter().take(NAMED_MAX).map(name).collect();
-    match concerned.len() - names.len() {
-        0 => names.join(", "),
-        more => format!("{} and {more} more", names.join(", ")),
-    }
+/// A rule that decides a verdict, and the results that it decides.
+struct Cause<'a> {
+    finding: &'a Finding,
+    /// Positions among the results that the verdict concerns.
+    results: Vec<usize>,
 }
 
-/// The rules that come to the verdict, in parentheses; empty where there is none.
-fn rules(verdict: Verdict, concerned: &[Judged<'_>]) -> String {
+/// The cause of the verdict on most of the results, and how many more causes there are.
+fn cause(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> Option<String> {
     let decides = |finding: &&Finding| match verdict {
-        Verdict::Believable | Verdict::Corrupt => false,
-        Verdict::WithRemarks => finding.severity == Severity::Remark,
-        Verdict::NotVerifiable => finding.severity == Severity::NotVerifiable,
-        Verdict::MeasuresElse => finding.severity == Severity::MeasuresElse,
+        Verdict::Ok | Verdict::Corrupt => false,
+        Verdict::Caution => finding.severity == Severity::Caution,
+        Verdict::Unverified => finding.severity == Severity::Unverified,
+        Verdict::Wrong => finding.severity == Severity::Wrong,
     };
-    let mut rules: Vec<&str> = Vec::new();
-    for finding in concerned.iter().flat_map(|(_, judged)| &judged.findings).filter(decides) {
-        if !rules.contains(&finding.rule.as_str()) {
-            rules.push(&finding.rule);
+    let mut causes: Vec<Cause<'_>> = Vec::new();
+    for (nth, (_, judged)) in concerned.iter().enumerate() {
+        for finding in judged.findings.iter().filter(decides) {
+            match causes.iter_mut().find(|known| known.finding.rule == finding.rule) {
+                Some(known) if known.results.last() == Some(&nth) => {}
+                Some(known) => known.results.push(nth),
+                None => causes.push(Cause { finding, results: vec![nth] }),
+            }
         }
     }
-    let more = if rules.len() > RULES_MAX { ", …" } else { "" };
-    rules.truncate(RULES_MAX);
-    if rules.is_empty() { String::new() } else { format!(" ({}{more})", rules.join(", ")) }
+    // Of causes of as many results the heaviest is first.
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.results.len()));
+    let first = causes.first()?;
+    let name = |nth: &usize| name(concerned[*nth].0, are_repeats);
+    let names: Vec<String> = first.results.iter().map(name).collect();
+    let of = match (names.len(), concerned.len()) {
+        (all, concerned) if all == concerned && all > NAMED_MAX => String::new(),
+        (..=NAMED_MAX, _) => format!(": {}", names.join(", ")),
+        (many, _) => format!(", {many} results"),
+    };
+    let more = match causes.len() - 1 {
+        0 => String::new(),
+        1 => " and one more cause".into(),
+        more => format!(" and {more} more causes"),
+    };
+    Some(format!("{} ({}{of}){more}", first.finding.title, first.finding.rule))
 }
 
+/// The verdict of the other results, as the last clause of a sentence.
 fn of_others(others: &[Judged<'_>]) -> String {
     let at_most = |verdict| others.iter().filter(|(_, judged)| judged.verdict <= verdict).count();
-    let [clean, stand] = [Verdict::Believable, Verdict::WithRemarks].map(at_most);
+    let [clean, stand] = [Verdict::Ok, Verdict::Caution].map(at_most);
     match others.len() {
-        1 if clean == 1 => "the other is believable".into(),
-        1 if stand == 1 => "the other is believable with remarks".into(),
-        all if clean == all => "the others are believable".into(),
-        all if stand == all => "the others are believable, some with remarks".into(),
-        _ if stand == 0 => "none is believable".into(),
-        _ => format!("{stand} of the others believable"),
+        0 => String::new(),
+        1 if clean == 1 => "; the other is the storage's".into(),
+        1 if stand == 1 => "; the other is the storage's, with caution".into(),
+        all if clean == all => format!("; the other {all} are the storage's"),
+        all if stand == all => format!("; the other {all} are the storage's, some with caution"),
+        _ if stand == 0 => "; none of the others can be verified".into(),
+        all => format!("; {stand} of the other {all} are the storage's"),
     }
 }
 
@@ -130,10 +213,10 @@ mod tests {
     use crate::{Confidence, MeasuredInstead};
 
     fn finding(rule: &str, severity: Severity) -> Finding {
-        let measures = (severity == Severity::MeasuresElse).then_some(MeasuredInstead::PageCache);
+        let measures = (severity == Severity::Wrong).then_some(MeasuredInstead::PageCache);
         Finding {
             rule: rule.into(),
-            title: String::new(),
+            title: format!("title of {rule}"),
             severity,
             confidence: Confidence::Certain,
             when: None,
@@ -141,6 +224,7 @@ mod tests {
             limits: None,
             measures,
             sentence: String::new(),
+            lost_share_max: None,
             evidence: Vec::new(),
             consequences: Vec::new(),
             advice: String::new(),
@@ -164,33 +248,63 @@ mod tests {
 
     #[test]
     fn results_that_a_verdict_concerns_are_named() {
-        let cached = [finding("A1", Severity::MeasuresElse), finding("G2", Severity::Remark)];
-        let rough = [finding("C1", Severity::Remark), finding("D1", Severity::Explains)];
+        let cached = [finding("A1", Severity::Wrong), finding("G2", Severity::Caution)];
+        let rough = [finding("C1", Severity::Caution), finding("D1", Severity::Explains)];
         let series =
             [("write", 0, 0, &[][..]), ("read", 1, 0, &cached[..]), ("random", 2, 0, &rough[..])];
         assert_eq!(
             line(&series),
-            "Measures something else (the page cache): 1 of 3 results: read (A1); the others are \
-             believable, some with remarks."
+            "1 of 3 results is not the storage's number (the page cache): title of A1 (A1: read); \
+             the other 2 are the storage's, some with caution."
         );
         let rough: Vec<_> = (0..5).map(|phase| ("read", phase, 0, &rough[..])).collect();
-        assert_eq!(line(&rough), "Believable with remarks: all 5 results (C1).");
+        assert_eq!(
+            line(&rough),
+            "All 5 results are the storage's numbers, with caution: title of C1 (C1)."
+        );
         assert_eq!(
             line(&[&rough[..4], &[("clean", 9, 0, &[][..])]].concat()),
-            "Believable with remarks: 4 of 5 results: read (C1), read (C1), read (C1) and 1 more; \
-             the other is believable."
+            "All 5 results are the storage's numbers, 4 with caution: title of C1 (C1)."
         );
     }
 
     #[test]
+    fn the_cause_of_most_results_is_named() {
+        let busy = [finding("B8", Severity::Caution), finding("F10", Severity::Caution)];
+        let shared = [finding("F10", Severity::Caution)];
+        let results: Vec<_> = [&busy, &shared[..], &shared, &shared, &busy[..1], &[]]
+            .into_iter()
+            .enumerate()
+            .map(|(phase, findings)| ("read", phase, 0, findings))
+            .collect();
+        assert_eq!(
+            line(&results),
+            "All 6 results are the storage's numbers, 5 with caution: title of F10 (F10, 4 \
+             results) and one more cause."
+        );
+    }
+
+    #[test]
+    fn a_known_loss_is_a_bound_of_the_error() {
+        let lost =
+            |share| Finding { lost_share_max: Some(share), ..finding("F10", Severity::Caution) };
+        let known = [[lost(0.1), lost(0.2)], [lost(0.05), lost(0.0)]];
+        let results = [("read", 0, 0, &known[0][..]), ("write", 1, 0, &known[1][..])];
+        assert!(line(&results).ends_with("; at most about 28 % too low."), "{}", line(&results));
+        let unknown = [lost(0.1), finding("C1", Severity::Caution)];
+        let results = [results[0], ("write", 1, 0, &unknown[..])];
+        assert!(!line(&results).contains("too low"), "{}", line(&results));
+    }
+
+    #[test]
     fn repeats_are_named_by_their_numbers() {
-        let cached = [finding("A1", Severity::MeasuresElse)];
+        let cached = [finding("A1", Severity::Wrong)];
         let repeats =
             [("read", 0, 0, &[][..]), ("read", 0, 1, &cached[..]), ("read", 0, 2, &cached[..])];
         assert_eq!(
             line(&repeats),
-            "Measures something else (the page cache): 2 of 3 repeats: #2 (A1), #3 (A1); the \
-             other is believable."
+            "2 of 3 repeats are not the storage's numbers (the page cache): title of A1 (A1: #2, \
+             #3); the other is the storage's."
         );
     }
 }

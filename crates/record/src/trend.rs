@@ -186,7 +186,7 @@ impl Series {
 impl TrendPoint {
     /// Only runs that ended and can be believed, or that nobody judged, tell of a change.
     pub fn counts(&self) -> bool {
-        let is_believed = self.verdict.is_none_or(|verdict| verdict <= Verdict::WithRemarks);
+        let is_believed = self.verdict.is_none_or(|verdict| verdict <= Verdict::Caution);
         self.is_whole && is_believed && self.value > 0.0
     }
 }
@@ -261,10 +261,8 @@ mod tests {
     fn only_runs_that_can_be_believed_tell_of_a_change() {
         let point = TrendPoint { value: 1.0, is_whole: true, ..TrendPoint::default() };
         let judged = |verdict| TrendPoint { verdict: Some(verdict), ..point.clone() };
-        assert!(point.counts() && judged(Verdict::WithRemarks).counts());
-        assert!(
-            !judged(Verdict::MeasuresElse).counts() && !judged(Verdict::NotVerifiable).counts()
-        );
+        assert!(point.counts() && judged(Verdict::Caution).counts());
+        assert!(!judged(Verdict::Wrong).counts() && !judged(Verdict::Unverified).counts());
         assert!(!TrendPoint { is_whole: false, ..point.clone() }.counts());
         assert!(!TrendPoint { value: 0.0, ..point }.counts());
     }

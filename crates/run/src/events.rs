@@ -74,8 +74,7 @@ mod tests {
             },
             |channels| {
                 let clone = channels.events.clone();
-                let done =
-                    |interrupted| Event::RunDone { verdict: Verdict::Believable, interrupted };
+                let done = |interrupted| Event::RunDone { verdict: Verdict::Ok, interrupted };
                 thread::scope(|scope| {
                     scope.spawn(move || (0..20).for_each(|_| clone.send(done(false))));
                 });

@@ -56,7 +56,7 @@ pub fn about(run: &ComparedRun) -> String {
 fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: &mut Page<'_>) {
     differences(&baseline.label, change, page);
     for doubt in &change.doubts {
-        let lead = if doubt.unbelieved { "not to be believed" } else { "note" };
+        let lead = if doubt.unbelieved { "not the storage's number" } else { "note" };
         page.blank();
         let text = format!("{} {}: {}", doubt.run, doubt.phase, doubt.sentence);
         page.paragraph(&format!("{lead}: "), &text);

@@ -4,7 +4,6 @@ mod picture;
 #[cfg(test)]
 mod tests;
 
-use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
 use candor_record::trend::{
     Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
@@ -12,6 +11,7 @@ use candor_record::trend::{
 
 use crate::layout::{Align, Cell, Page, Table, cut};
 use crate::style::{Style, Tone};
+use crate::words;
 
 pub use picture::chart;
 
@@ -124,11 +124,7 @@ fn verdict(run: &ListedRun) -> Cell {
     match run.verdict {
         _ if !run.is_whole => Cell::toned("cut short", Tone::Caution),
         None => Cell::toned("not judged", Tone::Dim),
-        Some(Verdict::Believable) => Cell::toned("believable", Tone::Good),
-        Some(Verdict::WithRemarks) => Cell::toned("with remarks", Tone::Good),
-        Some(Verdict::NotVerifiable) => Cell::toned("not verifiable", Tone::Caution),
-        Some(Verdict::MeasuresElse) => Cell::toned("measures else", Tone::Bad),
-        Some(Verdict::Corrupt) => Cell::toned("corrupt data", Tone::Bad),
+        Some(verdict) => Cell::toned(verdict.name(), words::tone(verdict)),
     }
 }
 

@@ -250,7 +250,7 @@ mod tests {
                 },
             ),
             (18 * SECOND, Event::PhaseDone { record: Box::new(record) }),
-            (19 * SECOND, Event::RunDone { verdict: Verdict::Believable, interrupted: false }),
+            (19 * SECOND, Event::RunDone { verdict: Verdict::Ok, interrupted: false }),
         ]
     }
 

@@ -94,21 +94,11 @@ fn verdict_line(report: &Report) -> (String, Tone) {
         return ("Nothing was measured.".to_owned(), Tone::Bad);
     }
     let whole = &report.judgement;
-    let label = whole.verdict.label();
-    // Why a run was cut short stands on a line of its own.
-    let headline = match whole.headline.trim() {
-        text if text.starts_with("Cut short") => "",
-        text => text,
-    };
-    // Often the headline begins with the verdict.
-    let about =
-        headline.strip_prefix(label).unwrap_or(headline).trim_start_matches([':', '.', ' ']);
-    // `(the page cache): …` goes on after what it is about, without a colon of its own.
-    let joint = if about.starts_with('(') { "" } else { ":" };
-    let line = match (judged.len(), about.is_empty()) {
-        (2.., _) => summary::of_results(&judged, &whole.repeats),
-        (_, true) => format!("{label}."),
-        _ => format!("{label}{joint} {}", ended(about)),
+    let line = match &judged[..] {
+        [] => ended(&whole.headline),
+        [(_, judged)] if !judged.headline.is_empty() => ended(&judged.headline),
+        [_] => format!("{}.", whole.verdict.label()),
+        several => summary::of_results(several, &whole.repeats),
     };
     (line, words::tone(whole.verdict))
 }

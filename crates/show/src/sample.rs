@@ -125,6 +125,7 @@ pub(crate) fn finding(rule: &str, severity: Severity, sentence: &str) -> Finding
         limits: None,
         measures: None,
         sentence: sentence.into(),
+        lost_share_max: None,
         evidence: vec![],
         consequences: vec![],
         advice: String::new(),
@@ -159,7 +160,7 @@ pub(crate) fn page_cache() -> Finding {
         next: Some("candor run --target /data/file --rw read --bs 1m --direct".into()),
         ..finding(
             "A1",
-            Severity::MeasuresElse,
+            Severity::Wrong,
             "97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not \
              the disk.",
         )
@@ -333,10 +334,16 @@ pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
     let verdict = phases.iter().map(|phase| phase.judged.verdict).max().unwrap_or_default();
     let split = |phase: Judged| (!phase.record.search_step).then_some(phase.judged);
     let records = phases.iter().map(|phase| phase.record.clone()).collect();
+    let mut judged: Vec<Option<PhaseJudgement>> = phases.into_iter().map(split).collect();
+    if let [Some(only)] = &mut judged[..]
+        && only.headline.is_empty()
+    {
+        only.headline = headline.into();
+    }
     let judgement = Judgement {
         judgement_version: JUDGEMENT_VERSION,
         candor_version: "0.1.0".into(),
-        phases: phases.into_iter().map(split).collect(),
+        phases: judged,
         verdict,
         headline: headline.into(),
         repeats: vec![],
@@ -691,24 +698,24 @@ pub(crate) fn of_hosts() -> Report {
     phase.record.hosts = hosts;
     let lost = finding(
         "G18",
-        Severity::NotVerifiable,
+        Severity::Unverified,
         "node-c was lost 4.1 s after the start (silent for 2.0 s); it had done 90k operations. \
          The figures are partial, and there is no verdict on the whole.",
     );
     let late = finding(
         "G14",
-        Severity::Remark,
+        Severity::Caution,
         "node-b started 1.2 s late, 12 % of the time of the phase after node-a.",
     );
     let judged =
         |host: &str, verdict, limited_by| HostJudgement { host: host.into(), verdict, limited_by };
     phase.judged.findings = vec![lost, late];
-    phase.judged.verdict = Verdict::NotVerifiable;
+    phase.judged.verdict = Verdict::Unverified;
     phase.judged.hosts = vec![
-        judged("node-a", Verdict::Believable, Some(Limit::Latency)),
-        judged("node-b", Verdict::WithRemarks, Some(Limit::CpuStarvation)),
+        judged("node-a", Verdict::Ok, Some(Limit::Latency)),
+        judged("node-b", Verdict::Caution, Some(Limit::CpuStarvation)),
     ];
     let mut report = report("node-c was lost.", vec![phase]);
-    report.judgement.verdict = Verdict::NotVerifiable;
+    report.judgement.verdict = Verdict::Unverified;
     report
 }

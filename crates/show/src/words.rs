@@ -4,23 +4,12 @@ use candor_record::{Confidence, Ended, Finding, Limit, LimitClass, Severity, Ver
 
 use crate::style::Tone;
 
-/// A verdict as it stands in a column named "believe".
-pub(crate) fn mark(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Believable => "yes",
-        Verdict::WithRemarks => "remarks",
-        Verdict::NotVerifiable => "unproven",
-        Verdict::MeasuresElse => "no",
-        Verdict::Corrupt => "corrupt",
-    }
-}
-
 /// The colour of a verdict.
 pub(crate) fn tone(verdict: Verdict) -> Tone {
     match verdict {
-        Verdict::Believable => Tone::Good,
-        Verdict::WithRemarks | Verdict::NotVerifiable => Tone::Caution,
-        Verdict::MeasuresElse | Verdict::Corrupt => Tone::Bad,
+        Verdict::Ok => Tone::Good,
+        Verdict::Caution | Verdict::Unverified => Tone::Caution,
+        Verdict::Wrong | Verdict::Corrupt => Tone::Bad,
     }
 }
 
@@ -28,9 +17,9 @@ pub(crate) fn tone(verdict: Verdict) -> Tone {
 pub(crate) fn meaning(finding: &Finding) -> String {
     let mut text = match finding.severity {
         Severity::Explains => "explains".to_owned(),
-        Severity::Remark => "remark".to_owned(),
-        Severity::NotVerifiable => "not verifiable".to_owned(),
-        Severity::MeasuresElse => "measures something else".to_owned(),
+        Severity::Caution => "caution".to_owned(),
+        Severity::Unverified => "cannot be verified".to_owned(),
+        Severity::Wrong => "not the storage's number".to_owned(),
     };
     if let Some(what) = &finding.measures {
         text = format!("measures {what}");
@@ -66,8 +55,8 @@ pub(crate) fn class(class: LimitClass) -> &'static str {
 pub(crate) fn severity_tone(severity: Severity) -> Tone {
     match severity {
         Severity::Explains => Tone::Good,
-        Severity::Remark | Severity::NotVerifiable => Tone::Caution,
-        Severity::MeasuresElse => Tone::Bad,
+        Severity::Caution | Severity::Unverified => Tone::Caution,
+        Severity::Wrong => Tone::Bad,
     }
 }
 

@@ -26,7 +26,7 @@ load where it differs, over time where there are intervals, bars where there are
 --kind changes draws what `candor compare` finds: each figure's change from the first run to each \
 other one, with its interval.
 
-Numbers that cannot be believed are drawn, and the picture says so.";
+Numbers that are not the storage's are drawn and marked.";
 
 /// Pictures of runs, and the one of their comparison.
 #[derive(Clone, Copy)]

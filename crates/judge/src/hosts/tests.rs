@@ -49,11 +49,11 @@ fn a_finding_that_hosts_share_is_told_once_with_their_names() {
 #[test]
 fn the_verdict_is_no_better_than_that_of_the_worst_host() {
     let judged = together(&[cold(), TestCase::buffered_read(), cold()]).judge();
-    assert_eq!(judged.verdict, Verdict::MeasuresElse);
+    assert_eq!(judged.verdict, Verdict::Wrong);
     let verdicts: Vec<Verdict> = judged.hosts.iter().map(|of| of.verdict).collect();
-    assert_eq!(verdicts, [Verdict::Believable, Verdict::MeasuresElse, Verdict::Believable]);
+    assert_eq!(verdicts, [Verdict::Ok, Verdict::Wrong, Verdict::Ok]);
     let a21 = judged.finding("A21").expect("the cause");
-    assert_eq!(a21.severity, Severity::MeasuresElse);
+    assert_eq!(a21.severity, Severity::Wrong);
     let followed = |rule: &str| a21.consequences.iter().any(|of| of.rule == rule);
     assert!(followed("A1") && followed("B20"), "{a21:#?}");
     assert_eq!(judged.finding("A1"), None, "it is told once");

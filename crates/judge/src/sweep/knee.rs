@@ -13,7 +13,7 @@ pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
     let (value, sentence) = match (doubtful(series), disturbed(key, series)) {
         (0, None) => shown(key, (first, last), series),
         (0, Some(point)) => (None, by_disturbance(key, point, series)),
-        (some, _) => (None, format!("no knee is named: {} not believable", counted(some, series))),
+        (some, _) => (None, format!("no knee is named: {} not trusted", counted(some, series))),
     };
     let outer: Vec<String> = first.outer().iter().map(Value::phrase).collect();
     let lead = if outer.is_empty() { String::new() } else { format!("{}: ", outer.join(", ")) };
@@ -22,7 +22,7 @@ pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
 
 /// Results that do not stand.
 fn doubtful(series: &[Point]) -> usize {
-    series.iter().filter(|point| point.row.verdict > Verdict::WithRemarks).count()
+    series.iter().filter(|point| point.row.verdict > Verdict::Caution).count()
 }
 
 /// `1 of 4 results is`, `2 of 4 results are`.

@@ -105,10 +105,10 @@ fn a_dip_between_better_results_was_disturbed() {
 #[test]
 fn results_that_do_not_stand_have_no_knee() {
     let mut ran = Ran::depths(&LEVEL);
-    ran.judged[2].as_mut().expect("judged").verdict = Verdict::MeasuresElse;
+    ran.judged[2].as_mut().expect("judged").verdict = Verdict::Wrong;
     let sweep = ran.sweep().expect("a sweep");
-    assert_eq!(sweep.rows[2].verdict, Verdict::MeasuresElse);
-    let wanted = "No knee is named: 1 of 4 results is not believable.";
+    assert_eq!(sweep.rows[2].verdict, Verdict::Wrong);
+    let wanted = "No knee is named: 1 of 4 results is not trusted.";
     assert_eq!((sweep.knees[0].value.clone(), sweep.knees[0].sentence.as_str()), (None, wanted));
 }
 

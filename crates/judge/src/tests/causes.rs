@@ -11,9 +11,9 @@ fn the_page_cache_explains_the_impossible() {
     assert_eq!(judgement.rules(), ["A1"]);
     let taken = &judgement.findings[0].consequences;
     assert!(taken.iter().any(|other| other.rule == "D9" && other.sentence.contains("8.87×")));
-    assert_eq!(judgement.verdict, Verdict::MeasuresElse);
+    assert_eq!(judgement.verdict, Verdict::Wrong);
     assert_eq!(judgement.limit().as_deref(), Some("the page cache"));
-    assert!(judgement.headline.starts_with("Measures something else (the page cache): 100 %"));
+    assert!(judgement.headline.starts_with("Not the storage's number (the page cache): 100 %"));
     assert_eq!(judgement.ceilings, [], "what passes a ceiling was not held by it");
 }
 
@@ -34,7 +34,7 @@ fn a_small_hole_does_not_excuse_a_cached_file() {
     case.file().extents.as_mut().unwrap().value.mapped_bytes = 1024 * MIB / 100 * 97;
     let judgement = case.judge();
     assert_eq!(judgement.rules(), ["A1", "A8"]);
-    assert_eq!(judgement.findings[1].severity, Severity::Remark);
+    assert_eq!(judgement.findings[1].severity, Severity::Caution);
 }
 
 #[test]
@@ -56,8 +56,8 @@ fn heaviest_first() {
     case.after_disk(Default::default());
     let judgement = case.judge();
     assert_eq!(judgement.rules(), ["A17", "G1"]);
-    assert_eq!(judgement.verdict, Verdict::NotVerifiable);
-    assert!(judgement.headline.starts_with("Not verifiable here: Linux does not count"));
+    assert_eq!(judgement.verdict, Verdict::Unverified);
+    assert!(judgement.headline.starts_with("Cannot be verified: Linux does not count"));
 }
 
 #[test]
@@ -68,8 +68,8 @@ fn remarks_are_named_in_the_headline() {
     let judgement = case.judge();
     assert_eq!(
         judgement.headline,
-        "Believable with remarks: 22.2k reads/s of 4 KiB = 91 MB/s (86.8 MiB/s); workers starved \
-         of CPU (B8) and one more remark."
+        "22.2k reads/s of 4 KiB = 91 MB/s (86.8 MiB/s): the storage's number, with caution: \
+         workers starved of CPU (B8) and one more finding."
     );
 }
 
@@ -81,21 +81,20 @@ fn the_device_is_the_limit_when_nothing_else_is() {
         shared.judge().limit().as_deref(),
         Some(
             "the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs; \
-             whether more depth moves more is open)"
+             a higher depth was not tried)"
         )
     );
     let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
     assert_eq!(
         judgement.limit().as_deref(),
         Some(
-            "the device at depth 32 (30.4 in flight, mean latency 326 µs; whether more depth moves \
-             more is open)"
+            "the device at depth 32 (30.4 in flight, mean latency 326 µs; a higher depth was not tried)"
         )
     );
     assert_eq!(
         judgement.headline,
-        "Believable: 98.2k reads/s of 4 KiB = 402 MB/s (383 MiB/s); limited by the device at \
-         depth 32 (30.4 in flight, mean latency 326 µs; whether more depth moves more is open)."
+        "98.2k reads/s of 4 KiB = 402 MB/s (383 MiB/s): the storage's number; limited by the \
+         device at depth 32 (30.4 in flight, mean latency 326 µs; a higher depth was not tried)."
     );
 }
 
@@ -107,14 +106,14 @@ fn the_rate_that_the_plan_asks_for_is_a_limit() {
     let judgement = case.judge();
     let limit = judgement.limit().unwrap();
     assert_eq!(limit, "the rate that the plan asks for (10k IOPS)");
-    assert_eq!(judgement.verdict, Verdict::Believable);
+    assert_eq!(judgement.verdict, Verdict::Ok);
 }
 
 #[test]
 fn buffered_writes_are_memory_in_one_line() {
     let judgement = TestCase::buffered_write().judge();
     assert_eq!(judgement.rules(), ["A3", "G1"]);
-    assert!(judgement.headline.starts_with("Measures something else (memory, not the device)"));
+    assert!(judgement.headline.starts_with("Not the storage's number (memory, not the device)"));
     assert!(judgement.limit().unwrap().starts_with("memory"));
 }
 

@@ -206,7 +206,7 @@ proptest! {
         let mut case = placed(&workload, place);
         faults.iter().for_each(|fault| put(&mut case, fault));
         let judged = case.judge();
-        if judged.verdict <= Verdict::WithRemarks {
+        if judged.verdict <= Verdict::Caution {
             let measured = &case.record.measurements[0];
             for op in [Direction::Read, Direction::Write] {
                 let app = measured.of(op).bytes;

@@ -31,7 +31,7 @@ fn nothing_at_all() {
     let case = Case::new(&plan, &record, &[], &[]);
     let judgement = crate::judge(&case);
     check(&judgement);
-    assert_eq!(judgement.verdict, Verdict::NotVerifiable);
+    assert_eq!(judgement.verdict, Verdict::Unverified);
     assert!(judgement.headline.starts_with("Nothing was measured"));
     assert_eq!(crate::preflight::preflight(&case), []);
 }
@@ -41,7 +41,7 @@ fn a_plan_without_measurements() {
     for mut case in cases() {
         case.record = PhaseRecord::default();
         case.host = HostRecord { facts: case.host.facts, ..HostRecord::default() };
-        assert_eq!(judge(&case).verdict, Verdict::NotVerifiable);
+        assert_eq!(judge(&case).verdict, Verdict::Unverified);
         case.host.facts = Facts::default();
         judge(&case);
     }

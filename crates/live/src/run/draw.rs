@@ -380,8 +380,8 @@ fn messages(state: &State, columns: usize) -> Section {
 fn tone(severity: Severity) -> Style {
     match severity {
         Severity::Explains => Style::new(),
-        Severity::Remark | Severity::NotVerifiable => caution(),
-        Severity::MeasuresElse => bad(),
+        Severity::Caution | Severity::Unverified => caution(),
+        Severity::Wrong => bad(),
     }
 }
 

@@ -80,7 +80,7 @@ fn finding() -> Finding {
     Finding {
         rule: "A1".into(),
         title: "Page cache answers".into(),
-        severity: Severity::MeasuresElse,
+        severity: Severity::Wrong,
         confidence: Confidence::Certain,
         when: None,
         job: None,
@@ -89,6 +89,7 @@ fn finding() -> Finding {
         sentence: "98 % of the bytes came from the page cache of this host, so this is the speed \
                    of memory."
             .into(),
+        lost_share_max: None,
         evidence: Vec::new(),
         consequences: Vec::new(),
         advice: "Use direct I/O, or a file twice as large as memory.".into(),
@@ -113,7 +114,7 @@ fn screen(workers: u64) -> RunScreen {
     let name = "sequential read 1 MiB".to_owned();
     let record =
         PhaseRecord { name: name.clone(), measurements: vec![measured], ..PhaseRecord::default() };
-    let (verdict, headline) = (Verdict::MeasuresElse, "the page cache answered".to_owned());
+    let (verdict, headline) = (Verdict::Wrong, "the page cache answered".to_owned());
     screen.on(&Event::PhaseJudged { phase: name.clone(), verdict, headline }, 10 * SECOND);
     screen.on(&Event::Found { phase: name, finding: Box::new(finding()) }, 10 * SECOND);
     screen.on(&Event::PhaseDone { record: Box::new(record) }, 10 * SECOND);
@@ -260,7 +261,7 @@ fn the_end_is_asked_for_and_told() {
     assert!(drawn(&screen, 17, 80, 24).contains("q end (partial result)"));
     assert_eq!(screen.key(Key::Char('q')), Some(Action::End));
     assert!(drawn(&screen, 17, 80, 24).contains("q again: at once"));
-    screen.on(&Event::RunDone { verdict: Verdict::Believable, interrupted: true }, 0);
+    screen.on(&Event::RunDone { verdict: Verdict::Ok, interrupted: true }, 0);
     assert!(drawn(&screen, 17, 80, 24).contains("it is over"));
     let mut replay = RunScreen::of_replay();
     replay.on(&started("a", 0), 0);

@@ -80,13 +80,14 @@ fn found() -> Event {
     let finding = Finding {
         rule: "A1".into(),
         title: "page cache answered".into(),
-        severity: Severity::MeasuresElse,
+        severity: Severity::Wrong,
         confidence: Confidence::Certain,
         when: None,
         job: None,
         limits: None,
         measures: None,
         sentence: "It did.".into(),
+        lost_share_max: None,
         evidence: Vec::new(),
         consequences: Vec::new(),
         advice: String::new(),
@@ -142,7 +143,7 @@ fn a_run_from_its_start_to_its_end() {
         bytes_done,
         bytes_total: 1 << 20,
     };
-    let (verdict, headline) = (Verdict::MeasuresElse, String::new());
+    let (verdict, headline) = (Verdict::Wrong, String::new());
     let judged = Event::PhaseJudged { phase: "one".into(), verdict, headline };
     let events = [
         Event::RunStarted { name: "nightly".into(), phases: 2, expected_ns: None },

@@ -61,7 +61,7 @@ fn panel(kind: FigureKind, groups: &[Group<'_>], runs: &[Run<'_>]) -> Option<Pan
         };
         let doubtful = group.iter().any(Curve::is_doubtful);
         let share = half.map(|half| format!("± {}", fmt::percent(fmt::ratio(half, value))));
-        let words = doubtful.then(|| "not believable".to_owned());
+        let words = doubtful.then(|| "not the storage's number".to_owned());
         let note: Vec<String> = share.into_iter().chain(words).collect();
         Some(Bar {
             row,

@@ -43,7 +43,7 @@ pub fn all<'a>(runs: &[Run<'a>]) -> Vec<Curve<'a>> {
 impl Curve<'_> {
     /// Whether its numbers cannot be believed.
     pub fn is_doubtful(&self) -> bool {
-        self.phase.verdict.is_some_and(|verdict| verdict > Verdict::WithRemarks)
+        self.phase.verdict.is_some_and(|verdict| verdict > Verdict::Caution)
     }
 
     fn part(&self, part: Part, runs: &[Run<'_>]) -> String {

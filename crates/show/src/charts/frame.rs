@@ -102,7 +102,7 @@ fn verdict(runs: &[Run<'_>]) -> String {
 /// Reasons not to believe the numbers, of each run that has one.
 fn caution(runs: &[Run<'_>]) -> Option<String> {
     let is_doubtful =
-        |run: &&Run<'_>| run.results.verdict.is_some_and(|verdict| verdict > Verdict::WithRemarks);
+        |run: &&Run<'_>| run.results.verdict.is_some_and(|verdict| verdict > Verdict::Caution);
     let sentence = |run: &Run<'_>| match runs.len() {
         1 => run.results.headline.clone(),
         _ => format!("{}: {}", run.name, run.results.headline),

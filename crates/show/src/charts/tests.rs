@@ -162,11 +162,11 @@ fn repeats_are_one_row_with_an_interval_and_doubtful_rows_say_so() {
     for (phase, nth) in whole.phases.iter_mut().zip(0..) {
         phase.repeat = nth;
     }
-    whole.phases[2].verdict = Some(Verdict::MeasuresElse);
+    whole.phases[2].verdict = Some(Verdict::Wrong);
     let drawn = chart(Kind::Bars, &[run("repeats", &whole)]).expect("bars");
     let Shape::Bars(bars) = &drawn.panels[0].series[0].shape else { panic!("bars") };
     assert_eq!((bars.len(), bars[0].value, bars[0].is_doubtful), (1, 110e3, true));
-    assert_eq!(bars[0].note, "± 23 %, not believable");
+    assert_eq!(bars[0].note, "± 23 %, not the storage's number");
 }
 
 #[test]
@@ -216,15 +216,15 @@ fn ceilings_verdict_and_caution_come_from_the_report() {
     let results = Results::from(&report);
     let whole = Run { name: "series", results: &results, report: Some(&report) };
     let drawn = chart(Kind::Bars, &[whole]).expect("bars");
-    assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("Believable", &None));
+    assert_eq!((drawn.verdict.as_str(), &drawn.caution), ("The storage's number", &None));
     assert_eq!(drawn.source, "candor 0.1.0 · 2026-01-02T03:04:05Z");
     let mut doubtful = report.clone();
-    doubtful.judgement.verdict = Verdict::MeasuresElse;
-    doubtful.judgement.headline = "Measures something else (the page cache).".into();
+    doubtful.judgement.verdict = Verdict::Wrong;
+    doubtful.judgement.headline = "Not the storage's number (the page cache).".into();
     let other = Results::from(&doubtful);
     let cached = Run { name: "cached", results: &other, report: Some(&doubtful) };
     let drawn = chart(Kind::Bars, &[whole, cached]).expect("bars");
-    assert_eq!(drawn.verdict, "Measures something else: 1 of 2 runs");
+    assert_eq!(drawn.verdict, "Not the storage's number: 1 of 2 runs");
     let caution = drawn.caution.expect("a caution");
-    assert_eq!(caution, "cached: Measures something else (the page cache).");
+    assert_eq!(caution, "cached: Not the storage's number (the page cache).");
 }

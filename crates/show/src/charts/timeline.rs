@@ -217,7 +217,7 @@ fn phases(run: &Run<'_>, offsets: &[f64]) -> Vec<Mark> {
         run.report.map_or(Vec::new(), |report| report.judged().map(|(_, of)| of).collect());
     let weighty = |at: usize| {
         let findings = judged.get(at).into_iter().flat_map(|of| &of.findings);
-        findings.filter(|finding| finding.severity >= Severity::Remark)
+        findings.filter(|finding| finding.severity >= Severity::Caution)
     };
     let rules = |at: usize| {
         let without_moment = weighty(at).filter(|finding| finding.when.is_none());

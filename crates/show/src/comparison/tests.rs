@@ -75,7 +75,7 @@ fn sample() -> Comparison {
         doubts: vec![Doubt {
             run: "B".into(),
             phase: "random read 4 KiB".into(),
-            sentence: "Measures something else (page cache): the data came from memory.".into(),
+            sentence: "Not the storage's number (page cache): the data came from memory.".into(),
             unbelieved: true,
         }],
         unmatched: vec!["A has no phase write.".into()],
@@ -98,7 +98,7 @@ fn sample() -> Comparison {
         candor_version: "0.1.0".into(),
         headline: change.headline.clone(),
         confidence: 0.99,
-        runs: vec![run("A", Verdict::Believable), run("B", Verdict::MeasuresElse)],
+        runs: vec![run("A", Verdict::Ok), run("B", Verdict::Wrong)],
         changes: vec![change],
         checks: vec![
             check("iops < -5%", CheckResult::Failed),

@@ -35,7 +35,7 @@ pub fn columns<'a>() -> Vec<Column<Row<'a>>> {
             = row.host.lost.as_ref().map_or("", |lost| lost.why.as_str());
         "kernel_of" "Host whose kernel it has, where that is another one"
             = row.host.kernel_of.as_deref().unwrap_or("");
-        "verdict" "Whether its part of the result can be believed"
+        "verdict" "Verdict on its share of the result"
             = row.host.verdict.map_or("", |verdict| verdict.name());
     }
 }

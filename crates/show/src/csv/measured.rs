@@ -75,7 +75,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.sample_ns_p99);
         "latency_ns_p99.9" "99.9th percentile" = of.percentile(99.9);
         "latency_ns_max" "Greatest latency" = of.latency.and_then(Latency::valid_max_ns);
-        "verdict" "Verdict on the phase" = of.verdict.label();
+        "verdict" "Verdict on the phase" = of.verdict.name();
         "target" "Path of the target, in rows of a target" = of.target;
     };
     let further = percentiles.iter().copied().filter(|p| !PERCENTILES.contains(p));
@@ -115,7 +115,7 @@ pub fn sample_columns<'a>() -> Vec<Column<Row<'a>>> {
             = of.sample_ns_p50;
         "latency_ns_p99" "99th percentile of latency, where ten samples lie beyond it"
             = of.sample_ns_p99;
-        "verdict" "Verdict on the phase" = of.verdict.label();
+        "verdict" "Verdict on the phase" = of.verdict.name();
     }
 }
 

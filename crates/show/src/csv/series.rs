@@ -28,7 +28,7 @@ pub fn repeat_columns<'a>() -> Vec<Column<Repeated<'a>>> {
         "min" "Least" = row.spread.min;
         "max" "Greatest" = row.spread.max;
         "interval_95" "Half the width of the 95 % interval of the mean" = row.spread.interval_95;
-        "verdict" "The worst verdict of the repeats" = row.phase.verdict.label();
+        "verdict" "The worst verdict of the repeats" = row.phase.verdict.name();
     }
 }
 
@@ -67,7 +67,7 @@ pub fn sweep_columns<'a>(keys: &[&str]) -> Vec<Column<&'a SweepRow>> {
         "latency_ns_p99" "99th percentile of latency, where there were operations enough for it"
             = row.latency_ns_p99;
         "gain" "Rate over that of the next smaller value" = row.gain;
-        "verdict" "Verdict; of repeats, the worst" = row.verdict.label();
+        "verdict" "Verdict; of repeats, the worst" = row.verdict.name();
     };
     settings.chain(figures).collect()
 }

@@ -1,3 +1,4 @@
+use candor_record::Verdict;
 use candor_record::results::{Area, FigureKind, Load};
 use candor_record::trend::ListedResult;
 
@@ -28,7 +29,7 @@ fn run(run: u64) -> ListedRun {
         tool: "candor 0.1.0".into(),
         name: "random read 4 KiB, depth 32, of a long name".into(),
         targets: vec!["/data".into()],
-        verdict: Some(Verdict::Believable),
+        verdict: Some(Verdict::Ok),
         is_whole: true,
         results: vec![ListedResult {
             phase: "main".into(),
@@ -43,7 +44,7 @@ fn run(run: u64) -> ListedRun {
 #[test]
 fn runs_are_a_table() {
     let runs = vec![
-        ListedRun { tags: vec!["base".into()], verdict: Some(Verdict::WithRemarks), ..run(12_345) },
+        ListedRun { tags: vec!["base".into()], verdict: Some(Verdict::Caution), ..run(12_345) },
         ListedRun {
             targets: vec!["/mnt/a/very/long/path/to/a/file".into(), "/b".into()],
             verdict: None,
@@ -63,7 +64,7 @@ fn runs_are_a_table() {
     assert!(text.starts_with("  run  started (UTC) "), "{text}");
     for part in [
         "12345  2026-11-16 17:45  random ",
-        "  read 146k IOPS  with remarks  base\n",
+        "  read 146k IOPS  caution     base\n",
         " +1  3 results       not judged\n",
         "  candor ",
         "  cut short\n",
@@ -90,7 +91,7 @@ fn trend() -> Trend {
         started: format!("2026-10-{:02}T10:00:00Z", at + 1),
         start_unix_ms: 1_790_000_000_000 + i64::try_from(at).expect("small") * 86_400_000,
         value: if at < 12 { 1000.0 + at as f64 } else { 800.0 - at as f64 },
-        verdict: Some(if at == 15 { Verdict::MeasuresElse } else { Verdict::Believable }),
+        verdict: Some(if at == 15 { Verdict::Wrong } else { Verdict::Ok }),
         is_whole: true,
     };
     let difference = |name: &str, before: &str| Difference {
@@ -157,10 +158,13 @@ fn a_picture_has_a_panel_per_trend_and_a_mark_per_change() {
     assert_eq!((picture.panels.len(), picture.marks.len()), (6, 1), "all changed in one run");
     assert_eq!(picture.marks[0].label, "run 13: -22 %");
     assert!(picture.subtitle.ends_with("2 more kinds of work are not drawn"), "{picture:?}");
-    assert_eq!(picture.verdict, "Believable: all 114 results; 6 results left out");
+    assert_eq!(picture.verdict, "The storage's number: all 114 results; 6 results left out");
     let day = Trend { points: trend().points[..1].to_vec(), ..trend() };
     let day = chart(&Trends { trends: vec![day], ..all.clone() });
-    assert_eq!((day.subtitle.as_str(), day.verdict.as_str()), ("2026-10-01", "Believable"));
+    assert_eq!(
+        (day.subtitle.as_str(), day.verdict.as_str()),
+        ("2026-10-01", "The storage's number")
+    );
     assert!(picture.description.contains("in 20 runs: changes: -22 % in run 13."));
     assert!(!picture.is_empty() && chart(&Trends::default()).is_empty());
 }

@@ -1,4 +1,4 @@
-//! The first screen of a run: verdict with the key numbers, table, heaviest findings.
+//! The first screen of a run: key numbers and verdict, table, heaviest findings.
 //!
 //! All of it fits a terminal of 80×24, the prompt included. Whatever finds no room stands in the
 //! full text and in the report.
@@ -64,6 +64,9 @@ pub fn text(report: &Report, style: &Style) -> String {
 
 fn head(page: &mut Page, report: &Report) {
     let style = *page.style;
+    for line in key_numbers(report).iter().flat_map(|text| short(text, style.columns(), 2)) {
+        page.line(&style.paint(Tone::Strong, &line));
+    }
     let (line, tone) = verdict_line(report);
     for line in short(&whole_clauses(&line, style.columns()), style.columns(), VERDICT_LINES_MAX) {
         page.line(&style.paint(tone, &line));
@@ -74,9 +77,6 @@ fn head(page: &mut Page, report: &Report) {
     };
     for line in cut_short.iter().flat_map(|text| short(text, style.columns(), 2)) {
         page.line(&line);
-    }
-    for line in key_numbers(report).iter().flat_map(|text| short(text, style.columns(), 2)) {
-        page.line(&style.paint(Tone::Strong, &line));
     }
     let facts = report.facts();
     if let Some(target) = facts.targets.first() {

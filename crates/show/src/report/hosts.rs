@@ -57,7 +57,7 @@ fn table(rows: &[HostRow]) -> Table {
         ("CPU", Align::Right),
         ("link", Align::Right),
         ("late", Align::Right),
-        ("believe", Align::Left),
+        ("trust", Align::Left),
         ("limited by", Align::Left),
     ];
     let mut table = Table::new(&heads);
@@ -83,7 +83,7 @@ fn cells(row: &HostRow) -> Vec<Cell> {
     let late = row.late_ns.filter(|ns| *ns > 0);
     let believe = match (&row.lost, row.verdict) {
         (Some(lost), _) => Cell::toned(format!("lost: {}", lost.why), Tone::Bad),
-        (None, Some(verdict)) => Cell::toned(words::mark(verdict), words::tone(verdict)),
+        (None, Some(verdict)) => Cell::toned(verdict.name(), words::tone(verdict)),
         (None, None) => Cell::from(""),
     };
     let limit = row.limited_by.as_ref().map(ToString::to_string);

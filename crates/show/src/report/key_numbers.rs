@@ -79,7 +79,7 @@ impl<'a> Shown<'a> {
         let in_flight = u64::from(job.workers) * u64::from(blocks.depth);
         let durable = measured.durable_writes().filter(|_| direction == Direction::Write);
         let stats = durable.as_ref().unwrap_or_else(|| measured.of(direction));
-        let believable = judged.verdict <= Verdict::WithRemarks && stats.ops > 0;
+        let believable = judged.verdict <= Verdict::Caution && stats.ops > 0;
         let single = Shown {
             blocks,
             direction,

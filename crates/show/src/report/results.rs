@@ -201,7 +201,7 @@ fn remark(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> Stri
     let measures = judged
         .findings
         .iter()
-        .find(|finding| finding.severity == Severity::MeasuresElse)
+        .find(|finding| finding.severity == Severity::Wrong)
         .and_then(|finding| finding.measures.as_ref())
         .map(|what| format!("measures {what}"));
     let answered = judged.answered_by.map(|cache| format!("answered by {cache}"));

@@ -38,7 +38,7 @@ pub(super) fn table(sweep: &Sweep, rows: usize) -> Table {
     };
     let mut columns: Vec<_> = sweep.keys.iter().map(key).collect();
     columns.extend(numbers);
-    columns.push(("believe", Align::Left));
+    columns.push(("trust", Align::Left));
     let mut table = Table::new(&columns);
     sweep.rows.iter().take(rows).for_each(|row| table.row(cells(row)));
     table
@@ -59,6 +59,6 @@ fn cells(row: &SweepRow) -> Vec<Cell> {
     // A number that measures something else should not look like a result.
     let is_else = words::tone(row.verdict) == Tone::Bad;
     let number = |text: String| if is_else { Cell::toned(text, Tone::Dim) } else { text.into() };
-    let mark = Cell::toned(words::mark(row.verdict), words::tone(row.verdict));
+    let mark = Cell::toned(row.verdict.name(), words::tone(row.verdict));
     values.chain(numbers.map(number)).chain([mark]).collect()
 }

@@ -29,22 +29,22 @@ fn but_latencies(report: &Report) -> String {
 fn believable() {
     let report = sample::report("every number is the storage's own.", sample::series());
     assert_snapshot!(plain(&report), @"
-    Believable: all 6 results.
+    All 6 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
-    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  trust
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  ok
         limited by the SATA link
-    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  yes
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  ok
         limited by the SATA link
-    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  ok
         limited by latency: one request at a time
-    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  ok
         limited by the device's own queue of 32
-    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  ok
         limited by latency: one request at a time
-    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         ok
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
 
@@ -75,7 +75,7 @@ fn split_requests(sentence: &str) -> Vec<Finding> {
     let split = Finding {
         advice: "Use 256 KiB blocks, or raise max_sectors_kb.".into(),
         evidence: vec![Evidence::new("pieces per operation", "4.00", "stat of sda")],
-        ..finding("C1", Severity::Remark, sentence)
+        ..finding("C1", Severity::Caution, sentence)
     };
     let full = Finding {
         limits: Some(sample::sata()),
@@ -106,7 +106,7 @@ fn with_remarks() {
     for (phase, op) in phases.iter_mut().zip(["write", "read"]) {
         let sentence = format!("Each 1 MiB {op} reached sda in 4 pieces of 256 KiB.");
         phase.judged.findings = split_requests(&sentence);
-        phase.judged.verdict = Verdict::WithRemarks;
+        phase.judged.verdict = Verdict::Caution;
     }
     let mut report = sample::report("large requests were split by the kernel.", phases);
     report.notes = vec![Note {
@@ -118,23 +118,23 @@ fn with_remarks() {
     report.judgement.phases[2].as_mut().unwrap().not_evaluated =
         vec![NotEvaluated { rule: "B8".into(), lacked: "run-queue waits of the workers".into() }];
     assert_snapshot!(but_latencies(&report), @"
-    Believable with remarks: 2 of 6 results: sequential write 1 MiB, depth 8 (C1), sequential read
-    1 MiB, depth 8 (C1); the others are believable.
+    All 6 results are the storage's numbers, 2 with caution: title of the rule (C1: sequential write
+    1 MiB, depth 8, sequential read 1 MiB, depth 8).
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
-    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  remarks
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  trust
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  caution
         limited by the SATA link; see C1
-    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  remarks
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  caution
         limited by the SATA link; see C1
-    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  ok
         limited by latency: one request at a time
-    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  ok
         limited by the device's own queue of 32
-    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  ok
         limited by latency: one request at a time
-    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         ok
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
 
@@ -142,7 +142,7 @@ fn with_remarks() {
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
     Findings
-      C1  title of the rule: remark (certain)
+      C1  title of the rule: caution (certain)
           Each 1 MiB write reached sda in 4 pieces of 256 KiB.
           In sequential write 1 MiB, depth 8. With numbers of their own in sequential read 1 MiB, depth
           8.
@@ -175,20 +175,20 @@ fn measures_something_else() {
     cached.judged = PhaseJudgement {
         findings: vec![sample::page_cache()],
         ceilings: vec![sample::link_ceiling(Some(9.05))],
-        verdict: Verdict::MeasuresElse,
+        verdict: Verdict::Wrong,
         ..PhaseJudgement::default()
     };
     let report = sample::report(
-        "Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.",
+        "Not the storage's number (the page cache): 5.43 GB/s is 9 times what the link carries.",
         vec![cached],
     );
     assert_snapshot!(plain(&report), @"
-    Measures something else (the page cache): 5.43 GB/s is 9 times what the link carries.
+    Not the storage's number (the page cache): 5.43 GB/s is 9 times what the link carries.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                    IOPS  MB/s  MiB/s     p50      p99   at most   used  believe
-    re-read 1 MiB  5.18k  5432   5180  189 µs  1.79 ms  600 MB/s  9.05×  no
+                    IOPS  MB/s  MiB/s     p50      p99   at most   used  trust
+    re-read 1 MiB  5.18k  5432   5180  189 µs  1.79 ms  600 MB/s  9.05×  wrong
         measures the page cache; see A1
 
     Latency
@@ -222,25 +222,25 @@ fn not_verifiable() {
     blind.judged = PhaseJudgement {
         findings: vec![Finding {
             advice: "Test a device that the kernel counts.".into(),
-            ..finding("A17", Severity::NotVerifiable, "Linux does not count I/O on this device.")
+            ..finding("A17", Severity::Unverified, "Linux does not count I/O on this device.")
         }],
-        verdict: Verdict::NotVerifiable,
+        verdict: Verdict::Unverified,
         ..PhaseJudgement::default()
     };
     assert_snapshot!(plain(&sample::report("", vec![blind])), @"
-    Not verifiable here.
+    Cannot be verified.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                 IOPS  MB/s  MiB/s     p50      p99  believe   why
-    phase, read    9k  36.9   35.2  105 µs  1.00 ms  unproven  see A17
+                 IOPS  MB/s  MiB/s     p50      p99  trust       why
+    phase, read    9k  36.9   35.2  105 µs  1.00 ms  unverified  see A17
 
     Latency
                      mean     p50     p90      p99      max
       phase, read  116 µs  105 µs  109 µs  1.00 ms  1.00 ms
 
     Findings
-      A17 title of the rule: not verifiable (certain)
+      A17 title of the rule: cannot be verified (certain)
           Linux does not count I/O on this device.
           Test a device that the kernel counts.
 
@@ -261,15 +261,15 @@ fn interrupted() {
     let mut report = sample::report("as far as it went.", phases);
     report.interrupted = true;
     assert_snapshot!(plain(&report), @"
-    Believable: all 2 results.
+    All 2 results are the storage's numbers.
     Cut short: interrupted; the figures cover what ran until then.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                                     IOPS  MB/s  MiB/s      p50     p99   at most  used  believe
-    sequential write 1 MiB, depth 8   498   522    498  16.7 ms  158 ms  600 MB/s  87 %  yes
+                                     IOPS  MB/s  MiB/s      p50     p99   at most  used  trust
+    sequential write 1 MiB, depth 8   498   522    498  16.7 ms  158 ms  600 MB/s  87 %  ok
         limited by the SATA link
-    sequential read 1 MiB, depth 8    535   561    535  15.7 ms  149 ms  600 MB/s  93 %  yes
+    sequential read 1 MiB, depth 8    535   561    535  15.7 ms  149 ms  600 MB/s  93 %  ok
         interrupted; limited by the SATA link
 
     Latency
@@ -325,15 +325,15 @@ fn out_of_space_and_corrupted() {
     let mut report = sample::report("the figures cover what ran until the error.", phases);
     report.cut_short = Some("/data is full: a write of 64 KiB found no space left.".into());
     assert_snapshot!(plain(&report), @"
-    Believable: all 3 results.
+    Corrupt data: 1201 of 288000 blocks read differ from the data written.
     Cut short: /data is full: a write of 64 KiB found no space left.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                     IOPS  MB/s  MiB/s     p50      p99   at most  used  believe  why
-    fill, write       900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes      stopped by an error
-    check one, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
-    check two, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        yes
+                     IOPS  MB/s  MiB/s     p50      p99   at most  used  trust  why
+    fill, write       900  59.0   56.2  420 µs  4.00 ms  600 MB/s        ok     stopped by an error
+    check one, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        ok
+    check two, read   900  59.0   56.2  420 µs  4.00 ms  600 MB/s        ok
 
     Latency
                          mean     p50     p90      p99      max
@@ -390,9 +390,9 @@ fn a_series_with_one_result_that_is_none() {
     for (i, phase) in phases.iter_mut().enumerate() {
         phase.judged.headline = format!("Believable: result {i}.");
     }
-    let headline = "Measures something else (the page cache): nothing came from sda.";
+    let headline = "Not the storage's number (the page cache): nothing came from sda.";
     phases[1].judged.headline = headline.into();
-    phases[1].judged.verdict = Verdict::MeasuresElse;
+    phases[1].judged.verdict = Verdict::Wrong;
     phases[1].judged.findings = vec![sample::page_cache()];
     let mut trial =
         phase("searching at depth 4", measurement(Direction::Read, stats(20e3, 4096, 1000)));
@@ -402,23 +402,23 @@ fn a_series_with_one_result_that_is_none() {
     phases[4].judged.follow_ups.push(sample::FLAT.into());
     let report = sample::report(headline, phases);
     assert_snapshot!(but_latencies(&report), @"
-    Measures something else (the page cache): 1 of 6 results: sequential read 1 MiB, depth 8 (A1); the
-    others are believable.
+    1 of 6 results is not the storage's number (the page cache): reads were served from memory (A1:
+    sequential read 1 MiB, depth 8); the other 5 are the storage's.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe
-    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  trust
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  ok
         limited by the SATA link
-    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  no
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  wrong
         measures the page cache; limited by the SATA link; see A1
-    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  ok
         limited by latency: one request at a time
-    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  ok
         limited by the device's own queue of 32
-    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  ok
         limited by latency: one request at a time
-    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         ok
       flush                            640               1.56 ms  15.0 ms
         limited by flush latency
 

@@ -13,10 +13,10 @@ use crate::{exit, parse};
 
 /// Verdicts by their words.
 const VERDICTS: [(&str, Verdict); 5] = [
-    ("believable", Verdict::Believable),
-    ("remarks", Verdict::WithRemarks),
-    ("not-verifiable", Verdict::NotVerifiable),
-    ("else", Verdict::MeasuresElse),
+    ("ok", Verdict::Ok),
+    ("caution", Verdict::Caution),
+    ("unverified", Verdict::Unverified),
+    ("wrong", Verdict::Wrong),
     ("corrupt", Verdict::Corrupt),
 ];
 
@@ -61,7 +61,7 @@ pub const FILTER: &[Group<Filter>] = &[Group {
         },
         Flag {
             long: "verdict",
-            takes: Takes::One("believable|remarks|not-verifiable|else|corrupt"),
+            takes: Takes::One("ok|caution|unverified|wrong|corrupt"),
             help: "Only runs with this verdict",
             fields: &[],
             set: |filter, text| put_some(&mut filter.verdict, parse::one_of(text, &VERDICTS)),
@@ -124,7 +124,7 @@ mod tests {
             ("tag", "a"),
             ("host", "a"),
             ("tool", "fio"),
-            ("verdict", "else"),
+            ("verdict", "wrong"),
             ("since", "30d"),
             ("until", "2026-11-01"),
             ("figure", "p99.9"),

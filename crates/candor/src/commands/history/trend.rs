@@ -19,7 +19,7 @@ Show how a figure of the same work went from run to run, and in which run it cha
 
 Work is the same where tool, host, target, phase, job, access, size, depth, workers, the rate that \
 it was held at, and operation are. A change is reported where the figure left its level beyond the noise from run to run; runs \
-that were cut short or cannot be believed do not count.";
+that were cut short or are not the storage's numbers do not count.";
 
 /// Options of a trend.
 #[derive(Default)]

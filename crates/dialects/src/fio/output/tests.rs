@@ -110,13 +110,14 @@ fn finding() -> Finding {
     Finding {
         rule: "A3".into(),
         title: "writes stayed in memory".into(),
-        severity: Severity::MeasuresElse,
+        severity: Severity::Wrong,
         confidence: Confidence::Certain,
         when: None,
         job: Some("mix".into()),
         limits: None,
         measures: Some(MeasuredInstead::PageCache),
         sentence: "The device read 12 % of the 1010 IOPS that were claimed.".into(),
+        lost_share_max: None,
         evidence: Vec::new(),
         consequences: Vec::new(),
         advice: "Bypass the page cache.".into(),
@@ -182,7 +183,7 @@ fn report(measurements: Vec<Measurement>) -> Report {
     let judged = PhaseJudgement {
         findings: vec![finding()],
         limited_by: Some(Limit::Latency),
-        verdict: Verdict::MeasuresElse,
+        verdict: Verdict::Wrong,
         ..PhaseJudgement::default()
     };
     Report {
@@ -191,7 +192,7 @@ fn report(measurements: Vec<Measurement>) -> Report {
         phases: vec![phase],
         judgement: Judgement {
             phases: vec![Some(judged)],
-            verdict: Verdict::MeasuresElse,
+            verdict: Verdict::Wrong,
             headline: "Not the device: 1010 IOPS of the page cache.".into(),
             ..Judgement::default()
         },

@@ -59,7 +59,7 @@ fn finding(observed: &Observed, disk: &DeviceFacts, other: f64, share: f64) -> F
         fmt::rate(ratio(other, observed.window_s()))
     );
     let from = format!("/sys/class/block/{}/stat less its partition's", disk.name);
-    FindingBuilder::new("E9", Severity::Remark, sentence)
+    FindingBuilder::new("E9", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("bytes of other partitions", Quantity::bytes(other), from)
         .advice("Quiet what uses the other partitions, and run again.", None)
@@ -89,7 +89,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]

@@ -65,7 +65,7 @@ fn finding(array: &ArrayState, what: &str) -> Finding {
     let of = |name: &str, value: &Option<String>, file: &str| {
         value.clone().map(|value| (name.to_owned(), value, from(file)))
     };
-    FindingBuilder::new("E3", Severity::Remark, format!("{} {what}.", array.device))
+    FindingBuilder::new("E3", Severity::Caution, format!("{} {what}.", array.device))
         .confidence(Confidence::Certain)
         .evidence_if(of("state", &array.state, "array_state"))
         .evidence_if(of("members missing", &array.degraded.map(|n| n.to_string()), "degraded"))
@@ -97,7 +97,7 @@ mod tests {
         let found = array(1, "recover", "active").found(&RULE);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].sentence, "md0 ran a recover during the phase.");
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         assert!(array(1, "idle", "clean").found(&RULE)[0].sentence.contains("1 of its members"));
         assert_eq!(array(0, "idle", "inactive").found(&RULE)[0].sentence, "md0 is inactive.");
     }

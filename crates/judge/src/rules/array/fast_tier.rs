@@ -83,7 +83,7 @@ fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Findin
         volume.name,
         fmt::percent(1.0 - share)
     );
-    FindingBuilder::new("E6", Severity::Remark, sentence)
+    FindingBuilder::new("E6", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence(
             format!("bytes on {fast_names}"),

@@ -21,7 +21,7 @@ pub const RULE: Rule = Rule {
             to a server. Where the path ends in what Linux does not show (a process behind FUSE, a \
             layer of another mount namespace whose device no probe found, a file without a name), or where those counters saw \
             less than 95 % of the bytes and nothing else explains it, nobody can vouch for the \
-            result: it is not verifiable, however well it looks. Test what lies below directly.",
+            result: no counter can verify it. Test what lies below directly.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -35,7 +35,7 @@ fn after(observed: &Observed) -> Outcome {
     unexplained.map_or(Outcome::Nothing, |unseen| Outcome::one(finding(observed, &unseen)))
 }
 
-/// The small rest that a loop device gave from memory is remarked by A13. That is about the main
+/// The small rest that a loop device gave from memory is reported by A13. That is about the main
 /// direction, and the bytes of all targets have to be nearly there.
 fn is_explained(observed: &Observed, unseen: &Unseen) -> bool {
     let Seen::Bytes { bytes, .. } = unseen.seen else { return false };
@@ -59,7 +59,7 @@ fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
             format!("Nothing that Linux counts shows what the bytes {went}: {why}.")
         }
     };
-    let draft = FindingBuilder::new("A19", Severity::NotVerifiable, sentence)
+    let draft = FindingBuilder::new("A19", Severity::Unverified, sentence)
         .confidence(Confidence::Likely)
         .evidence(format!("bytes {done}"), Quantity::bytes(unseen.app), "candor");
     let draft = match &unseen.seen {
@@ -85,7 +85,7 @@ mod tests {
         let mut case = TestCase::direct(4096, 8, 1, 10_000.0).on_loop(true);
         case.host.facts.devices[0].below.clear();
         let judgement = case.judge();
-        assert_eq!(judgement.verdict, Verdict::NotVerifiable, "{judgement:#?}");
+        assert_eq!(judgement.verdict, Verdict::Unverified, "{judgement:#?}");
         let sentence = &judgement.finding("A19").unwrap().sentence;
         assert!(sentence.ends_with("came from: what lies below loop0 is not known."), "{sentence}");
     }
@@ -129,7 +129,7 @@ mod tests {
         case.after_top().write_sectors /= 2;
         let found = case.found(&RULE);
         assert!(found[0].sentence.starts_with("vda counted 50 % of the"), "{found:?}");
-        assert_eq!(case.judge().verdict, Verdict::NotVerifiable);
+        assert_eq!(case.judge().verdict, Verdict::Unverified);
     }
 
     #[test]

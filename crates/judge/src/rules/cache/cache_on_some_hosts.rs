@@ -73,7 +73,7 @@ fn finding(observed: &Observed, cached: &[usize]) -> Finding {
         ("from storage on all hosts".to_owned(), Quantity::share(share), seen.from)
     });
     let known = observed.hosts.iter().zip(&shares).filter_map(|(on, share)| Some((on, (*share)?)));
-    let mut finding = FindingBuilder::new("A21", Severity::Remark, sentence);
+    let mut finding = FindingBuilder::new("A21", Severity::Caution, sentence);
     for (on, share) in known {
         let what = format!("from storage on {}", on.name);
         finding = finding.evidence(what, Quantity::share(share), "/proc/self/io read_bytes");

@@ -68,7 +68,7 @@ fn finding(setup: &SetupFacts, cache: CacheState, share: f64) -> Finding {
     );
     let reader = setup.jobs.iter().find(|job| job.does(Direction::Read) && !job.blocks.direct);
     let command = reader.and_then(|job| Command::of(setup.plan, job));
-    FindingBuilder::new("A2", Severity::Remark, sentence)
+    FindingBuilder::new("A2", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("cached", Quantity::bytes(cache.resident_bytes as f64), "cachestat or mincore")
         .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
@@ -94,7 +94,7 @@ mod tests {
     fn a_cached_file_is_warned_of_before_the_run() {
         let preflight = cached(635).preflight();
         let found = preflight.iter().find(|finding| finding.rule == "A2").unwrap();
-        assert_eq!(found.severity, Severity::Remark);
+        assert_eq!(found.severity, Severity::Caution);
         assert!(found.sentence.starts_with("62 % of the data set"), "{}", found.sentence);
     }
 

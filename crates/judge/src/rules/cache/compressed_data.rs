@@ -100,7 +100,7 @@ fn finding(
         fmt::size(moved),
         fmt::size(app)
     );
-    FindingBuilder::new("A11", Severity::MeasuresElse, sentence)
+    FindingBuilder::new("A11", Severity::Wrong, sentence)
         .confidence(Confidence::Likely)
         .measures(MeasuredInstead::CompressedData)
         .evidence(format!("bytes {done}"), Quantity::bytes(app), "candor")
@@ -135,7 +135,7 @@ mod tests {
     fn zeros_become_a_little() {
         let found = compressed("rw,compress=zstd:3").found(&RULE);
         assert!(found[0].sentence.starts_with("The data compressed 32:1: vda wrote"));
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         let mut encoded = compressed("rw");
         assert_eq!(encoded.found(&RULE), [], "nothing says that anything compresses");
         encoded.file().extents.as_mut().unwrap().value.encoded_bytes = 1 << 20;

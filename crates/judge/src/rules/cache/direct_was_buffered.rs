@@ -24,7 +24,7 @@ pub const RULE: Rule = Rule {
             in memory. Three things tell: the filesystem itself (statx: both alignments zero), \
             pages of the files that appear in the cache during a phase in which all I/O was \
             direct, and on btrfs pages that were made dirty, as many as were written (nr_dirtied \
-            of /proc/vmstat, less what the host dirtied in the idle moment before). If the bytes reached the device nevertheless it is a remark, otherwise the \
+            of /proc/vmstat, less what the host dirtied in the idle moment before). If the bytes reached the device nevertheless it is a caution, otherwise the \
             number is that of memory. Use another filesystem or mount option, or the raw device.",
     },
     stage: Stage::Detour,
@@ -42,7 +42,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         "The filesystem of {} says that it does no direct I/O there; it will use the page cache.",
         setup.target_paths()
     );
-    Outcome::one(draft(setup, Severity::Remark, sentence).done())
+    Outcome::one(draft(setup, Severity::Caution, sentence).done())
 }
 
 fn refused(setup: &SetupFacts) -> bool {
@@ -131,7 +131,7 @@ fn by_others(observed: &Observed) -> f64 {
 
 fn finding(observed: &Observed, pages: Option<Pages>) -> Finding {
     let else_where = missed_the_device(observed);
-    let severity = if else_where { Severity::MeasuresElse } else { Severity::Remark };
+    let severity = if else_where { Severity::Wrong } else { Severity::Caution };
     let tail = if else_where { "; the number is that of memory" } else { "" };
     let what = if matches!(pages, Some(Pages::Dirty(_))) { "writes to " } else { "" };
     let sentence = format!(
@@ -198,10 +198,10 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             (found[0].severity, found[0].limits.as_ref().map(ToString::to_string).as_deref()),
-            (Severity::Remark, None)
+            (Severity::Caution, None)
         );
         case.process_read(0);
-        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Wrong);
     }
 
     #[test]
@@ -232,7 +232,7 @@ mod tests {
     fn pages_that_each_write_makes_dirty_give_btrfs_away() {
         let found = dirtying("btrfs", 1.01).found(&RULE);
         assert!(found[0].sentence.contains("O_DIRECT for writes to /data/file but went through"));
-        assert_eq!(found[0].severity, Severity::Remark, "the device had them all");
+        assert_eq!(found[0].severity, Severity::Caution, "the device had them all");
         assert_eq!(dirtying("btrfs", 0.12).found(&RULE), [], "without checksums");
         assert_eq!(dirtying("ext4", 1.3).found(&RULE), [], "pages of others");
         let mut beside = dirtying("btrfs", 1.01);

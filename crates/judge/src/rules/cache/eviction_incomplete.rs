@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
         explanation: "Dropping a file from the page cache is only a request: on dirty pages it \
             starts writing and drops nothing, and pages that any process has mapped stay. candor \
             flushes, drops, looks and repeats; what is still resident after that is reported, \
-            with a remark from 1 % on. Close whoever maps the file, drop all caches as root, or \
+            with a caution from 1 % on. Close whoever maps the file, drop all caches as root, or \
             run in a control group with little memory.",
     },
     stage: Stage::CacheState,
@@ -42,7 +42,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     }
     let share = ratio(cache.resident_bytes as f64, cache.size_bytes as f64);
-    let severity = if share > EVICTION_LEFT.value { Severity::Remark } else { Severity::Explains };
+    let severity = if share > EVICTION_LEFT.value { Severity::Caution } else { Severity::Explains };
     let sentence = format!(
         "Eviction left {} of the data set resident: dirty, or mapped by another process.",
         fmt::percent(share)
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_left_is_said() {
         let found = evicted(389).found(&RULE);
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         assert!(found[0].sentence.starts_with("Eviction left 38 %"), "{}", found[0].sentence);
         assert_eq!(evicted(2).found(&RULE)[0].severity, Severity::Explains);
     }

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
             accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
             count, commands that go past the block layer (io_uring_cmd, sg). Before a run candor reads a known amount \
             directly and looks whether the device counted it. If no device did, and none counts \
-            in the phase what the kernel charges to the process, zero means nothing, and the result is called not verifiable instead of cached. Switch accounting on, or \
+            in the phase what the kernel charges to the process, zero means nothing, and the result is unverified instead of cached. Switch accounting on, or \
             use a device that counts.",
     },
     stage: Stage::Storage,
@@ -54,7 +54,7 @@ fn of_commands(observed: &Observed, device: &str, probe: &AccountingProbe) -> Fi
             "Measure through the block layer: name the block device, and another engine.".into()
         }
     };
-    FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
+    FindingBuilder::new("A17", Severity::Unverified, sentence)
         .confidence(if is_made { Confidence::Certain } else { Confidence::Likely })
         .evidence_if(
             is_made.then(|| ("accounting probe".into(), value, coverage::stat_of(observed))),
@@ -104,7 +104,7 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
         "Linux does not count I/O on {device}, so nobody can vouch that the bytes reached it{}.",
         charged(observed)
     );
-    let draft = FindingBuilder::new("A17", Severity::NotVerifiable, sentence)
+    let draft = FindingBuilder::new("A17", Severity::Unverified, sentence)
         .confidence(confidence)
         .evidence_if(off.map(|off| ("accounting".into(), "off", off.from.clone())))
         .evidence_if(probe.filter(|_| not_counted).map(|probe| {
@@ -184,9 +184,9 @@ mod tests {
         case.host.facts.targets[0].accounting_probe.as_mut().unwrap().outcome =
             AccountingOutcome::NotCounted;
         let found = case.found(&RULE);
-        assert_eq!(found[0].severity, Severity::NotVerifiable);
+        assert_eq!(found[0].severity, Severity::Unverified);
         assert!(found[0].sentence.contains("charged 100 % of them"), "{}", found[0].sentence);
-        assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+        assert_eq!(case.judge().verdict, candor_record::Verdict::Unverified);
     }
 
     /// The file lies on two devices, of which the other one counted the probe.
@@ -208,7 +208,7 @@ mod tests {
         case.process_read(0);
         assert_eq!(case.found(&RULE), []);
         let judged = case.judge();
-        assert_eq!(judged.verdict, candor_record::Verdict::MeasuresElse, "{judged:#?}");
+        assert_eq!(judged.verdict, candor_record::Verdict::Wrong, "{judged:#?}");
     }
 
     #[test]
@@ -223,13 +223,13 @@ mod tests {
         let fact = candor_record::facts::Fact::new(false, switch);
         case.disk().queue.counts_commands = Some(fact);
         assert!(case.found(&RULE)[0].advice.ends_with(switch), "{}", found[0].advice);
-        assert_eq!(case.judge().verdict, candor_record::Verdict::NotVerifiable);
+        assert_eq!(case.judge().verdict, candor_record::Verdict::Unverified);
         // A probe that could not be made is no witness either.
         let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
         (probe.direct, probe.outcome) = (false, AccountingOutcome::NotMade);
         case.after_disk(Default::default());
         let judgement = case.judge();
-        assert_eq!(judgement.verdict, candor_record::Verdict::NotVerifiable);
+        assert_eq!(judgement.verdict, candor_record::Verdict::Unverified);
         assert!(judgement.finding("A1").is_none(), "{judgement:#?}");
         let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
         probe.outcome = AccountingOutcome::Counted;

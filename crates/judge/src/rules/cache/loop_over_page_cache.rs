@@ -25,8 +25,8 @@ pub const RULE: Rule = Rule {
             own counters count it all. candor looks whether the loop bypasses the cache \
             (loop/dio), how much of the file is in the cache and how much has data at all \
             (FIEMAP), and compares its bytes with those that the disk below moved for it; bytes \
-            of others count where they can be told apart, else the result is not verifiable. If \
-            the disk moved nine tenths of them it is a remark; if not, the number is that of \
+            of others count where they can be told apart, else the result is unverified. If \
+            the disk moved nine tenths of them it is a caution; if not, the number is that of \
             memory, or a mix. Set up the loop with losetup --direct-io=on, on a file that was \
             fully written.",
     },
@@ -48,7 +48,7 @@ fn before(setup: &SetupFacts) -> Outcome {
             "{} goes through the page cache of {}; direct I/O on it is not direct.",
             device.name, backing.file.value
         );
-        draft(device, backing, Severity::Remark, sentence).done()
+        draft(device, backing, Severity::Caution, sentence).done()
     });
     found.collect::<Vec<_>>().into()
 }
@@ -70,7 +70,7 @@ fn after(observed: &Observed) -> Outcome {
     found.into()
 }
 
-/// A loop device gave a small part of the bytes from memory, which is remarked.
+/// A loop device gave a small part of the bytes from memory: a caution.
 pub fn explains_rest(observed: &Observed) -> bool {
     loops(&observed.setup).into_iter().any(|(device, backing)| {
         let Some(direct) = value(&backing.direct).copied() else { return false };
@@ -180,7 +180,7 @@ fn names(observed: &Observed, device: &DeviceFacts) -> String {
 fn buffered(on: &Loop) -> Finding {
     let file = &on.backing.file.value;
     let sentence = format!("{} is backed by {file} through the page cache.", on.device.name);
-    draft(on.device, on.backing, Severity::Remark, sentence).done()
+    draft(on.device, on.backing, Severity::Caution, sentence).done()
 }
 
 fn unsure(observed: &Observed, on: &Loop) -> Finding {
@@ -189,7 +189,7 @@ fn unsure(observed: &Observed, on: &Loop) -> Finding {
         "Others used {disks} meanwhile: nobody knows how many of the bytes of {} it moved.",
         on.device.name
     );
-    draft(on.device, on.backing, Severity::NotVerifiable, sentence).done()
+    draft(on.device, on.backing, Severity::Unverified, sentence).done()
 }
 
 /// The disks moved less than the loop did.
@@ -221,8 +221,8 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         ),
     };
     let severity = match below.share >= LOOP_NEARLY.value {
-        true => Severity::Remark,
-        false => Severity::MeasuresElse,
+        true => Severity::Caution,
+        false => Severity::Wrong,
     };
     let sentence = match below.is_cached && !below.is_empty() {
         true => format!("All of {file} was in the page cache: {name} was answered from memory."),
@@ -238,8 +238,8 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         false => draft,
     };
     let draft = match severity {
-        Severity::MeasuresElse if below.share >= least => draft.measures(mix),
-        Severity::MeasuresElse => draft.measures(all.0).limits(all.1),
+        Severity::Wrong if below.share >= least => draft.measures(mix),
+        Severity::Wrong => draft.measures(all.0).limits(all.1),
         _ => draft,
     };
     Some(draft.done())
@@ -287,7 +287,7 @@ mod tests {
             case.record.measurements[0].of(Direction::Read).bytes / 3,
         ));
         let found = case.found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.contains("vda moved only 33 %"), "{}", found[0].sentence);
         assert!(case.preflight().iter().any(|finding| finding.rule == "A13"));
     }
@@ -307,13 +307,13 @@ mod tests {
     #[test]
     fn bytes_of_others_on_the_disk_are_none_of_the_loops() {
         let mut case = TestCase::direct(4096, 1, 1, 80_000.0).on_loop(false);
-        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Caution);
         let bytes = case.record.measurements[0].of(Direction::Read).bytes;
         let who = Issuer { pid: 99, command: "rsync".into(), count: 9, bytes: bytes / 10 * 9 };
         let seen =
             Requests { device: "vda".into(), bytes, issuers: vec![who], ..Requests::default() };
         case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
-        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Wrong);
     }
 
     /// Reads of a loop over a file of which so many percent have data, where the disk moved this
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn a_file_that_was_cached_is_memory_whatever_the_disk_did_meanwhile() {
         let mut case = reads(false, 100, 1.5);
-        assert_eq!(told(&case), Some((Severity::Remark, None)));
+        assert_eq!(told(&case), Some((Severity::Caution, None)));
         let cached = |percent: u64| LoopFile {
             device: "loop0".into(),
             cache: CacheState {
@@ -351,9 +351,9 @@ mod tests {
         };
         case.host.before.state.loop_files = vec![cached(20)];
         case.host.after.state.loop_files = vec![cached(100)];
-        assert_eq!(told(&case), Some((Severity::Remark, None)), "it came from the disk");
+        assert_eq!(told(&case), Some((Severity::Caution, None)), "it came from the disk");
         case.host.before.state.loop_files = vec![cached(100)];
-        let memory = Some((Severity::MeasuresElse, Some(MeasuredInstead::LoopPageCache)));
+        let memory = Some((Severity::Wrong, Some(MeasuredInstead::LoopPageCache)));
         assert_eq!(told(&case), memory);
         assert_eq!(
             case.found(&RULE)[0].sentence,
@@ -365,18 +365,18 @@ mod tests {
     fn nine_tenths_from_the_disk_are_remarked() {
         for (direct, held) in [(false, 100), (true, 91)] {
             let case = reads(direct, held, 0.91);
-            assert_eq!(told(&case), Some((Severity::Remark, None)), "{direct}");
+            assert_eq!(told(&case), Some((Severity::Caution, None)), "{direct}");
             let judged = case.judge();
-            assert_eq!(judged.verdict, Verdict::WithRemarks, "{:?}", judged.findings);
+            assert_eq!(judged.verdict, Verdict::Caution, "{:?}", judged.findings);
         }
     }
 
     #[test]
     fn holes_are_no_page_cache_and_some_of_them_a_mix() {
         for direct in [false, true] {
-            let holes = Some((Severity::MeasuresElse, Some(MeasuredInstead::LoopHoles)));
+            let holes = Some((Severity::Wrong, Some(MeasuredInstead::LoopHoles)));
             assert_eq!(told(&reads(direct, 0, 0.0)), holes, "{direct}");
-            let mix = Some((Severity::MeasuresElse, Some(MeasuredInstead::MemoryAndDevice)));
+            let mix = Some((Severity::Wrong, Some(MeasuredInstead::MemoryAndDevice)));
             assert_eq!(told(&reads(direct, 70, 0.7)), mix, "{direct}");
         }
         let sentence = &reads(true, 30, 0.3).found(&RULE)[0].sentence;
@@ -398,16 +398,16 @@ mod tests {
         idle.after.at_ns += 1_000_000_000;
         idle.after.devices[1].1 = moved(Direction::Read, 100, 8 * MIB);
         case.host.idle = Some(idle);
-        assert_eq!(told(&case), Some((Severity::NotVerifiable, None)));
+        assert_eq!(told(&case), Some((Severity::Unverified, None)));
         let seen = Requests { device: "vda".into(), bytes: 9 * MIB, ..Requests::default() };
         case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
-        assert_ne!(told(&case), Some((Severity::NotVerifiable, None)));
+        assert_ne!(told(&case), Some((Severity::Unverified, None)));
     }
 
     #[test]
     fn a_cold_backing_file_is_a_remark() {
         let found = TestCase::direct(4096, 32, 1, 40_000.0).on_loop(false).found(&RULE);
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]
@@ -416,7 +416,7 @@ mod tests {
         assert_eq!(case.found(&RULE), []);
         assert_eq!(case.preflight(), []);
         case.after_disk(moved(Direction::Read, 1, 4096));
-        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Wrong);
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn finding(point: &str, app: f64, server: f64) -> Finding {
         fmt::size(server),
         fmt::size(app)
     );
-    let severity = if memory { Severity::MeasuresElse } else { Severity::Remark };
+    let severity = if memory { Severity::Wrong } else { Severity::Caution };
     let draft = FindingBuilder::new("A14", severity, sentence)
         .confidence(Confidence::Certain)
         .evidence("read by applications", Quantity::bytes(app), "/proc/self/mountstats")
@@ -106,7 +106,7 @@ mod tests {
     fn what_the_server_did_not_give_was_cached() {
         let found = served(0.2).found(&RULE);
         assert!(found[0].sentence.starts_with("The NFS client answered 80 % from its own cache"));
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         let judgement = served(0.0).judge();
         assert_eq!(judgement.rules(), ["A14"]);
         assert_eq!(judgement.limit().as_deref(), Some("the cache of the NFS client"));

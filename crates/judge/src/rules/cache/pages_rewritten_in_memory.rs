@@ -57,7 +57,7 @@ fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charge
         fmt::number(ratio(written, charged))
     );
     let command = Command::of(observed.plan, &ran.planned);
-    FindingBuilder::new("A4", Severity::Remark, sentence)
+    FindingBuilder::new("A4", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("bytes written", Quantity::bytes(written), "candor")
         .evidence(

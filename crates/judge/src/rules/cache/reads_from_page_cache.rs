@@ -59,7 +59,7 @@ fn finding(
     let is_sure = hits.is_some() || agrees(observed, share);
     let confidence = if is_sure { Confidence::Certain } else { Confidence::Likely };
     let sentence = sentence(observed, share, hits.as_ref());
-    let mut draft = FindingBuilder::new("A1", Severity::MeasuresElse, sentence)
+    let mut draft = FindingBuilder::new("A1", Severity::Wrong, sentence)
         .confidence(confidence)
         .measures(measures)
         .evidence_if(hits.map(|hits| (hits.what.into(), Quantity::count(hits.count), hits.from)))
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn a_second_pass_is_the_page_cache() {
         let found = TestCase::buffered_read().found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert_eq!(found[0].confidence, Confidence::Certain);
         assert_eq!(
             found[0].sentence,

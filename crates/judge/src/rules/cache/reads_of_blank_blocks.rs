@@ -62,7 +62,7 @@ fn of_zram(observed: &Observed, zram: &ZramPages) -> Option<Finding> {
             zram.device
         );
         let from = format!("/sys/class/block/{}/mm_stat", zram.device);
-        FindingBuilder::new("A10", Severity::MeasuresElse, sentence)
+        FindingBuilder::new("A10", Severity::Wrong, sentence)
             .confidence(Confidence::Certain)
             .measures(MeasuredInstead::BlankBlocks)
             .limits(Limit::BlankBlocks)
@@ -154,7 +154,7 @@ mod tests {
     fn zeros_in_zram_are_nothing() {
         // 64 MiB of zeros: 16384 pages that are the same, no content.
         let found = zram(64, 64).found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.starts_with("100 % of zram0 was never written"));
         let judgement = zram(0, 0).judge();
         assert_eq!(judgement.rules(), ["A10"], "that it is memory is folded into it");

@@ -58,7 +58,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     };
     let heavy = exact && share >= UNREAD_SHARE.value;
-    let severity = if heavy { Severity::MeasuresElse } else { Severity::Remark };
+    let severity = if heavy { Severity::Wrong } else { Severity::Caution };
     let sentence =
         format!("{} of the data set are holes; reading them needs no disk.", fmt::percent(share));
     Outcome::one(finding(severity, sentence, (share, holes), exact))
@@ -68,8 +68,8 @@ fn after(observed: &Observed) -> Outcome {
     let Some((share, holes, exact)) = share(&observed.setup) else { return Outcome::Nothing };
     let severity = match unread_ranges::verdict(observed, share, exact) {
         Verdict::Untouched => return Outcome::Nothing,
-        Verdict::Remark => Severity::Remark,
-        Verdict::Decides => Severity::MeasuresElse,
+        Verdict::Caution => Severity::Caution,
+        Verdict::Decides => Severity::Wrong,
     };
     let mixed = if share < HOLES_MOST.value { "a mix of memory and" } else { "not the speed of" };
     let sentence = format!(
@@ -96,10 +96,10 @@ fn finding(
         .evidence("bytes without blocks", Quantity::bytes(holes), from)
         .advice("Write the file once with random data: layout = \"write\".", None);
     match severity {
-        Severity::MeasuresElse if share < HOLES_MOST.value => {
+        Severity::Wrong if share < HOLES_MOST.value => {
             draft.measures(MeasuredInstead::MemoryAndDevice)
         }
-        Severity::MeasuresElse => draft.measures(MeasuredInstead::Holes).limits(Limit::Holes),
+        Severity::Wrong => draft.measures(MeasuredInstead::Holes).limits(Limit::Holes),
         _ => draft,
     }
     .done()
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn direct_reads_of_holes_are_not_the_disk() {
         let found = sparse(61).found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.starts_with("61 % of the data set are holes"));
         assert!(sparse(61).preflight().iter().any(|finding| finding.rule == "A8"));
     }
@@ -172,7 +172,7 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             (found[0].severity, found[0].confidence),
-            (Severity::Remark, Confidence::Possible)
+            (Severity::Caution, Confidence::Possible)
         );
     }
 }

@@ -82,7 +82,7 @@ fn finding(observed: &Observed, job: &Job, read: &Read) -> Finding {
     let is_buffered = !observed.all_direct() && observed.written_before();
     let (severity, sentence) = match (unseen, of_own) {
         (1.., _) => (
-            Severity::Remark,
+            Severity::Caution,
             format!(
                 "{unseen} of {workers} workers were sent to data of hosts with other storage, and \
                  read files of their own host."
@@ -96,7 +96,7 @@ fn finding(observed: &Observed, job: &Job, read: &Read) -> Finding {
             ),
         ),
         _ => (
-            if is_buffered { Severity::Remark } else { Severity::Explains },
+            if is_buffered { Severity::Caution } else { Severity::Explains },
             format!(
                 "{of_own} of {workers} workers read data of ranks on their own host, which may \
                  still be in its memory."
@@ -136,7 +136,7 @@ mod tests {
         let found = shifted(1).found(&RULE);
         let sentence = "6 of 8 workers read data of ranks on their own host, which may still be in \
                         its memory.";
-        assert_eq!((found[0].sentence.as_str(), found[0].severity), (sentence, Severity::Remark));
+        assert_eq!((found[0].sentence.as_str(), found[0].severity), (sentence, Severity::Caution));
         let mut one_kernel = shifted(4);
         one_kernel.member(1).kernel_of = 0;
         assert!(

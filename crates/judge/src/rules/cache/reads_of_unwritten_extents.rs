@@ -45,7 +45,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     };
     let heavy = share >= UNREAD_SHARE.value;
-    let severity = if heavy { Severity::MeasuresElse } else { Severity::Remark };
+    let severity = if heavy { Severity::Wrong } else { Severity::Caution };
     let sentence = format!(
         "{} of the data set was preallocated and never written; reading it needs no disk.",
         fmt::percent(share)
@@ -57,8 +57,8 @@ fn after(observed: &Observed) -> Outcome {
     let Some((share, bytes)) = share(&observed.setup) else { return Outcome::Nothing };
     let severity = match unread_ranges::verdict(observed, share, true) {
         Verdict::Untouched => return Outcome::Nothing,
-        Verdict::Remark => Severity::Remark,
-        Verdict::Decides => Severity::MeasuresElse,
+        Verdict::Caution => Severity::Caution,
+        Verdict::Decides => Severity::Wrong,
     };
     let sentence = format!(
         "{} of the data set was preallocated and never written: {} is the filesystem returning \
@@ -75,7 +75,7 @@ fn finding(severity: Severity, sentence: String, bytes: f64) -> Finding {
         .evidence("bytes never written", Quantity::bytes(bytes), "FIEMAP flag UNWRITTEN")
         .advice("Write the file once with random data: layout = \"write\".", None);
     match severity {
-        Severity::MeasuresElse => {
+        Severity::Wrong => {
             draft.measures(MeasuredInstead::UnwrittenBlocks).limits(Limit::UnwrittenBlocks)
         }
         _ => draft,
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn zeros_of_the_filesystem_are_not_the_disk() {
         let found = preallocated().found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.contains("5.9 GB/s"), "{}", found[0].sentence);
         assert!(preallocated().preflight().iter().any(|finding| finding.rule == "A9"));
     }

@@ -54,7 +54,7 @@ fn finding(cache: &CacheHits, share: f64, lookups: f64) -> Finding {
         ),
         name => format!("{share} of the requests to {name} were answered by its caching device."),
     };
-    FindingBuilder::new("A15", Severity::Remark, sentence)
+    FindingBuilder::new("A15", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("answered by the cache", share, cache.from.clone())
         .evidence("asked", Quantity::count(lookups), cache.from.clone())

@@ -115,7 +115,7 @@ fn finding(observed: &Observed, first: &PhaseRecord, times: f64, then: f64, now:
 
 fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
     let guest = observed.facts.host.hypervisor.as_ref().filter(|fact| fact.value);
-    FindingBuilder::new("A12", Severity::Remark, sentence)
+    FindingBuilder::new("A12", Severity::Caution, sentence)
         .confidence(if guest.is_some() { Confidence::Likely } else { Confidence::Possible })
         .evidence_if(guest.map(|g| ("virtual machine".into(), "yes", g.from.clone())))
         .evidence_if(
@@ -148,7 +148,7 @@ mod tests {
             "A second pass over the same blocks ran 1.7× as fast as first: something below this \
              host caches."
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     /// Slices over the same places and over others, so much faster than the phase.

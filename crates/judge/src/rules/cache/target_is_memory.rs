@@ -62,7 +62,7 @@ fn reasons(setup: &SetupFacts) -> Vec<String> {
 }
 
 fn finding(sentence: String, reasons: &[String]) -> Finding {
-    FindingBuilder::new("A16", Severity::MeasuresElse, sentence)
+    FindingBuilder::new("A16", Severity::Wrong, sentence)
         .confidence(Confidence::Certain)
         .measures(MeasuredInstead::HostMemory)
         .limits(Limit::HostMemory)
@@ -120,7 +120,7 @@ mod tests {
         let mut case = TestCase::on_names(candor_plan::entries::Step::Create, 1000, 90_000.0);
         assert_eq!(case.found(&RULE), []);
         case.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Wrong);
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub enum Verdict {
     /// The device was asked for all bytes, so no such range was read, or it is written by now.
     Untouched,
     /// Such ranges may have been touched.
-    Remark,
+    Caution,
     /// Such ranges were touched, and the number is not the device's.
     Decides,
 }
@@ -55,10 +55,10 @@ pub fn verdict(observed: &Observed, share: f64, exact: bool) -> Verdict {
         // Direct reads have nowhere else to come from; buffered ones may be cached, so that a
         // small hole is not to blame for all that the device was not asked for.
         Some(seen) if observed.all_direct() || share >= 0.5 * (1.0 - seen) => Verdict::Decides,
-        Some(_) => Verdict::Remark,
+        Some(_) => Verdict::Caution,
         // Facts were read once, before phases that may have written since.
         None if observed.written_before() => Verdict::Untouched,
         None if exact && share >= UNREAD_SHARE.value => Verdict::Decides,
-        None => Verdict::Remark,
+        None => Verdict::Caution,
     }
 }

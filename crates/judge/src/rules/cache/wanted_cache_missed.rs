@@ -67,7 +67,7 @@ fn of_names(observed: &Observed) -> Outcome {
 }
 
 fn finding(sentence: String, (quantity, bytes): (&str, f64), from: String) -> Finding {
-    FindingBuilder::new("A20", Severity::Remark, sentence)
+    FindingBuilder::new("A20", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence(quantity, Quantity::bytes(bytes), from)
         .advice("Let a pass over all of it come first, and see that it fits into memory.", None)
@@ -91,7 +91,7 @@ mod tests {
         let found = judged.finding("A20").expect("it missed");
         assert!(found.sentence.starts_with("50 % of the bytes read came from vda"), "{found:?}");
         assert_eq!(judged.finding("A1"), None);
-        assert_eq!(judged.verdict, Verdict::WithRemarks);
+        assert_eq!(judged.verdict, Verdict::Caution);
     }
 
     #[test]

@@ -238,7 +238,7 @@ fn never_arrived(
         memory_rate(observed)
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
-    draft(observed, progress, Severity::MeasuresElse, sentence)
+    draft(observed, progress, Severity::Wrong, sentence)
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
         .advice(
@@ -277,7 +277,7 @@ fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> F
             command.map(|command| command.direct(observed)),
         ),
     };
-    draft(observed, progress, Severity::MeasuresElse, sentence)
+    draft(observed, progress, Severity::Wrong, sentence)
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
         .advice(advice, command)
@@ -351,7 +351,7 @@ mod tests {
     #[test]
     fn writes_that_stay_dirty_are_memory() {
         let found = TestCase::buffered_write().found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert_eq!(
             found[0].sentence,
             "Only 11 % of the bytes written had reached vda when the clock stopped; 2.37 GB/s \
@@ -399,7 +399,7 @@ mod tests {
         let whole = flushed(1.0).found(&RULE);
         assert_eq!(whole[0].severity, Severity::Explains);
         let found = flushed(0.003).found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert_eq!(
             found[0].sentence,
             "Only 0.3 % of the bytes written ever reached vda, final flush included: 930 kB/s (908 \
@@ -423,7 +423,7 @@ mod tests {
     fn rare_flushes_bring_no_more_than_what_was_not_overwritten() {
         let mut case = TestCase::buffered_write();
         case.blocks().durability.fsync_every = 1000;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::MeasuresElse);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Wrong);
     }
 
     #[test]

@@ -59,7 +59,7 @@ fn finding(ran: &Ran, step: &Step, at_s: f64) -> Finding {
         fmt::iops(step.before),
         fmt::iops(step.after)
     );
-    FindingBuilder::new("F3", Severity::Remark, sentence)
+    FindingBuilder::new("F3", Severity::Caution, sentence)
         .job(&ran.job.name)
         .at_s(at_s)
         .confidence(Confidence::Likely)

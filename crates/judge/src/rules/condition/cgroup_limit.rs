@@ -65,7 +65,7 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
         fmt::time(held_ns),
         fmt::time(observed.window_s() * 1e9),
     );
-    let draft = FindingBuilder::new("F4", Severity::Remark, sentence)
+    let draft = FindingBuilder::new("F4", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("CPUs' worth of time", Quantity::ratio(cpus), quota.from.as_str())
         .evidence("time held back, on all CPUs", Quantity::ns(held_ns), "cpu.stat")

@@ -42,7 +42,7 @@ fn finding(found: &[(&ErrorCount, u64)]) -> Finding {
         .collect();
     let mut draft = FindingBuilder::new(
         "F14",
-        Severity::Remark,
+        Severity::Caution,
         format!("During the run, {}.", sentences.join("; ")),
     )
     .confidence(Confidence::Certain);
@@ -74,7 +74,7 @@ mod tests {
     fn what_was_counted_during_the_run_is_reported() {
         let found = errors(3, 5).found(&RULE);
         assert_eq!(found[0].sentence, "During the run, vda: 2 commands timed out.");
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]

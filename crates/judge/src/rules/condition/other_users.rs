@@ -61,9 +61,9 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
     );
     let stat = format!("/sys/class/block/{}/stat", names.join(","));
     // What little was left over tells of the others, not of the device; a plan's own rate is not.
-    let most = foreign.share(app).min(foreign::share_of_requests(observed));
-    let is_left_over = most >= FOREIGN_MOST.value && !observed.paced();
-    let severity = if is_left_over { Severity::NotVerifiable } else { Severity::Remark };
+    let (of_bytes, of_requests) = (foreign.share(app), foreign::share_of_requests(observed));
+    let is_left_over = of_bytes.min(of_requests) >= FOREIGN_MOST.value && !observed.paced();
+    let severity = if is_left_over { Severity::Unverified } else { Severity::Caution };
     FindingBuilder::new("F10", severity, sentence)
         .confidence(Confidence::Likely)
         .evidence(
@@ -72,6 +72,8 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
             format!("{stat}, {}", foreign.from),
         )
         .evidence("bytes of all", Quantity::bytes(foreign.all), stat)
+        // A device that is full gives others the time of their bytes or of their requests.
+        .lost_at_most(of_bytes.max(of_requests))
         .advice("Find who it is (iotop, pidstat -d), stop it, and run again.", None)
         .done()
 }
@@ -94,7 +96,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]
@@ -102,10 +104,10 @@ mod tests {
         let mut case = TestCase::direct(4096, 1, 1, 1000.0);
         let ours = case.after_top().read_sectors;
         case.after_top().read_sectors = ours * 20;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark, "some large requests");
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Caution, "some large requests");
         case.after_top().reads *= 20;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::NotVerifiable);
-        assert_eq!(case.judge().verdict, Verdict::NotVerifiable);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Unverified);
+        assert_eq!(case.judge().verdict, Verdict::Unverified);
     }
 
     #[test]

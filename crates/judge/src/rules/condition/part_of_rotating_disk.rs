@@ -70,7 +70,7 @@ fn finding(disk: &DeviceFacts, share: f64, start: f64) -> Finding {
         fmt::percent(start)
     );
     let from = disk.queue.rotational.as_ref().map_or("", |fact| &fact.from);
-    FindingBuilder::new("F11", Severity::Remark, sentence)
+    FindingBuilder::new("F11", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("size of the disk", Quantity::bytes(disk.size_bytes as f64), "size")
         .evidence("rotating", "yes", from)

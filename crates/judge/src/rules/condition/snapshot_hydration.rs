@@ -62,7 +62,7 @@ fn finding(volume: &DeviceFacts, model: &str, same: &follow_ups::Beside, times: 
         fmt::number(times)
     );
     let draft =
-        FindingBuilder::new("F13", Severity::Remark, sentence).confidence(Confidence::Likely);
+        FindingBuilder::new("F13", Severity::Caution, sentence).confidence(Confidence::Likely);
     follow_ups::evidence(draft, same)
         .advice("Read the whole volume once, then measure.", None)
         .done()
@@ -93,7 +93,7 @@ mod tests {
         );
         let judgement = case.judge();
         assert!(judgement.finding("A12").is_none(), "{:?}", judgement.rules());
-        assert_eq!(judgement.verdict, candor_record::Verdict::WithRemarks);
+        assert_eq!(judgement.verdict, candor_record::Verdict::Caution);
     }
 
     #[test]

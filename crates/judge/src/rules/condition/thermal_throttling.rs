@@ -66,7 +66,7 @@ fn finding(
     let before = before.iter().find(|earlier| earlier.device == sensor.device);
     let from = format!("temp1_input of {}", sensor.device);
     let of_limit = format!("temp1_max and temp1_crit of {}", sensor.device);
-    FindingBuilder::new("F6", Severity::Remark, sentence)
+    FindingBuilder::new("F6", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .limits(Limit::Temperature { device: sensor.device.clone() })
         .evidence("temperature at the end", degrees(sensor.now_mc), from.clone())

@@ -53,7 +53,7 @@ fn finding(ran: &Ran, step: &Step, last: &Second) -> Finding {
         fmt::size(last.bytes_so_far),
         fmt::rate_decimal(step.after)
     );
-    FindingBuilder::new("F2", Severity::Remark, sentence)
+    FindingBuilder::new("F2", Severity::Caution, sentence)
         .job(&ran.job.name)
         .at_s(last.at_s)
         .confidence(Confidence::Likely)

@@ -62,7 +62,7 @@ fn finding(observed: &Observed, ran: &Ran, change: f64, windows: &[f64]) -> Find
     );
     let each: Vec<_> = windows.iter().map(|rate| fmt::rate_decimal(*rate)).collect();
     let command = Command::of(observed.plan, &ran.planned);
-    FindingBuilder::new("F1", Severity::Remark, sentence)
+    FindingBuilder::new("F1", Severity::Caution, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
         .evidence("windows", each.join(", "), "candor")
@@ -87,7 +87,7 @@ mod tests {
             "{}",
             found[0].sentence
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn after(observed: &Observed) -> Outcome {
     } else {
         return Outcome::Nothing;
     };
-    let draft = FindingBuilder::new("F12", Severity::Remark, sentence)
+    let draft = FindingBuilder::new("F12", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("zones", model.value.clone(), model.from.clone())
         .advice(advice, None);

@@ -85,7 +85,7 @@ fn draft(
     confidence: Confidence,
 ) -> FindingBuilder {
     let command = Command::of(setup.plan, job);
-    FindingBuilder::new("B2", Severity::Remark, sentence)
+    FindingBuilder::new("B2", Severity::Caution, sentence)
         .job(&job.job.name)
         .confidence(confidence)
         .evidence("depth asked for", Quantity::count(job.blocks.depth as f64), "plan")
@@ -122,7 +122,7 @@ mod tests {
         );
         assert_eq!(
             (found[0].confidence, found[0].severity),
-            (Confidence::Certain, Severity::Remark)
+            (Confidence::Certain, Severity::Caution)
         );
         assert_eq!(found[0].evidence[2].text(), "0.58");
         assert!(libaio(false).preflight().iter().any(|finding| finding.rule == "B2"));

@@ -65,7 +65,7 @@ fn finding(observed: &Observed, ran: &Ran, cost_ns: f64, share: f64) -> Finding 
         fmt::percent(share),
         fmt::time(trusted_ns)
     );
-    FindingBuilder::new("B16", Severity::Remark, sentence)
+    FindingBuilder::new("B16", Severity::Caution, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
         .evidence("one reading of the clock", Quantity::ns(cost_ns), "candor")

@@ -45,7 +45,7 @@ fn all(times: &CpuTimes) -> f64 {
 }
 
 fn finding(share: f64) -> Finding {
-    let severity = if share > STEAL_MUCH.value { Severity::Remark } else { Severity::Explains };
+    let severity = if share > STEAL_MUCH.value { Severity::Caution } else { Severity::Explains };
     let share = Quantity::share(share.min(1.0));
     FindingBuilder::new("B13", severity, format!("The hypervisor took {share} of the CPU time."))
         .confidence(Confidence::Certain)
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(stolen(0.02).found(&RULE)[0].severity, Severity::Explains);
         let much = stolen(0.06).found(&RULE);
         assert_eq!(much[0].sentence, "The hypervisor took 6 % of the CPU time.");
-        assert_eq!(much[0].severity, Severity::Remark);
+        assert_eq!(much[0].severity, Severity::Caution);
     }
 
     #[test]

@@ -54,7 +54,7 @@ fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
         fmt::count(faults),
         fmt::percent(share)
     );
-    FindingBuilder::new("B14", Severity::Remark, sentence)
+    FindingBuilder::new("B14", Severity::Caution, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
         .evidence("page faults without I/O", Quantity::count(faults), "getrusage ru_minflt")
@@ -83,7 +83,7 @@ mod tests {
     fn fresh_pages_are_remarked() {
         let found = faulting(Engine::Psync).found(&RULE);
         assert!(found[0].sentence.starts_with("16.4k page faults happened while the clock ran"));
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]

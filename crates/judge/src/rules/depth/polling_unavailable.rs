@@ -48,7 +48,7 @@ fn finding(setup: &SetupFacts, job: &str) -> Finding {
     let names: Vec<_> = mute.map(|device| device.name.as_str()).collect();
     let names = names.join(", ");
     let sentence = format!("Polling was asked for, but {names} has no poll queues.");
-    FindingBuilder::new("B17", Severity::Remark, sentence)
+    FindingBuilder::new("B17", Severity::Caution, sentence)
         .job(job)
         .confidence(Confidence::Certain)
         .evidence("can poll", "no", format!("/sys/class/block/{names}/queue/io_poll"))

@@ -98,7 +98,7 @@ fn finding(observed: &Observed, slow: &Slow) -> Finding {
         fmt::percent(ratio(slow.rate, slow.others)),
         text(slow.others),
     );
-    FindingBuilder::new("B20", Severity::Remark, sentence)
+    FindingBuilder::new("B20", Severity::Caution, sentence)
         .evidence("rate of that host", quantity(slow.rate), "candor")
         .evidence("median of the others", quantity(slow.others), "candor")
         .advice(

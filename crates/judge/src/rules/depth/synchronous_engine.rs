@@ -66,7 +66,7 @@ fn finding(observed: &Observed, job: &Planned, queue: Option<f64>) -> Finding {
 fn draft(setup: &SetupFacts, job: &Planned, sentence: String) -> FindingBuilder {
     let depth = job.blocks.depth;
     let command = Command::of(setup.plan, job).map(|command| command.deep(setup, depth));
-    FindingBuilder::new("B1", Severity::Remark, sentence)
+    FindingBuilder::new("B1", Severity::Caution, sentence)
         .job(&job.job.name)
         .confidence(Confidence::Certain)
         .evidence("depth asked for", Quantity::count(depth as f64), "plan")

@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
         explanation: "A worker that is ready to run and waits for a CPU sees long latencies that \
             the device did not cause. The kernel counts that wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
-            what they did, the result has a remark. The wait is the limit from half of the time \
+            what they did, the result has a caution. The wait is the limit from half of the time \
             on, if the device had fewer operations than requested. Where most of the work of all \
             CPUs (/proc/stat) was candor's own, fewer workers wait less; where it was not, only \
             others can make room.",
@@ -62,11 +62,12 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         let quantity = Quantity::share(share);
         ("candor's part of what all CPUs did".into(), quantity, "/proc/stat".into())
     });
-    let draft = FindingBuilder::new("B8", Severity::Remark, sentence)
+    let draft = FindingBuilder::new("B8", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("waiting for a CPU", Quantity::share(share), "/proc/self/task/*/schedstat")
         .evidence_if(pressure)
         .evidence_if(own)
+        .lost_at_most(share)
         .advice(advice, command);
     // A wait of half of the time at most doubles the rate; what holds the other half is the limit.
     let is_limit = share >= RUN_WAIT_MOST.value && !observed.device_fed();
@@ -114,7 +115,7 @@ mod tests {
     fn starved_workers_are_a_remark_and_the_limit_from_half_of_the_time_on() {
         let found = starved(0.43).found(&RULE);
         assert!(found[0].sentence.starts_with("Your threads waited 43 % of the time"));
-        assert_eq!((found[0].severity, &found[0].limits), (Severity::Remark, &None));
+        assert_eq!((found[0].severity, &found[0].limits), (Severity::Caution, &None));
         assert_eq!(starved(0.57).judge().limit().as_deref(), Some("CPU starvation"));
     }
 

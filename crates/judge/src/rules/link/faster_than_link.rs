@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
         explanation: "No data crosses a link faster than the link. A result more than 2 % above \
             it means that the data came from somewhere else, a cache on this side, or that the \
             link is not what it says: virtual machines give their disks links that exist on paper \
-            only. Where the device counted the bytes in a virtual machine it is a remark, \
+            only. Where the device counted the bytes in a virtual machine it is a caution, \
             otherwise the number is that of something else.",
     },
     stage: Stage::Artefact,
@@ -69,7 +69,7 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
         ceiling.element,
         fmt::rate_decimal(most)
     );
-    let severity = if paper { Severity::Remark } else { Severity::MeasuresElse };
+    let severity = if paper { Severity::Caution } else { Severity::Wrong };
     let draft = FindingBuilder::new("D9", severity, sentence)
         .confidence(if paper { Confidence::Likely } else { Confidence::Certain })
         .evidence("ceiling", Quantity::bytes_per_s(most), ceiling.arithmetic.clone())
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn five_gigabytes_through_sata_are_impossible() {
         let found = TestCase::buffered_read().sata(600_000_000).found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse);
+        assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.contains("is 8.87× what the SATA link of sda can carry"));
     }
 
@@ -94,7 +94,7 @@ mod tests {
     fn a_virtual_link_that_is_exceeded_exists_on_paper() {
         let mut case = TestCase::direct(MIB, 4, 1, 190.0).sata(150_000_000);
         case.host.facts.host.hypervisor = fact(true);
-        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Caution);
     }
 
     #[test]

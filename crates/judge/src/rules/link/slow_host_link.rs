@@ -88,7 +88,7 @@ fn finding(observed: &Observed, slow: &SlowLink) -> Finding {
         fmt::rate_decimal(slow.others),
         if is_full { ", and it was full" } else { "" }
     );
-    let severity = if is_full { Severity::Remark } else { Severity::Explains };
+    let severity = if is_full { Severity::Caution } else { Severity::Explains };
     FindingBuilder::new("D11", severity, sentence)
         .evidence(
             "link of that host",
@@ -120,7 +120,7 @@ mod tests {
             "eth1 of node-b carries 118 MB/s to 10.0.0.9, the links of the other hosts 1.18 GB/s, \
              and it was full."
         );
-        assert_eq!((found.len(), found[0].severity), (1, Severity::Remark));
+        assert_eq!((found.len(), found[0].severity), (1, Severity::Caution));
         let idle = on_links([10_000, 1000, 10_000], [50.0, 50.0, 50.0]).found(&RULE);
         assert_eq!(idle[0].severity, Severity::Explains);
     }

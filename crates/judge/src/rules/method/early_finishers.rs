@@ -73,7 +73,7 @@ fn finding(measured: &Measurement, [first, last]: [Progress; 2], rate: Rate) -> 
         time(&last),
         rate(&last).1
     );
-    FindingBuilder::new("G7", Severity::Remark, sentence)
+    FindingBuilder::new("G7", Severity::Caution, sentence)
         .job(&measured.job)
         .during(first.at_ns, last.at_ns)
         .confidence(Confidence::Certain)
@@ -114,7 +114,7 @@ mod tests {
             "While all workers were busy, until 12 s: 1 GB/s (954 MiB/s). Over the whole 14 s: \
              900 MB/s (858 MiB/s)."
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         let when = found[0].when.map(|of| (of.from_ns, of.until_ns));
         assert_eq!(when, Some((12_000_000_000, Some(14_000_000_000))));
     }

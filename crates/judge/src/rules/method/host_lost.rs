@@ -51,7 +51,7 @@ fn finding(name: &str, host: &HostRecord, lost: &LostHost) -> Finding {
          the whole.",
         lost.why
     );
-    let mut finding = FindingBuilder::new("G18", Severity::NotVerifiable, sentence)
+    let mut finding = FindingBuilder::new("G18", Severity::Unverified, sentence)
         .evidence("operations that it told of", Quantity::count(ops as f64), name)
         .evidence("bytes that it told of", Quantity::bytes(bytes as f64), name);
     if let Some(at_ns) = lost.at_ns {
@@ -76,10 +76,10 @@ mod tests {
         let why = "silent for 2.0 s".to_owned();
         case.member(1).lost = Some(LostHost { at_ns: Some(3_200_000_000), why });
         let judged = case.judge();
-        assert_eq!(judged.verdict, Verdict::NotVerifiable);
+        assert_eq!(judged.verdict, Verdict::Unverified);
         assert_eq!(
             judged.headline,
-            "Not verifiable here: node-b was lost 3.2 s after the start (silent for 2.0 s); it had \
+            "Cannot be verified: node-b was lost 3.2 s after the start (silent for 2.0 s); it had \
              done 100k operations. The figures are partial, and there is no verdict on the \
              whole."
         );
@@ -102,7 +102,7 @@ mod tests {
         }
         case.record.measurements.clear();
         let judged = case.judge();
-        assert_eq!(judged.verdict, Verdict::NotVerifiable);
+        assert_eq!(judged.verdict, Verdict::Unverified);
         assert!(judged.findings.iter().all(|finding| finding.rule == "G18"), "{judged:?}");
     }
 

@@ -49,7 +49,7 @@ fn finding(name: &str, host: &HostRecord) -> Option<Finding> {
         at_ns as f64 / 1e9
     );
     let all_ns: u64 = stalls.iter().map(|stall| stall.silent_ns).sum();
-    let finding = FindingBuilder::new("G20", Severity::Remark, sentence)
+    let finding = FindingBuilder::new("G20", Severity::Caution, sentence)
         .evidence("longest silence", Quantity::ns(silent_ns as f64), name)
         .evidence("silence in all", Quantity::ns(all_ns as f64), name)
         .at_s(at_ns as f64 / 1e9)

@@ -120,7 +120,7 @@ fn errors(moments: [&Moment; 2]) -> f64 {
 
 fn finding(sentence: String, times: [(&str, f64); 2]) -> Finding {
     let [(a, a_ns), (b, b_ns)] = times;
-    FindingBuilder::new("G14", Severity::Remark, sentence)
+    FindingBuilder::new("G14", Severity::Caution, sentence)
         .evidence(a, Quantity::ns(a_ns), "the hosts' clocks")
         .evidence(b, Quantity::ns(b_ns), "the hosts' clocks")
         .advice("Give hosts a time instead of an amount, and a start that all can keep.", None)

@@ -44,7 +44,7 @@ fn finding(observed: &Observed, places: &[usize]) -> Finding {
         }
     );
     let kernels = observed.hosts.len() as f64;
-    FindingBuilder::new("G17", Severity::Remark, sentence)
+    FindingBuilder::new("G17", Severity::Caution, sentence)
         .evidence("agents on that kernel", Quantity::count(own.len() as f64), "boot_id")
         .evidence("kernels", Quantity::count(kernels), "boot_id")
         .advice(

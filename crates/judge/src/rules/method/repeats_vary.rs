@@ -17,7 +17,7 @@ pub const RULE: Rule = Rule {
         explanation: "Repeats tell how far one run can be trusted: what comes out once may come \
             out otherwise the next time. candor takes the rate of each repeat of a phase, by job; \
             a standard deviation of more than 10 % of their mean is shown with the lowest and the \
-            highest, more than 25 % is remarked, because then no single one of them is the rate \
+            highest, more than 25 % is a caution, because then no single one of them is the rate \
             of the device. Quiet the machine, find what changed between them (a cache, a burst \
             allowance, the state of the drive), and repeat more often.",
     },
@@ -64,7 +64,7 @@ fn finding(job: &str, spread: f64, rates: &[f64]) -> Finding {
         fmt::count(series::mean(rates)),
         fmt::percent(spread)
     );
-    let severity = if spread > SPREAD_WIDE.value { Severity::Remark } else { Severity::Explains };
+    let severity = if spread > SPREAD_WIDE.value { Severity::Caution } else { Severity::Explains };
     FindingBuilder::new("G16", severity, sentence)
         .job(job)
         .confidence(Confidence::Certain)
@@ -102,7 +102,7 @@ mod tests {
             "2 repeats ranged from 10k to 23k operations/s, 2.3 times as many: mean 16.5k, \
              deviation 56 % of it."
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         assert_eq!(found[0].changes, [], "no setting quiets a machine");
         assert!(case.judge().rules().contains(&"G16"));
     }

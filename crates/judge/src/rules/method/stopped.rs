@@ -18,8 +18,7 @@ pub const RULE: Rule = Rule {
             operations in flight count the stop as their latency. candor sees such a stop when \
             a thread wakes late that neither ran nor waited for a CPU. It takes the stop off the \
             clock: rates and intervals leave it out, and a phase of a fixed time continues for as \
-            long. Percentiles that contain it, mean and maximum are left out. From 1 % of the time on the result is not \
-            believable. Run again without a stop.",
+            long. Percentiles that contain it, mean and maximum are left out. From 1 % of the time on the result is wrong. Run again without a stop.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -40,8 +39,8 @@ fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
     let wall_ns = measured.elapsed_ns.saturating_add(stopped.ns);
     let share = ratio(stopped.ns as f64, wall_ns as f64);
     let severity = match share >= STOPPED.value {
-        true => Severity::MeasuresElse,
-        false => Severity::Remark,
+        true => Severity::Wrong,
+        false => Severity::Caution,
     };
     let cause = match stopped.by {
         StoppedBy::Signal => "a signal (Ctrl-Z or SIGSTOP)",
@@ -61,6 +60,8 @@ fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
         .confidence(Confidence::Certain)
         .evidence("stopped", Quantity::ns(stopped.ns as f64), "candor")
         .evidence("longest stop", Quantity::ns(stopped.longest_ns as f64), "candor")
+        // Rates leave the stop out.
+        .lost_at_most(0.0)
         .advice("Run again without a stop.", None)
         .done()
 }
@@ -86,7 +87,7 @@ mod tests {
     fn a_stop_makes_a_result_unbelievable_and_is_no_latency() {
         let judgement = stopped(4_000_000_000).judge();
         let found = judgement.finding("G19").expect("found");
-        assert_eq!(found.severity, Severity::MeasuresElse);
+        assert_eq!(found.severity, Severity::Wrong);
         assert_eq!(
             found.sentence,
             "The process was stopped for 4 s by a signal (Ctrl-Z or SIGSTOP): rates leave this \
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_short_stop_is_a_remark_and_none_is_silent() {
-        assert_eq!(stopped(60_000_000).found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(stopped(60_000_000).found(&RULE)[0].severity, Severity::Caution);
         assert_eq!(TestCase::direct(4096, 1, 1, 10_000.0).found(&RULE), []);
     }
 }

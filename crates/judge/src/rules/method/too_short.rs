@@ -41,7 +41,7 @@ fn after(observed: &Observed) -> Outcome {
     let writes_late = observed.ran.iter().any(writes_behind);
     let (severity, sentence) = match seconds {
         s if s < SHORT_S.value => {
-            (Severity::Remark, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
+            (Severity::Caution, format!("{} is too short to mean much.", fmt::time(s * 1e9)))
         }
         s if writes_late && s < BUFFERED_WRITE_S.value => (
             Severity::Explains,
@@ -88,7 +88,7 @@ mod tests {
     fn less_than_a_second_is_remarked_five_are_mentioned() {
         let mut case = Workload { seconds: 1, ..Workload::default() }.case();
         case.measured().elapsed_ns = 900_000_000;
-        assert_eq!(case.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(case.found(&RULE)[0].severity, Severity::Caution);
         assert_eq!(severity(1, 0), Some(Severity::Explains));
         assert_eq!(severity(5, 0), Some(Severity::Explains));
     }

@@ -22,7 +22,7 @@ pub const RULE: Rule = Rule {
             length of the phase for each of them, or for each CPU where these are fewer. So much \
             longer operations became at least; the workers' CPU time would tell of those that wait \
             for a device, or for a CPU that others have, what costs them next to nothing. From 2 % \
-            on it is remarked of phases of half a second and more. --block-trace auto stays \
+            on it is a caution for phases of half a second and more. --block-trace auto stays \
             within a quarter of a percent of a CPU, --block-trace off traces nothing.",
     },
     stage: Stage::Apart,
@@ -61,7 +61,7 @@ fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
     );
     let thread = Quantity::ns(cost.thread_ns as f64);
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
-    FindingBuilder::new("G11", Severity::Remark, sentence)
+    FindingBuilder::new("G11", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("events traced", Quantity::count(cost.events as f64), trace.method.clone())
         .evidence("time that they took", Quantity::ns(cost.events_ns as f64), each)

@@ -62,7 +62,7 @@ fn finding(observed: &Observed, measured: &Measurement, change: f64, half: &[f64
     let sentence = format!("The rate {word} from {from} to {to} during the second half.");
     let ran = observed.ran.iter().find(|ran| ran.job.name == measured.job);
     let command = ran.and_then(|ran| Command::of(observed.plan, &ran.planned));
-    FindingBuilder::new("G3", Severity::Remark, sentence)
+    FindingBuilder::new("G3", Severity::Caution, sentence)
         .job(&measured.job)
         .confidence(Confidence::Likely)
         .evidence("fitted change of the rate", Quantity::share(change), "candor")
@@ -100,7 +100,7 @@ mod tests {
             found[0].sentence,
             "The rate fell from 9982 to 8607 IOPS during the second half."
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         assert!(drifting(0.3, 0.0).found(&RULE)[0].sentence.contains("rose"));
     }
 

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
             memory; its journal writes them out later, every 5 s on ext4 and every 30 s on XFS. \
             Each changed name takes an inode of 256 bytes and more on the device; where the \
             device had written less than half of that for each when the clock stopped, the rate is \
-            that of memory. With more, the last of them may still be in memory: that is remarked \
+            that of memory. With more, the last of them may still be in memory: that is a caution \
             of a phase of many journal intervals, and in a shorter one nobody knows how many \
             names were written. A final syncfs inside the job (`syncfs_at_end`) gives the rate \
             to the device as well; an fsync of each file makes each durable.",
@@ -91,7 +91,7 @@ fn in_memory(observed: &Observed, of: &Changes) -> Finding {
         fmt::plural(of.changed, "name", "names"),
         fmt::count(of.names.ops_per_s()),
     );
-    draft(of, Severity::MeasuresElse, sentence)
+    draft(of, Severity::Wrong, sentence)
         .measures(MeasuredInstead::NameChanges)
         .advice("Sync the filesystem at the end, which gives the rate to the device as well.", None)
         .changes(of.names.synced(observed))
@@ -117,7 +117,7 @@ fn partly(observed: &Observed, of: &Changes) -> Finding {
     let wrote = format!("{} wrote {} meanwhile", of.seen.by, fmt::size(of.seen.bytes));
     let (severity, sentence) = match seconds >= JOURNALS.value * every {
         true => (
-            Severity::Remark,
+            Severity::Caution,
             format!(
                 "{wrote}; the names of the last {} s may have been in memory only when the clock \
                  stopped.",
@@ -125,7 +125,7 @@ fn partly(observed: &Observed, of: &Changes) -> Finding {
             ),
         ),
         false => (
-            Severity::NotVerifiable,
+            Severity::Unverified,
             format!(
                 "{wrote}, and nothing shows how many of the {} changed names were among it: the \
                  journal may wait {} s, and the phase took {}.",
@@ -185,17 +185,17 @@ mod tests {
         );
         assert!(proposes(&found[0], "work.entries.syncfs_at_end=true"));
         let judged = making(8192).judge();
-        assert_eq!(judged.verdict, Verdict::MeasuresElse);
+        assert_eq!(judged.verdict, Verdict::Wrong);
         assert!(judged.headline.contains("(memory, not the journal)"), "{}", judged.headline);
     }
 
     #[test]
     fn some_of_the_journal_vouches_for_a_long_phase_only() {
         let found = making(4 << 20).found(&RULE);
-        assert_eq!(found[0].severity, Severity::NotVerifiable, "{found:?}");
+        assert_eq!(found[0].severity, Severity::Unverified, "{found:?}");
         let mut long = making(4 << 20);
         long.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw,commit=1".into();
-        assert_eq!(long.found(&RULE)[0].severity, Severity::Remark);
+        assert_eq!(long.found(&RULE)[0].severity, Severity::Caution);
     }
 
     #[test]

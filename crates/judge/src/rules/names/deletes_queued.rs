@@ -75,7 +75,7 @@ fn finding(names: &EntryJob, (left, deleted): (f64, f64)) -> Finding {
         fmt::count(deleted),
         fmt::count(names.ops_per_s())
     );
-    FindingBuilder::new("H8", Severity::Remark, sentence)
+    FindingBuilder::new("H8", Severity::Caution, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
         .evidence("deleted", Quantity::count(deleted), "candor")

@@ -18,7 +18,7 @@ pub const RULE: Rule = Rule {
         explanation: "A directory is a file of names, which is changed under one lock and grows \
             deeper with each name: making, removing and listing become slower, and workers wait \
             for each other. candor counts the names of the directory before a phase that works \
-            on names, and those that the plan adds to it; more than ten thousand are remarked. \
+            on names, and those that the plan adds to it; more than ten thousand are reported. \
             Spread the files over several directories.",
     },
     stage: Stage::Apart,

@@ -190,7 +190,7 @@ fn command<'a>(observed: &Observed<'a>) -> Option<Command<'a>> {
 }
 
 fn draft(sentence: String) -> FindingBuilder {
-    FindingBuilder::new("H5", Severity::MeasuresElse, sentence)
+    FindingBuilder::new("H5", Severity::Wrong, sentence)
         .confidence(Confidence::Certain)
         .measures(MeasuredInstead::LaterPasses)
         .limits(Limit::LaterPasses)

@@ -27,7 +27,7 @@ pub const RULE: Rule = Rule {
             Which one it was, the number of names in the kernel's cache tells: where it did not \
             grow, the dentry and inode caches did; where it grew, the page cache held the blocks \
             of the inodes; on a network share it was the attribute cache of the client. A pass \
-            that is more than twice as fast as the first one is remarked too. Drop what is cached \
+            that is more than twice as fast as the first one is a caution too. Drop what is cached \
             between laying out and looking (root: `sync`, then twice `echo 3 > \
             /proc/sys/vm/drop_caches`, because the journal of ext4 keeps blocks from the first), \
             or mount the filesystem anew.",
@@ -112,7 +112,7 @@ fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed
         let from = "/proc/sys/fs/dentry-state";
         ("names new in the dentry cache".into(), Quantity::count(new), from.into())
     });
-    FindingBuilder::new("H2", Severity::MeasuresElse, sentence)
+    FindingBuilder::new("H2", Severity::Wrong, sentence)
         .job(&names.job.name)
         .confidence(if seen.bytes > 0.0 { Confidence::Likely } else { Confidence::Certain })
         .measures(measures)
@@ -144,7 +144,7 @@ fn again(observed: &Observed, names: &EntryJob) -> Option<Finding> {
         fmt::number(times),
         first.name
     );
-    let finding = FindingBuilder::new("H2", Severity::Remark, sentence)
+    let finding = FindingBuilder::new("H2", Severity::Caution, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
         .evidence("rate over that of the first pass", Quantity::share(times), "candor")
@@ -191,7 +191,7 @@ mod tests {
 
     fn measured(case: &TestCase) -> String {
         let found = case.found(&RULE);
-        assert_eq!(found[0].severity, Severity::MeasuresElse, "{found:?}");
+        assert_eq!(found[0].severity, Severity::Wrong, "{found:?}");
         found[0].measures.as_ref().expect("a cache").to_string()
     }
 
@@ -209,7 +209,7 @@ mod tests {
             "hooks.before.command=sync; for i in 1 2; do echo 3 > /proc/sys/vm/drop_caches; done"
         ));
         let judged = case.judge();
-        assert_eq!(judged.verdict, candor_record::Verdict::MeasuresElse);
+        assert_eq!(judged.verdict, candor_record::Verdict::Wrong);
         assert!(judged.headline.contains("(the dentry and inode caches)"), "{}", judged.headline);
         assert_eq!(measured(&looking(0)), "memory", "nobody counted the names");
     }
@@ -248,7 +248,7 @@ mod tests {
             found[0].sentence.ends_with("11.1 times as fast as cold, which saw them first."),
             "{found:?}"
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
     }
 
     #[test]

@@ -62,7 +62,7 @@ fn finding(setup: &SetupFacts, (device, bytes, from): &Off) -> Finding {
     let writes = setup.does(Direction::Write);
     let cost = if writes { "small writes cost twice" } else { "small reads cost twice" };
     let sentence = format!("{} starts {off} off a sector boundary: {cost}.", device.name);
-    let severity = if writes { Severity::Remark } else { Severity::Explains };
+    let severity = if writes { Severity::Caution } else { Severity::Explains };
     FindingBuilder::new("C5", severity, sentence)
         .confidence(Confidence::Likely)
         .evidence("off the boundary", off, from.clone())
@@ -84,7 +84,7 @@ mod tests {
             found[0].sentence,
             "vda starts 3.5 KiB off a sector boundary: small writes cost twice."
         );
-        assert_eq!(found[0].severity, Severity::Remark);
+        assert_eq!(found[0].severity, Severity::Caution);
         assert_eq!(case.preflight().len(), 1);
     }
 

@@ -123,7 +123,7 @@ fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) 
         device.name
     );
     let cache = device.queue.device_cache.as_ref().or(device.queue.write_cache.as_ref());
-    FindingBuilder::new("C13", Severity::MeasuresElse, sentence)
+    FindingBuilder::new("C13", Severity::Wrong, sentence)
         .confidence(if reason.is_some() { Confidence::Certain } else { Confidence::Likely })
         .measures(MeasuredInstead::UnflushedWrites)
         .evidence("calls of fsync and fdatasync", Quantity::count(calls), "candor")
@@ -163,7 +163,7 @@ mod tests {
         assert!(case.lacked(&RULE).is_some(), "it does not count flushes");
         case.host.facts.host.kernel = fact("6.1.0-13-amd64".into());
         let judged = case.judge();
-        assert_eq!(judged.verdict, Verdict::MeasuresElse);
+        assert_eq!(judged.verdict, Verdict::Wrong);
         let sentence = &judged.finding("C13").unwrap().sentence;
         assert!(sentence.starts_with("100k calls of fsync sent 3 flushes to vda"), "{sentence}");
         assert!(judged.finding("C9").is_none(), "no cache was flushed");

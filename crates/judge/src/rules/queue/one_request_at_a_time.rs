@@ -105,7 +105,7 @@ mod tests {
             "Latency-bound, one request at a time: 16 KiB ÷ 122 µs = 134 MB/s (128 MiB/s)."
         );
         let judgement = case.judge();
-        assert_eq!(judgement.verdict, candor_record::Verdict::Believable);
+        assert_eq!(judgement.verdict, candor_record::Verdict::Ok);
         assert_eq!(judgement.limit().as_deref(), Some("latency: one request at a time"));
     }
 

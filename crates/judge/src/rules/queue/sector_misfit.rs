@@ -122,12 +122,18 @@ fn draft(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> FindingB
     let writes = job.does(Direction::Write);
     let cost = if writes { "writes need read-modify-write" } else { "reads fetch more than asked" };
     let from = setup.leaves().into_iter().find_map(|d| d.queue.physical_block_bytes.as_ref());
-    FindingBuilder::new("C4", Severity::Remark, format!("{what} on {sector_text} sectors: {cost}."))
-        .job(&job.job.name)
-        .confidence(Confidence::Likely)
-        .evidence_if(from.map(|fact| {
+    FindingBuilder::new(
+        "C4",
+        Severity::Caution,
+        format!("{what} on {sector_text} sectors: {cost}."),
+    )
+    .job(&job.job.name)
+    .confidence(Confidence::Likely)
+    .evidence_if(
+        from.map(|fact| {
             ("physical sector".into(), Quantity::bytes(sector as f64), fact.from.clone())
-        }))
+        }),
+    )
 }
 
 fn finding(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> Finding {

@@ -26,7 +26,7 @@ pub(in super::super) fn table(table: &NameTable<'_>) -> Table {
 fn cell(rate: &NameRate) -> Cell {
     let text = column::iops(rate.names_per_s);
     match rate.verdict {
-        Verdict::MeasuresElse => Cell::toned(text, Tone::Dim),
+        Verdict::Wrong => Cell::toned(text, Tone::Dim),
         _ => Cell::from(text),
     }
 }

@@ -42,7 +42,7 @@ pub(in super::super) fn left_out(repeats: &[Repeats]) -> Vec<String> {
     let line = |repeated: &Repeats| {
         let left_out = repeated.left_out.iter().map(|nth| format!("#{}", nth + 1));
         let left_out = left_out.collect::<Vec<_>>().join(", ");
-        let why = "believed less than the others, or not ended well";
+        let why = "trusted less than the others, or not ended well";
         format!("Left out of {}: {left_out} ({why}).", repeated.name)
     };
     repeats.iter().filter(|repeated| !repeated.left_out.is_empty()).map(line).collect()
@@ -62,7 +62,7 @@ pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize)
     let latency: &[&str] = if is_whole { &["±", "p99", "±"] } else { &["p99"] };
     let heads = usual.iter().chain(latency).map(|name| ((*name).to_owned(), Align::Right));
     let heads = std::iter::once((cut(&mean_of(repeats), names), Align::Left)).chain(heads);
-    let heads: Vec<_> = heads.chain([("believe".to_owned(), Align::Left)]).collect();
+    let heads: Vec<_> = heads.chain([("trust".to_owned(), Align::Left)]).collect();
     let mut table = Table::new(&heads);
     for repeated in repeats {
         for (nth, result) in repeated.results.iter().enumerate() {
@@ -70,7 +70,7 @@ pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize)
             cells.extend(numbers(result, is_whole).into_iter().map(Cell::from));
             let verdict = repeated.verdict;
             if nth == 0 {
-                cells.push(Cell::toned(words::mark(verdict), words::tone(verdict)));
+                cells.push(Cell::toned(verdict.name(), words::tone(verdict)));
             }
             table.row(cells);
         }

@@ -92,7 +92,7 @@ impl About {
     fn of(report: &Report, phase: &PhaseRecord, judged: &PhaseJudgement) -> About {
         let [at_most, used] = nearest_ceiling(judged);
         let mark = match measured(phase) {
-            true => Cell::toned(words::mark(judged.verdict), words::tone(judged.verdict)),
+            true => Cell::toned(judged.verdict.name(), words::tone(judged.verdict)),
             false => Cell::from("-"),
         };
         About { at_most, used, mark, remark: remark(report, phase, judged) }
@@ -260,7 +260,7 @@ fn cell(text: Option<String>, verdict: Verdict) -> Cell {
     match text {
         None => Cell::from("-"),
         // A number that measures something else should not look like a result.
-        Some(text) if verdict == Verdict::MeasuresElse => Cell::toned(text, Tone::Dim),
+        Some(text) if verdict == Verdict::Wrong => Cell::toned(text, Tone::Dim),
         Some(text) => Cell::from(text),
     }
 }

@@ -168,7 +168,7 @@ fn table(rows: &[Row], shape: Shape, columns: &[Column], names: usize) -> Table 
     if with_ceilings {
         heads.extend([("at most".into(), Align::Right), ("used".into(), Align::Right)]);
     }
-    heads.push(("believe".into(), Align::Left));
+    heads.push(("trust".into(), Align::Left));
     if shape == Shape::Wide {
         heads.push(("why".into(), Align::Left));
     }

@@ -48,7 +48,7 @@ fn repeats_that_disagree_on_a_rule_tell_it_once() {
     for (nth, judged) in report.judgement.phases.iter_mut().flatten().take(2).enumerate() {
         judged.findings = split_requests(sentence);
         let finding = &mut judged.findings[0];
-        finding.severity = if nth == 0 { Severity::Remark } else { Severity::Explains };
+        finding.severity = if nth == 0 { Severity::Caution } else { Severity::Explains };
         finding.limits = (nth == 0).then_some(candor_record::Limit::CpuStarvation);
     }
     let text = first_screen(&report, &NARROW);
@@ -81,27 +81,27 @@ fn a_check_in_order() {
     let mut report = series();
     let judged = report.judgement.phases[0].as_mut().unwrap();
     judged.findings = split_requests("Each 1 MiB write reached sda in 4 pieces of 256 KiB.");
-    judged.verdict = Verdict::WithRemarks;
-    report.judgement.verdict = Verdict::WithRemarks;
+    judged.verdict = Verdict::Caution;
+    report.judgement.verdict = Verdict::Caution;
     let text = first_screen(&report, &NARROW);
     assert!(rows(&text) <= ROWS, "{text}");
     assert_snapshot!(text, @"
-    Believable with remarks: 1 of 6 results: sequential write 1 MiB, depth 8 (C1);
-    the others are believable.
     Read 561 MB/s, write 522 MB/s, random read 91.4k IOPS, latency 110 µs, durable
     640 writes/s.
+    All 6 results are the storage's numbers, 1 with caution: title of the rule (C1:
+    sequential write 1 MiB, depth 8).
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
 
-                                      IOPS  MB/s      p50      p99      max  believe
-    sequential write 1 MiB, depth 8    498   522  16.7 ms   158 ms   159 ms  remarks
-    sequential read 1 MiB, depth 8     535   561  15.7 ms   149 ms   149 ms  yes
-    random read 4 KiB, depth 1       9.12k  37.4   110 µs  1.05 ms  1.05 ms  yes
-    random read 4 KiB, depth 32      91.4k   374   362 µs  3.46 ms  3.46 ms  yes
-    random write 4 KiB, depth 1      22.8k  93.4  42.8 µs   410 µs   410 µs  yes
-    durable write 4 KiB                640  2.62  50.4 µs   480 µs   480 µs  yes
+                                      IOPS  MB/s      p50      p99      max  trust
+    sequential write 1 MiB, depth 8    498   522  16.7 ms   158 ms   159 ms  caution
+    sequential read 1 MiB, depth 8     535   561  15.7 ms   149 ms   149 ms  ok
+    random read 4 KiB, depth 1       9.12k  37.4   110 µs  1.05 ms  1.05 ms  ok
+    random read 4 KiB, depth 32      91.4k   374   362 µs  3.46 ms  3.46 ms  ok
+    random write 4 KiB, depth 1      22.8k  93.4  42.8 µs   410 µs   410 µs  ok
+    durable write 4 KiB                640  2.62  50.4 µs   480 µs   480 µs  ok
       flush                            640        1.56 ms  15.0 ms  15.0 ms
 
-    C1  remark, in sequential write 1 MiB, depth 8: Each 1 MiB write reached sda in
+    C1  caution, in sequential write 1 MiB, depth 8: Each 1 MiB write reached sda in
         4 pieces of 256 KiB.
     D1  the limit: the SATA link, in sequential write 1 MiB, depth 8: 522 MB/s is
         87 % of what the link can carry.
@@ -116,9 +116,9 @@ fn what_was_measured_instead_is_said_once() {
     let mut read = phase("re-read 1 MiB", measurement(Direction::Read, stats(5e3, 1 << 20, 1000)));
     let limits = Some(Limit::PageCache);
     read.judged.findings = vec![Finding { limits, ..sample::page_cache() }];
-    read.judged.verdict = Verdict::MeasuresElse;
+    read.judged.verdict = Verdict::Wrong;
     let sentence = &read.judged.findings[0].sentence;
-    let headline = format!("Measures something else (the page cache): {sentence}");
+    let headline = format!("Not the storage's number (the page cache): {sentence}");
     read.judged.headline = headline.clone();
     let text = first_screen(&sample::report(&headline, vec![read]), &NARROW);
     let of_rule: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("A1")).collect();
@@ -147,11 +147,11 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
         (line.split_whitespace().collect::<Vec<_>>().join(" "), text)
     };
     let (columns, text) = head(&report);
-    assert_eq!(columns, "IOPS MB/s p50 p99.9 max believe");
+    assert_eq!(columns, "IOPS MB/s p50 p99.9 max trust");
     assert!(text.contains("\np99.9 takes 10,000 operations.\n"), "{text}");
     report.quote(&[10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 99.0]);
     let (columns, text) = head(&report);
-    assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 believe");
+    assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 trust");
     assert!(text.contains("\nNo room for p90, p95, p99: --verbose.\n"), "{text}");
     let page = plain(&report);
     assert!(page.contains("mean      p10      p25      p50"), "{page}");
@@ -234,26 +234,26 @@ fn repeats_have_one_row() {
     let rates = [9000.0, 9100.0, 50_000.0, 9200.0, 9300.0];
     let mut phases: Vec<_> = (0..).zip(rates).map(repeat).collect();
     phases[2].judged.findings = vec![sample::page_cache()];
-    phases[2].judged.verdict = Verdict::MeasuresElse;
+    phases[2].judged.verdict = Verdict::Wrong;
     let mut report = sample::report("", phases);
     report.judgement.repeats = Repeats::of(&report.judged().collect::<Vec<_>>());
     let text = first_screen(&report, &NARROW);
     assert!(rows(&text) <= ROWS, "{text}");
     assert_snapshot!(text.lines().take(7).collect::<Vec<_>>().join("\n"), @"
-    Measures something else (the page cache): 1 of 5 repeats: #3 (A1); the others
-    are believable. Mean 9150 reads/s (37.5 MB/s) ± 2.2 %, from 9000 to 9300.
+    Mean 9150 reads/s (37.5 MB/s) ± 2.2 %, from 9000 to 9300. 1 of 5 repeats is not
+    the storage's number (the page cache): reads were served from memory (A1: #3) …
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
 
-    mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      p99  believe
-    random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  1.02 ms  yes
+    mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      p99  trust
+    random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  1.02 ms  ok
     ");
     assert_snapshot!(plain(&report).split("\n\n").nth(3).unwrap(), @"
     Repeats
-      mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      ±      p99      ±  believe
-      random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  yes
+      mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      ±      p99      ±  trust
+      random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  ok
       ± is half the 95 % interval of the mean (Student's t), for repeats that are independent; least and
       most are those of the rate.
-      Left out of random read 4 KiB: #3 (believed less than the others, or not ended well).
+      Left out of random read 4 KiB: #3 (trusted less than the others, or not ended well).
     ");
 }
 
@@ -262,7 +262,7 @@ fn whatever_is_found_it_is_one_screen() {
     let long = "A sentence that goes on and on with 12 numbers and 34 names of devices, ".repeat(9);
     let heavy = |rule: &str| Finding {
         next: Some(format!("candor run --target /data/{} --direct", "deep/".repeat(30))),
-        ..finding(rule, Severity::MeasuresElse, &long)
+        ..finding(rule, Severity::Wrong, &long)
     };
     let mut report = series();
     report.cut_short = Some(long.clone());

@@ -13,16 +13,16 @@ use crate::style::Style;
 fn believable_on_a_wide_terminal() {
     let report = sample::report("every number is the storage's own.", sample::series());
     assert_snapshot!(text(&report, &Style { color: false, width: 200 }), @"
-    Believable: all 6 results.
+    All 6 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at most
 
-                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  believe  why
-    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  yes      limited by the SATA link
-    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  yes      limited by the SATA link
-    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  yes      limited by latency: one request at a time
-    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  yes      limited by the device's own queue of 32
-    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  yes      limited by latency: one request at a time
-    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         yes      limited by flush latency
+                                      IOPS  MB/s  MiB/s      p50      p99   at most   used  trust  why
+    sequential write 1 MiB, depth 8    498   522    498  16.7 ms   158 ms  600 MB/s   87 %  ok     limited by the SATA link
+    sequential read 1 MiB, depth 8     535   561    535  15.7 ms   149 ms  600 MB/s   93 %  ok     limited by the SATA link
+    random read 4 KiB, depth 1       9.12k  37.4   35.6   110 µs  1.05 ms  600 MB/s  6.2 %  ok     limited by latency: one request at a time
+    random read 4 KiB, depth 32      91.4k   374    357   362 µs  3.46 ms  600 MB/s   62 %  ok     limited by the device's own queue of 32
+    random write 4 KiB, depth 1      22.8k  93.4   89.1  42.8 µs   410 µs  600 MB/s   16 %  ok     limited by latency: one request at a time
+    durable write 4 KiB                640  2.62   2.50  50.4 µs   480 µs  600 MB/s         ok     limited by flush latency
       flush                            640               1.56 ms  15.0 ms
 
     Latency
@@ -53,14 +53,14 @@ fn on_a_narrow_terminal() {
     phases[1].record.name.push_str(", and so on and so forth");
     let report = sample::report("every number is the storage's own.", phases);
     assert_snapshot!(text(&report, &Style { color: false, width: 40 }), @"
-    Believable: all 2 results.
+    All 2 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0
     Gbps, 600 MB/s at most
 
-                                         IOPS  MB/s  MiB/s      p50     p99  believe
-    sequential write 1 MiB, depth 8       498   522    498  16.7 ms  158 ms  yes
+                                           IOPS  MB/s  MiB/s      p50     p99  trust
+    sequential write 1 MiB, depth 8         498   522    498  16.7 ms  158 ms  ok
         87 % of the 600 MB/s at most; limited by the SATA link
-    sequential read 1 MiB, depth 8, an…   535   561    535  15.7 ms  149 ms  yes
+    sequential read 1 MiB, depth 8, and …   535   561    535  15.7 ms  149 ms  ok
         93 % of the 600 MB/s at most; limited by the SATA link
 
     Latency
@@ -101,18 +101,18 @@ fn many_kinds_of_rows() {
     let nothing = phase("stalled", Measurement { ended: Ended::Stalled, ..Measurement::default() });
     let report = sample::report("so it is.", vec![both, again, nothing]);
     assert_snapshot!(plain(&report), @"
-    Believable: all 3 results.
+    All 3 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
-                                                  IOPS  MB/s  MiB/s      p50      p99  believe
-    a phase with a name that is longer than the…                                       yes
+                                                  IOPS  MB/s  MiB/s      p50      p99  trust
+    a phase with a name that is longer than the…                                       ok
       users read                                    7k  28.7   27.3  94.7 µs   897 µs
       users read from intended start                                  367 µs  3.49 ms
       users write                                   3k  12.3   11.7   125 µs  1.20 ms
       cleaner trim                                  50     -      -  2.09 ms  20.0 ms
         at most 600 MB/s
-    a phase with a name that is longer than … #2                                       yes
+    a phase with a name that is longer than … #2                                       ok
       users read                                    7k  28.7   27.3  94.7 µs   897 µs
       users read from intended start                                  367 µs  3.49 ms
       users write                                   3k  12.3   11.7   125 µs  1.20 ms

@@ -23,7 +23,7 @@ fn report() -> Report {
                     (65.9k IOPS with depth 64); an operation took 252 µs there, 971 µs with depth \
                     64.";
     let large = SweepRow {
-        verdict: Verdict::MeasuresElse,
+        verdict: Verdict::Wrong,
         latency_ns_p99: None,
         ..row(64, 65_900.0, 971_000.0, Some(1.038))
     };
@@ -41,10 +41,10 @@ fn a_sweep_has_one_table_and_its_knee() {
     let columns = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
     let lines: Vec<String> = text.lines().map(columns).collect();
     for wanted in [
-        "bs depth IOPS MB/s mean p99 gain believe",
-        "4 KiB 1 9.35k 38.3 107 µs 1.05 ms yes",
-        "4 KiB 16 63.5k 260 252 µs 1.05 ms 6.79× yes",
-        "4 KiB 64 65.9k 270 971 µs - 1.04× no",
+        "bs depth IOPS MB/s mean p99 gain trust",
+        "4 KiB 1 9.35k 38.3 107 µs 1.05 ms ok",
+        "4 KiB 16 63.5k 260 252 µs 1.05 ms 6.79× ok",
+        "4 KiB 64 65.9k 270 971 µs - 1.04× wrong",
     ] {
         assert!(lines.iter().any(|line| line == wanted), "no {wanted}: {text}");
     }
