@@ -489,11 +489,11 @@ thresholds! {
         "pages are what filesystems and most programs read";
     /// Length below which a result gives a caution.
     SHORT_S = 1.0, [G1],
-        "seconds without the ramp, below: remark", "judge",
+        "seconds without the ramp, below: caution", "judge",
         "queues build up, clocks and caches settle in some tenths of a second";
     /// Length below which a result is short but usable.
     USABLE_S = 8.0, [G1],
-        "seconds, ramp included, for no word at all", "evidence book G1, eased",
+        "seconds without the ramp, for no word at all", "evidence book G1, eased",
         "the book says 10 s; the steps of `candor check` last about that, edges taken off";
     /// Length of a buffered write test.
     BUFFERED_WRITE_S = 15.0, [G1],

@@ -94,6 +94,9 @@ pub struct Entries {
     pub take: Option<Take>,
     /// Bypass the page cache.
     pub direct: bool,
+    /// Drop the files from the page cache before the phase.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub evict: bool,
     /// Flag with which files are opened, so that each write is durable.
     #[serde(skip_serializing_if = "is_default")]
     pub open_sync: OpenSync,
@@ -167,6 +170,7 @@ impl Default for Entries {
             visit: None,
             take: None,
             direct: false,
+            evict: false,
             open_sync: OpenSync::default(),
             truncate_at_open: false,
             lock: Lock::None,

@@ -22,7 +22,7 @@ pub fn of_results(results: &[Judged<'_>], repeats: &[Repeats]) -> String {
         return sentence;
     }
     let are_repeats = are_repeats(results);
-    let of = Concerned { results: &concerned, all: results.len(), are_repeats };
+    let of = Concerned { results: &concerned, all: results, are_repeats };
     let stand = of.stand(worst);
     let cause = cause(worst, &concerned, are_repeats).map(|cause| format!(": {cause}"));
     let rest = if worst == Verdict::Caution {
@@ -37,24 +37,21 @@ pub fn of_results(results: &[Judged<'_>], repeats: &[Repeats]) -> String {
 /// The results that have the worst verdict.
 struct Concerned<'a> {
     results: &'a [Judged<'a>],
-    /// Number of all results.
-    all: usize,
+    all: &'a [Judged<'a>],
     are_repeats: bool,
 }
 
 impl Concerned<'_> {
     /// How many of all have the verdict, in a clause.
     fn stand(&self, verdict: Verdict) -> String {
-        let (all, some) = (self.all, self.results.len());
+        let (all, some) = (self.all.len(), self.results.len());
         let noun = if self.are_repeats { "repeats" } else { "results" };
         let measured = measured(self.results);
         match verdict {
-            Verdict::Ok => format!("All {all} {noun} are {}", whose(self.results)),
-            Verdict::Caution if some == all => {
-                format!("All {all} {noun} are the storage's numbers, with caution")
-            }
+            Verdict::Ok => format!("All {all} {noun} are {}", whose(self.all)),
             Verdict::Caution => {
-                format!("All {all} {noun} are the storage's numbers, {some} with caution")
+                let caution = if some == all { "with".into() } else { format!("{some} with") };
+                format!("All {all} {noun} are {}, {caution} caution", whose(self.all))
             }
             Verdict::Unverified if some == all => format!("None of {all} {noun} can be verified"),
             Verdict::Unverified => format!("{some} of {all} {noun} cannot be verified"),
@@ -99,9 +96,10 @@ fn lost_share_max_of(concerned: &[Judged<'_>]) -> Option<f64> {
 /// Whose numbers results are that can be trusted without caution.
 fn whose(results: &[Judged<'_>]) -> String {
     let of_caches = results.iter().filter(|(_, judged)| judged.answered_by.is_some()).count();
+    let number = if results.len() == 1 { "number" } else { "numbers" };
     match results.len() - of_caches {
-        0 => "a cache's numbers, as planned".into(),
-        all if all == results.len() => "the storage's numbers".into(),
+        0 => format!("a cache's {number}, as planned"),
+        all if all == results.len() => format!("the storage's {number}"),
         of_storage => {
             format!("trusted: {of_storage} of the storage, {of_caches} of a cache, as planned")
         }
@@ -198,12 +196,14 @@ fn of_others(others: &[Judged<'_>]) -> String {
     let [clean, stand] = [Verdict::Ok, Verdict::Caution].map(at_most);
     match others.len() {
         0 => String::new(),
-        1 if clean == 1 => "; the other is the storage's".into(),
-        1 if stand == 1 => "; the other is the storage's, with caution".into(),
-        all if clean == all => format!("; the other {all} are the storage's"),
-        all if stand == all => format!("; the other {all} are the storage's, some with caution"),
+        1 if clean == 1 => format!("; the other is {}", whose(others)),
+        1 if stand == 1 => "; the other is the storage's number, with caution".into(),
+        all if clean == all => format!("; the other {all} are {}", whose(others)),
+        all if stand == all => {
+            format!("; the other {all} are the storage's numbers, some with caution")
+        }
         _ if stand == 0 => "; none of the others can be verified".into(),
-        all => format!("; {stand} of the other {all} are the storage's"),
+        all => format!("; {stand} of the other {all} are the storage's numbers"),
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
         assert_eq!(
             line(&series),
             "1 of 3 results is not the storage's number (the page cache): title of A1 (A1: read); \
-             the other 2 are the storage's, some with caution."
+             the other 2 are the storage's numbers, some with caution."
         );
         let rough: Vec<_> = (0..5).map(|phase| ("read", phase, 0, &rough[..])).collect();
         assert_eq!(
@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(
             line(&repeats),
             "2 of 3 repeats are not the storage's numbers (the page cache): title of A1 (A1: #2, \
-             #3); the other is the storage's."
+             #3); the other is the storage's number."
         );
     }
 }

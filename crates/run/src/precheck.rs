@@ -1,6 +1,6 @@
 //! The targets of a phase before it runs: files, counters, pages in the cache.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -269,13 +269,29 @@ pub fn evict(plan: &Plan, phase: &Phase, events: &Events) -> Result<Vec<Note>, R
             continue;
         }
         for path in names::paths(target).filter(|path| path.exists()) {
-            notes.extend(evict_one(&path, phase, events)?);
+            preparing_to_evict(&path, phase, events);
+            notes.extend(stayed(&path, phase, evict_one(&path)?));
+        }
+    }
+    let evicting = phase.jobs.iter().filter(|job| job.entries().is_some_and(|work| work.evict));
+    let names: Vec<&String> = evicting.flat_map(|job| &job.targets).collect();
+    for target in plan.targets.iter().filter(|target| names.contains(&&target.name)) {
+        for root in names::paths(target).filter(|path| path.exists()) {
+            preparing_to_evict(&root, phase, events);
+            notes.extend(stayed(&root, phase, evict_all(&root)?));
         }
     }
     Ok(notes)
 }
 
-fn evict_one(path: &Path, phase: &Phase, events: &Events) -> Result<Option<Note>, RunError> {
+/// Pages that an eviction left in the page cache.
+#[derive(Default)]
+struct Left {
+    bytes: u64,
+    rounds: u32,
+}
+
+fn preparing_to_evict(path: &Path, phase: &Phase, events: &Events) {
     events.send(Event::Preparing {
         phase: phase.name.clone(),
         step: PrepareStep::Evict,
@@ -283,14 +299,39 @@ fn evict_one(path: &Path, phase: &Phase, events: &Events) -> Result<Option<Note>
         bytes_done: 0,
         bytes_total: 0,
     });
+}
+
+fn evict_one(path: &Path) -> Result<Left, RunError> {
     let evicted = cache::evict(path).map_err(RunError::file("drop from the page cache", path))?;
-    let left = evicted.after.resident_bytes;
-    Ok((left > 0).then(|| Note {
+    Ok(Left { bytes: evicted.after.resident_bytes, rounds: evicted.rounds })
+}
+
+/// Drops a file, or every file below a directory.
+fn evict_all(path: &Path) -> Result<Left, RunError> {
+    if !path.is_dir() {
+        return evict_one(path);
+    }
+    let mut all = Left::default();
+    for entry in fs::read_dir(path).map_err(RunError::file("read", path))? {
+        let entry = entry.map_err(RunError::file("read", path))?;
+        let kind = entry.file_type().map_err(RunError::file("read", &entry.path()))?;
+        if kind.is_dir() || kind.is_file() {
+            let left = evict_all(&entry.path())?;
+            all.bytes += left.bytes;
+            all.rounds = all.rounds.max(left.rounds);
+        }
+    }
+    Ok(all)
+}
+
+/// A note on pages that an eviction left.
+fn stayed(path: &Path, phase: &Phase, left: Left) -> Option<Note> {
+    (left.bytes > 0).then(|| Note {
         asked: format!("drop `{}` from the page cache before `{}`", path.text(), phase.name),
-        did: format!("{left} bytes stayed after {} rounds", evicted.rounds),
+        did: format!("{} bytes stayed after {} rounds", left.bytes, left.rounds),
         why: "pages that are dirty, being written, or mapped by a process cannot be dropped".into(),
         place: None,
-    }))
+    })
 }
 
 /// Reads the files of work that asks for it once, so that they are in the page cache.

@@ -196,7 +196,7 @@ mod tests {
             let found = check::check(&plan);
             assert!(found.is_empty(), "{name}: {found:#?}");
             assert_eq!(plan.targets[0].path, Path::new("/data").join(name), "{name}");
-            assert!(shipped.contains("\n# Read it so: "), "{name}");
+            assert!(shipped.contains("\n# Results: "), "{name}");
             let all = shipped.lines().filter(|line| line.starts_with('#')).count();
             assert_eq!(like::comments(shipped).len(), all, "{name}");
             assert!(list().contains(&format!("{name} ")), "{}", list());

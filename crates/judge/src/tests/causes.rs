@@ -88,7 +88,8 @@ fn the_device_is_the_limit_when_nothing_else_is() {
     assert_eq!(
         judgement.limit().as_deref(),
         Some(
-            "the device at depth 32 (30.4 in flight, mean latency 326 µs; a higher depth was not tried)"
+            "the device at depth 32 (30.4 in flight, mean latency 326 µs; a higher depth was not \
+             tried)"
         )
     );
     assert_eq!(

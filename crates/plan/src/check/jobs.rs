@@ -311,7 +311,7 @@ fn wants_cache(job: &Job, place: PlanPath, out: &mut Found) {
             let cached = engine.uses_targets() && !engine.is_passthrough();
             [blocks.direct, blocks.hints.evict, cached]
         }
-        Work::Entries(entries) => [entries.direct, false, true],
+        Work::Entries(entries) => [entries.direct, entries.evict, true],
         Work::Memory(_) | Work::Program(_) | Work::Burn(_) => [false, false, false],
     };
     let (message, remedy) = match (cached, direct, evicts) {

@@ -363,6 +363,7 @@ impl Arbitrary<'_> {
             }),
             take: self.option(Self::take),
             direct: self.yes(),
+            evict: self.yes(),
             open_sync: self.pick(&[OpenSync::None, OpenSync::Dsync, OpenSync::Sync]),
             truncate_at_open: self.yes(),
             lock: self.pick(&[Lock::None, Lock::PosixRange]),

@@ -16,6 +16,8 @@ pub struct Folded<'a> {
     same: Vec<&'a str>,
     /// Names of the phases whose finding has numbers of its own.
     other: Vec<&'a str>,
+    /// Number of phases that it limited.
+    limited: usize,
 }
 
 /// Each rule once with its heaviest finding, and once for each thing that was measured instead;
@@ -100,9 +102,11 @@ pub(super) fn folded(report: &Report) -> Vec<Folded<'_>> {
                     && first.measures == finding.measures
             };
             let Some(entry) = all.iter_mut().find(alike) else {
-                all.push(Folded { finding, same: vec![&phase.name], other: Vec::new() });
+                let limited = usize::from(finding.limits.is_some());
+                all.push(Folded { finding, same: vec![&phase.name], other: Vec::new(), limited });
                 continue;
             };
+            entry.limited += usize::from(finding.limits.is_some());
             let known = |names: &[&str]| names.contains(&phase.name.as_str());
             if known(&entry.same) || known(&entry.other) {
                 continue;
@@ -113,8 +117,13 @@ pub(super) fn folded(report: &Report) -> Vec<Folded<'_>> {
             }
         }
     }
-    // A stable sort: within one severity the order of the phases stays.
-    all.sort_by_key(|entry| std::cmp::Reverse((entry.finding.severity, entry.finding.confidence)));
+    // The limit of most results comes first, and certain facts before likely ones. A stable sort
+    // keeps the order of the phases within one weight.
+    all.sort_by_key(|entry| {
+        let phases = entry.same.len() + entry.other.len();
+        let Finding { severity, confidence, .. } = entry.finding;
+        std::cmp::Reverse((*severity, entry.limited, *confidence, phases))
+    });
     all
 }
 

@@ -403,7 +403,7 @@ fn a_series_with_one_result_that_is_none() {
     let report = sample::report(headline, phases);
     assert_snapshot!(but_latencies(&report), @"
     1 of 6 results is not the storage's number (the page cache): reads were served from memory (A1:
-    sequential read 1 MiB, depth 8); the other 5 are the storage's.
+    sequential read 1 MiB, depth 8); the other 5 are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 

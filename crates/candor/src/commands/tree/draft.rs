@@ -43,6 +43,8 @@ impl PhaseKind {
 pub struct Draft {
     pub target: Target,
     pub tree: Tree,
+    /// Files in each directory of the tree, where given.
+    pub items: Option<u64>,
     /// File with the names, in place of a shape.
     pub list: Option<PathBuf>,
     /// The names are those that are there.
@@ -60,8 +62,8 @@ pub struct Draft {
     pub depth: u32,
     pub engine: Option<EntriesEngine>,
     pub fsync: bool,
-    /// Phases that change names end with a sync of the filesystem.
-    pub syncfs: bool,
+    /// Create and delete end with a sync of the filesystem.
+    pub syncs: bool,
     pub verify: bool,
     pub ops_per_s: Option<OpsPerSec>,
     pub bytes_per_s: Option<BytesPerSec>,
@@ -78,7 +80,8 @@ impl Draft {
         let target = Target { path, name: "tree".into(), ..Target::default() };
         Draft {
             target: Target { kind: TargetKind::Tree, ..target },
-            tree: Tree { items: 1000, per_rank: true, ..Tree::default() },
+            tree: Tree { per_rank: true, ..Tree::default() },
+            items: None,
             list: None,
             existing: false,
             share_above: None,
@@ -91,7 +94,7 @@ impl Draft {
             depth: 1,
             engine: None,
             fsync: false,
-            syncfs: false,
+            syncs: true,
             verify: false,
             ops_per_s: None,
             bytes_per_s: None,
@@ -105,7 +108,11 @@ impl Draft {
     /// The phases: what is there is looked at and read, unless more is asked for.
     fn phases(&self) -> Vec<PhaseKind> {
         let all = PHASES.into_iter().map(|(_, phase)| phase);
-        let usual = all.filter(|phase| !self.existing || phase.only_looks());
+        let has_directories = self.list.is_some() || self.tree.depth > 0;
+        let usual = all.filter(|phase| {
+            let is_of_directories = matches!(phase, PhaseKind::Make | PhaseKind::Remove);
+            phase.only_looks() || !self.existing && (has_directories || !is_of_directories)
+        });
         self.phases.clone().unwrap_or_else(|| usual.collect())
     }
 
@@ -126,6 +133,8 @@ impl Draft {
         if self.existing || !phases.contains(&PhaseKind::Create) {
             (self.target.create, self.target.keep) = (Create::Nothing, true);
         }
+        let usual_items = if self.tree.depth == 0 { 20_000 } else { 1000 };
+        self.tree.items = self.items.unwrap_or(usual_items);
         let listing = self.listing();
         let tree = listing.is_none().then(|| self.tree.clone());
         let targets = vec![Target { tree, listing, ..self.target.clone() }];
@@ -158,10 +167,26 @@ impl Draft {
             workers: self.workers,
             targets: vec![self.target.name.clone()],
             rank_shift: if is_later { self.rank_shift } else { 0 },
+            wants_cache: self.wants_cache(kind, &entries),
             work: entries.into(),
             ..Job::default()
         };
         Phase { name: name.to_owned(), stop, jobs: vec![job], ..Phase::default() }
+    }
+
+    /// True where the tree is made before it is looked at.
+    fn is_own(&self) -> bool {
+        self.phases().contains(&PhaseKind::Create)
+    }
+
+    /// Directories around the files are set-up, and names that were just made are in memory.
+    fn wants_cache(&self, kind: PhaseKind, entries: &Entries) -> bool {
+        match kind {
+            PhaseKind::Make | PhaseKind::Remove => true,
+            PhaseKind::Create | PhaseKind::Delete => false,
+            PhaseKind::Stat | PhaseKind::List => self.is_own(),
+            PhaseKind::Read => self.is_own() && !entries.moves_bytes(),
+        }
     }
 
     fn entries(&self, kind: PhaseKind) -> Entries {
@@ -195,8 +220,9 @@ impl Draft {
                 (entries.depth, entries.engine) = (1, None);
             }
         }
-        let changes = !kind.only_looks();
-        entries.syncfs_at_end = self.syncfs && changes;
+        let changes = matches!(kind, PhaseKind::Create | PhaseKind::Delete);
+        entries.syncfs_at_end = self.syncs && changes;
+        entries.evict = self.is_own() && kind == PhaseKind::Read && !is_empty && !self.direct;
         (entries.pace.ops, entries.pace.bytes) = (self.ops_per_s, None);
         if entries.moves_bytes() {
             entries.pace.bytes = self.bytes_per_s;

@@ -32,9 +32,9 @@ const SHAPE: &[Flag<Draft>] = &[
     Flag {
         long: "files",
         takes: Takes::One("N"),
-        help: "Files in each directory [default: 1000]",
+        help: "Files in each directory [default: 20000, with --levels 1000]",
         fields: &["target[0].tree.items"],
-        set: |draft, text| put(&mut draft.tree.items, number(text)),
+        set: |draft, text| put_some(&mut draft.items, number(text)),
     },
     Flag {
         long: "leaves-only",
@@ -188,12 +188,11 @@ const WORK: &[Flag<Draft>] = &[
         set: |draft, _| put(&mut draft.fsync, Ok(true)),
     },
     Flag {
-        long: "syncfs",
+        long: "no-sync",
         takes: Takes::Nothing,
-        help: "Sync the filesystem at the end of make, create, delete and remove: the report then \
-               has their rates to the device as well",
+        help: "Leave out the sync of the filesystem that ends create and delete",
         fields: &["phase[].job[].work.entries.syncfs_at_end"],
-        set: |draft, _| put(&mut draft.syncfs, Ok(true)),
+        set: |draft, _| put(&mut draft.syncs, Ok(false)),
     },
     Flag {
         long: "verify",

@@ -14,7 +14,7 @@ fn flags_make_a_plan_that_can_run_and_be_kept() {
         "candor tree /data --shared files --depth 8 --order shuffled --phases read,create",
         "candor tree /data --shared directories --size 4k --verify --block 4k --fsync --direct",
         "candor tree /data --phases delete,stat --overwrite --workers 2 --rank-shift 1 --seconds 3",
-        "candor tree /data --syncfs --files 10",
+        "candor tree /data --no-sync --files 10",
         "candor tree /data --rate-ops 1000 --rate-bytes 1m --engine calls --repeats 2 --seed 7",
         "candor tree /data --list names --share-above 1m --block 64k --verify --workers 4",
         "candor tree /data --existing --order shuffled --seconds 3",

@@ -6,6 +6,7 @@ use candor_record::{Confidence, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::entry_jobs;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -15,12 +16,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G1",
         title: "too short to mean much",
-        explanation: "Short runs measure how things start: caches fill, queues build up, nothing \
-            is flushed yet, credits are not spent. From 8 s on (ramp included) candor says \
-            nothing, from 3 s on it mentions it, below that it remarks; of a tree of files that \
-            was worked through whole, with its final sync, below 1 s. Buffered writes need \
-            three of the kernel's flush intervals of 5 s, unless a flush is part of the measured \
-            time. Thirty seconds are a good start.",
+        explanation: "Short runs measure a start: caches fill, queues build up, nothing is flushed \
+            yet, credits are not spent. The ramp does not count. Below 1 s the result has a \
+            caution, and so has work on names that ended sooner, unless it wants the cache; below \
+            8 s the rule only explains. Buffered writes need three of the kernel's flush intervals \
+            of 5 s, unless a flush is part of the measured time. Run for 30 s, or use more files.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -36,7 +36,7 @@ fn after(observed: &Observed) -> Outcome {
     };
     let seconds = observed.elapsed_s();
     if !observed.record.measurements.iter().any(done) {
-        return Outcome::Nothing;
+        return few_names(observed, seconds);
     }
     let writes_late = observed.ran.iter().any(writes_behind);
     let (severity, sentence) = match seconds {
@@ -66,6 +66,22 @@ fn after(observed: &Observed) -> Outcome {
     )
 }
 
+/// Operations on names, which files end and no time.
+fn few_names(observed: &Observed, seconds: f64) -> Outcome {
+    let of_storage = entry_jobs::ran(observed).iter().any(|ran| !ran.job.wants_cache);
+    if !of_storage || seconds >= SHORT_S.value {
+        return Outcome::Nothing;
+    }
+    let sentence = format!("{} is too short to mean much.", fmt::time(seconds * 1e9));
+    Outcome::one(
+        FindingBuilder::new("G1", Severity::Caution, sentence)
+            .confidence(Confidence::Certain)
+            .evidence("length without the ramp", Quantity::ns(seconds * 1e9), "candor")
+            .advice("Use more files.", None)
+            .done(),
+    )
+}
+
 /// The job's writes are done when they are in memory, and no flush is counted.
 fn writes_behind(ran: &Ran) -> bool {
     !ran.blocks.direct
@@ -76,6 +92,8 @@ fn writes_behind(ran: &Ran) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use candor_plan::entries::Step;
+
     use super::*;
     use crate::testcase::{TestCase, Workload};
 
@@ -91,6 +109,19 @@ mod tests {
         assert_eq!(case.found(&RULE)[0].severity, Severity::Caution);
         assert_eq!(severity(1, 0), Some(Severity::Explains));
         assert_eq!(severity(5, 0), Some(Severity::Explains));
+    }
+
+    #[test]
+    fn a_moment_of_names_is_short_unless_memory_is_meant() {
+        let mut case = TestCase::on_names(Step::Create, 5000, 100_000.0);
+        case.measured().elapsed_ns = 50_000_000;
+        let found = case.found(&RULE);
+        assert_eq!(found[0].sentence, "50 ms is too short to mean much.");
+        assert_eq!(found[0].severity, Severity::Caution);
+        case.measured().elapsed_ns = 1_100_000_000;
+        assert_eq!(case.found(&RULE), []);
+        case.measured().elapsed_ns = 50_000_000;
+        assert_eq!(case.wanting_cache().found(&RULE), []);
     }
 
     #[test]

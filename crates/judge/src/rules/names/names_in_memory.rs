@@ -102,7 +102,7 @@ fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed
         _ => "nothing".into(),
     };
     let sentence = format!(
-        "{} of {} read {read} from {by}: {who} answered, and {}/s is no rate of {by}.",
+        "{} of {} read {read} from {by}: {who} answered, and {}/s is not the rate of {by}.",
         fmt::capital(step),
         fmt::plural(names.names_done(observed), things.0, things.1),
         fmt::count(names.ops_per_s()),
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "Stat of 5000 names read nothing from vda: the dentry and inode caches answered, and \
-             100k/s is no rate of vda."
+             100k/s is not the rate of vda."
         );
         assert!(proposes(
             &found[0],
