@@ -135,6 +135,19 @@ fn recordings_are_judged_as_an_expert_would() {
     }
 }
 
+/// Remarks that are true of nearly every run do not change the level.
+#[test]
+fn a_check_of_a_quiet_host_is_the_storages() {
+    let judgement = judge_again(&load("check-quiet"));
+    let doubted = judgement.phases.iter().flatten().filter(|judged| judged.verdict != Ok);
+    let doubted: Vec<_> = doubted.map(|judged| &judged.headline).collect();
+    assert!(doubted.is_empty(), "{doubted:#?}");
+    assert_eq!(
+        judgement.headline,
+        "All 17 results are trusted: 13 of the storage, 4 of a cache, as planned."
+    );
+}
+
 /// Which of the caches answered shows in the names that the kernel came to hold.
 #[test]
 fn the_cache_that_answered_is_named() {
