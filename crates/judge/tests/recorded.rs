@@ -144,7 +144,7 @@ fn a_check_of_a_quiet_host_is_the_storages() {
     assert!(doubted.is_empty(), "{doubted:#?}");
     assert_eq!(
         judgement.headline,
-        "All 17 results are trusted: 13 of the storage, 4 of a cache, as planned."
+        "All 17 results are the storage's numbers (4 of them a cache's, as planned)."
     );
 }
 

@@ -100,9 +100,7 @@ fn whose(results: &[Judged<'_>]) -> String {
     match results.len() - of_caches {
         0 => format!("a cache's {number}, as planned"),
         all if all == results.len() => format!("the storage's {number}"),
-        of_storage => {
-            format!("trusted: {of_storage} of the storage, {of_caches} of a cache, as planned")
-        }
+        _ => format!("the storage's numbers ({of_caches} of them a cache's, as planned)"),
     }
 }
 
@@ -172,8 +170,9 @@ fn cause(verdict: Verdict, concerned: &[Judged<'_>], are_repeats: bool) -> Optio
             }
         }
     }
-    // Of causes of as many results the heaviest is first.
-    causes.sort_by_key(|cause| std::cmp::Reverse(cause.results.len()));
+    // A limit says more than noise; of causes of as many results the heaviest is first.
+    let weight = |cause: &Cause<'_>| (cause.finding.limits.is_some(), cause.results.len());
+    causes.sort_by_key(|cause| std::cmp::Reverse(weight(cause)));
     let first = causes.first()?;
     let name = |nth: &usize| name(concerned[*nth].0, are_repeats);
     let names: Vec<String> = first.results.iter().map(name).collect();
