@@ -65,6 +65,8 @@ const EXCEPTIONS: &[Exception] = &[
     follow("B3", &["B4"]),
     // A quota of CPU time is why they waited.
     follow("F4", &["B8", "B9"]),
+    // A limit that came meanwhile is the step in the rate, and the setting that changed.
+    follow("F4", &["F3", "F15", "G2", "G3"]),
     // Busy CPUs are why workers waited, and one of them is where completions land.
     Exception { cause: "B8", follow: &["B9"], reason: true },
     follow("B9", &["B10"]),
@@ -97,6 +99,15 @@ fn without_witness(findings: &mut Vec<Finding>) {
 /// none of them can be acted on, and the explanation of A16 says so.
 pub fn in_memory(findings: Vec<Finding>) -> Vec<Finding> {
     findings.into_iter().filter(|finding| !stage_of(finding).needs_device()).collect()
+}
+
+/// Keeps the proposals of findings by which a result is something else's, where there are any: the
+/// same run with any other change would measure something else again.
+pub fn keep_proposals(findings: &mut [Finding]) {
+    let rejects = |finding: &Finding| finding.severity == Severity::Wrong;
+    if findings.iter().any(rejects) {
+        findings.iter_mut().filter(|finding| !rejects(finding)).for_each(|f| f.changes.clear());
+    }
 }
 
 /// Heaviest first, then surest; the order of the rules otherwise.

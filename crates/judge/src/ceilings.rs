@@ -6,7 +6,8 @@ use candor_record::facts::{DeviceFacts, Fact, IoLimit, Link};
 use candor_record::fmt::{self, ratio};
 
 use crate::bound::{Bound, Kind, app_rates, device_rates};
-use crate::observed::{Observed, Ran};
+use crate::changes::{self, Span};
+use crate::observed::{Moved, Observed, Ran};
 use crate::{expect, shared};
 
 /// All ceilings of the path.
@@ -14,7 +15,13 @@ pub fn bounds(observed: &Observed) -> Vec<Bound> {
     let mut bounds = links(observed);
     bounds.extend(shared::bounds(observed));
     bounds.extend(shared::networks(observed));
-    bounds.extend(observed.facts.host.cgroup.io.iter().flat_map(|limit| cgroup(observed, limit)));
+    let limits = observed.facts.host.cgroup.io.iter();
+    let limits = limits.filter(|limit| changes::held_throughout(observed, limit));
+    bounds.extend(
+        limits.flat_map(|limit| {
+            cgroup(observed, limit, |device, op| group_rates(observed, device, op))
+        }),
+    );
     bounds.extend(observed.ran.iter().flat_map(pace));
     bounds.extend(memory(observed));
     bounds.extend(expect::bounds(observed));
@@ -67,7 +74,26 @@ fn memory(observed: &Observed) -> Option<Bound> {
     Some(Bound::of_bytes(observed, Kind::Memory, "memory", most, &arithmetic, passed))
 }
 
-fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
+/// Bounds by limits that held in a part of the phase, with the rates in it.
+pub fn of_span(observed: &Observed, span: &Span) -> Vec<Bound> {
+    let rates = |device: &DeviceFacts, op: Direction| {
+        let known =
+            [span.app(observed, op), span.of_device(observed, &device.name, op)].into_iter();
+        let known: Vec<Moved> = known.flatten().collect();
+        (known.iter().map(|m| m.bytes).collect(), known.iter().map(|m| m.ops).collect())
+    };
+    let limits = span.facts.host.cgroup.io.iter();
+    limits.flat_map(|limit| cgroup(observed, limit, rates)).collect()
+}
+
+/// Rates in bytes and in operations, as several counters saw them.
+type Rates = (Vec<f64>, Vec<f64>);
+
+fn cgroup(
+    observed: &Observed,
+    limit: &Fact<IoLimit>,
+    rates: impl Fn(&DeviceFacts, Direction) -> Rates,
+) -> Vec<Bound> {
     let Some(device) = observed.devices().into_iter().find(|d| d.number == limit.value.device)
     else {
         return Vec::new();
@@ -80,7 +106,7 @@ fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
     let mut bounds = Vec::new();
     for (op, bytes, ops) in sides {
         let element = format!("control group limit for {}s on {}", op.name(), device.name);
-        let rates = group_rates(observed, device, op);
+        let rates = rates(device, op);
         bounds.extend(bytes.map(|most| {
             let text = format!("{} by {}", fmt::rate_decimal(most as f64), limit.from);
             set_bound(Kind::Cgroup, &element, Most::Bytes(most as f64), text, &rates.0)
@@ -95,7 +121,7 @@ fn cgroup(observed: &Observed, limit: &Fact<IoLimit>) -> Vec<Bound> {
 
 /// Rates in bytes and in operations, as the application and as the device saw them: the kernel
 /// throttles in between, so whichever lies nearer to the limit is the one it counted.
-fn group_rates(observed: &Observed, device: &DeviceFacts, op: Direction) -> (Vec<f64>, Vec<f64>) {
+fn group_rates(observed: &Observed, device: &DeviceFacts, op: Direction) -> Rates {
     let mut bytes = vec![observed.bytes_per_s(op)];
     let mut ops = vec![observed.ops_per_s(op)];
     if let Some(flow) = observed.flow_of(&device.name) {

@@ -166,6 +166,14 @@ impl<'a> Way<'a> {
         if probe.is_some_and(AccountingProbe::is_uncounted_command) {
             return Err(format!("commands past the block layer are not counted for {name}"));
         }
+        for member in target.devices() {
+            self.add_chain(observed, member)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a device and what lies below it.
+    fn add_chain(&mut self, observed: &Observed<'a>, name: &str) -> Result<(), String> {
         let chain = observed.chain(name);
         let Some(top) = chain.first() else { return Err(format!("{name} is not there")) };
         self.tops.push(top);

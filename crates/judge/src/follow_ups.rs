@@ -8,8 +8,8 @@ use crate::builder::FindingBuilder;
 use crate::observed::{Observed, busiest, finite};
 use crate::series;
 use crate::thresholds::{
-    AGAIN, AGAIN_FLAT, ALL_CPUS_BUSY, DOUBLED_PAYS, LOAD_GAINS, LOAD_PAYS, RUN_WAIT, SLICE_OPS,
-    SLICE_S, UNDISTURBED,
+    AGAIN, AGAIN_FLAT, ALL_CPUS_BUSY, DISTURBED, DOUBLED_PAYS, LOAD_GAINS, LOAD_PAYS, RUN_WAIT,
+    SLICE_OPS, SLICE_S, UNDISTURBED,
 };
 
 /// A follow-up beside its phase.
@@ -57,9 +57,8 @@ pub fn of<'a>(observed: &Observed<'a>, follow_up: &'a FollowUp) -> Option<Beside
     let lasted = measured.elapsed_ns as f64 / 1e9 >= SLICE_S.value
         && measured.ops_done() as f64 >= SLICE_OPS.value
         && matches!(measured.ended, Ended::Time | Ended::Done);
-    let (before, now) = (rate(ran.measured), rate(measured));
-    let seconds = series::seconds(ran.measured, |_| true);
-    let most = seconds.iter().map(|second| second.ops_per_s).fold(before, f64::max);
+    let (before, now) = (undisturbed_rate(ran.measured), rate(measured));
+    let most = series::ops_rates(ran.measured).into_iter().fold(before, f64::max);
     let times = ratio(now, before);
     (lasted && times > 0.0).then_some(Beside { follow_up, before, now, times, apart: now > most })
 }
@@ -79,6 +78,13 @@ pub fn again<'a>(observed: &Observed<'a>) -> Option<(Beside<'a>, f64)> {
 fn no_cpu_was_free(observed: &Observed) -> bool {
     let (before, after) = (&observed.host.before, &observed.host.after);
     cpu_busy_between(before, after).is_some_and(|busy| busy >= ALL_CPUS_BUSY.value)
+}
+
+/// Operations per second of a phase; without the slower part, where that was disturbed: a trial
+/// after it is not.
+fn undisturbed_rate(measured: &Measurement) -> f64 {
+    let (mean, upper) = (rate(measured), series::quantile(&series::ops_rates(measured), 0.75));
+    if upper > DISTURBED.value * mean { upper } else { mean }
 }
 
 /// Operations per second of all directions.

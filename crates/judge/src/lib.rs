@@ -12,6 +12,7 @@ mod builder;
 mod case;
 mod causes;
 mod ceilings;
+mod changes;
 mod command;
 mod compression;
 mod coverage;
@@ -75,6 +76,7 @@ fn judge_one(case: &Case) -> PhaseJudgement {
     let (findings, not_evaluated) = rules::evaluate(&observed);
     let findings = causes::join(&observed, findings);
     let mut findings = wanted_cache::credit(observed.phase, findings);
+    causes::keep_proposals(&mut findings);
     let verdict = headline::verdict(&observed, &findings);
     let job_limits = job_limits::of(case, &findings);
     let limited_by = limit::limited_by(&observed, &findings);

@@ -8,8 +8,10 @@ use crate::causes::stage_of;
 use crate::ceilings;
 use crate::more_load::{self, Growth};
 use crate::observed::Observed;
+use crate::rules::depth::host_cpus_busy;
+use crate::series;
 use crate::stage::Stage;
-use crate::thresholds::{MORE_IN_DEVICE, PACED};
+use crate::thresholds::{ALL_CPUS_BUSY, MORE_IN_DEVICE, PACED};
 
 /// The limit of a phase: that of the findings, the plan's own rate, or the device where nothing
 /// else is left and it had all that was asked of it.
@@ -73,9 +75,21 @@ fn load(observed: &Observed) -> Option<Limit> {
 /// The device, where it had all that was requested of it and gave no more for as much as was tried.
 fn flat(observed: &Observed) -> Option<Limit> {
     let growth = growth(observed).filter(Growth::levelled)?;
-    observed.queue_full()?;
+    observed.queue_full().filter(|_| !lacks_free_cpu(observed))?;
     let depth = observed.concurrency();
     Some(Limit::DeviceFlat { depth, doubled: growth.most?, times: growth.times() })
+}
+
+/// The CPUs that the workers may use were busy nearly all the time, so that a trial with more load
+/// could not have more of them.
+fn lacks_free_cpu(observed: &Observed) -> bool {
+    let allowed: Vec<u32> =
+        observed.ran.iter().flat_map(|ran| ran.job.placement.cpus.iter().copied()).collect();
+    let (before, after) = (&observed.host.before, &observed.host.after);
+    let each = (0u32..).zip(before.cpus.iter().zip(&after.cpus));
+    let used = each.filter(|(cpu, _)| allowed.is_empty() || allowed.contains(cpu));
+    let busy: Vec<f64> = used.map(|(_, (from, to))| host_cpus_busy::busy(from, to)).collect();
+    !busy.is_empty() && series::mean(&busy) >= ALL_CPUS_BUSY.value
 }
 
 fn growth(observed: &Observed) -> Option<Growth> {

@@ -60,11 +60,11 @@ fn sums(sample: &Sample, does: impl Fn(Direction) -> bool) -> (f64, f64) {
 pub struct Step {
     /// Number of values before it.
     pub at: usize,
-    /// Mean before.
+    /// Mean before, without the value next to the step.
     pub before: f64,
-    /// Mean after.
+    /// Mean after, without the value next to the step.
     pub after: f64,
-    /// Deviation of the values after it, relative to their mean.
+    /// Deviation of these values after it, relative to their mean.
     pub spread_after: f64,
 }
 
@@ -87,6 +87,11 @@ pub fn step_down(values: &[f64], least_before: usize, least_after: usize) -> Opt
     }
     let (_, at) = best?;
     let (before, after) = values.split_at(at);
+    // The change may have come in the middle of the second on either side.
+    let before =
+        before.split_last().map_or(before, |(_, rest)| if rest.is_empty() { before } else { rest });
+    let after =
+        after.split_first().map_or(after, |(_, rest)| if rest.is_empty() { after } else { rest });
     let apart = quantile(before, 0.1) > quantile(after, 0.9);
     apart.then(|| Step {
         at,
@@ -151,6 +156,15 @@ mod tests {
         assert_eq!(step_down(&values[..25], 3, 10).map(|step| step.at), None);
         let noisy: Vec<f64> = (0..60).map(|i| f64::from((i * 7919) % 100)).collect();
         assert_eq!(step_down(&noisy, 3, 10), None);
+    }
+
+    /// As seen on Linux 6.18, where a limit came in the middle of the fifth second.
+    #[test]
+    fn the_second_of_the_change_is_no_part_of_the_plateau() {
+        let mut values = vec![38_600.0, 41_500.0, 37_700.0, 30_200.0, 10_200.0];
+        values.extend([3000.0, 2999.0, 2995.0, 2952.0, 3001.0, 3000.0, 3000.0, 2998.0, 3000.0]);
+        let step = step_down(&values, 3, 3).unwrap();
+        assert!(step.spread_after < 0.01 && (step.after - 2994.0).abs() < 4.0, "{step:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use candor_plan::blocks::OpenSync;
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
 use candor_record::facts::{
-    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, TargetFacts, value,
+    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, Filesystem, TargetFacts, value,
 };
 use candor_record::{Facts, Snapshot};
 
@@ -22,6 +22,18 @@ pub struct Planned<'a> {
     pub job: &'a Job,
     /// Work.
     pub blocks: &'a Blocks,
+    /// A target lies on a filesystem that is mounted with `sync`.
+    pub on_sync_mount: bool,
+}
+
+impl<'a> Planned<'a> {
+    /// The job on targets with these facts.
+    fn on(self, facts: &Facts) -> Planned<'a> {
+        let is_sync = |on: &Filesystem| on.options.split(',').any(|option| option == "sync");
+        let mut targets = facts.targets.iter().filter(|t| self.job.targets.contains(&t.target));
+        let on_sync_mount = targets.any(|target| target.holding().is_some_and(is_sync));
+        Planned { on_sync_mount, ..self }
+    }
 }
 
 impl Planned<'_> {
@@ -50,6 +62,7 @@ impl Planned<'_> {
     pub fn durable_each(&self) -> bool {
         self.blocks.durability.open != OpenSync::None
             || self.blocks.engine.call_flags().is_some_and(|flags| flags.dsync)
+            || self.on_sync_mount
     }
 
     /// The job polls for completions, so that a busy CPU says nothing.
@@ -85,9 +98,15 @@ impl<'a> SetupFacts<'a> {
     pub fn new(case: &Case<'a>) -> SetupFacts<'a> {
         let (plan, phase) = (case.plan, case.phase());
         let jobs = phase.jobs.iter().enumerate();
-        let jobs = jobs.filter_map(|(index, job)| planned(plan, phase, index, job)).collect();
         let (phase_index, facts, before) = (case.record.phase, &case.host.facts, &case.host.before);
+        let of_job = |(index, job)| planned(plan, phase, index, job);
+        let jobs = jobs.filter_map(of_job).map(|planned| planned.on(facts)).collect();
         SetupFacts { plan, phase, phase_index, facts, before, jobs }
+    }
+
+    /// The same with the facts of another moment.
+    pub fn with(&self, facts: &'a Facts) -> SetupFacts<'a> {
+        SetupFacts { facts, jobs: self.jobs.clone(), ..*self }
     }
 
     /// Targets of the jobs that pass the test.
@@ -124,8 +143,8 @@ impl<'a> SetupFacts<'a> {
     /// because the upper one already counts what passes to the lower.
     pub fn tops(&self) -> Vec<&'a DeviceFacts> {
         let mut names: Vec<&str> = Vec::new();
-        for name in self.targets().into_iter().filter_map(|target| value(&target.device)) {
-            if !names.contains(&name.as_str()) {
+        for name in self.targets().into_iter().flat_map(TargetFacts::devices) {
+            if !names.contains(&name) {
                 names.push(name);
             }
         }
@@ -276,7 +295,7 @@ fn planned<'a>(plan: &Plan, phase: &'a Phase, index: usize, job: &'a Job) -> Opt
             .targets
             .iter()
             .any(|name| plan.target(name).is_some_and(|target| target.kind == TargetKind::Null));
-    (!nothing).then_some(Planned { phase, index, job, blocks })
+    (!nothing).then_some(Planned { phase, index, job, blocks, on_sync_mount: false })
 }
 
 /// The reason why a device is memory, in words.

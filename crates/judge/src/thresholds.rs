@@ -113,6 +113,10 @@ thresholds! {
     LOOP_NEARLY = 0.9, [A13 A19],
         "share of bytes seen below a loop device, for a caution", "judge",
         "a tenth from memory makes a rate a ninth higher at most";
+    /// Bytes that a disk moved beyond what memory and holes left of a loop's, as a share of them.
+    LOOP_SPARE = 0.25, [A13],
+        "share of the bytes beyond what was not in memory, least", "judge",
+        "a range that is cached less than the rest of the file, and what readahead fetches twice";
     /// Submission share of a latency that makes an asynchronous engine synchronous.
     SUBMIT_SHARE = 0.9, [B2],
         "share of latency spent submitting", "evidence book B2",
@@ -182,6 +186,19 @@ thresholds! {
     SLICED_PHASE_S = 5.0, [],
         "seconds of a phase, least for a follow-up", "judge",
         "a follow-up takes half a second at least, and all of them a tenth of the phase at most";
+    /// Upper quarter of the seconds over their mean from which a part of the phase was disturbed.
+    DISTURBED = 1.25, [],
+        "rate of the upper quarter of the seconds over the mean", "judge",
+        "a process that took the CPUs for half of a phase made a trial after it 3.9 times as fast";
+    /// Time in the device at a full queue over the time of one request alone, from which requests
+    /// wait for each other in the device.
+    SATURATED = 2.0, [B5],
+        "time in the device over the median of one operation at a time", "judge",
+        "a loop device with 128 places did as much with 64 of them taken, in half of the time each";
+    /// Part of a file that random writes may cover for a final flush to bring nearly all out.
+    DRAWN_ONCE = 0.1, [A3],
+        "bytes written at random over the size of the files", "judge",
+        "4000 draws of 4096 blocks met 36 % of them again, which no flush writes twice";
     /// Shortest window for queue arithmetic.
     QUEUE_WINDOW_S = 0.5, [B1 B2 B4 B5 B8 B9 B18 C12 F4 E7 F5],
         "seconds, least for queue figures", "judge",
@@ -195,7 +212,7 @@ thresholds! {
         "share of wall time waiting for a CPU", "evidence book B8",
         "at 32-57 % the device took 0.14 ms and the application saw 2.3 ms";
     /// Time waiting for a CPU from which that is the limit whatever else was found.
-    RUN_WAIT_MOST = 0.5, [B8],
+    RUN_WAIT_MOST = 0.5, [B8 B9 G9],
         "share of wall time waiting for a CPU, most of it", "judge",
         "what holds a worker for more than half of its time held it longer than anything else";
     /// Part of the work of all CPUs from which the workers crowd each other.
@@ -464,9 +481,13 @@ thresholds! {
         "CPU time and waits of all workers over that of the CPUs they can use", "judge",
         "four that allocated one at a time on two CPUs, and spun meanwhile, came to 0.46";
     /// Distance from a control group's limit within which it is the limit.
-    CGROUP_NEAR = 0.05, [F4],
+    CGROUP_NEAR = 0.05, [F4 F16],
         "relative distance from a limit", "evidence book F4",
         "a limit of 1000 gave 1010; bursts and edges on short runs add a little";
+    /// Part of a phase from which a limit that held in it is the limit of the whole.
+    PART_MOST = 0.5, [F4],
+        "share of the phase in which the limit held, least", "judge",
+        "below half of the time most of the result is that of the time without it";
     /// Time that a CPU quota held threads back.
     CPU_THROTTLED = 0.10, [F4],
         "time held back by a CPU quota over wall time", "judge, as for waits in B8",
@@ -492,7 +513,7 @@ thresholds! {
         "seconds without the ramp, below: caution", "judge",
         "queues build up, clocks and caches settle in some tenths of a second";
     /// Length below which a result is short but usable.
-    USABLE_S = 8.0, [G1],
+    USABLE_S = 8.0, [G1 G21],
         "seconds without the ramp, for no word at all", "evidence book G1, eased",
         "the book says 10 s; the steps of `candor check` last about that, edges taken off";
     /// Length of a buffered write test.

@@ -110,11 +110,16 @@ fn attempt(
     let top = target.device.as_ref().map(|fact| fact.value.as_str());
     let units = units(&about, top.and_then(|name| logical_block(facts, name)));
     let spots = location::candidates(&file, &about, units)?;
-    let devices: Vec<&str> = top.map_or_else(Vec::new, |top| stack(facts, top));
-    let leaves: Vec<&str> = top.map_or_else(Vec::new, |top| {
-        facts.leaves(top).into_iter().map(|leaf| leaf.name.as_str()).collect()
-    });
-    let mut probe = Probe { file, command, devices, leaves, roots, chance: Chance::new() };
+    let tops: Vec<&str> = target.devices().collect();
+    let devices = stack(facts, &tops);
+    let mut leaves: Vec<&str> = Vec::new();
+    for leaf in tops.iter().flat_map(|top| facts.leaves(top)) {
+        if !leaves.contains(&leaf.name.as_str()) {
+            leaves.push(&leaf.name);
+        }
+    }
+    let tops = tops.len();
+    let mut probe = Probe { file, command, devices, tops, leaves, roots, chance: Chance::new() };
     probe.best_trial(&spots)
 }
 
@@ -165,9 +170,9 @@ fn units(about: &FileFacts, logical_block_bytes: Option<u64>) -> [u64; 2] {
     [least.max(PAGE), least.max(512)]
 }
 
-/// All devices of a stack: the top, what lies between, the leaves.
-fn stack<'a>(facts: &'a Facts, top: &'a str) -> Vec<&'a str> {
-    let mut found = vec![top];
+/// All devices of stacks: the tops, what lies between, the leaves.
+fn stack<'a>(facts: &'a Facts, tops: &[&'a str]) -> Vec<&'a str> {
+    let mut found = tops.to_vec();
     let mut at = 0;
     while let Some(&name) = found.get(at) {
         for below in facts.device(name).iter().flat_map(|device| &device.below) {
@@ -178,8 +183,9 @@ fn stack<'a>(facts: &'a Facts, top: &'a str) -> Vec<&'a str> {
         at += 1;
     }
     let is_leaf = |name: &&str| facts.device(name).is_none_or(|device| device.below.is_empty());
-    let (leaves, upper): (Vec<&str>, Vec<&str>) = found.into_iter().partition(is_leaf);
-    upper.into_iter().chain(leaves).collect()
+    let lower = found.split_off(tops.len());
+    let (leaves, upper): (Vec<&str>, Vec<&str>) = lower.into_iter().partition(is_leaf);
+    found.into_iter().chain(upper).chain(leaves).collect()
 }
 
 /// Parameters that all tries share.
@@ -187,8 +193,10 @@ struct Probe<'a> {
     file: File,
     /// Way to read past the block layer.
     command: Option<&'a ByCommand<'a>>,
-    /// Top first, leaves last.
+    /// Tops first, leaves last.
     devices: Vec<&'a str>,
+    /// Number of devices on top.
+    tops: usize,
     leaves: Vec<&'a str>,
     roots: &'a Roots,
     chance: Chance,
@@ -243,6 +251,7 @@ impl Probe<'_> {
             bytes,
             requested: spot.length,
             counted: counted.map(|(name, (a, b))| ((*name).to_owned(), moved(a, b))).collect(),
+            tops: self.tops,
             leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
             direct: !grown,
         })
@@ -289,13 +298,15 @@ struct Trial {
     /// Asked for; more than read only at the end of a file, whose last block is fetched whole.
     requested: u64,
     counted: Vec<(String, u64)>,
+    tops: usize,
     leaves: Vec<String>,
     direct: bool,
 }
 
 impl Trial {
+    /// The tops together: a filesystem may spread even one read over its devices.
     fn top(&self) -> u64 {
-        self.counted.first().map_or(0, |(_, bytes)| *bytes)
+        self.counted.iter().take(self.tops).fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }
 
     /// The leaves together: an array may spread even one read.

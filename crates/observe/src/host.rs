@@ -1,6 +1,6 @@
 //! Facts about the host.
 
-mod cgroup;
+pub(crate) mod cgroup;
 pub(crate) mod clock;
 pub mod memory;
 

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_plan::PathText;
+use candor_plan::{PathText, path_of};
 use candor_record::Facts;
 use candor_record::facts::{DeviceSearch, Fact, Filesystem, Missing, PathKind, TargetFacts};
 
 use crate::accounting_probe::NotFound;
 use crate::path::layers::{self, Access, mount_of, nearest_existing};
 use crate::path::mounts::{self, Mount};
-use crate::path::resolve::{device_fact, device_of_held};
+use crate::path::resolve::{device_fact, device_of_held, device_of_node};
 use crate::path::{files, generic};
 use crate::source::Roots;
 use crate::source::missing::MissingFacts;
@@ -30,7 +30,7 @@ pub fn inspect(targets: &[(String, PathBuf)], roots: &Roots) -> Facts {
         .map(|(name, path)| target(name, path, &mounts, roots, &mut missing_facts))
         .collect();
     let tops: Vec<String> =
-        targets.iter().filter_map(|target| Some(target.device.as_ref()?.value.clone())).collect();
+        targets.iter().flat_map(TargetFacts::devices).map(str::to_owned).collect();
     let devices = stack::collect(&tops, roots, &mut missing_facts);
     note_counters(roots, &mut missing_facts);
     Facts { host, targets, devices, missing: missing_facts.into_list() }
@@ -49,17 +49,14 @@ fn target(
     let mount = mount.filter(|_| kind != PathKind::Device);
     let device = device_fact(path, roots);
     let held = layers::holding(path, Access::Read, mounts, roots);
-    match &device {
+    let holder = held.as_ref().and_then(|held| held.mount).filter(|_| kind != PathKind::Device);
+    let other_devices = match &device {
+        Some(device) => other_devices(&device.value, holder.or(mount), roots),
         None => {
-            let holder = held.as_ref().and_then(|held| held.mount);
-            note_no_device(
-                name,
-                holder.filter(|_| kind != PathKind::Device).or(mount),
-                missing_facts,
-            );
+            note_no_device(name, holder.or(mount), missing_facts);
+            Vec::new()
         }
-        Some(device) => note_other_members(&device.value, mount, roots, missing_facts),
-    }
+    };
     let has_facts = matches!(kind, PathKind::File | PathKind::Device);
     let facts = has_facts.then(|| files::facts(path, roots)).flatten();
     TargetFacts {
@@ -69,6 +66,7 @@ fn target(
         filesystem: mount.zip(existing.as_deref()).map(|(mount, path)| mount.facts(path, roots)),
         held_on: held.and_then(|held| held.beneath(mount, roots)),
         device,
+        other_devices,
         device_search: None,
         remote: mount.and_then(|mount| mount.remote(roots)),
         files: facts.into_iter().collect(),
@@ -98,20 +96,40 @@ pub fn inspect_again(
     };
     let held = layers::holding(path, access, &mounts, roots);
     let device = held.as_ref().and_then(|held| device_of_held(held, roots));
+    let holder = held.as_ref().and_then(|held| held.mount);
     target.held_on = held.and_then(|held| held.beneath(mount, roots));
     if device == target.device {
         return false;
     }
-    (target.device, target.device_search) = (device.clone(), None);
-    add_stack(facts, device.map(|device| device.value), roots);
+    target.other_devices =
+        device.as_ref().map_or_else(Vec::new, |name| other_devices(&name.value, holder, roots));
+    (target.device, target.device_search) = (device, None);
+    let tops: Vec<String> = target.devices().map(str::to_owned).collect();
+    add_stacks(facts, &tops, roots);
     true
 }
 
-/// Adds a device, and all that lies below it, to those that are known.
-fn add_stack(facts: &mut Facts, top: Option<String>, roots: &Roots) {
-    let tops: Vec<String> = top.into_iter().collect();
+/// The devices of a filesystem besides the one that its mount names: the members of a btrfs or
+/// bcachefs, the log and the real-time device of an XFS.
+fn other_devices(device: &str, mount: Option<&Mount>, roots: &Roots) -> Vec<String> {
+    let Some(mount) = mount else { return Vec::new() };
+    let of_nodes = |nodes: &mut dyn Iterator<Item = &str>| -> Vec<String> {
+        nodes.filter_map(|node| device_of_node(&path_of(node), roots)).collect()
+    };
+    let mut all = match mount.kind.as_str() {
+        "btrfs" => holders::btrfs_members(device, roots),
+        "bcachefs" => of_nodes(&mut mount.source.split(':')),
+        "xfs" => of_nodes(&mut ["logdev", "rtdev"].iter().filter_map(|key| mount.option(key))),
+        _ => Vec::new(),
+    };
+    all.retain(|name| name != device);
+    all
+}
+
+/// Adds devices, and all that lies below them, to those that are known.
+fn add_stacks(facts: &mut Facts, tops: &[String], roots: &Roots) {
     let mut missing_facts = MissingFacts::default();
-    for device in stack::collect(&tops, roots, &mut missing_facts) {
+    for device in stack::collect(tops, roots, &mut missing_facts) {
         if facts.device(&device.name).is_none() {
             facts.devices.push(device);
         }
@@ -142,7 +160,7 @@ pub fn take_search(
             let from = roots.proc.join("diskstats").text();
             target.device = Some(Fact::new(device.clone(), from));
             target.device_search = Some(search);
-            add_stack(facts, Some(device.clone()), roots);
+            add_stacks(facts, std::slice::from_ref(&device), roots);
             // Where /sys is hidden, the name is all that is known; its counters are in /proc.
             if facts.device(&device).is_none() {
                 facts.devices.push(stack::by_name_alone(device));
@@ -192,24 +210,6 @@ fn note_no_device(target: &str, mount: Option<&Mount>, missing_facts: &mut Missi
 /// The missing fact where no block device is known under a target of that name.
 pub fn device_note(target: &str) -> String {
     format!("block device under target `{target}`")
-}
-
-/// A filesystem over several devices names one of them when it is mounted.
-fn note_other_members(
-    device: &str,
-    mount: Option<&Mount>,
-    roots: &Roots,
-    missing_facts: &mut MissingFacts,
-) {
-    let is_btrfs = mount.is_some_and(|mount| mount.kind == "btrfs");
-    let members = if is_btrfs { holders::btrfs_members(device, roots) } else { Vec::new() };
-    if members.len() > 1 {
-        missing_facts.note(
-            format!("which devices hold the data beside {device}"),
-            format!("btrfs spreads it over {}, and only one is followed", members.join(", ")),
-            "a filesystem on one device, or the devices as targets of their own",
-        );
-    }
 }
 
 /// Notes the counters of every second that this kernel does not have.

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 
 use candor_plan::path_of;
 use candor_record::facts::{
-    ArrayFacts, DeviceFacts, DeviceKind, Fact, FileFacts, LoopBacking, Mapping, Remote, ScsiFacts,
+    ArrayFacts, DeviceFacts, DeviceKind, Fact, FileFacts, LoopBacking, Mapping, QueueFacts, Remote,
+    ScsiFacts,
 };
 
 use crate::net;
@@ -192,10 +193,22 @@ fn backing_path(node: &Node) -> Option<PathBuf> {
     (path.is_absolute() && node.roots.there(&path)).then_some(path)
 }
 
+/// Whether a loop device bypasses the page cache.
+pub(crate) fn loop_direct(node: &Node) -> Option<Fact<bool>> {
+    node.fact("loop/dio", flag)
+}
+
+/// Settings of a device's queue, and whether the kernel counts its I/O.
+pub(crate) fn settings(node: &Node, roots: &Roots) -> (QueueFacts, Option<Fact<bool>>) {
+    let disk = node.disk(roots);
+    let owner = disk.as_ref().unwrap_or(node);
+    (queue::of(node, owner), counts_io(owner))
+}
+
 fn loop_backing(node: &Node, roots: &Roots) -> Option<LoopBacking> {
     Some(LoopBacking {
         file: node.fact("loop/backing_file", words)?,
-        direct: node.fact("loop/dio", flag),
+        direct: loop_direct(node),
         filesystem: backing_path(node).and_then(|path| filesystem_kind(&path, roots)),
         stored: backing_path(node).and_then(|path| stored(&path, roots)),
         offset_bytes: node.fact("loop/offset", number),

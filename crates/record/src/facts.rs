@@ -175,6 +175,9 @@ pub struct TargetFacts {
     pub held_on: Option<Filesystem>,
     /// Kernel name of the block device it lives on or is; absent where there is none.
     pub device: Option<Fact<String>>,
+    /// Kernel names of the other devices that hold its bytes, where the filesystem lies on several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub other_devices: Vec<String>,
     /// Search that found the device, where the filesystem names none (its layers are not visible
     /// here, as in most containers).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,6 +205,12 @@ impl TargetFacts {
     /// The filesystem that holds its bytes.
     pub fn holding(&self) -> Option<&Filesystem> {
         self.held_on.as_ref().or(self.filesystem.as_ref())
+    }
+
+    /// Kernel names of all devices that hold its bytes.
+    pub fn devices(&self) -> impl Iterator<Item = &str> {
+        let first = value(&self.device).into_iter();
+        first.chain(&self.other_devices).map(String::as_str)
     }
 
     /// Files of the set that each of `files` stands for.

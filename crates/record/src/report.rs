@@ -133,6 +133,10 @@ pub struct HostRecord {
     pub host: String,
     /// Facts about the host and the targets, as they were in this phase.
     pub facts: Facts,
+    /// Facts as they were later in this phase, one entry for each change that was seen; empty where
+    /// nothing changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_facts: Vec<LaterFacts>,
     /// Traffic of others on the devices in the idle moment before the phase.
     pub idle: Option<IdleWindow>,
     /// The kernel's counters when the barrier was released (after the ramp).
@@ -159,6 +163,19 @@ pub struct HostRecord {
     /// phase are their sum.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub measurements: Vec<Measurement>,
+}
+
+/// Facts that differed when they were read again: limits of control groups, mount options, settings
+/// of devices, extents of files that the phase only reads.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LaterFacts {
+    /// Moment of the reading before, at which nothing had changed yet, in ns since the start of the
+    /// phase.
+    pub unchanged_at_ns: u64,
+    /// Moment of the reading that saw the change, in ns since the start of the phase.
+    pub at_ns: u64,
+    /// The facts then.
+    pub facts: Facts,
 }
 
 /// One host among several that run a phase together.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use candor_engine::names;
 use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
-use candor_observe::{Roots, Sampler, SnapshotDetail};
+use candor_observe::{Roots, Sampler, SnapshotDetail, read_again};
 use candor_plan::rank::HostIndex;
 use candor_plan::{
     Engine, Job, Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target,
@@ -363,6 +363,8 @@ impl Runner for Local {
         target_check::check(plan, phase)?;
         self.guard.admit(plan, slice::from_ref(phase), &self.lists)?;
         if !follow_up {
+            let known = &self.host.facts;
+            self.host.facts = read_again(known, SnapshotDetail::Full, false, &self.roots);
             free_space::check(plan, slice::from_ref(phase), &self.lists)?;
         }
         let files = PhaseFiles::of(plan, phase);

@@ -5,10 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use candor_engine::{LoggedOperations, Watch};
-use candor_observe::{Sampler, SnapshotDetail};
+use candor_observe::{Roots, Sampler, SnapshotDetail, read_again};
 use candor_record::requests::RequestStats;
 use candor_record::{
-    Event, HostRecord, HostSample, JobSample, Measurement, Note, Snapshot, Thinned,
+    Event, HostRecord, HostSample, JobSample, LaterFacts, Measurement, Note, Snapshot, Thinned,
 };
 
 use crate::control::Control;
@@ -23,6 +23,10 @@ use crate::tracer::TraceReader;
 const LEAD_MIN: Duration = Duration::from_millis(20);
 /// Most bytes of a report that the counters of a phase's intervals take.
 const SNAPSHOTS_BYTES_MAX: u64 = 16 << 20;
+/// Least time between two readings of facts, in ns.
+const FACTS_EVERY_NS: u64 = 900_000_000;
+/// Changes of facts that a phase keeps.
+const CHANGES_MAX: usize = 16;
 /// Longest sleep between two looks at the control.
 const STEP: Duration = Duration::from_millis(20);
 
@@ -40,6 +44,10 @@ pub struct PhaseSnapshots {
     pub start_at: Option<Instant>,
     /// Reads the counters.
     pub sampler: Sampler,
+    /// Reads facts again.
+    pub roots: Roots,
+    /// The phase writes nothing, so that a change of its files is another process's.
+    pub only_reads: bool,
     /// Reads the requests.
     pub tracer: TraceReader,
     /// Takes interim results.
@@ -58,6 +66,8 @@ pub struct PhaseSnapshots {
     pub joined: u64,
     /// Requests until counting began.
     pub requests_before: Option<RequestStats>,
+    /// Moment at which facts were read last, in ns since the start.
+    pub facts_read_ns: u64,
 }
 
 impl PhaseSnapshots {
@@ -65,6 +75,19 @@ impl PhaseSnapshots {
     pub fn note(&self) -> Option<Note> {
         let joined = self.joined.max(self.during.stride());
         (joined > 1).then(|| joined_note(&self.phase))
+    }
+
+    /// Reads facts again and keeps them where they changed.
+    fn read_facts(&mut self, detail: SnapshotDetail, now: u64) {
+        let with_files = self.only_reads && detail == SnapshotDetail::Full;
+        let HostRecord { facts, later_facts, before, .. } = &mut self.host;
+        let known = later_facts.last().map_or(&*facts, |later| &later.facts);
+        let facts = read_again(known, detail, with_files, &self.roots);
+        let at_ns = now.saturating_sub(before.at_ns);
+        if facts != *known && later_facts.len() < CHANGES_MAX {
+            later_facts.push(LaterFacts { unchanged_at_ns: self.facts_read_ns, at_ns, facts });
+        }
+        self.facts_read_ns = at_ns;
     }
 
     fn begin(&mut self) {
@@ -112,6 +135,10 @@ impl Watch for PhaseSnapshots {
         let hosts = vec![HostSample::between(&self.host.host, &self.last, &now)];
         self.last = now;
         if !in_ramp {
+            let (now, start) = (self.last.at_ns, self.host.before.at_ns);
+            if now.saturating_sub(start) >= self.facts_read_ns + FACTS_EVERY_NS {
+                self.read_facts(SnapshotDetail::Light, now);
+            }
             self.during.put(self.intervals, self.last.clone());
             self.intervals += 1;
             if self.during.bytes() > SNAPSHOTS_BYTES_MAX {
@@ -186,6 +213,9 @@ impl Watch for PhaseSnapshots {
         let earlier = self.requests_before.take().unwrap_or_default();
         let HostRecord { before, after, requests, .. } = &mut self.host;
         *requests = self.tracer.stats().map(|now| now.since(&earlier).beside(before, after));
+        if !self.follow_up {
+            self.read_facts(SnapshotDetail::Full, self.host.after.at_ns);
+        }
     }
 
     fn flushed(&mut self) {

@@ -125,10 +125,19 @@ pub fn target(facts: &Facts, target: &TargetFacts) -> String {
     if let Some(on) = &target.held_on {
         text = format!("{text} over {}", filesystem(on));
     }
-    let Some(top) = value(&target.device) else { return text };
-    let leaves = facts.leaves(top);
-    let top_is_leaf = leaves.iter().any(|leaf| leaf.name == *top);
+    let tops: Vec<&str> = target.devices().collect();
+    if tops.is_empty() {
+        return text;
+    }
+    let mut leaves: Vec<&DeviceFacts> = Vec::new();
+    for leaf in tops.iter().flat_map(|top| facts.leaves(top)) {
+        if !leaves.iter().any(|known| known.name == leaf.name) {
+            leaves.push(leaf);
+        }
+    }
+    let top_is_leaf = tops.iter().all(|top| leaves.iter().any(|leaf| leaf.name == *top));
     let joint = if target.filesystem.is_some() { " on" } else { "," };
+    let top = tops.join(", ");
     if !top_is_leaf {
         text = format!("{text}{joint} {top}");
     }

@@ -138,9 +138,11 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
             page.paragraph(&under, &link.arithmetic);
         }
     }
-    if let Some(top) = value(&target.device) {
+    for top in target.devices() {
         device::tree(page, facts, top, "", &lead);
-    } else if target.holding().is_none_or(|on| !on.in_memory && !on.remote) {
+    }
+    let may_have_one = target.holding().is_none_or(|on| !on.in_memory && !on.remote);
+    if target.device.is_none() && may_have_one {
         page.paragraph(&lead, "no block device was found under it");
     }
     if let (Some(search), Some(top)) = (&target.device_search, value(&target.device)) {

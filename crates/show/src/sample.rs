@@ -287,6 +287,7 @@ fn target() -> TargetFacts {
         }),
         held_on: None,
         device: Some(Fact::new("sda1".into(), "/proc/self/mountinfo")),
+        other_devices: Vec::new(),
         device_search: None,
         remote: None,
         files: vec![FileFacts {
@@ -452,6 +453,7 @@ fn full_phase() -> Judged {
     let host = HostRecord {
         host: "host".into(),
         facts: Facts::default(),
+        later_facts: vec![LaterFacts { at_ns: 2_000_000_000, ..LaterFacts::default() }],
         idle: Some(idle),
         before: full_snapshot(),
         during: vec![full_snapshot()],

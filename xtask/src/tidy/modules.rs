@@ -67,7 +67,7 @@ const ORDERS: &[(&str, &str)] = &[
     (
         "judge",
         "thresholds activity align integrity series stage case parts setup direct_io command flow \
-         observed foreign compression hits coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
+         observed changes foreign compression hits coverage entry_jobs bound expect shared evidence ceilings builder follow_ups \
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          hosts sweep",
     ),
@@ -76,7 +76,10 @@ const ORDERS: &[(&str, &str)] = &[
     ("explore", "saturate small_files check io500"),
     ("live", "keys units marks paint page terminal session run watch"),
     ("judge::rules", "cache depth array condition link method names queue"),
-    ("observe", "source net path stack host cache counters accounting_probe inspect trace"),
+    (
+        "observe",
+        "source net path stack host cache counters accounting_probe inspect read_again trace",
+    ),
     (
         "run",
         "control leftovers owned_files signals error resource_limits families peers trees \

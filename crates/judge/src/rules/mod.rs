@@ -30,9 +30,10 @@ const FOLDERS: [&[Rule]; 8] = [
 
 /// Rules about a phase of several hosts as a whole. Where there is one host, they find nothing,
 /// except for the last, which then looks at its workers.
-const ACROSS: [&Rule; 10] = [
+const ACROSS: [&Rule; 11] = [
     &cache::cache_on_some_hosts::RULE,
     &cache::reads_of_other_hosts::RULE,
+    &condition::one_host_limited::RULE,
     &depth::slow_host::RULE,
     &link::slow_host_link::RULE,
     &link::host_links_full::RULE,

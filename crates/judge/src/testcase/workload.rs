@@ -242,6 +242,7 @@ fn target_facts() -> TargetFacts {
     let size_bytes = 1024 * MIB;
     let extents = Extents { count: 8, mapped_bytes: size_bytes, ..Extents::default() };
     TargetFacts {
+        other_devices: Vec::new(),
         target: "target".into(),
         path: "/data/file".into(),
         kind: PathKind::File,

@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Access, Engine};
 use candor_plan::{Bytes, OpsPerSec};
-use candor_record::Change;
+use candor_record::{Change, CpuTimes};
 
 use crate::testcase::{MIB, TestCase, Workload, fact};
 use crate::{Question, questions};
@@ -220,4 +220,34 @@ fn a_follow_up_that_shows_nothing_names_no_limit() {
     let judgement = case.judge();
     assert_eq!(judgement.limited_by, None);
     assert!(judgement.follow_ups[0].starts_with("Depth 8 showed nothing."));
+}
+
+/// As seen on Linux 6.18: one worker on one CPU, beside another process on it; more workers on the
+/// same CPU moved 0.97 times as much, and on other CPUs twice as much.
+#[test]
+fn trials_that_could_have_no_more_of_the_cpus_prove_nothing_about_the_device() {
+    let mut case = doubled(1, 10_000.0, &[9_900.0, 9_700.0, 9_800.0]);
+    assert!(case.judge().limit().is_some_and(|limit| limit.starts_with("the device")));
+    case.plan.phases[0].jobs[0].placement.cpus = vec![1];
+    let times = |busy: f64| CpuTimes {
+        user_ns: (busy * 1e10) as u64,
+        idle_ns: ((1.0 - busy) * 1e10) as u64,
+        ..CpuTimes::default()
+    };
+    case.host.before.cpus = vec![CpuTimes::default(); 2];
+    case.host.after.cpus = vec![times(0.1), times(0.998)];
+    let limit = case.judge().limit();
+    assert!(limit.as_ref().is_none_or(|limit| !limit.starts_with("the device")), "{limit:?}");
+}
+
+/// A process that took the CPUs for half of the phase: the trial after it was not disturbed.
+#[test]
+fn trials_are_compared_with_the_seconds_that_were_not_disturbed() {
+    let rate = |second: u64| if second < 5 { 20_000.0 } else { 4_000.0 };
+    let mut case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, rate);
+    let sentence = &case.judge().follow_ups[0];
+    assert!(sentence.contains("1.15 times the 20k IOPS"), "{sentence}");
+    case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, |_| 12_000.0);
+    let sentence = &case.judge().follow_ups[0];
+    assert!(sentence.contains("1.92 times the 12k IOPS"), "{sentence}");
 }

@@ -19,6 +19,7 @@ fn trial(bytes: u64, counted: &[(&str, u64)], leaves: &[&str]) -> Trial {
         bytes,
         requested: 4096,
         counted: counted.iter().map(|(name, bytes)| ((*name).to_owned(), *bytes)).collect(),
+        tops: 1,
         leaves: leaves.iter().map(|name| (*name).to_owned()).collect(),
         direct: true,
     }
@@ -53,8 +54,8 @@ fn the_top_comes_first_and_the_leaves_last() {
         device("sda", &[]),
         device("sdb", &[]),
     ];
-    assert_eq!(stack(&facts(devices), "dm-0"), ["dm-0", "sda1", "md0", "sda", "sdb"]);
-    assert_eq!(stack(&facts(vec![]), "gone"), ["gone"]);
+    assert_eq!(stack(&facts(devices), &["dm-0"]), ["dm-0", "sda1", "md0", "sda", "sdb"]);
+    assert_eq!(stack(&facts(vec![]), &["gone"]), ["gone"]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use candor_plan::path_of;
 use candor_record::facts::{DeviceFacts, DeviceKind, Remote};
 use candor_record::{
     ArrayState, CacheHits, CpuThrottled, ErrorCount, Facts, InodesInUse, InterfaceBytes, LoopFile,
@@ -10,6 +9,7 @@ use candor_record::{
 };
 
 use crate::cache;
+use crate::host::cgroup;
 use crate::net;
 use crate::source::Roots;
 use crate::source::attributes::text;
@@ -35,8 +35,8 @@ pub(crate) struct Watch {
     mapper: PathBuf,
     /// Figures of ZFS's cache, where a target lies on it.
     arc: Option<PathBuf>,
-    /// `cpu.stat` of the group whose CPU quota holds.
-    quota: Option<PathBuf>,
+    /// `cpu.stat` of each group that this process is in: a quota may be set at any time.
+    quotas: Vec<PathBuf>,
     /// `/proc`, where a target lies on ext4.
     threads: Option<PathBuf>,
     /// Mount points of targets on filesystems of this host's devices.
@@ -83,12 +83,7 @@ impl Watch {
             mapped_caches: mapped_caches(facts),
             mapper: mapper::control(roots),
             arc: on("zfs").then(|| roots.proc.join("spl/kstat/zfs/arcstats")),
-            quota: facts
-                .host
-                .cgroup
-                .cpu_max
-                .as_ref()
-                .map(|quota| path_of(&quota.from).with_file_name("cpu.stat")),
+            quotas: cgroup::cpu_stats(roots),
             threads: on("ext4").then(|| roots.proc.clone()),
             local_mounts: local_mounts(facts),
             loop_files: facts.devices.iter().filter_map(loop_file).collect(),
@@ -107,12 +102,22 @@ impl Watch {
             tcp_retransmits: self.tcp_retransmits(),
             zram: self.zram.iter().filter_map(|(name, file)| zram(name, file)).collect(),
             caches: self.caches(),
-            cpu_throttled: self.quota.as_deref().and_then(|file| cpu_throttled(&text(file)?)),
+            cpu_throttled: self.cpu_throttled(),
             loop_files: self.loop_files.iter().filter_map(|(name, at)| pages(name, at)).collect(),
             ext4_lazy_init: self.threads.as_deref().and_then(lazy_init),
             dentries: self.dentries(),
             inodes: self.local_mounts.iter().filter_map(|at| inodes(at)).collect(),
         }
+    }
+
+    /// Of all groups together: each holds back the threads in it.
+    fn cpu_throttled(&self) -> Option<CpuThrottled> {
+        let of_groups = self.quotas.iter().filter_map(|file| cpu_throttled(&text(file)?));
+        of_groups.reduce(|sum, of| CpuThrottled {
+            periods: sum.periods + of.periods,
+            throttled: sum.throttled + of.throttled,
+            throttled_ns: sum.throttled_ns + of.throttled_ns,
+        })
     }
 
     fn dentries(&self) -> Option<u64> {

@@ -41,6 +41,15 @@ pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> CgroupFa
     limits
 }
 
+/// Files with the counters of CPU quotas: of this process's group and those above it.
+pub(crate) fn cpu_stats(roots: &Roots) -> Vec<PathBuf> {
+    let own = roots.text(&roots.proc.join("self/cgroup")).unwrap_or_default();
+    let mounts = mounts::read(roots);
+    let memberships = own.lines().filter_map(membership);
+    let groups = memberships.flat_map(|(of, path)| groups(of, path, &mounts, roots));
+    groups.map(|group| group.join("cpu.stat")).filter(|file| roots.reads(file)).collect()
+}
+
 /// A line of `/proc/self/cgroup`: `number:controllers:path`, without controllers for version 2.
 fn membership(line: &str) -> Option<(&str, &str)> {
     let (_number, rest) = line.split_once(':')?;

@@ -73,6 +73,8 @@ impl<'a> LocalPhase<'a> {
             phase: task.phase.name.clone(),
             follow_up: task.follow_up,
             start_at: None,
+            roots: local.roots.clone(),
+            only_reads: task.phase.jobs.iter().all(|job| job.work.destroys().is_none()),
             sampler,
             tracer: local.tracer.reader(),
             interims: interim_sender,
@@ -83,6 +85,7 @@ impl<'a> LocalPhase<'a> {
             during: Thinned::default(),
             joined: 1,
             requests_before: None,
+            facts_read_ns: 0,
         };
         let body = move || {
             // Without a start, the workers end at their barrier.

@@ -161,3 +161,29 @@ fn a_file_is_written_where_every_byte_has_a_block_of_its_own() {
     assert!(!is_written(Some(Extents { encoded_bytes: 512, ..whole })), "compressed");
     assert!(!is_written(Some(Extents { repeated_bytes: 512, ..whole })), "a reflink");
 }
+
+/// Changes that another process makes to a file after its facts were read show at the end.
+#[test]
+fn facts_that_changed_meanwhile_are_kept() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = directory.path().join("file");
+    let later_sizes = |change: bool| {
+        std::fs::write(&path, vec![1; 1 << 20]).expect("written");
+        let (mut plan, control) = (plan(0.1), Control::default());
+        plan.targets[0].path.clone_from(&path);
+        let blocks = Blocks { mix: Mix::READ, engine: Engine::Psync, ..Blocks::default() };
+        plan.phases[0].jobs[0].work = blocks.into();
+        let mut local = local(&plan, &control);
+        let ready = local.prepare(&task(&plan)).expect("it is ready");
+        if change {
+            let file = File::options().write(true).open(&path).expect("it is there");
+            file.set_len(2 << 20).expect("longer");
+        }
+        let collected = ready.start(None).collect(&mut no_interim);
+        let sizes = |facts: &candor_record::Facts| facts.targets[0].files[0].size_bytes;
+        let later = &collected.hosts[0].later_facts;
+        later.iter().map(|later| sizes(&later.facts)).collect::<Vec<u64>>()
+    };
+    assert_eq!(later_sizes(false), [] as [u64; 0]);
+    assert_eq!(later_sizes(true), [2 << 20]);
+}

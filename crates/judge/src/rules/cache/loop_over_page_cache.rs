@@ -1,5 +1,6 @@
 //! A13: loop devices and the cache of their backing file.
 
+use candor_plan::blocks::Range;
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, LoopBacking, PathKind, TargetFacts, value};
 use candor_record::fmt::{self, ratio};
@@ -13,7 +14,8 @@ use crate::rule::{Outcome, Rule, RuleText};
 use crate::setup::SetupFacts;
 use crate::stage::Stage;
 use crate::thresholds::{
-    BYTES_MIN, COVERAGE_MEMORY, HOLES_MOST, LEAF_COVERAGE, LOOP_NEARLY, MAPPED, WRITTEN_OUT,
+    BYTES_MIN, COVERAGE_MEMORY, HOLES_MOST, LEAF_COVERAGE, LOOP_NEARLY, LOOP_SPARE, MAPPED,
+    WRITTEN_OUT,
 };
 
 pub const RULE: Rule = Rule {
@@ -56,7 +58,7 @@ fn before(setup: &SetupFacts) -> Outcome {
 fn after(observed: &Observed) -> Outcome {
     let mut found = Vec::new();
     for (device, backing) in loops(&observed.setup) {
-        let Some(direct) = value(&backing.direct).copied() else {
+        let Some(direct) = direct(observed, device, backing) else {
             return Outcome::lacks(format!("whether {} bypasses the page cache", device.name));
         };
         let on = Loop { device, backing, direct };
@@ -70,10 +72,20 @@ fn after(observed: &Observed) -> Outcome {
     found.into()
 }
 
+/// The loop bypassed the page cache throughout the phase.
+fn direct(observed: &Observed, device: &DeviceFacts, backing: &LoopBacking) -> Option<bool> {
+    let later = observed.host.later_facts.iter().filter_map(|later| {
+        let device = later.facts.device(&device.name)?;
+        value(&device.loop_backing.as_ref()?.direct).copied()
+    });
+    let start = value(&backing.direct).copied()?;
+    Some(later.fold(start, |all, direct| all && direct))
+}
+
 /// A loop device gave a small part of the bytes from memory: a caution.
 pub fn explains_rest(observed: &Observed) -> bool {
     loops(&observed.setup).into_iter().any(|(device, backing)| {
-        let Some(direct) = value(&backing.direct).copied() else { return false };
+        let Some(direct) = direct(observed, device, backing) else { return false };
         let on = Loop { device, backing, direct };
         let small = |below: &Below| (LOOP_NEARLY.value..below.least()).contains(&below.share);
         below(observed, &on).filter(small).and_then(|below| missed(observed, &on, &below)).is_some()
@@ -131,7 +143,10 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let share = if is_cached { 0.0 } else { share };
     let moved = ratio(lower, upper).min(share);
     let may_hide = !on.direct || empty.is_some();
-    let is_unsure = may_hide && others.is_none() && foreign::matters(observed);
+    // What is in memory needs no disk: more than the rest can only be traffic of others.
+    let most = 1.0 - in_memory(observed, on, op).max(hidden(observed, empty, op));
+    let too_much = moved > most + LOOP_SPARE.value;
+    let is_unsure = may_hide && others.is_none() && (foreign::matters(observed) || too_much);
     (may_miss && upper >= BYTES_MIN.value).then_some(Below {
         op,
         share,
@@ -151,6 +166,26 @@ fn empty(observed: &Observed, on: &Loop) -> Option<f64> {
     let held = extents.mapped_bytes.saturating_sub(extents.unwritten_bytes) as f64;
     let known = observed.targets().into_iter().all(is_raw) && !observed.written_before();
     (known && file.size_bytes > 0).then(|| (1.0 - ratio(held, file.size_bytes as f64)).max(0.0))
+}
+
+/// The share of the backing file that was in the page cache all the time, if reads go through it.
+fn in_memory(observed: &Observed, on: &Loop, op: Direction) -> f64 {
+    let share = |snapshot: &Snapshot| {
+        let files = &snapshot.state.loop_files;
+        let file = files.iter().find(|file| file.device == on.device.name);
+        file.map_or(0.0, |file| {
+            ratio(file.cache.resident_bytes as f64, file.cache.size_bytes as f64)
+        })
+    };
+    let applies = !on.direct && op == Direction::Read;
+    if applies { share(&observed.host.before).min(share(&observed.host.after)) } else { 0.0 }
+}
+
+/// The share without data, where all of the loop is read.
+fn hidden(observed: &Observed, empty: Option<f64>, op: Direction) -> f64 {
+    let whole = |ran: &crate::observed::Ran| ran.blocks.range == Range::default();
+    let applies = op == Direction::Read && observed.ran.iter().all(whole);
+    empty.filter(|_| applies).unwrap_or(0.0)
 }
 
 /// All of the backing file was in the page cache before the phase and after it.
@@ -359,6 +394,32 @@ mod tests {
             case.found(&RULE)[0].sentence,
             "All of /data/image was in the page cache: loop0 was answered from memory."
         );
+    }
+
+    /// As seen on Linux 6.18: another process began to read the disk after the idle moment, and no
+    /// request was traced.
+    #[test]
+    fn a_disk_that_others_use_vouches_for_no_more_than_was_not_in_memory() {
+        let with_pages = |percent: u64, share| {
+            let mut case = reads(false, 100, share);
+            let file = LoopFile {
+                device: "loop0".into(),
+                cache: CacheState {
+                    size_bytes: 100 * MIB,
+                    resident_bytes: percent * MIB,
+                    ..CacheState::default()
+                },
+            };
+            case.host.before.state.loop_files = vec![file.clone()];
+            case.host.after.state.loop_files = vec![file];
+            case
+        };
+        assert_eq!(told(&with_pages(60, 1.0)), Some((Severity::Unverified, None)));
+        let memory = told(&with_pages(60, 0.4)).map(|(severity, _)| severity);
+        assert_eq!(memory, Some(Severity::Wrong), "four tenths came from the disk");
+        assert_eq!(told(&with_pages(5, 1.0)), Some((Severity::Caution, None)));
+        // Half of the file is holes: the disk cannot have moved all of it.
+        assert_eq!(told(&reads(true, 50, 1.0)), Some((Severity::Unverified, None)));
     }
 
     #[test]

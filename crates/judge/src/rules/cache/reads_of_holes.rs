@@ -65,15 +65,26 @@ fn before(setup: &SetupFacts) -> Outcome {
 }
 
 fn after(observed: &Observed) -> Outcome {
-    let Some((share, holes, exact)) = share(&observed.setup) else { return Outcome::Nothing };
+    let at_start = share(&observed.setup);
+    // Another process may have punched holes meanwhile.
+    let later = observed.host.later_facts.last();
+    let at_end = later.and_then(|later| share(&observed.setup.with(&later.facts)));
+    let size = |of: &Option<(f64, f64, bool)>| of.map_or(0.0, |(share, ..)| share);
+    let is_punched = size(&at_end) > size(&at_start);
+    let found = if is_punched { at_end } else { at_start };
+    let Some((share, holes, exact)) = found else { return Outcome::Nothing };
     let severity = match unread_ranges::verdict(observed, share, exact) {
         Verdict::Untouched => return Outcome::Nothing,
         Verdict::Caution => Severity::Caution,
         Verdict::Decides => Severity::Wrong,
     };
     let mixed = if share < HOLES_MOST.value { "a mix of memory and" } else { "not the speed of" };
+    let are = match is_punched {
+        true => "were holes at the end, made by another process during the phase",
+        false => "are holes",
+    };
     let sentence = format!(
-        "{} of the data set are holes; reading them needs no disk, so {} is {mixed} {}.",
+        "{} of the data set {are}; reading them needs no disk, so {} is {mixed} {}.",
         fmt::percent(share),
         fmt::rate(observed.bytes_per_s(candor_plan::units::Direction::Read)),
         observed.device_names()
@@ -109,7 +120,8 @@ fn finding(
 mod tests {
     use candor_plan::Bytes;
     use candor_plan::blocks::{SegmentDeal, Share, Verify};
-    use candor_record::VerifyStats;
+    use candor_plan::units::Direction;
+    use candor_record::{LaterFacts, VerifyStats};
 
     use super::*;
     use crate::testcase::{MIB, TestCase};
@@ -128,6 +140,21 @@ mod tests {
         assert_eq!(found[0].severity, Severity::Wrong);
         assert!(found[0].sentence.starts_with("61 % of the data set are holes"));
         assert!(sparse(61).preflight().iter().any(|finding| finding.rule == "A8"));
+    }
+
+    #[test]
+    fn holes_that_another_process_made_meanwhile_are_holes() {
+        let mut case = sparse(0);
+        let mut facts = sparse(80).host.facts;
+        facts.targets[0].files[0].path = case.file().path.clone();
+        assert_eq!(case.found(&RULE), []);
+        let later = LaterFacts { unchanged_at_ns: 0, at_ns: 10_000_000_000, facts };
+        case.host.later_facts.push(later);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::Wrong);
+        assert!(found[0].sentence.starts_with("80 % of the data set were holes at the end"));
+        case.process_read(case.record.measurements[0].of(Direction::Read).bytes);
+        assert_eq!(case.found(&RULE), [], "all bytes came from the device");
     }
 
     #[test]

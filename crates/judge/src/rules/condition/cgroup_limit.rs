@@ -1,16 +1,17 @@
 //! F4: a control group limits the rate.
 
 use candor_record::fmt::{self, ratio};
-use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
+use candor_record::{Ceiling, Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::bound::{Bound, Kind};
 use crate::builder::FindingBuilder;
 use crate::ceilings;
+use crate::changes::{self, Span};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::io_uring_thread_pool::moved_by_threads;
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, CGROUP_NEAR, CPU_THROTTLED};
+use crate::thresholds::{BYTES_MIN, CGROUP_NEAR, CPU_THROTTLED, PART_MOST};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -22,7 +23,8 @@ pub const RULE: Rule = Rule {
             the time. candor reads the limits of its own control group and compares: within 5 % \
             the limit is the limit; what io_uring hands to a thread is charged twice. A quota of \
             CPU time (cpu.max, cpu.cfs_quota_us) holds the workers back as well: candor reads how \
-            long (cpu.stat), and remarks on a tenth of the time and more. Raise the limit, or \
+            long (cpu.stat), and remarks on a tenth of the time and more. Limits are read every \
+            second: one that is set in the course of a run counts from then on. Raise the limit, or \
             quote the result as the container's.",
     },
     stage: Stage::Throttle,
@@ -32,7 +34,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn after(observed: &Observed) -> Outcome {
-    let cpu = cpu_quota(observed).into_iter();
+    let cpu = cpu_quota(observed).into_iter().chain(in_parts(observed));
     if observed.app_all().bytes < BYTES_MIN.value {
         return cpu.collect::<Vec<_>>().into();
     }
@@ -48,9 +50,69 @@ fn after(observed: &Observed) -> Outcome {
     reached.chain(cpu).collect::<Vec<_>>().into()
 }
 
+/// Limits that held in a part of the phase only, and were reached there.
+fn in_parts(observed: &Observed) -> Vec<Finding> {
+    let spans = changes::spans(observed);
+    let mut found = Vec::new();
+    for span in spans.iter().filter(|_| spans.len() > 1) {
+        for bound in ceilings::of_span(observed, span) {
+            let near = |used: f64| (used - 1.0).abs() <= CGROUP_NEAR.value;
+            if bound.ceiling.used.is_some_and(near) && !is_everywhere(observed, &bound) {
+                found.push(in_part(observed, span, &bound.ceiling));
+            }
+        }
+    }
+    found
+}
+
+/// The limit is one of the whole phase.
+fn is_everywhere(observed: &Observed, bound: &Bound) -> bool {
+    let all = ceilings::bounds(observed);
+    all.iter().any(|other| {
+        let (one, other) = (&bound.ceiling, &other.ceiling);
+        (&one.element, &one.arithmetic) == (&other.element, &other.arithmetic)
+    })
+}
+
+fn in_part(observed: &Observed, span: &Span, ceiling: &Ceiling) -> Finding {
+    let cap = cap(ceiling);
+    let limit =
+        Limit::ControlGroup { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s };
+    let (from, until) = (span.from_ns as f64, span.until_ns as f64);
+    let whole = observed.window_s() * 1e9;
+    let when = match (from <= 0.0, until >= whole) {
+        (true, _) => format!("the first {}", fmt::time(until)),
+        (_, true) => format!("the last {}", fmt::time(until - from)),
+        _ => format!("{} of the time", fmt::time(until - from)),
+    };
+    let sentence = format!(
+        "The control group of this process was capped at {cap} in {when} of {}, and reached that: \
+         the result is a mean of two conditions.",
+        fmt::time(whole)
+    );
+    let draft = FindingBuilder::new("F4", Severity::Caution, sentence)
+        .confidence(Confidence::Certain)
+        .evidence("limit", cap, ceiling.arithmetic.clone())
+        .evidence("used in that time", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
+        .advice("Keep the limit as it is during the run, or report both rates.", None);
+    match span.share(observed) >= PART_MOST.value {
+        true => draft.limits(limit).done(),
+        false => draft.done(),
+    }
+}
+
+fn cap(ceiling: &Ceiling) -> Quantity {
+    match (ceiling.bytes_per_s, ceiling.ops_per_s) {
+        (Some(bytes), _) => Quantity::bytes_per_s(bytes),
+        (None, ops) => Quantity::ops_per_s(ops.unwrap_or(0.0)),
+    }
+}
+
 /// The CPU quota, where it held threads back for much of the time.
 fn cpu_quota(observed: &Observed) -> Option<Finding> {
-    let quota = observed.facts.host.cgroup.cpu_max.as_ref()?;
+    // It may have been set in the course of the phase.
+    let spans = changes::spans(observed);
+    let quota = spans.iter().find_map(|span| span.facts.host.cgroup.cpu_max.as_ref())?;
     let (before, after) =
         (observed.host.before.state.cpu_throttled?, observed.host.after.state.cpu_throttled?);
     let held_ns = after.throttled_ns.checked_sub(before.throttled_ns)? as f64;
@@ -80,10 +142,7 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
 /// The limit, reached by operations of which so large a share was charged twice.
 fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
     let ceiling = &bound.ceiling;
-    let cap = match (ceiling.bytes_per_s, ceiling.ops_per_s) {
-        (Some(bytes), _) => Quantity::bytes_per_s(bytes),
-        (None, ops) => Quantity::ops_per_s(ops.unwrap_or(0.0)),
-    };
+    let cap = cap(ceiling);
     let limit =
         Limit::ControlGroup { bytes_per_s: ceiling.bytes_per_s, ops_per_s: ceiling.ops_per_s };
     let rest = observed.queue_ops().map_or(String::new(), |queue| {
@@ -111,8 +170,8 @@ fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
 mod tests {
     use super::*;
     use crate::testcase::TestCase;
-    use candor_record::CpuThrottled;
     use candor_record::facts::{Fact, IoLimit};
+    use candor_record::{CpuThrottled, LaterFacts};
 
     fn limited(ops_per_s: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, ops_per_s);
@@ -182,6 +241,42 @@ mod tests {
         let mut free = quota(0.45);
         free.host.facts.host.cgroup.cpu_max = None;
         assert_eq!(free.found(&RULE), []);
+    }
+
+    /// As seen on Linux 6.18: 41k reads per second, and 3000 from the sixth second on.
+    fn set_later(last: f64) -> TestCase {
+        let rate = |i: u64| if i < 5 { 41_000.0 } else { last };
+        let mut case = TestCase::direct(4096, 32, 1, 10_000.0).seconds(17, rate);
+        case.host.after.at_ns = case.host.before.at_ns + 17_000_000_000;
+        let mut facts = case.host.facts.clone();
+        let limit =
+            IoLimit { device: "253:0".into(), read_ops_per_s: Some(3000), ..IoLimit::default() };
+        facts.host.cgroup.io.push(Fact::new(limit, "/sys/fs/cgroup/io.max"));
+        let later = LaterFacts { unchanged_at_ns: 5_000_000_000, at_ns: 6_000_000_000, facts };
+        case.host.later_facts.push(later);
+        case
+    }
+
+    #[test]
+    fn a_limit_that_was_set_meanwhile_is_named_with_its_time() {
+        let case = set_later(3000.0);
+        let judgement = case.judge();
+        let found = judgement.finding("F4").expect("found");
+        assert_eq!(
+            found.sentence,
+            "The control group of this process was capped at 3000 IOPS in the last 11 s of 17 s, \
+             and reached that: the result is a mean of two conditions."
+        );
+        assert!(judgement.limit().unwrap().contains("control group"), "{:?}", judgement.limit());
+        let follows = |rule: &str| found.consequences.iter().any(|of| of.rule == rule);
+        assert!(follows("F15"), "{found:#?}");
+        assert!(judgement.finding("F3").is_none());
+    }
+
+    #[test]
+    fn a_limit_that_was_set_meanwhile_and_not_reached_is_a_setting_that_changed() {
+        let judgement = set_later(1200.0).judge();
+        assert!(judgement.finding("F4").is_none() && judgement.finding("F15").is_some());
     }
 
     #[test]

@@ -6,8 +6,10 @@ mod drive_was_trimmed;
 mod error_counters;
 mod ext4_lazy_init;
 mod full_or_fragmented;
+pub mod one_host_limited;
 mod other_users;
 mod part_of_rotating_disk;
+mod settings_changed;
 mod snapshot_hydration;
 mod thermal_throttling;
 mod unseen_limiter;
@@ -33,4 +35,6 @@ pub const RULES: &[Rule] = &[
     zone_order::RULE,
     snapshot_hydration::RULE,
     error_counters::RULE,
+    settings_changed::RULE,
+    one_host_limited::RULE,
 ];

@@ -216,7 +216,8 @@ mod tests {
         assert!(found.sentence.contains("needs at least 2 in flight"), "{}", found.sentence);
         assert_eq!(found.evidence[2].source, "a follow-up of the phase");
         assert!(judgement.finding("B5").is_some());
-        assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 128"));
+        let limit = judgement.limit();
+        assert!(limit.as_ref().is_none_or(|limit| !limit.contains("queue")), "{limit:?}");
         let mut pays = TestCase::direct(4096, 512, 1, 2_000_000.0);
         pays.follow_up(Change::OneAtATime, 1, 1, 9346.0);
         assert_eq!(pays.found(&RULE), []);

@@ -7,7 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY};
+use crate::thresholds::{ALL_CPUS_BUSY, CPU_INTERRUPTS, ONE_CPU_BUSY, RUN_WAIT_MOST};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -86,7 +86,13 @@ fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) ->
         .evidence("busy", Quantity::share(share.busy), "/proc/stat")
         .evidence("in interrupts", Quantity::share(share.interrupts), "/proc/stat")
         .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
-    if observed.device_fed() { draft.done() } else { draft.limits(limit).done() }
+    // CPUs that are busy slow down who waits for them.
+    let waited = observed.waited_for_cpu().is_none_or(|waited| waited >= RUN_WAIT_MOST.value);
+    let by_others = limit == Limit::HostCpus && !waited;
+    match observed.device_fed() || by_others {
+        true => draft.done(),
+        false => draft.limits(limit).done(),
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +136,23 @@ mod tests {
     fn a_host_that_is_busy_all_over_is_reported() {
         let found = cpus(0.96, 0.2, 0.95).found(&RULE);
         assert!(found[0].sentence.starts_with("The CPUs of this host were busy 96 %"), "{found:?}");
+    }
+
+    /// As seen on Linux 6.18: two CPUs that others kept busy, and a worker that waited for 8 % of
+    /// the time; two workers moved 1.6 times as much.
+    #[test]
+    fn busy_cpus_limit_only_who_waits_for_them() {
+        let limits = |waited: Option<f64>| {
+            let mut case = cpus(0.99, 0.2, 0.99);
+            case.after_top().weighted_ms = 19_000;
+            for worker in &mut case.measured().per_worker {
+                worker.run_wait_ns = waited.map(|share| (share * 1e10) as u64);
+            }
+            case.found(&RULE)[0].limits.clone()
+        };
+        assert_eq!(limits(Some(0.08)), None);
+        assert_eq!(limits(Some(0.7)), Some(Limit::HostCpus));
+        assert_eq!(limits(None), Some(Limit::HostCpus), "nothing is known");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{IN_FLIGHT, OTHER_WORK};
+use crate::thresholds::{IN_FLIGHT, OTHER_WORK, RUN_WAIT_MOST};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -61,7 +61,9 @@ fn finding(observed: &Observed, ran: &Ran, fill: f64, verify: f64) -> Finding {
     let missing =
         !observed.paced() && observed.occupancy() < IN_FLIGHT.value * observed.concurrency();
     let limit = Limit::OwnWork { filling: fill > 0.0, checking: verify > 0.0 };
-    if missing { draft.limits(limit).done() } else { draft.done() }
+    // Less than half of the time at most doubles the rate; the rest is the limit.
+    let is_most = share >= RUN_WAIT_MOST.value;
+    if missing && is_most { draft.limits(limit).done() } else { draft.done() }
 }
 
 #[cfg(test)]
@@ -87,6 +89,7 @@ mod tests {
         assert!(judgement.finding("B4").is_none(), "it follows from it");
         assert_eq!(judgement.limit().as_deref(), Some("making content"));
         assert_eq!(filling(0.1, 7.6).found(&RULE)[0].limits, None, "the device was kept fed");
+        assert_eq!(filling(0.25, 3.0).found(&RULE)[0].limits, None, "the rest took longer");
     }
 
     #[test]

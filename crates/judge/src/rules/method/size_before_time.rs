@@ -7,7 +7,7 @@ use crate::builder::FindingBuilder;
 use crate::observed::{Observed, Ran};
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::ENDED_EARLY;
+use crate::thresholds::{ENDED_EARLY, USABLE_S};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -16,7 +16,9 @@ pub const RULE: Rule = Rule {
         explanation: "A job with a size and a time ends at the first of the two. A job that \
             reaches its size after a tenth of its time has measured that tenth only, and the \
             requested time says nothing of the result. candor compares the length of a job that \
-            did all its work with its time limit and reports a length below nine tenths of it. \
+            did all its work with its time limit and reports a length below nine tenths of it, \
+            where the job is short and its plan has no other end: a number of operations or of \
+            bytes is an end of its own, and the time next to it a bound. \
             Repeat the work until the time ends (in fio: time_based), or set a larger size.",
     },
     stage: Stage::Apart,
@@ -40,9 +42,13 @@ fn after(observed: &Observed) -> Outcome {
 
 fn early<'a>(ran: &'a Ran<'a>) -> Option<Early<'a>> {
     let stop = ran.job.stop.as_ref().unwrap_or(&ran.phase.stop);
-    let limit = stop.time.filter(|_| stop.is_bounded())?.0 as f64;
+    // Next to an amount of its own, or after seconds enough, the time was only a bound.
+    let amount = stop.ops.is_some() || stop.bytes.is_some() || stop.at_least.is_some();
+    let limit = stop.time.filter(|_| stop.passes.is_some() && !amount)?.0 as f64;
     let length = ran.measured.elapsed_ns as f64;
-    let is_early = ran.measured.ended == Ended::Done && length < ENDED_EARLY.value * limit;
+    let is_short = length / 1e9 < USABLE_S.value;
+    let is_early =
+        is_short && ran.measured.ended == Ended::Done && length < ENDED_EARLY.value * limit;
     is_early.then_some(Early { ran, length, limit })
 }
 
@@ -71,9 +77,10 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    /// A job of one pass that took 10 s of its time limit.
+    /// A job of one pass that took 5 s of its time limit.
     fn of_limit(limit_s: u64) -> TestCase {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.measured().elapsed_ns = 5_000_000_000;
         let stop = &mut case.plan.phases[0].stop;
         (stop.time, stop.passes) = (Some(Nanos::from_secs(limit_s)), Some(1));
         case.measured().ended = Ended::Done;
@@ -84,9 +91,9 @@ mod tests {
     fn a_size_that_was_reached_first_is_reported_without_a_doubt() {
         let case = of_limit(60);
         let found = case.found(&RULE);
-        assert_eq!(found[0].sentence, "The job reached its size after 10 s of 60 s.");
+        assert_eq!(found[0].sentence, "The job reached its size after 5 s of 60 s.");
         assert_eq!(found[0].severity, Severity::Explains);
-        assert_eq!(case.judge().verdict, of_limit(10).judge().verdict);
+        assert_eq!(case.judge().verdict, of_limit(5).judge().verdict);
     }
 
     #[test]
@@ -98,17 +105,17 @@ mod tests {
         second.stop = Some(candor_plan::Stop { time, passes: Some(1), ..Default::default() });
         case.plan.phases[0].jobs.push(second);
         let mut measured = case.measured().clone();
-        (measured.job, measured.elapsed_ns) = ("second".into(), 12_000_000_000);
+        (measured.job, measured.elapsed_ns) = ("second".into(), 7_000_000_000);
         case.record.measurements.push(measured);
         let found = case.found(&RULE);
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].sentence, "2 jobs reached their sizes, the last after 12 s of 20 s.");
+        assert_eq!(found[0].sentence, "2 jobs reached their sizes, the last after 7 s of 20 s.");
     }
 
     #[test]
     fn ends_by_time_and_near_it_and_jobs_without_both_bounds_are_silent() {
         let silent = |case: TestCase| assert_eq!(case.found(&RULE), []);
-        silent(of_limit(11));
+        silent(of_limit(5));
         let mut by_time = of_limit(60);
         by_time.measured().ended = Ended::Time;
         silent(by_time);
@@ -118,5 +125,11 @@ mod tests {
         let mut no_size = of_limit(60);
         no_size.plan.phases[0].stop.passes = None;
         silent(no_size);
+        let mut by_count = of_limit(60);
+        by_count.plan.phases[0].stop.ops = Some(300_000);
+        silent(by_count);
+        let mut long = of_limit(60);
+        long.measured().elapsed_ns = 20_000_000_000;
+        silent(long);
     }
 }

@@ -26,7 +26,8 @@ pub const RULE: Rule = Rule {
             journal; only what the disks themselves spent on flushes is called a flush. A \
             synchronous write to a raw device shows as two writes in iostat, one of them empty: \
             that is not splitting. Commit several writes together, or use a device that protects \
-            its cache.",
+            its cache. A filesystem that is mounted with sync makes each write durable, also without \
+            a flush of the program.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Device),
@@ -165,6 +166,11 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
     };
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
     let every = command.map(|command| command.flush_every(16));
+    let on_sync_mount = writers.iter().any(|ran| ran.on_sync_mount);
+    let sentence = match on_sync_mount {
+        true => format!("{sentence} The filesystem is mounted with sync."),
+        false => sentence,
+    };
     let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence("flushes", Quantity::count(flushes.count), flushes.from)
@@ -289,6 +295,20 @@ mod tests {
             ),
             "{sentence}"
         );
+    }
+
+    /// As seen on Linux 6.18: 1752 flushes for buffered writes of 4 KiB on ext4.
+    #[test]
+    fn a_mount_with_sync_makes_each_write_durable() {
+        let mut case = synced();
+        case.blocks().durability = Default::default();
+        case.blocks().direct = false;
+        let top = case.after_top();
+        (top.flushes, top.flush_ms) = (6460, 8000);
+        assert_eq!(case.found(&RULE), [], "the journal flushes for others, too");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw,sync".into();
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.ends_with("mounted with sync."), "{found:?}");
     }
 
     #[test]

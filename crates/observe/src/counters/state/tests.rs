@@ -156,26 +156,27 @@ fn names_in_memory_and_inodes_in_use() {
     assert!(state.inodes.len() <= 1, "each filesystem once: {:?}", state.inodes);
 }
 
+/// A quota may be set while the phase runs: counters of all groups of this process are read.
 #[test]
-fn a_quota_counts_beside_its_file_in_both_versions() {
+fn quotas_of_all_groups_count_in_both_versions() {
     let fake = Fake::new();
-    fake.write(
-        "sys/v2/cpu.stat",
-        "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 40\n",
-    );
-    fake.write("sys/v1/cpu.stat", "nr_periods 8\nnr_throttled 4\nthrottled_time 50\n");
-    fake.write("sys/old/cpu.stat", "usage_usec 9\n");
-    let read = |file: &str| {
-        let mut facts = Facts::default();
-        let from = fake.roots.place(Path::new(&format!("/{file}"))).display().to_string();
-        facts.host.cgroup.cpu_max = Some(Fact::new(0.5, from));
-        let counted = Watch::new(&facts, &fake.roots).read().cpu_throttled?;
+    let read = || {
+        let counted = Watch::new(&Facts::default(), &fake.roots).read().cpu_throttled?;
         Some((counted.periods, counted.throttled, counted.throttled_ns))
     };
-    assert_eq!(read("sys/v2/cpu.max"), Some((7, 3, 40_000)));
-    assert_eq!(read("sys/v1/cpu.cfs_quota_us"), Some((8, 4, 50)));
-    assert_eq!(read("sys/old/cpu.max"), None);
-    assert_eq!(Watch::new(&Facts::default(), &fake.roots).read().cpu_throttled, None);
+    assert_eq!(read(), None, "no groups are known");
+    fake.write("proc/self/cgroup", "0::/a/b\n");
+    fake.mount("0:30", Path::new("/sys/fs/cgroup"), "cgroup2", "cgroup2", "rw");
+    let v2 = "usage_usec 9\nnr_periods 7\nnr_throttled 3\nthrottled_usec 40\n";
+    fake.write("sys/fs/cgroup/cpu.stat", "usage_usec 9\n");
+    fake.write("sys/fs/cgroup/a/cpu.stat", v2);
+    fake.write("sys/fs/cgroup/a/b/cpu.stat", v2);
+    assert_eq!(read(), Some((14, 6, 80_000)));
+    fake.write("proc/self/cgroup", "4:cpu,cpuacct:/x\n0::/\n");
+    fake.mount("0:31", Path::new("/sys/fs/cgroup/cpu"), "cgroup", "cgroup", "rw,cpu,cpuacct");
+    let v1 = "nr_periods 8\nnr_throttled 4\nthrottled_time 50\n";
+    fake.write("sys/fs/cgroup/cpu/x/cpu.stat", v1);
+    assert_eq!(read(), Some((8, 4, 50)));
 }
 
 #[test]
