@@ -1,10 +1,13 @@
 //! `candor compare`: runs beside each other.
 
 use std::fs;
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{Ran, Scratch, candor, comparison_violations, quiet_host, shared_host};
+use crate::support::{
+    Ran, Running, Scratch, candor, comparison_violations, quiet_host, shared_host,
+};
 
 /// Repeats of a short run that needs no device, and whose numbers were made believable.
 fn report(scratch: &Scratch, name: &str, more: &[&str], rate: Option<f64>) -> String {
@@ -89,4 +92,74 @@ fn mistakes_end_in_a_sentence() {
         assert_eq!(ran.code, Some(code), "{words:?}: {}", ran.err);
         assert!(ran.err.contains(part), "{words:?}: {}", ran.err);
     }
+}
+
+/// A run that needs no device.
+const NULL: &str = "run --engine null --target f --size 1m --ops 2000 --no-follow-ups";
+
+fn candor_in(directory: &str, temporary: &str, words: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_candor"));
+    command.args(words).current_dir(directory).env("TMPDIR", temporary);
+    Running::start(&mut command, Stdio::null()).wait()
+}
+
+#[test]
+fn commands_run_in_turn() {
+    let (_host, scratch) = (quiet_host(), Scratch::new());
+    let json = scratch.outside("comparison.json");
+    let temporary = scratch.outside("temporary");
+    fs::create_dir_all(&temporary).expect("a directory");
+    let other = format!("candor {NULL} --depth 8");
+    let words = ["compare", "--run", NULL, &other, "--rounds", "3", "--json", &json];
+    let ran = candor_in(&scratch.dir(), &temporary, &words);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let told: Vec<&str> =
+        ran.err.lines().map(|line| line.split(':').next().unwrap_or("")).collect();
+    let rounds = ["Round 1 of 3, A", "Round 1 of 3, B", "Round 2 of 3, A"];
+    assert_eq!((told.len(), &told[..3]), (6, &rounds[..]), "{}", ran.err);
+    let json: Value =
+        serde_json::from_str(&fs::read_to_string(&json).expect("JSON")).expect("JSON");
+    assert_eq!(comparison_violations(&json), [""; 0]);
+    let change = &json["changes"][0];
+    let basis = &change["figures"][0]["basis"]["repeats"];
+    assert_eq!((&basis["baseline"], &basis["run"]), (&json!(3), &json!(3)), "{change}");
+    assert_ne!(change["fairness"], "other_work", "the commands are meant to differ");
+    assert_eq!(fs::read_dir(&temporary).expect("a directory").count(), 0, "reports are removed");
+
+    // The second command fails in its first round.
+    let wrong = format!("{NULL} --size 3m --target /nowhere/x/f --rw write --engine sync");
+    let words = ["compare", "--run", NULL, &wrong];
+    let ran = candor_in(&scratch.dir(), &temporary, &words);
+    assert_eq!((ran.code, ran.out.as_str()), (Some(1), ""), "{}", ran.err);
+    assert!(ran.err.contains("round 1 of 5 of B failed: `candor run"), "{}", ran.err);
+    for (words, part) in [
+        (["compare", "--run", NULL, "show x"], "`show` is no command with a report"),
+        (["compare", "--run", NULL, "run --json x"], "leave out --json"),
+        (["compare", "--run", NULL, "run --target $X"], "without a shell"),
+    ] {
+        let ran = candor(&words);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+        assert!(ran.err.contains(part), "{}", ran.err);
+    }
+}
+
+#[test]
+fn better_and_worse_are_said_of_the_storage_alone() {
+    let (_host, scratch) = (quiet_host(), Scratch::new());
+    let one = report(&scratch, "one.json", &[], Some(1000.0));
+    let other = report(&scratch, "other.json", &[], Some(2000.0));
+    assert!(compare(&[&one, &other]).out.starts_with("B is better than A: "));
+    let text = fs::read_to_string(&other).expect("a report");
+    let mut cached: Value = serde_json::from_str(&text).expect("JSON");
+    for phase in cached["judgement"]["phases"].as_array_mut().expect("phases") {
+        phase["verdict"] = json!("wrong");
+    }
+    fs::write(&other, cached.to_string()).expect("written");
+    let ran = compare(&[&one, &other]);
+    assert!(
+        ran.out.starts_with("Not comparable: what B measured is not the storage"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.out.contains("better") && !ran.out.contains("worse"), "{}", ran.out);
 }

@@ -8,13 +8,16 @@ use std::process::{Command, Output};
 use crate::support::{Scratch, candor, skip};
 
 /// Text typed before the Tab key, and the line that stands there after it.
-const TYPED: [(&str, &str); 6] = [
+const TYPED: [(&str, &str); 9] = [
     ("candor che", "candor check"),
     ("candor run --dep", "candor run --depth"),
     ("candor check --secon", "candor check --seconds"),
     ("candor run --layout al", "candor run --layout allocate"),
-    ("candor show --require re", "candor show --require remarks"),
+    ("candor show --require ca", "candor show --require caution"),
     ("candor completions f", "candor completions fish"),
+    ("candor run --engine liba", "candor run --engine libaio"),
+    ("candor check --csv-of ove", "candor check --csv-of overview"),
+    ("candor scenario run mai", "candor scenario run mail"),
 ];
 
 /// Keeps the script for a shell.

@@ -291,7 +291,7 @@ fn names_do_not_control_a_terminal() {
         let hidden = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{202e}';
         assert!(!told.contains(hidden), "{words:?}\n{told:?}");
     }
-    let text = candor(&["show", &report]).out;
+    let text = candor(&["show", &report, "--verbose"]).out;
     assert!(text.contains(r"\u{1b}]0;owned\u{7}"), "{text}");
 }
 

@@ -41,7 +41,9 @@ pub use program::{
     NOBODY, Ran, Running, candor, candor_reading, measured, nobody_with_files, python_folder, run,
     spawn, spawn_as_nobody,
 };
-pub use report::{Report, check_sums, comparison_violations, counted, histogram};
+pub use report::{
+    Report, check_sums, comparison_violations, counted, histogram, stream_violations,
+};
 pub use scratch::{Scratch, fingerprint, random_file};
 
 /// Turn of the tests that load a device: one that needs a quiet host, or several others.

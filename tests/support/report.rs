@@ -175,6 +175,11 @@ pub fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
     counts
 }
 
+/// Violations of the schema of a stream by one of its lines.
+pub fn stream_violations(line: &Value) -> Vec<String> {
+    schema::stream_violations(line)
+}
+
 /// Violations of the schema of the comparison by a document.
 pub fn comparison_violations(document: &Value) -> Vec<String> {
     schema::comparison_violations(document)

@@ -12,6 +12,9 @@ pub const SCHEMA: &str = include_str!("../../docs/report-schema.json");
 /// The schema of the comparison, as it stands in the documentation.
 pub const COMPARISON: &str = include_str!("../../docs/comparison-schema.json");
 
+/// The schema of a line of `--json-stream`, as it stands in the documentation.
+pub const STREAM: &str = include_str!("../../docs/json-stream-schema.json");
+
 /// Violations of the report's schema by a document; empty where it fits.
 ///
 /// Stricter than the schema in one point: keys that it does not name are violations as well.
@@ -24,6 +27,12 @@ pub fn violations(document: &Value) -> Vec<String> {
 pub fn comparison_violations(document: &Value) -> Vec<String> {
     let root = parsed(COMPARISON);
     Checker { definitions: &root["$defs"] }.check(&root, document, "")
+}
+
+/// The same of the schema of a line of a stream.
+pub fn stream_violations(line: &Value) -> Vec<String> {
+    let root = parsed(STREAM);
+    Checker { definitions: &root["$defs"] }.check(&root, line, "")
 }
 
 fn parsed(schema: &str) -> Value {

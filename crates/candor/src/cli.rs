@@ -44,6 +44,7 @@ pub fn command() -> Command {
         .subcommand(commands::compare::command())
         .subcommand(commands::explain::command())
         .subcommand(commands::align::command())
+        .subcommand(commands::trace::command())
         .subcommand(commands::cache::command())
         .subcommand(commands::watch::command())
         .subcommand(commands::fio::command())
@@ -119,6 +120,7 @@ fn dispatch(matches: &ArgMatches, line: CommandLine) -> u8 {
         Some(("compare", matches)) => commands::compare::main(matches, line),
         Some(("explain", matches)) => commands::explain::main(matches, line),
         Some(("watch", matches)) => commands::watch::main(matches, line),
+        Some(("trace", matches)) => commands::trace::main(matches, line),
         Some(("align", matches)) => commands::align::main(matches, line),
         Some(("cache", matches)) => commands::cache::main(matches, line),
         Some(("convert", matches)) => commands::convert::main(matches),

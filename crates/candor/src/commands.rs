@@ -27,6 +27,7 @@ pub mod run;
 pub mod scenario;
 pub mod show;
 pub mod tools;
+pub mod trace;
 pub mod tree;
 pub mod vdbench;
 pub mod watch;
@@ -45,6 +46,7 @@ use crate::exporter::RunExporter;
 use crate::flag::{self, CommandLine, Group};
 use crate::hosts::{Hosts, Led};
 use crate::output::{self, Output};
+use crate::streamer::Streamer;
 use crate::{exit, live, screen, stored};
 
 /// Has something run while its events are shown and served, shows what it gave, and gives the exit
@@ -61,15 +63,24 @@ fn run_and_finish(
             return exit::USAGE;
         }
     };
+    let mut streamer = match Streamer::open(output) {
+        Ok(streamer) => streamer,
+        Err(sentence) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
     let control = candor_run::interrupts();
     let result = {
         // Dropped before results are printed, for it gives the terminal back.
         let mut progress = live::progress(output);
         run(&control, &mut |event| {
             exporter.take(event);
+            streamer.take(event);
             progress(event);
         })
     };
+    streamer.close(&result);
     let code = finish(result, source, output);
     exporter.close(&control);
     code
@@ -116,6 +127,22 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
     }
 }
 
+/// How much of a stored report is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As much as the run printed.
+    AsPrinted,
+    /// All of it.
+    Whole,
+}
+
+/// How a stored report is read and shown.
+#[derive(Clone, Copy)]
+struct Reading {
+    read: fn(&str) -> Result<Report, String>,
+    form: Form,
+}
+
 /// Shows a stored report, read in that way, and gives the exit code.
 /// `own` are the flags of the command and where they go, `first` is done with the report before it
 /// is shown.
@@ -123,21 +150,19 @@ fn stored<T>(
     matches: &ArgMatches,
     mut line: CommandLine,
     own: (&[Group<T>], &mut T),
-    read: fn(&str) -> Result<Report, String>,
+    reading: Reading,
     first: impl FnOnce(&Report, &Output, &T) -> Result<(), String>,
 ) -> u8 {
     let (own, draft) = own;
-    let output = match flags(output::OF_REPORTS, own, matches, &mut line, draft) {
-        // Who looks at a report again wants all of it.
-        Ok(mut output) => {
-            output.verbose = true;
-            output
-        }
+    let mut output = match flags(output::OF_REPORTS, own, matches, &mut line, draft) {
+        Ok(output) => output,
         Err(code) => return code,
     };
     let file = matches.get_one::<String>("REPORT").map(String::as_str).unwrap_or_default();
-    let shown = stored::load(file, read).and_then(|mut report| {
+    let shown = stored::load(file, reading.read).and_then(|mut report| {
         first(&report, &output, draft)?;
+        output.verbose |=
+            reading.form == Form::Whole || report.command.iter().any(|word| word == "--verbose");
         output.deliver(&mut report)?;
         Ok(output.exit_code(exit::RAN, &report))
     });

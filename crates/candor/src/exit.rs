@@ -28,6 +28,12 @@ pub const CHANGED: u8 = 7;
 /// A comparison could not tell whether there is a change beyond `--fail-if`.
 pub const UNDECIDED: u8 = 8;
 
+/// The run ended, and a figure is beyond a limit of `--expect`.
+pub const NOT_MET: u8 = 9;
+
+/// The run ended, and the storage's figure for a condition of `--expect` is unknown.
+pub const CANNOT_TELL: u8 = 10;
+
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "\
 Exit codes:
@@ -38,6 +44,8 @@ Exit codes:
   4    it ran, and no depth met the plan's latency goal
   5    data that was read is not what was written
   6    it ran, and the verdict is worse than --require takes
+  9    it ran, and a result is beyond a limit of --expect
+  10   it ran, and the storage's figure for a condition of --expect is unknown
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.

@@ -32,7 +32,7 @@ struct Shown {
 
 impl Shown {
     fn new(output: &Output) -> Shown {
-        let wanted = !output.quiet && !output.no_live;
+        let wanted = !output.quiet && !output.no_live && !output.streams_to_stdout();
         let start = || start(RunScreen::default(), output, 1.0, |Action::End| interrupt());
         let session = if wanted { start() } else { None };
         // A log on stderr does not disturb a screen on stdout.

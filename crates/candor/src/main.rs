@@ -9,6 +9,7 @@ mod commands;
 #[cfg(test)]
 mod docs;
 mod exit;
+mod expectations;
 mod exporter;
 mod flag;
 mod foreign_words;
@@ -24,6 +25,7 @@ mod same_numbers;
 mod screen;
 mod ssh;
 mod stored;
+mod streamer;
 mod version;
 
 use std::process::ExitCode;

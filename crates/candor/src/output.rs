@@ -5,15 +5,16 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use candor_plan::{PathText, path_of};
-use candor_record::{Report, Verdict};
+use candor_compare::Expect;
+use candor_plan::{PathText, Plan, path_of};
+use candor_record::{ExpectationResult, Report, Verdict};
 use candor_show::csv::{self, Table};
 use candor_show::{Style, json, report};
 
 use crate::flag::{Flag, Group, Takes, put, put_some};
 use crate::run_dir::RunDir;
 use crate::screen::{self, Color};
-use crate::{exit, parse};
+use crate::{exit, expectations, parse};
 
 /// Where results go.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub struct Output {
     json: Option<PathBuf>,
     /// The report may replace its own source.
     json_onto_input: bool,
+    /// Where lines for programs go while it runs.
+    pub json_stream: Option<PathBuf>,
     csv: Option<PathBuf>,
     html: Option<PathBuf>,
     csv_of: Option<Table>,
@@ -40,6 +43,8 @@ pub struct Output {
     percentiles: Vec<f64>,
     /// Worst verdict that is a success.
     require: Option<Verdict>,
+    /// Conditions that results have to meet.
+    expect: Vec<Expect>,
     /// Where metrics of the run are served.
     pub metrics: Option<SocketAddr>,
     /// How long they are served after the end until someone has read them.
@@ -61,6 +66,15 @@ const JSON_AGAIN: Flag<Output> = Flag {
         put_some(&mut output.json, Ok(path_of(text)))
     },
     ..JSON
+};
+
+const JSON_STREAM: Flag<Output> = Flag {
+    long: "json-stream",
+    takes: Takes::One("FILE"),
+    help: "Write a line of JSON each second of the run to FILE; - writes to stdout instead of the \
+           text",
+    fields: &[],
+    set: |output, text| put_some(&mut output.json_stream, Ok(path_of(text))),
 };
 
 const CSV: Flag<Output> = Flag {
@@ -115,12 +129,11 @@ pub const METRICS_HELP: &str = "Serve figures to Prometheus while this goes on, 
 const METRICS_WAIT: Flag<Output> = Flag {
     long: "metrics-wait",
     takes: Takes::One("SECONDS"),
-    help: "Serve the last figures after the end until they were read once, at most so long \
-           [default: 0]",
+    help: "After the run, keep serving metrics until one scrape, for at most SECONDS [default: 0]",
     fields: &[],
     set: |output, text| {
-        let seconds = parse::whole_seconds(text)?;
-        put_some(&mut output.metrics_wait, Ok(Duration::from_secs(seconds.into())))
+        let wait = parse::seconds(text).map(|time| Duration::from_nanos(time.0));
+        put_some(&mut output.metrics_wait, wait)
     },
 };
 
@@ -195,11 +208,25 @@ const REQUIRE: Flag<Output> = Flag {
     },
 };
 
+const EXPECT: Flag<Output> = Flag {
+    long: "expect",
+    takes: Takes::Many("CONDITION"),
+    help: "Report whether results meet a condition; exit 9 if not, 10 if the storage's figure is \
+           unknown: \"p99 < 10ms\", \"commit > 2k/s\", \"PHASE/JOB: read bandwidth > 100MB/s\"; \
+           figures are iops, bandwidth, mean, p50, p99, …; may be given several times",
+    fields: &[],
+    set: |output, text| {
+        output.expect.push(Expect::parse(text)?);
+        Ok(())
+    },
+};
+
 /// Options of a command that runs something.
 pub const OF_RUNS: &[Group<Output>] = &[Group {
     title: "Output",
     flags: &[
         JSON,
+        JSON_STREAM,
         CSV,
         CSV_OF,
         HTML,
@@ -207,6 +234,7 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
         NO_HISTORY,
         PERCENTILES,
         REQUIRE,
+        EXPECT,
         METRICS,
         METRICS_WAIT,
         VERBOSE,
@@ -219,7 +247,7 @@ pub const OF_RUNS: &[Group<Output>] = &[Group {
 /// Options of a command that shows a stored report.
 pub const OF_REPORTS: &[Group<Output>] = &[Group {
     title: "Output",
-    flags: &[JSON_AGAIN, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, COLOR],
+    flags: &[JSON_AGAIN, CSV, CSV_OF, HTML, PERCENTILES, REQUIRE, EXPECT, VERBOSE, COLOR],
 }];
 
 /// Options of a command that only looks.
@@ -272,10 +300,31 @@ impl Output {
         self.json.is_some() || self.html.is_some() || self.metrics.is_some()
     }
 
+    /// Options that name a file, each with it.
+    fn files(&self) -> [(&'static str, &Option<PathBuf>); 4] {
+        [
+            ("json", &self.json),
+            ("json-stream", &self.json_stream),
+            ("csv", &self.csv),
+            ("html", &self.html),
+        ]
+    }
+
+    /// Options that have stdout for data, so that no text goes there.
+    fn on_stdout(&self) -> Vec<&'static str> {
+        let files = self.files().into_iter();
+        files.filter(|(_, place)| is_stdout(place)).map(|(long, _)| long).collect()
+    }
+
+    /// stdout has data while it runs.
+    pub fn streams_to_stdout(&self) -> bool {
+        is_stdout(&self.json_stream)
+    }
+
     /// Option and path of a file that cannot be made.
     fn unwritable(&self) -> Option<(&'static str, &Path)> {
-        let files = [("json", &self.json), ("csv", &self.csv), ("html", &self.html)];
-        let files = files.into_iter().filter_map(|(long, file)| Some((long, as_file(file)?)));
+        let files =
+            self.files().into_iter().filter_map(|(long, file)| Some((long, as_file(file)?)));
         let mut unwritable = files.filter(|(_, file)| {
             let parent = file.parent().filter(|parent| !parent.as_os_str().is_empty());
             parent.is_some_and(|parent| !parent.is_dir()) || file.is_dir()
@@ -285,9 +334,11 @@ impl Output {
 
     /// Claims the files; messages name each by the user's option.
     fn claim(&self, name: impl Fn(&str) -> String) -> Result<(), String> {
-        let files = [("json", &self.json), ("csv", &self.csv), ("html", &self.html)];
-        let files: Vec<_> =
-            files.into_iter().filter_map(|(long, file)| Some((long, as_file(file)?))).collect();
+        let files: Vec<_> = self
+            .files()
+            .into_iter()
+            .filter_map(|(long, file)| Some((long, as_file(file)?)))
+            .collect();
         for (nth, (long, file)) in files.iter().enumerate() {
             let shown = format!("{} {}", name(long), file.text());
             let is_file = !file.exists() || file.is_file();
@@ -313,8 +364,10 @@ impl Output {
             return Err(format!("--{long} {} is not a file that can be made", file.text()));
         }
         self.claim(|long| format!("--{long}"))?;
-        if is_stdout(&self.json) && is_stdout(&self.csv) {
-            return Err("--json - and --csv - cannot both have stdout; give one a FILE".into());
+        if let [one, other, ..] = self.on_stdout()[..] {
+            return Err(format!(
+                "--{one} - and --{other} - cannot both have stdout; give one a FILE"
+            ));
         }
         if self.csv_of.is_some() && self.csv.is_none() {
             return Err("--csv-of says which table --csv writes; give --csv FILE as well".into());
@@ -331,18 +384,24 @@ impl Output {
         if !self.percentiles.is_empty() {
             result.quote(&self.percentiles);
         }
+        if !self.expect.is_empty() {
+            result.expectations = expectations::check(&self.expect, result);
+        }
         let result = &*result;
         let json = json::report(result).map_err(|error| error.to_string())?;
         if let Some(dir) = &self.claimed {
-            dir.keep(result, &json, &report::text(result, &Style::default()))?;
+            let style = Style::default();
+            let text = report::text(result, &style) + &report::expectations(result, &style);
+            dir.keep(result, &json, &text)?;
         }
         self.write_files(result, &json)?;
-        if !is_stdout(&self.json) && !is_stdout(&self.csv) {
+        if self.on_stdout().is_empty() {
             let style = screen::style(self.color);
-            screen::data(&match self.verbose {
+            let text = match self.verbose {
                 true => report::text(result, &style),
                 false => report::first_screen(result, &style),
-            })?;
+            };
+            screen::data(&(text + &report::expectations(result, &style)))?;
         }
         if !self.quiet {
             let dir = self.claimed.as_ref().map(RunDir::name);
@@ -371,18 +430,43 @@ impl Output {
         if self.html.is_some() { write(&self.html, &page()?) } else { Ok(()) }
     }
 
-    /// The exit code of a report that earned `code`: a worse verdict than `--require` takes is told
-    /// and has a code of its own, unless something went wrong.
+    /// The exit code of a report that earned `code`. If nothing went wrong, an expectation that is
+    /// not met, a verdict worse than `--require` takes, and an expectation that cannot be checked
+    /// have codes of their own, in this order; the reason goes to stderr.
     pub fn exit_code(&self, code: u8, report: &Report) -> u8 {
         let verdict = report.judgement.verdict;
-        let Some(required) = self.require.filter(|required| verdict > *required) else {
-            return code;
-        };
-        let [required, verdict] = [required, verdict].map(Verdict::name);
-        screen::tell(&format!(
-            "candor: required \"{required}\", and the verdict is \"{verdict}\"\n"
-        ));
-        if code == exit::RAN { exit::UNBELIEVED } else { code }
+        let unbelieved = self.require.filter(|required| verdict > *required);
+        if let Some(required) = unbelieved {
+            let [required, verdict] = [required, verdict].map(Verdict::name);
+            screen::tell(&format!(
+                "candor: required \"{required}\", and the verdict is \"{verdict}\"\n"
+            ));
+        }
+        let expected = report.expectations.iter().filter(|_| !self.expect.is_empty());
+        let mut result = ExpectationResult::Met;
+        for expectation in expected {
+            result = result.max(expectation.result);
+            if expectation.result > ExpectationResult::Met {
+                let (label, condition) = (expectation.result.label(), &expectation.condition);
+                screen::tell(&format!("candor: expected {condition}: {label}\n"));
+            }
+        }
+        match result {
+            _ if code != exit::RAN => code,
+            ExpectationResult::NotMet => exit::NOT_MET,
+            _ if unbelieved.is_some() => exit::UNBELIEVED,
+            ExpectationResult::CannotTell => exit::CANNOT_TELL,
+            ExpectationResult::Met => code,
+        }
+    }
+
+    /// A sentence if an expectation names none of the phases of the plan.
+    ///
+    /// # Errors
+    /// That sentence.
+    pub fn fits(&self, plan: &Plan) -> Result<(), String> {
+        let phases: Vec<&str> = plan.phases.iter().map(|phase| phase.name.as_str()).collect();
+        self.expect.iter().find_map(|expect| expect.misses(&phases)).map_or(Ok(()), Err)
     }
 
     /// An error for options that only a report of candor can follow.
@@ -392,10 +476,26 @@ impl Output {
             ("--html", self.html.is_some()),
             ("--percentiles", !self.percentiles.is_empty()),
             ("--require", self.require.is_some()),
+            ("--expect", !self.expect.is_empty()),
         ];
         match given.iter().find(|(_, given)| *given) {
             Some((flag, _)) => Err(format!("{flag} needs a report of candor, and {file}")),
             None => Ok(()),
+        }
+    }
+
+    /// Writes a result that is no report as JSON to the file that `--json` names, beside a command
+    /// that has stdout.
+    pub fn write_json<E: std::fmt::Display>(
+        &self,
+        json: impl FnOnce() -> Result<String, E>,
+    ) -> Result<(), String> {
+        match &self.json {
+            None => Ok(()),
+            Some(_) if is_stdout(&self.json) => {
+                Err("--json takes a FILE here; stdout is that of COMMAND".to_owned())
+            }
+            Some(_) => write(&self.json, &json().map_err(|error| error.to_string())?),
         }
     }
 

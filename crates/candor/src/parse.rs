@@ -1,5 +1,6 @@
 //! Values of options. Every error is a sentence with the value in it.
 
+use std::path::Path;
 use std::str::FromStr;
 
 use candor_plan::Nanos;
@@ -18,26 +19,33 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number, or is too large"))
 }
 
-/// A number of seconds, which may have decimals.
+/// A time: a number alone is in seconds and may have decimals, others have units: `1.5`, `90s`, `5m`.
 pub fn seconds(text: &str) -> Result<Nanos, String> {
-    // As a time with its unit, so that `1.5` is exact and `1e9` is not taken; `5m` has one already.
     let is_number = text.chars().all(|c| c.is_ascii_digit() || c == '.');
-    let read = is_number.then(|| format!("{text}s").parse().ok()).flatten();
-    read.ok_or_else(|| no_seconds(text, "number"))
+    // With its unit, so that `1.5` is exact and `1e9` is not taken.
+    let read = if is_number { format!("{text}s").parse() } else { text.parse() };
+    read.map_err(|_| format!("`{text}` is no time; write seconds, such as 30, or 90s, 1m30s, 5m"))
 }
 
-/// A whole number of seconds.
-pub fn whole_seconds(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| no_seconds(text, "whole number"))
-}
-
-fn no_seconds(text: &str, kind: &str) -> String {
-    match text.parse::<Nanos>() {
-        Ok(time) => {
-            format!("`{text}` has a unit, and seconds are a number alone: {}", time.0 as f64 / 1e9)
-        }
-        Err(_) => format!("`{text}` is not a {kind} of seconds"),
+/// A time above 0.
+pub fn some_seconds(text: &str) -> Result<Nanos, String> {
+    match seconds(text)? {
+        Nanos(0) => Err(format!("`{text}` is no time in which anything happens")),
+        time => Ok(time),
     }
+}
+
+/// The number of a process that runs.
+pub fn process(text: &str) -> Result<u32, String> {
+    match number(text)? {
+        pid if is_process(pid) => Ok(pid),
+        pid => Err(format!("there is no process {pid}")),
+    }
+}
+
+/// True for a process that runs.
+pub fn is_process(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
 }
 
 /// A percentage.
@@ -140,18 +148,23 @@ mod tests {
 
     /// `5m` was read as five milliseconds.
     #[test]
-    fn seconds_are_a_number_without_a_unit() {
-        assert_eq!(
-            (seconds("1.5"), seconds("30")),
-            (Ok(Nanos(1_500_000_000)), Ok(Nanos(30_000_000_000)))
-        );
-        assert_eq!((whole_seconds("5"), whole_seconds("5m").is_err()), (Ok(5), true));
-        for (wrong, told) in [("5m", "alone: 300"), ("30s", "alone: 30"), ("1m30", "not a number")]
-        {
-            let error = seconds(wrong).unwrap_err();
-            assert!(error.contains(told), "{wrong}: {error}");
+    fn a_time_is_in_seconds_unless_it_has_a_unit() {
+        for (text, ns) in [
+            ("1.5", 1_500_000_000),
+            ("30", 30_000_000_000),
+            ("30s", 30_000_000_000),
+            ("5m", 300_000_000_000),
+            ("1m30s", 90_000_000_000),
+            ("250ms", 250_000_000),
+            ("0", 0),
+        ] {
+            assert_eq!(seconds(text), Ok(Nanos(ns)), "{text}");
         }
-        assert!(seconds("1e9").is_err() && seconds("").is_err() && seconds("5u").is_err());
+        for wrong in ["1m30", "1e9", "", "5u", "-1", "1.5.2", "s"] {
+            let error = seconds(wrong).unwrap_err();
+            assert!(error.contains("write seconds, such as 30, or 90s"), "{wrong}: {error}");
+        }
+        assert!(some_seconds("0").is_err() && some_seconds("0s").is_err());
     }
 
     #[test]

@@ -5,19 +5,18 @@ use std::fmt::{self, Display, Formatter};
 use candor_record::comparison::{Check, CheckResult, Fairness, FigureChange, RunChange};
 use candor_record::results::FigureKind;
 
+use crate::bound::Bound;
 use crate::words;
 
 /// A condition under which a comparison fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailIf {
-    /// Phase, or phase and job with a slash between, of the baseline; absent means all.
-    of: Option<String>,
-    /// The figure.
+    /// The figure, and the side that fails.
+    bound: Bound,
+    /// Kind of the figure.
     pub kind: FigureKind,
-    /// The check fails below the bound; else above.
-    below: bool,
     /// The bound as a share of the baseline.
-    bound: f64,
+    share: f64,
 }
 
 impl FailIf {
@@ -28,33 +27,28 @@ impl FailIf {
     pub fn parse(text: &str) -> Result<FailIf, String> {
         let form = "a condition is FIGURE < PERCENT% or FIGURE > PERCENT%, such as `iops < -5%` or \
                     `PHASE/JOB: p99 > 10%`";
-        let at = text.find(['<', '>']).ok_or_else(|| format!("`{text}` has no < or >: {form}"))?;
-        let (figure, bound) = (&text[..at], text[at + 1..].trim());
-        let (of, figure) = match figure.rsplit_once(':') {
-            Some((of, figure)) => (Some(of.trim().to_owned()), figure),
-            None => (None, figure),
-        };
-        let kind = FigureKind::parse(figure.trim())?;
-        let percent = bound.strip_suffix('%').map(str::trim);
+        let bound = Bound::parse(text, form)?;
+        let percent = bound.value.strip_suffix('%').map(str::trim);
         let percent = percent.and_then(|number| number.parse::<f64>().ok());
         let percent = percent.filter(|percent| percent.is_finite() && *percent > -100.0);
         let percent = percent.ok_or_else(|| {
-            format!("`{bound}` is no change in percent, such as -5% or 10%: {form}")
+            format!("`{}` is no change in percent, such as -5% or 10%: {form}", bound.value)
         })?;
-        let below = &text[at..=at] == "<";
-        if (percent > 0.0) == below && percent != 0.0 {
+        if (percent > 0.0) == bound.is_below && percent != 0.0 {
             return Err(format!(
                 "`{text}` fails where nothing changes: `<` takes a negative bound, `>` a positive"
             ));
         }
-        Ok(FailIf { of, kind, below, bound: percent / 100.0 })
+        let kind = bound.figure.unwrap_or(FigureKind::OpsPerS);
+        let bound = Bound { value: format!("{percent}%"), ..bound };
+        Ok(FailIf { bound, kind, share: percent / 100.0 })
     }
 
     /// The condition is about that figure.
     fn concerns(&self, figure: &FigureChange) -> bool {
-        let whole = format!("{}/{}", figure.phase, figure.job);
-        let named = self.of.as_ref().is_none_or(|of| *of == figure.phase || *of == whole);
-        named && self.is_kind(figure)
+        let bound = &self.bound;
+        let named = bound.selects(&figure.phase, &figure.job);
+        named && bound.selects_operation(&figure.operation) && self.is_kind(figure)
     }
 
     fn is_kind(&self, figure: &FigureChange) -> bool {
@@ -64,7 +58,7 @@ impl FailIf {
     }
 
     fn is_beyond(&self, change: f64) -> bool {
-        if self.below { change < self.bound } else { change > self.bound }
+        self.bound.holds(change, self.share)
     }
 
     /// Checks a run.
@@ -117,11 +111,7 @@ impl FailIf {
 
 impl Display for FailIf {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        if let Some(of) = &self.of {
-            write!(f, "{of}: ")?;
-        }
-        let sign = if self.below { '<' } else { '>' };
-        write!(f, "{} {sign} {}%", self.kind, self.bound * 100.0)
+        self.bound.fmt(f)
     }
 }
 
@@ -137,6 +127,8 @@ mod tests {
             ("iops < -5%", "iops < -5%"),
             ("bw<-5 %", "bandwidth < -5%"),
             ("p99.9 > 10%", "p99.9 > 10%"),
+            ("commit p99>=10%", "commit p99 >= 10%"),
+            ("commit < -5%", "commit < -5%"),
             ("random read 4 KiB/job: mean > 0%", "random read 4 KiB/job: mean > 0%"),
         ] {
             assert_eq!(FailIf::parse(text).map(|of| of.to_string()), Ok(written.to_owned()));
@@ -184,6 +176,8 @@ mod tests {
         assert_eq!(of("bandwidth < -5%", &slower), CheckResult::Failed);
         assert_eq!(of("iops < -10%", &slower), CheckResult::Passed);
         assert_eq!(of("write: iops < -5%", &slower), CheckResult::Undecided);
+        assert_eq!(of("read iops < -5%", &slower), CheckResult::Failed);
+        assert_eq!(of("write iops < -5%", &slower), CheckResult::Undecided);
         assert_eq!(of("p99 > 5%", &slower), CheckResult::Undecided);
         let unsure = run(-0.04, -0.12, 0.04, Outcome::NotShown);
         assert_eq!(of("iops < -5%", &unsure), CheckResult::Undecided);

@@ -26,6 +26,8 @@ fn outcome(figure: &FigureChange, corrected: f64) -> Outcome {
     let limit = 1.0 - CONFIDENCE;
     let is_better = (figure.change > 0.0) == figure.kind.is_better_higher();
     match figure.p_value {
+        // Better or worse is said of the storage alone.
+        _ if figure.unbelieved => Outcome::Unknown,
         _ if corrected < limit && is_better => Outcome::Better,
         _ if corrected < limit => Outcome::Worse,
         Some(alone) if alone < limit => Outcome::Suspected,

@@ -6,11 +6,14 @@
 //! result are made here (`words`), so that text and JSON have the same. The method and what it
 //! assumes stand in the crate's `README.md`.
 
+mod bound;
 mod check;
 mod conditions;
 mod estimate;
+mod expect;
 mod figures;
 mod pairing;
+mod rounds;
 mod student;
 mod thresholds;
 mod words;
@@ -22,6 +25,9 @@ use candor_record::comparison::{COMPARISON_VERSION, ComparedRun, Comparison, Run
 use candor_record::results::Results;
 
 pub use check::FailIf;
+pub use expect::Expect;
+pub use rounds::joined;
+pub use words::label;
 
 /// Questions to a comparison.
 #[derive(Clone, Debug, Default)]

@@ -94,7 +94,8 @@ fn repeated<'a>(nth: usize, all: &[&'a PhaseResults]) -> Repeated<'a> {
     Repeated { name: &all[0].name, nth, kept, left_out }
 }
 
-/// Jobs of both runs that belong together, and a sentence for each that has no partner.
+/// Jobs of both runs that belong together, and each that has no partner, with the run that has it:
+/// `A: WRITE`.
 pub fn pairs<'a>(
     baseline: (&str, &'a Results),
     run: (&str, &'a Results),
@@ -105,11 +106,11 @@ pub fn pairs<'a>(
     for phase in &mine {
         match partner(&mine, phase, &theirs) {
             Some(other) => of_jobs((baseline.0, phase), (run.0, other), &mut pairs, &mut unmatched),
-            None => unmatched.push(format!("{} has no phase {}.", run.0, phase.name)),
+            None => unmatched.push(format!("{}: {}", baseline.0, phase.name)),
         }
     }
     let alone = theirs.iter().filter(|phase| partner(&theirs, phase, &mine).is_none());
-    unmatched.extend(alone.map(|phase| format!("{} has no phase {}.", baseline.0, phase.name)));
+    unmatched.extend(alone.map(|phase| format!("{}: {}", run.0, phase.name)));
     (pairs, unmatched)
 }
 
@@ -140,13 +141,13 @@ fn of_jobs<'a>(
     };
     for name in &mine {
         let Some(partner) = other(name, &mine, &theirs) else {
-            unmatched.push(format!("{} has no job {name} in {}.", run.0, run.1.name));
+            unmatched.push(format!("{}: job {name} of {}", baseline.0, baseline.1.name));
             continue;
         };
         let jobs = [*name, partner];
         pairs.push(Pair { baseline: baseline.1.clone(), run: run.1.clone(), jobs });
     }
     let alone = theirs.iter().filter(|name| other(name, &theirs, &mine).is_none());
-    let alone = alone.map(|name| format!("{} has no job {name} in {}.", baseline.0, run.1.name));
+    let alone = alone.map(|name| format!("{}: job {name} of {}", run.0, run.1.name));
     unmatched.extend(alone);
 }

@@ -76,7 +76,11 @@ fn repeats_show_three_percent_and_both_runs_the_same_show_none() {
 
     let same = compared(repeated(1000.0), repeated(1000.0), &[], &["iops < -2%"]);
     assert_eq!(same.checked(), CheckResult::Passed);
-    assert!(same.headline.starts_with("No change from A to B was shown"), "{}", same.headline);
+    assert!(
+        same.headline.starts_with("No significant change from A to B: IOPS of read from "),
+        "{}",
+        same.headline
+    );
 }
 
 #[test]
@@ -146,7 +150,10 @@ fn the_work_of_a_job_is_compared_job_by_job() {
     };
     let change = compared(deep("4"), deep("8"), &[], &[]).changes.remove(0);
     assert_eq!(change.fairness, Fairness::OtherWork);
-    assert!(change.headline.starts_with("B is not the same work as A (depth: 4 → 8)"));
+    assert_eq!(
+        change.headline,
+        "B is not the same work as A (depth: 4 → 8), so their figures are not comparable."
+    );
     // Another tool tells the load only.
     let mut foreign = results(vec![phase("read", 1000.0)]);
     foreign.tool = "fio-3.33".into();
@@ -198,7 +205,33 @@ fn what_cannot_be_believed_is_said_and_never_passes() {
     }
     let all = compared(repeated(1000.0), cached.clone(), &[], &["iops < -2%"]);
     assert_eq!(all.checked(), CheckResult::Undecided);
-    assert!(all.headline.ends_with("What B measured cannot be believed as it stands."));
+    assert_eq!(
+        all.headline,
+        "Not comparable: what B measured is not the storage, or could not be verified."
+    );
+    let outcomes = all.changes[0].figures.iter().map(|figure| figure.outcome);
+    assert!(
+        outcomes.clone().all(|of| of == Outcome::Unknown),
+        "{:?}",
+        outcomes.collect::<Vec<_>>()
+    );
+    // Other results of the same runs are compared.
+    let with_write = |mut of: Results, rate: f64| {
+        of.phases.extend(
+            repeated(rate)
+                .phases
+                .into_iter()
+                .map(|phase| PhaseResults { name: "write".into(), ..phase }),
+        );
+        of
+    };
+    let all =
+        compared(with_write(repeated(1000.0), 1000.0), with_write(cached.clone(), 500.0), &[], &[]);
+    assert!(all.headline.starts_with("B is worse than A: IOPS of read in write -50 %"));
+    assert!(all.headline.contains("Some results of B are left out"), "{}", all.headline);
+    let turned = compared(cached.clone(), repeated(1000.0), &[], &["iops < -2%"]);
+    assert!(!turned.headline.contains("better") && !turned.headline.contains("worse"));
+    let all = compared(repeated(1000.0), cached.clone(), &[], &[]);
     let [doubt] = &all.changes[0].doubts[..] else { panic!("one doubt") };
     assert_eq!((doubt.run.as_str(), doubt.unbelieved), ("B", true));
 
@@ -224,14 +257,14 @@ fn partners_are_found_by_name_or_as_the_only_ones_and_others_are_told() {
     assert_eq!(renamed.changes[0].figures[0].phase, "read 4 KiB");
     let two = |first: &str, second: &str| results(vec![phase(first, 1.0), phase(second, 1.0)]);
     let change = compared(two("a", "b"), two("b", "c"), &[], &[]).changes.remove(0);
-    assert_eq!(change.unmatched, ["B has no phase a.", "A has no phase c."]);
+    assert_eq!(change.unmatched, ["A: a", "B: c"]);
     assert!(change.figures.iter().all(|figure| figure.phase == "b"));
     let change = compared(two("a", "b"), two("c", "d"), &[], &[]).changes.remove(0);
-    assert_eq!(change.headline, "Nothing of B can be set beside A.");
+    assert_eq!(change.headline, "A and B have no result in common.");
     let mut jobs = results(vec![phase("a", 1.0)]);
     jobs.phases[0].jobs.push(JobResults { job: "log".into(), ..job(1.0) });
     let change = compared(jobs, results(vec![phase("a", 1.0)]), &[], &[]).changes.remove(0);
-    assert_eq!(change.unmatched, ["B has no job log in a."]);
+    assert_eq!(change.unmatched, ["A: job log of a"]);
 }
 
 #[test]

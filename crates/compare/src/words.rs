@@ -17,31 +17,42 @@ pub fn label(nth: usize) -> String {
 /// The result of a run beside the baseline in a sentence or two.
 pub fn headline(baseline: &str, of: &RunChange) -> String {
     let run = &of.run;
-    let mut unbelieved: Vec<&str> =
-        of.doubts.iter().filter(|doubt| doubt.unbelieved).map(|doubt| doubt.run.as_str()).collect();
-    unbelieved.dedup();
-    let believe = match &unbelieved[..] {
-        [] => String::new(),
-        all => format!(" What {} measured cannot be believed as it stands.", all.join(" and ")),
-    };
     if of.figures.is_empty() {
-        return format!("Nothing of {run} can be set beside {baseline}.");
+        return format!("{baseline} and {run} have no result in common.");
     }
     let unfair = named(&of.unfair().collect::<Vec<_>>());
-    let text = match of.fairness {
-        Fairness::Fair => format!("{}.", fmt::capital(&summary(baseline, of))),
-        Fairness::OtherEnvironment => format!(
-            "{run} ran under other conditions than {baseline} ({unfair}), so that no change is put \
-             down to the storage alone: {}.",
-            summary(baseline, of)
+    if of.fairness == Fairness::OtherWork {
+        return format!(
+            "{run} is not the same work as {baseline} ({unfair}), so their figures are not \
+             comparable."
+        );
+    }
+    let unbelieved =
+        |label: &&str| of.doubts.iter().any(|doubt| doubt.unbelieved && doubt.run == **label);
+    let labels: Vec<&str> = [baseline, run.as_str()].into_iter().filter(unbelieved).collect();
+    let labels = labels.join(" and ");
+    if of.figures.iter().all(|figure| figure.unbelieved) {
+        return format!(
+            "Not comparable: what {labels} measured is not the storage, or could not be verified."
+        );
+    }
+    let left_out = match of.figures.iter().any(|figure| figure.unbelieved) {
+        true => format!(
+            " Some results of {labels} are left out: they are not the storage's, or could not be \
+             verified."
         ),
-        Fairness::OtherWork => format!(
-            "{run} is not the same work as {baseline} ({unfair}), so that it answers another \
-             question: {}.",
-            summary(baseline, of)
-        ),
+        false => String::new(),
     };
-    text + &believe
+    let summary = summary(baseline, of);
+    match of.fairness {
+        Fairness::OtherEnvironment => format!(
+            "{run} ran under other conditions than {baseline} ({unfair}), which may cause a change \
+             in place of the storage: {summary}.{left_out}"
+        ),
+        Fairness::Fair | Fairness::OtherWork => {
+            format!("{}.{left_out}", fmt::capital(&summary))
+        }
+    }
 }
 
 /// The conditions that make it unfair: `scheduler: none → mq-deadline`.
@@ -83,14 +94,22 @@ fn summary(baseline: &str, of: &RunChange) -> String {
 
 fn nothing_changed(baseline: &str, of: &RunChange, several: bool) -> String {
     let run = &of.run;
-    let known = of.figures.iter().find(|figure| figure.interval.is_some());
-    match known {
+    let mut known = of.figures.iter().filter(|figure| !figure.unbelieved);
+    let first = known.clone().next().unwrap_or(&of.figures[0]);
+    let suspected = known.clone().find(|figure| figure.outcome == Outcome::Suspected);
+    if let Some(figure) = suspected {
+        let text = figure_text(figure, several);
+        return format!(
+            "possible change from {baseline} to {run}: {text}; more repeats would tell"
+        );
+    }
+    match known.find(|figure| figure.interval.is_some()) {
         Some(figure) => format!(
-            "no change from {baseline} to {run} was shown; that of {} may be anything {}",
+            "no significant change from {baseline} to {run}: {} {}",
             name(figure, several),
             interval(figure)
         ),
-        None => match &of.figures[0].basis {
+        None => match &first.basis {
             Basis::Nothing { why } => {
                 format!("nothing shows whether {run} differs from {baseline}: {why}")
             }

@@ -4,7 +4,9 @@
 //! the start is both a measurement and what lays that file out. Small files come last. On a file or
 //! a device it only reads, unless the user consents to writing.
 
+use std::cell::Cell;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use candor_plan::blocks::{Access, Durability, Hints, Share};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
@@ -26,8 +28,13 @@ const LARGE: Bytes = Bytes(1 << 20);
 const SMALL: Bytes = Bytes(4096);
 const LARGE_DEPTH: u32 = 8;
 const TARGET: &str = "target";
-/// Inspection, set-up between steps, clean-up.
-const OVERHEAD_SECONDS: f64 = 4.0;
+/// Set-up of a step, and its share of inspection and clean-up.
+const OVERHEAD_SECONDS: f64 = 0.2;
+/// Steps of a search, of which there may be fewer.
+const SEARCH_STEPS: f64 = 6.0;
+
+/// Least share of its planned time that a late step gets, and of the whole that its rest is taken for.
+const LEAST_SHARE: f64 = 0.1;
 
 /// Options of the series.
 #[derive(Clone, Debug)]
@@ -35,7 +42,7 @@ pub struct CheckOptions {
     /// Directory, file or block device.
     pub path: PathBuf,
     /// About how long it may take.
-    pub seconds: u32,
+    pub time: Nanos,
     /// Bytes of the file, or of the part of the device.
     pub size: Option<Bytes>,
     /// Consent to overwrite a file or device.
@@ -89,6 +96,43 @@ impl Times {
     }
 }
 
+/// How much time each step gets: less than planned where the steps before took longer.
+struct Clock {
+    begun: Instant,
+    /// Seconds of the whole check.
+    seconds: f64,
+    /// Seconds of [`Times`] in all.
+    total: f64,
+    /// Those of the steps so far.
+    spent: Cell<f64>,
+    /// Steps in all.
+    steps: f64,
+    /// Steps so far.
+    done: Cell<f64>,
+}
+
+impl Clock {
+    /// Seconds of this check per second of [`Times`], from now on.
+    fn scale(&self) -> f64 {
+        let overhead = self.steps * OVERHEAD_SECONDS;
+        let planned = (self.seconds - overhead).max(1.0) / self.total;
+        let rest = self.total - self.spent.get();
+        let overhead = (self.steps - self.done.get()).max(0.0) * OVERHEAD_SECONDS;
+        let left = self.seconds - overhead - self.begun.elapsed().as_secs_f64();
+        // A step that is repeated was not planned.
+        let scale = left / rest.max(self.total * LEAST_SHARE);
+        planned.min(scale.max(planned * LEAST_SHARE))
+    }
+
+    /// The time of a step of so many seconds of [`Times`].
+    fn take(&self, seconds: f64) -> Nanos {
+        let time = Nanos((seconds * self.scale() * 1e9) as u64);
+        self.spent.set(self.spent.get() + seconds);
+        self.done.set(self.done.get() + 1.0);
+        time
+    }
+}
+
 /// A check under way.
 struct Check {
     writes: bool,
@@ -97,8 +141,7 @@ struct Check {
     direct: bool,
     engine: Engine,
     times: Times,
-    /// Seconds of this check per second of [`Times`].
-    scale: f64,
+    clock: Clock,
     /// Small files for which there is room beside the large one.
     room: u64,
 }
@@ -122,7 +165,8 @@ pub fn check(
         (false, true) => WITH_WRITES,
         (false, false) => READ_ONLY,
     };
-    let scale = (f64::from(options.seconds) - OVERHEAD_SECONDS).max(1.0) / times.total(writes);
+    let total = times.total(writes);
+    let seconds = options.time.as_secs_f64();
     let hosts = options.hosts.max(1);
     let mut targets = vec![target(options, &survey)];
     let room = small_files::room(survey.space);
@@ -137,13 +181,21 @@ pub fn check(
         ..Plan::default()
     };
     let (direct, engine) = (survey.takes_direct, survey.engine);
-    let check = Check { writes, in_directory, hosts, direct, engine, times, scale, room };
-    let phases = match (in_directory, writes) {
+    let phases: usize = match (in_directory, writes) {
         (true, _) => 17,
         (false, true) => 7,
         (false, false) => 3,
     };
-    run.open(plan, Some((phases, Nanos::from_secs(u64::from(options.seconds)))))?;
+    let clock = Clock {
+        begun: Instant::now(),
+        seconds,
+        total,
+        spent: Cell::new(0.0),
+        steps: phases as f64 + SEARCH_STEPS,
+        done: Cell::new(0.0),
+    };
+    let check = Check { writes, in_directory, hosts, direct, engine, times, clock, room };
+    run.open(plan, Some((phases, options.time)))?;
     let ended = check.steps(&mut run);
     run.finish(ended)
 }
@@ -211,7 +263,7 @@ impl Check {
             self.step(run, "durable write", self.durable(), 1, times.durable)?;
         }
         let Some(times) = times.small_files else { return Ok(()) };
-        let (scale, direct, room) = (self.scale, self.direct, self.room);
+        let (scale, direct, room) = (self.clock.scale(), self.direct, self.room);
         let (cpus, hosts) = (cpus(run), self.hosts);
         SmallFiles { times, scale, direct, cpus, hosts, room }.steps(run)
     }
@@ -279,7 +331,7 @@ impl Check {
     }
 
     fn phase(&self, name: &str, blocks: Blocks, workers: u32, seconds: f64) -> Phase {
-        let time = Nanos((seconds * self.scale * 1e9) as u64);
+        let time = self.clock.take(seconds);
         let job = Job {
             name: name.to_owned(),
             workers,

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use candor_plan::{PathText, path_of};
-use candor_record::results::{FigureKind, JobResults, OpResults, PhaseResults, Results};
+use candor_record::results::{
+    Area, Condition, FigureKind, JobResults, OpResults, PhaseResults, Results,
+};
 use candor_record::trend::Series;
 use candor_record::{Report, Verdict};
 use jiff::Timestamp;
@@ -161,6 +163,7 @@ impl Read {
     }
 
     fn rows(&self, phase: &PhaseResults, job: &JobResults, targets: &[String]) -> Vec<Row> {
+        let conditions = series_conditions(&self.results, job, targets);
         let row = |op: &OpResults| Row {
             series: Series {
                 tool: without_version(&self.results.tool),
@@ -170,6 +173,7 @@ impl Read {
                 job: job.job.clone(),
                 load: job.load.clone(),
                 operation: op.operation.clone(),
+                conditions: conditions.clone(),
             },
             repeat: phase.repeat,
             verdict: phase.verdict,
@@ -189,6 +193,42 @@ impl Read {
         };
         of_run.or_else(of_phase).or(note.file_unix_ms).unwrap_or_default()
     }
+}
+
+/// Conditions of the environment under which work has a series of its own, by the beginnings of
+/// their names. A change of another one, such as the kernel, is named where a trend changed.
+const OF_SERIES: [&str; 6] = [
+    "filesystem",
+    "server",
+    "device",
+    "I/O limits of the control group",
+    "CPUs of the control group",
+    "memory of the control group",
+];
+
+/// Keys of a plan that a series of candor chooses in each run by the time and the room that it has.
+const CHOSEN: [&str; 3] = ["size", "tree.items", "tree.width"];
+
+/// The conditions under which the work of a job is the same from run to run.
+fn series_conditions(results: &Results, job: &JobResults, targets: &[String]) -> Vec<Condition> {
+    let begins = |name: &str, with: &str| {
+        name.strip_prefix(with).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '.']))
+    };
+    let is_own = targets.iter().any(|path| own_file(path).is_some());
+    let is_kept = |of: &&Condition| match of.area {
+        Area::Plan => !(is_own && CHOSEN.iter().any(|key| begins(&of.name, key))),
+        Area::Host | Area::Storage => OF_SERIES.iter().any(|name| begins(&of.name, name)),
+        Area::Tool => false,
+    };
+    let all = results.conditions.iter().chain(&job.conditions).filter(|of| of.matters);
+    let mut kept: Vec<Condition> = all.filter(is_kept).cloned().collect();
+    for of in kept.iter_mut().filter(|of| begins(&of.name, "device")) {
+        // A disk has another kernel name after a restart: `sda (disk, MODEL, 1 TB)`.
+        if let Some((_, rest)) = of.value.split_once(" (").filter(|(name, _)| !name.contains(' ')) {
+            of.value = rest.trim_end_matches(')').to_owned();
+        }
+    }
+    kept
 }
 
 /// A number that tells documents apart.
@@ -215,17 +255,25 @@ const OWN_FILES: [&str; 2] = ["candor-check", "candor-io500"];
 /// The path without the number of the process by which a series names its own files: without that
 /// they are the same from run to run, and have a trend.
 fn lasting(path: String) -> String {
+    own_file(&path).unwrap_or(path)
+}
+
+/// That path of a series' own file; none for the path of another one.
+fn own_file(path: &str) -> Option<String> {
     let parts = |name: &'static str| {
         let (before, own) = path.rsplit_once(name)?;
-        Some((before, name, own.strip_prefix('.')?))
+        Some((before, name, own))
     };
-    let Some((before, name, own)) = OWN_FILES.into_iter().find_map(parts) else { return path };
-    let end = own.trim_start_matches(|c: char| c.is_ascii_digit());
-    let is_own = (before.is_empty() || before.ends_with('/')) && end.len() < own.len();
-    match is_own && (end.is_empty() || end.starts_with('.')) && !end.contains('/') {
-        true => format!("{before}{name}{end}"),
-        false => path,
+    let (before, name, own) = OWN_FILES.into_iter().find_map(parts)?;
+    if !(before.is_empty() || before.ends_with('/')) {
+        return None;
     }
+    let number =
+        own.strip_prefix('.').map(|own| own.trim_start_matches(|c: char| c.is_ascii_digit()));
+    // Without a number it is lasting already.
+    let end = number.filter(|end| end.len() + 1 < own.len()).unwrap_or(own);
+    let is_own = (end.is_empty() || end.starts_with('.')) && !end.contains('/');
+    is_own.then(|| format!("{before}{name}{end}"))
 }
 
 /// `fio` of `fio-3.33`, `candor` of `candor 0.1.0`.
@@ -285,6 +333,42 @@ mod tests {
         for (path, expected) in cases {
             assert_eq!(lasting(path.to_owned()), expected);
         }
+    }
+
+    #[test]
+    fn unlike_conditions_are_series_of_their_own() {
+        let condition = |area, name: &str, value: &str| Condition {
+            area,
+            name: name.into(),
+            value: value.into(),
+            matters: true,
+        };
+        let series = |of: &[(Area, &str, &str)], target: &str| {
+            let mut results = results();
+            let all = of.iter().map(|(area, name, value)| condition(*area, name, value));
+            results.conditions = all.collect();
+            let job = &mut results.phases[0].jobs[0];
+            (job.conditions, job.targets) =
+                (vec![condition(Area::Plan, "direct", "yes")], vec![target.into()]);
+            let entry = Read::results(results).entry("{}", &Note::default());
+            entry.results[0].series.conditions.clone()
+        };
+        let of = |area, name, value| series(&[(area, name, value)], "/data/f");
+        let differ = |area, name: &'static str| of(area, name, "1") != of(area, name, "2");
+        assert!(differ(Area::Plan, "size of target"));
+        assert!(differ(Area::Storage, "filesystem") && differ(Area::Storage, "device of target a"));
+        assert!(differ(Area::Host, "I/O limits of the control group"));
+        assert!(!differ(Area::Host, "kernel") && !differ(Area::Storage, "scheduler"));
+        let disk = |name: &str| {
+            let value = format!("{name} (disk, M 1, 1 TB)");
+            series(&[(Area::Storage, "device", &value)], "/data/f")
+        };
+        assert_eq!(disk("sda"), disk("sdb"), "a restart renames disks");
+        // A check takes as much as it can write in its time.
+        let size =
+            |size: &str| series(&[(Area::Plan, "size of target", size)], "/d/candor-check.7");
+        assert_eq!(size("1 GiB"), size("2 GiB"));
+        assert_eq!(size("1 GiB"), [condition(Area::Plan, "direct", "yes")]);
     }
 
     #[test]

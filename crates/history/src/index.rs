@@ -20,7 +20,7 @@ use crate::journal::Journal;
 
 /// Version of the tables, and of the names of kinds of work in them. An index of an earlier one is
 /// made again.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Time to wait for another candor that writes.
 const BUSY: Duration = Duration::from_secs(10);
 /// Pages of the index that are kept in memory, in KiB: all of them for a hundred thousand runs.

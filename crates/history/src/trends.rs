@@ -68,6 +68,9 @@ impl Files {
         }
         // Stable, so that equal ones stay in the order in which they first ran.
         all.trends.sort_by_key(|trend| std::cmp::Reverse(trend.points.len()));
+        let apart: Vec<Vec<Condition>> =
+            all.trends.iter().map(|trend| apart(&trend.series, &all.trends)).collect();
+        all.trends.iter_mut().zip(apart).for_each(|(trend, apart)| trend.apart = apart);
         Ok(all)
     }
 
@@ -97,7 +100,8 @@ impl Files {
         let changes = ends.windows(3).map(change).collect();
         let last = ends.len().checked_sub(2).map(|at| level(ends[at], ends[at + 1]));
         let level = last.filter(|_| !values.is_empty());
-        Trend { series, figure, level, noise_share: found.noise_share, changes, points }
+        let (apart, noise_share) = (Vec::new(), found.noise_share);
+        Trend { series, apart, figure, level, noise_share, changes, points }
     }
 
     /// Conditions that differ between two runs, as far as their documents can be read.
@@ -109,6 +113,16 @@ impl Files {
         let both = conditions(before).zip(conditions(after));
         both.map(|(before, after)| differences(&before, &after)).unwrap_or_default()
     }
+}
+
+/// The conditions of a series that another trend of the same work does not share.
+fn apart(series: &Series, trends: &[Trend]) -> Vec<Condition> {
+    let work = |of: &Series| Series { conditions: Vec::new(), ..of.clone() };
+    let own = work(series);
+    let others: Vec<&Series> =
+        trends.iter().map(|trend| &trend.series).filter(|of| work(of) == own).collect();
+    let is_apart = |of: &&Condition| others.iter().any(|other| !other.conditions.contains(of));
+    series.conditions.iter().filter(is_apart).cloned().collect()
 }
 
 /// Conditions that matter and are not the same.

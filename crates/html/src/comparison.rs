@@ -79,7 +79,7 @@ fn changes(comparison: &Comparison) -> Markup {
             }
         }
         if !change.unmatched.is_empty() {
-            body.element("h3", &[], "Alone");
+            body.element("h3", &[], "Only in one run");
             parts::list(&mut body, &change.unmatched);
         }
     }

@@ -28,6 +28,7 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let pictures = Pictures::of(report);
     let sections = [
         section("results", "Results", "Results", results(report)),
+        section("expectations", "Expectations", "Expectations", expectations(report)),
         section("timeline", "Timeline", "Timeline", pictures.timeline()),
         section("latency", "Latency distribution", "Latency", pictures.latency()),
         section(
@@ -47,6 +48,19 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
     let sections: Vec<Section> =
         sections.into_iter().filter(|section| !section.body.is_empty()).collect();
     page(&frame, &sections)
+}
+
+/// Conditions of the user, a line each.
+fn expectations(report: &Report) -> Markup {
+    let mut body = Markup::new();
+    let line = |of: &candor_record::Expectation| {
+        format!("{}: {}. {}", of.result.label(), of.condition, of.sentence)
+    };
+    let lines: Vec<String> = report.expectations.iter().map(line).collect();
+    if !lines.is_empty() {
+        parts::list(&mut body, &lines);
+    }
+    body
 }
 
 fn section(id: &'static str, title: &str, short: &'static str, body: Markup) -> Section {

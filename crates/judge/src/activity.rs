@@ -2,7 +2,7 @@
 
 use candor_record::facts::{DeviceFacts, Fact, Facts, value};
 use candor_record::fmt::{self, ratio};
-use candor_record::requests::RequestStats;
+use candor_record::requests::{RequestOp, RequestStats};
 use candor_record::{Activity, Ceiling, DiskCounters, Snapshot, Traffic};
 
 use crate::thresholds::{CEILING_NEAR, NEVER_IDLE};
@@ -20,6 +20,43 @@ pub fn between(
         let seen = trace.requests.iter().filter(|of| of.device == device.name);
         let requests = seen.cloned().collect();
         Some(Activity { requests, ..activity(facts, device, &did, elapsed_s) })
+    };
+    facts.devices.iter().filter_map(of).collect()
+}
+
+/// The activity of each device for some processes alone: `trace` has their requests. The busy time is
+/// that of all processes.
+pub fn of_processes(
+    facts: &Facts,
+    before: &Snapshot,
+    after: &Snapshot,
+    trace: &RequestStats,
+) -> Vec<Activity> {
+    let elapsed_s = elapsed_s(before, after);
+    let of = |device: &DeviceFacts| {
+        let all = before.device_delta(after, &device.name)?;
+        let requests: Vec<_> =
+            trace.requests.iter().filter(|of| of.device == device.name).cloned().collect();
+        let mut did = DiskCounters::default();
+        for of in &requests {
+            let ms = of.latency_ns_sum / 1_000_000;
+            did.weighted_ms += ms;
+            match of.direction {
+                RequestOp::Read => {
+                    (did.reads, did.read_sectors, did.read_ms) = (of.count, of.bytes / 512, ms);
+                }
+                RequestOp::Write => {
+                    (did.writes, did.write_sectors, did.write_ms) = (of.count, of.bytes / 512, ms);
+                }
+                RequestOp::Discard => (did.discards, did.discard_ms) = (of.count, ms),
+                RequestOp::Flush => did.flushes = of.count,
+            }
+        }
+        let own = activity(facts, device, &did, elapsed_s);
+        let busy = ratio(all.busy_ms as f64 / 1000.0, elapsed_s).min(1.0);
+        let ceilings = Vec::new();
+        let sentence = "only requests of the selected processes; busy is that of all".to_owned();
+        Some(Activity { requests, busy, ceilings, sentence, ..own })
     };
     facts.devices.iter().filter_map(of).collect()
 }

@@ -37,8 +37,9 @@ use crate::source::Roots;
 use btf::Btf;
 pub use budget::Budget;
 use devices::TracedDevices;
-use kernel::{Counting, Source};
+use kernel::{Counting, Own, Source};
 use layout::Layout;
+use programs::{MEMBER, PARENT};
 use refusal::{missing, refused};
 use sampling::Sampling;
 use tracefs::Formats;
@@ -72,6 +73,15 @@ impl TraceMethod {
             TraceMethod::Blktrace => "blktrace",
         }
     }
+}
+
+/// Processes whose requests are counted apart, with those of all processes that they start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Processes {
+    /// All that this process starts from now on.
+    Children,
+    /// Processes by their numbers, and those that descend from them.
+    These(Vec<u32>),
 }
 
 /// Traces the requests of devices until it is dropped.
@@ -118,17 +128,55 @@ impl BlockTracer {
         budget: Budget,
         roots: &Roots,
     ) -> Result<BlockTracer, Missing> {
-        let traced = TracedDevices::of(facts, roots);
-        if traced.names.is_empty() {
-            return Err(missing("there is no block device below the targets", "nothing"));
-        }
         let own_pid = match method {
             TraceMethod::Raw | TraceMethod::Tracepoint => own_process::of_kernel()?,
             // perf names processes as whoever asks knows them.
             TraceMethod::Perf | TraceMethod::Blktrace => std::process::id(),
         };
+        BlockTracer::begin(method, facts, budget, roots, (own_pid, &Own::Process(own_pid)))
+    }
+
+    /// Begins to trace all devices of `facts`, every request; those of some processes are counted
+    /// apart.
+    ///
+    /// # Errors
+    /// As [`BlockTracer::start`].
+    pub fn start_for(
+        processes: &Processes,
+        facts: &Facts,
+        roots: &Roots,
+    ) -> Result<BlockTracer, Missing> {
+        let own_pid = own_process::of_kernel()?;
+        let members = match processes {
+            Processes::Children => vec![(own_pid, PARENT)],
+            Processes::These(_) if !own_process::is_on_host() => {
+                return Err(missing(
+                    "a container has other numbers of processes than the kernel",
+                    "the host's name space of processes",
+                ));
+            }
+            Processes::These(pids) => {
+                let all = own_process::with_descendants(pids);
+                all.into_iter().map(|pid| (pid, MEMBER)).collect()
+            }
+        };
+        let own = Own::Members(members);
+        BlockTracer::begin(TraceMethod::Raw, facts, Budget::Unbounded, roots, (own_pid, &own))
+    }
+
+    fn begin(
+        method: TraceMethod,
+        facts: &Facts,
+        budget: Budget,
+        roots: &Roots,
+        (own_pid, own): (u32, &Own),
+    ) -> Result<BlockTracer, Missing> {
+        let traced = TracedDevices::of(facts, roots);
+        if traced.names.is_empty() {
+            return Err(missing("there is no block device below the targets", "nothing"));
+        }
         let count = |source: Source<'_>| {
-            let counting = Counting::open(&traced, source, budget, cpus(roots), own_pid);
+            let counting = Counting::open(&traced, source, budget, cpus(roots), own);
             counting.map(|counting| Backend::Kernel(Box::new(counting))).map_err(|e| refused(&e))
         };
         let backend = match method {
@@ -160,6 +208,15 @@ impl BlockTracer {
         self.method
     }
 
+    /// Processes whose requests are counted apart by [`BlockTracer::start_for`], those that have
+    /// ended among them.
+    pub fn members(&self) -> Vec<u32> {
+        match &self.backend {
+            Backend::Kernel(counting) => counting.members().unwrap_or_default(),
+            Backend::Process(_) => Vec::new(),
+        }
+    }
+
     /// Statistics of the requests that were traced since it started.
     pub fn stats(&self) -> RequestStats {
         let numbers;
@@ -185,7 +242,7 @@ impl BlockTracer {
             let mut traced =
                 tally::read_all(&self.devices[place / 4], direction, numbers, is_own_known);
             traced.issuers = issuers.remove(&(place as u32)).unwrap_or_default();
-            if matches!(self.backend, Backend::Kernel(_)) {
+            if matches!(&self.backend, Backend::Kernel(counting) if counting.members().is_none()) {
                 add_issuer(&mut traced.issuers, tally::own_issuer(numbers, self.own_pid));
             }
             traced.issuers.sort_by_key(|issuer| std::cmp::Reverse(issuer.count));

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::entries::Step;
-use crate::{Blocks, Burn, Entries, Memory, Program};
+use crate::{Blocks, Burn, Entries, Memory, Program, entries, memory};
 
 pub use crate::operation::{BlocksOp, Figure, Operation};
 
@@ -134,6 +134,18 @@ impl From<Memory> for Work {
 /// The first operation starts the program; each further one waits a moment for its end.
 const PROGRAM_OPERATIONS: &[Operation] = &[Operation::of("wait", Figure::Compute)];
 const BURN_OPERATIONS: &[Operation] = &[Operation::of("burn", Figure::Compute)];
+
+/// Names of all operations, of all kinds of work; some are in several tables.
+pub fn operation_names() -> impl Iterator<Item = &'static str> {
+    let tables = [
+        BlocksOp::TABLE,
+        entries::OPERATIONS,
+        memory::OPERATIONS,
+        PROGRAM_OPERATIONS,
+        BURN_OPERATIONS,
+    ];
+    tables.into_iter().flatten().map(|operation| operation.name)
+}
 
 #[cfg(test)]
 mod tests {

@@ -61,7 +61,7 @@ pub struct RunChange {
     /// Reasons for not believing results of either, or for not setting them beside each other, each
     /// in a sentence.
     pub doubts: Vec<Doubt>,
-    /// Results without a partner in the other run, each in a sentence.
+    /// Results without a partner in the other run, each with the run that has it: `A: WRITE`.
     pub unmatched: Vec<String>,
     /// The figures that both have.
     pub figures: Vec<FigureChange>,

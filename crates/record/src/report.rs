@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::requests::RequestStats;
-use crate::{Facts, FollowUp, Judgement, Measurement, Note, PhaseJudgement, Snapshot};
+use crate::{Expectation, Facts, FollowUp, Judgement, Measurement, Note, PhaseJudgement, Snapshot};
 
 /// Version of the report's shape. Adding a field keeps it; anything else raises it.
 pub const REPORT_VERSION: u32 = 2;
@@ -40,6 +40,9 @@ pub struct Report {
     /// Percentiles that were asked for, ascending: tables show them in place of the usual ones.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub percentiles: Vec<f64>,
+    /// Conditions of `--expect` with their results, in the order in which they were given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub expectations: Vec<Expectation>,
 }
 
 impl Report {

@@ -101,6 +101,39 @@ impl RequestStats {
         self
     }
 
+    /// The requests that processes issued, as a tracer has them that counts those of `members`
+    /// apart.
+    #[must_use]
+    pub fn of_processes(&self, members: &[u32]) -> RequestStats {
+        let of = |all: &Requests| {
+            let issued = all.issuers.iter().filter(|issuer| members.contains(&issuer.pid));
+            let issuers: Vec<Issuer> = issued.cloned().collect();
+            match &all.own {
+                Some(own) => Requests { issuers, ..(**own).clone() },
+                // A flush has neither bytes nor a place by which its end is found again.
+                None => Requests {
+                    device: all.device.clone(),
+                    direction: all.direction,
+                    count: issuers.iter().map(|issuer| issuer.count).sum(),
+                    issuers,
+                    ..Requests::default()
+                },
+            }
+        };
+        let requests = self.requests.iter().map(of).filter(|of| !of.is_empty()).collect();
+        RequestStats { requests, ..self.clone() }
+    }
+
+    /// Requests of threads of the kernel, which write cached pages for any process.
+    pub fn by_kernel(&self) -> IssuedPart {
+        let mut all = IssuedPart::default();
+        for issuer in self.requests.iter().flat_map(|of| &of.issuers).filter(|of| of.is_kernel()) {
+            all.count += issuer.count;
+            all.bytes += issuer.bytes;
+        }
+        all
+    }
+
     /// The difference to earlier statistics of the same tracer.
     #[must_use]
     pub fn since(&self, earlier: &RequestStats) -> RequestStats {
@@ -154,8 +187,22 @@ pub struct AlignmentReport {
     pub trace: RequestStats,
     /// Why single requests could not be traced; absent where they were.
     pub untraced: Option<Missing>,
+    /// The processes whose requests these are; absent if they are those of all processes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processes: Option<TracedProcesses>,
     /// Facts about what lies under the paths.
     pub facts: Facts,
+}
+
+/// Processes whose requests were traced, with all that they started.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TracedProcesses {
+    /// Words of the command that was run; empty where running processes were traced.
+    pub command: Vec<String>,
+    /// Processes that issued requests.
+    pub pids: Vec<u32>,
+    /// Requests that threads of the kernel issued meanwhile: those of cached writes are among them.
+    pub by_kernel: IssuedPart,
 }
 
 /// Requests by those who issued them.
@@ -170,7 +217,7 @@ pub struct Issued {
 }
 
 /// A part of the requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IssuedPart {
     /// Requests.
     pub count: u64,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::Verdict;
 use crate::fmt;
 use crate::quantity::{Quantity, Unit};
-use crate::results::{Area, FigureKind, Load};
+use crate::results::{Area, Condition, FigureKind, Load};
 
 /// Version of the shape of documents about the history. Adding a field keeps it.
 pub const HISTORY_VERSION: u32 = 1;
@@ -99,6 +99,10 @@ pub struct Series {
     pub load: Load,
     /// Name of the operation.
     pub operation: String,
+    /// Conditions that are the same in all its runs: plan, sizes, filesystem, device, limits of the
+    /// control group.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
 }
 
 /// One figure of the same work, oldest run first.
@@ -106,6 +110,10 @@ pub struct Series {
 pub struct Trend {
     /// The work.
     pub series: Series,
+    /// Its conditions that differ from those of another trend of the same work, by which a reader
+    /// distinguishes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<Condition>,
     /// Kind of the figure.
     pub figure: FigureKind,
     /// One per run.

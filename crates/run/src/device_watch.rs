@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use candor_judge::activity;
-use candor_observe::trace::{BlockTracer, Budget};
+use candor_observe::trace::{BlockTracer, Budget, Processes};
 use candor_observe::{Roots, Sampler, SnapshotDetail};
 use candor_plan::PathText;
 use candor_record::facts::Missing;
@@ -26,6 +26,9 @@ pub struct DeviceSelection {
     pub groups: Vec<(String, Vec<PathBuf>)>,
     /// The partitions of disks too.
     pub partitions: bool,
+    /// Only requests of these processes, and of all that they start; of all processes where none
+    /// is named.
+    pub pids: Vec<u32>,
 }
 
 /// Watches devices: those under some paths, or all of the host.
@@ -43,6 +46,8 @@ struct Interval {
     groups: Vec<(String, Vec<String>)>,
     sampler: Sampler,
     tracer: Result<BlockTracer, Missing>,
+    /// The tracer counts the requests of some processes apart, and these alone are shown.
+    of_processes: bool,
     before: (Snapshot, RequestStats),
 }
 
@@ -72,7 +77,7 @@ impl DeviceWatch {
             let targets: Vec<_> = disks.map(|name| devices::node(&name, &roots)).collect();
             facts = candor_observe::inspect(&targets, &roots);
         }
-        let interval = Interval::new(facts, groups, &roots);
+        let interval = Interval::new(facts, groups, &selection.pids, &roots)?;
         Ok(DeviceWatch { interval, selection: selection.clone(), all, roots })
     }
 
@@ -90,11 +95,22 @@ impl DeviceWatch {
 }
 
 impl Interval {
-    fn new(facts: Facts, groups: Vec<(String, Vec<String>)>, roots: &Roots) -> Interval {
-        let tracer = BlockTracer::start(&facts, Budget::Share(SHARE), roots);
+    fn new(
+        facts: Facts,
+        groups: Vec<(String, Vec<String>)>,
+        pids: &[u32],
+        roots: &Roots,
+    ) -> Result<Interval, RunError> {
+        let tracer = match pids {
+            [] => BlockTracer::start(&facts, Budget::Share(SHARE), roots),
+            // Without single requests nothing is known of a process.
+            pids => Ok(BlockTracer::start_for(&Processes::These(pids.to_vec()), &facts, roots)
+                .map_err(RunError::Untraced)?),
+        };
         let mut sampler = Sampler::new(&facts, Vec::new(), roots);
         let before = (sampler.snapshot(SnapshotDetail::Light), traced(&tracer));
-        Interval { facts, groups, sampler, tracer, before }
+        let of_processes = !pids.is_empty();
+        Ok(Interval { facts, groups, sampler, tracer, of_processes, before })
     }
 
     fn look(&mut self) -> Watched {
@@ -102,7 +118,13 @@ impl Interval {
         let trace = now.1.since(&self.before.1).beside(&self.before.0, &now.0);
         let trace = devices::with_names(trace);
         let (facts, before) = (&self.facts, &self.before.0);
-        let mut devices = activity::between(facts, before, &now.0, &trace);
+        let mut devices = match (&self.tracer, self.of_processes) {
+            (Ok(tracer), true) => {
+                let trace = trace.of_processes(&tracer.members());
+                activity::of_processes(facts, before, &now.0, &trace)
+            }
+            _ => activity::between(facts, before, &now.0, &trace),
+        };
         devices.extend(
             self.groups
                 .iter()

@@ -45,7 +45,7 @@ pub enum RunError {
         .0.join(", "))]
     NoDevice(Vec<String>),
     /// Single requests cannot be traced by the requested method.
-    #[error("cannot trace requests by this method: {}; it takes {}", .0.why, .0.enable)]
+    #[error("cannot trace requests: {}; it takes {}", .0.why, .0.enable)]
     Untraced(Missing),
     /// The control plane of a phase has no thread.
     #[error("cannot start a thread: {cause}{}", remedy(cause))]

@@ -48,8 +48,8 @@ mod trees;
 use candor_plan::Plan;
 use candor_record::{Event, Report};
 
-pub use align::align;
-pub use candor_observe::trace::TraceMethod;
+pub use align::{ProcessTracing, align, trace_processes};
+pub use candor_observe::trace::{Processes, TraceMethod};
 pub use control::{Command, Control};
 pub use device_claim::{DeviceClaim, claim_device};
 pub use device_watch::{DeviceSelection, DeviceWatch};

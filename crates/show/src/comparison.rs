@@ -1,7 +1,7 @@
 //! A comparison of runs: its sentences, the conditions that differ, and a table of changes.
 
 use candor_record::comparison::{
-    Basis, Check, CheckResult, ComparedRun, Comparison, Difference, FigureChange, Outcome,
+    Basis, Check, CheckResult, ComparedRun, Comparison, Difference, Doubt, FigureChange, Outcome,
     RunChange,
 };
 use candor_record::fmt;
@@ -55,11 +55,15 @@ pub fn about(run: &ComparedRun) -> String {
 
 fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: &mut Page<'_>) {
     differences(&baseline.label, change, page);
-    for doubt in &change.doubts {
+    for doubt in shown_doubts(change) {
         let lead = if doubt.unbelieved { "not the storage's number" } else { "note" };
         page.blank();
         let text = format!("{} {}: {}", doubt.run, doubt.phase, doubt.sentence);
         page.paragraph(&format!("{lead}: "), &text);
+    }
+    for (run, more) in hidden_doubts(change) {
+        page.blank();
+        page.aside("", &format!("The same of {run}: {more} more results."));
     }
     for figures in by_job(change) {
         let of = figures[0];
@@ -73,8 +77,34 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
     }
     for sentence in &change.unmatched {
         page.blank();
-        page.paragraph("alone: ", sentence);
+        page.paragraph("Only in ", sentence);
     }
+}
+
+/// Doubts of each run about single results; the others are counted.
+const DOUBTS_MAX: usize = 2;
+
+/// Reasons for not believing results, the first of each run, and all others.
+fn shown_doubts(change: &RunChange) -> impl Iterator<Item = &Doubt> {
+    let nth = |at: usize, doubt: &Doubt| {
+        change.doubts[..at].iter().filter(|of| of.unbelieved && of.run == doubt.run).count()
+    };
+    let all = change.doubts.iter().enumerate();
+    all.filter(move |(at, doubt)| !doubt.unbelieved || nth(*at, doubt) < DOUBTS_MAX)
+        .map(|(_, doubt)| doubt)
+}
+
+/// Runs with more results that cannot be believed than are shown, and how many more.
+fn hidden_doubts(change: &RunChange) -> Vec<(&str, usize)> {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for doubt in change.doubts.iter().filter(|doubt| doubt.unbelieved) {
+        match counts.iter_mut().find(|(run, _)| *run == doubt.run) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((&doubt.run, 1)),
+        }
+    }
+    let more = |(run, count): (_, usize)| Some((run, count.checked_sub(DOUBTS_MAX)?));
+    counts.into_iter().filter_map(more).filter(|(_, more)| *more > 0).collect()
 }
 
 /// The phase and the job, once where both have one name.
@@ -212,6 +242,7 @@ pub(crate) fn short(figure: &FigureChange) -> String {
 /// The conclusion in a word, and its role.
 pub(crate) fn outcome(figure: &FigureChange) -> Cell {
     match figure.outcome {
+        Outcome::Unknown if figure.unbelieved => Cell::toned("not the storage", Tone::Dim),
         Outcome::Better => Cell::toned("better", Tone::Good),
         Outcome::Worse => Cell::toned("worse", Tone::Bad),
         Outcome::Suspected => Cell::toned("suspected", Tone::Caution),

@@ -5,6 +5,7 @@ mod picture;
 mod tests;
 
 use candor_record::fmt::{self, counted, percent};
+use candor_record::results::Condition;
 use candor_record::trend::{
     Difference, ListedRun, RunList, Series, Trend, TrendChange, TrendPoint, Trends,
 };
@@ -149,7 +150,7 @@ pub fn trends(trends: &Trends, style: &Style) -> String {
 }
 
 fn one(page: &mut Page<'_>, trend: &Trend) {
-    page.heading(&format!("{}: {}", trend.figure, work(&trend.series)));
+    page.heading(&format!("{}: {}", trend.figure, named(trend)));
     let (Some(first), Some(last)) = (trend.points.first(), trend.points.last()) else { return };
     page.line(&format!("  {}", sparkline(&trend.points)));
     let runs = counted(trend.points.len() as u64, "run");
@@ -161,7 +162,9 @@ fn one(page: &mut Page<'_>, trend: &Trend) {
         day(&last.started)
     )];
     if let Some(level) = trend.level {
-        facts.push(format!("now {}", trend.figure.text(level)));
+        let since = if trend.changes.is_empty() { "" } else { " since the last change" };
+        let [level, last] = [level, last.value].map(|value| trend.figure.text(value));
+        facts.push(format!("median{since} {level}, last run {last}"));
     }
     if let Some(noise) = trend.noise_share {
         facts.push(format!("noise from run to run {}", percent(noise)));
@@ -187,6 +190,20 @@ fn one(page: &mut Page<'_>, trend: &Trend) {
 
 fn day(started: &str) -> &str {
     started.get(..10).unwrap_or(started)
+}
+
+/// The work in a line, with the conditions by which a reader distinguishes it from other trends of
+/// the same work.
+fn named(trend: &Trend) -> String {
+    let of = |of: &Condition| format!("{} {}", of.name, of.value);
+    let named: Vec<String> = trend.apart.iter().take(DIFFERENCES_MAX).map(of).collect();
+    let more = match trend.apart.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let apart = named.join(", ");
+    let joint = if apart.is_empty() { "" } else { "; " };
+    format!("{}{joint}{apart}{more}", work(&trend.series))
 }
 
 /// The work in a line.

@@ -13,6 +13,7 @@ mod tests;
 use candor_record::comparison::Comparison;
 use candor_record::requests::AlignmentReport;
 use candor_record::results::Results;
+use candor_record::stream::StreamLine;
 use candor_record::{Cached, Explanation, Facts, Report, Watched};
 
 /// The report as JSON, one line break at its end.
@@ -43,6 +44,11 @@ pub fn results(results: &Results) -> Result<String, serde_json::Error> {
 /// A look of `candor watch` as JSON on one line, with its break.
 pub fn watched(watched: &Watched) -> Result<String, serde_json::Error> {
     Ok(serde_json::to_string(watched)? + "\n")
+}
+
+/// A line of `--json-stream`, with its break.
+pub fn stream_line(line: &StreamLine) -> Result<String, serde_json::Error> {
+    Ok(serde_json::to_string(line)? + "\n")
 }
 
 /// The result of `candor cache` as JSON, one line break at the end.

@@ -46,6 +46,27 @@ pub fn text(report: &Report, style: &Style) -> String {
     page.finish()
 }
 
+/// Conditions that the user expects, one line each; empty where there is none.
+pub fn expectations(report: &Report, style: &Style) -> String {
+    if report.expectations.is_empty() {
+        return String::new();
+    }
+    let mut page = Page::new(style);
+    page.line("");
+    page.line(&style.paint(Tone::Strong, "Expectations"));
+    for of in &report.expectations {
+        let label = of.result.label();
+        let text = format!("{label}: {}. {}", of.condition, of.sentence);
+        for line in wrap(&text, style.columns() - 2) {
+            let painted = line.strip_prefix(label).map(|rest| {
+                format!("{}{rest}", style.paint(words::expectation_tone(of.result), label))
+            });
+            page.line(&format!("  {}", painted.unwrap_or(line)));
+        }
+    }
+    page.finish()
+}
+
 /// Files that were written beside the report, as the last lines of a run.
 pub fn written(run_dir: Option<&str>, json: Option<&str>, html: Option<&str>) -> String {
     let mut text = String::new();

@@ -1,11 +1,12 @@
 //! Traced block requests: sizes, offsets, order, latencies and issuers.
 
+use candor_plan::shell::quoted;
 use candor_record::facts::Missing;
 use candor_record::fmt::column::{share, size, time_between};
-use candor_record::fmt::{counted, exact};
+use candor_record::fmt::{counted, exact, plural, time};
 use candor_record::requests::{
-    AlignmentReport, IssuedPart, LatencyStep, RequestStats, Requests, latency_percentile,
-    percentile, share_of,
+    AlignmentReport, IssuedPart, LatencyStep, RequestOp, RequestStats, Requests, TracedProcesses,
+    latency_percentile, percentile, share_of,
 };
 use candor_record::{HostRecord, PhaseRecord, Report};
 
@@ -22,12 +23,53 @@ const ISSUERS_MAX: usize = 4;
 /// The page of `candor align`.
 pub fn text(report: &AlignmentReport, style: &Style) -> String {
     let mut page = Page::new(style);
-    for sentence in report.verdict.lines() {
+    if let Some(of) = &report.processes {
+        page.paragraph("", &of_processes(report, of));
+    }
+    let is_empty = report.processes.is_some() && report.trace.requests.is_empty();
+    for sentence in report.verdict.lines().filter(|_| !is_empty) {
         page.paragraph("", sentence);
     }
     section(&mut page, &report.trace);
     untraced(&mut page, report.untraced.as_ref());
     page.finish()
+}
+
+/// What some processes sent to devices, in a few sentences.
+fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
+    let words: Vec<String> = of.command.iter().map(|word| quoted(word)).collect();
+    let who = match words.is_empty() {
+        true => "The selected processes".to_owned(),
+        false => format!("`{}`", words.join(" ")),
+    };
+    let seconds = time(report.elapsed_s * 1e9);
+    let bytes = |direction| {
+        let moved = report.trace.requests.iter().filter(move |of| of.direction == direction);
+        size(moved.map(|of| of.bytes).sum())
+    };
+    let all: u64 = report.trace.requests.iter().map(|of| of.count).sum();
+    let sent = match all {
+        0 => format!(
+            "{who} sent no request to a device in {seconds}: the page cache answered reads, or \
+             writes are still in it."
+        ),
+        all => format!(
+            "{who} sent {} to devices in {seconds}: {} read, {} written, by {}.",
+            counted(all, "request"),
+            bytes(RequestOp::Read),
+            bytes(RequestOp::Write),
+            plural(of.pids.len() as f64, "process", "processes")
+        ),
+    };
+    match of.by_kernel.count {
+        0 => sent,
+        count => format!(
+            "{sent} Kernel threads sent {} ({}) meanwhile; cached writes of any process are among \
+             them.",
+            counted(count, "request"),
+            size(of.by_kernel.bytes)
+        ),
+    }
 }
 
 /// Why single requests could not be traced.
@@ -303,11 +345,27 @@ fn latency(steps: &[(u64, u64)]) -> Option<String> {
 
 fn issuers(of: &Requests) -> String {
     let all: u64 = of.issuers.iter().map(|issuer| issuer.count).sum();
-    let parts = of.issuers.iter().take(ISSUERS_MAX);
-    let parts = parts.map(|issuer| {
-        format!("{} ({}) {}", issuer.command, issuer.pid, share(share_of(issuer.count, all)))
-    });
-    parts.collect::<Vec<_>>().join(", ")
+    // Many short processes of one name are told together.
+    let mut by_name: Vec<(&str, Vec<u32>, u64)> = Vec::new();
+    for issuer in &of.issuers {
+        let known = by_name.iter_mut().find(|(command, ..)| *command == issuer.command);
+        match known.filter(|_| of.issuers.len() > ISSUERS_MAX) {
+            Some((_, pids, count)) => {
+                pids.push(issuer.pid);
+                *count += issuer.count;
+            }
+            None => by_name.push((&issuer.command, vec![issuer.pid], issuer.count)),
+        }
+    }
+    by_name.sort_by_key(|(.., count)| std::cmp::Reverse(*count));
+    let text = |(command, pids, count): &(&str, Vec<u32>, u64)| {
+        let who = match pids[..] {
+            [pid] => pid.to_string(),
+            _ => format!("{} processes", pids.len()),
+        };
+        format!("{command} ({who}) {}", share(share_of(*count, all)))
+    };
+    by_name.iter().take(ISSUERS_MAX).map(text).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -447,6 +505,39 @@ mod tests {
         );
         report.phases = vec![named("off", None)];
         assert_eq!(told(&report).trim(), "");
+    }
+
+    #[test]
+    fn many_processes_of_one_name_are_told_together() {
+        let mut of = sample::requests().requests.remove(0);
+        of.issuers = (1..=9).map(|pid| issuer(pid, "cc", 10)).collect();
+        of.issuers.push(issuer(10, "ld", 10));
+        assert_eq!(issuers(&of), "cc (9 processes) 90 %, ld (10) 10 %");
+        of.issuers.truncate(2);
+        assert_eq!(issuers(&of), "cc (1) 50 %, cc (2) 50 %");
+    }
+
+    #[test]
+    fn a_command_is_told_what_it_sent() {
+        let processes = TracedProcesses {
+            command: vec!["make".into(), "-C".into(), "/a b".into()],
+            pids: vec![4711],
+            by_kernel: IssuedPart { count: 2, bytes: 8192 },
+        };
+        let mut report = AlignmentReport {
+            elapsed_s: 3.2,
+            trace: sample::requests(),
+            processes: Some(processes),
+            ..AlignmentReport::default()
+        };
+        let lines = |report: &AlignmentReport| {
+            text(report, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let told = "`make -C '/a b'` sent 20,001 requests to devices in 3.2 s: 78.1 MiB read, 0 B \
+                    written, by 1 process. Kernel threads sent 2 requests (8 KiB) meanwhile;";
+        assert!(lines(&report).starts_with(told), "{}", lines(&report));
+        report.trace.requests.clear();
+        assert!(lines(&report).contains("sent no request to a device in 3.2 s:"));
     }
 
     #[test]

@@ -363,6 +363,7 @@ pub(crate) fn report(headline: &str, phases: Vec<Judged>) -> Report {
         cut_short: None,
         interrupted: false,
         percentiles: vec![],
+        expectations: vec![],
     }
 }
 
@@ -428,10 +429,22 @@ pub(crate) fn full() -> Report {
     };
     let mut phase = full_phase();
     phase.record.hosts[0].facts = facts;
+    let expectation = Expectation {
+        condition: "read p99 < 10ms".into(),
+        result: ExpectationResult::NotMet,
+        value: Some(12e6),
+        limit: 10e6,
+        unit: Unit::Ns,
+        phase: phase.record.name.clone(),
+        job: "job".into(),
+        operation: "read".into(),
+        sentence: "P99 latency of read is 12 ms, limit 10 ms.".into(),
+    };
     Report {
         notes: vec![note],
         cut_short: Some("interrupted in phase 1 of 1.".into()),
         interrupted: true,
+        expectations: vec![expectation],
         ..report("so it is.", vec![phase])
     }
 }

@@ -1,6 +1,8 @@
 //! The words for the values of the record, each in one place.
 
-use candor_record::{Confidence, Ended, Finding, Limit, LimitClass, Severity, Verdict};
+use candor_record::{
+    Confidence, Ended, ExpectationResult, Finding, Limit, LimitClass, Severity, Verdict,
+};
 
 use crate::style::Tone;
 
@@ -10,6 +12,15 @@ pub(crate) fn tone(verdict: Verdict) -> Tone {
         Verdict::Ok => Tone::Good,
         Verdict::Caution | Verdict::Unverified => Tone::Caution,
         Verdict::Wrong | Verdict::Corrupt => Tone::Bad,
+    }
+}
+
+/// The tone of the result of an expectation.
+pub(crate) fn expectation_tone(result: ExpectationResult) -> Tone {
+    match result {
+        ExpectationResult::Met => Tone::Good,
+        ExpectationResult::CannotTell => Tone::Caution,
+        ExpectationResult::NotMet => Tone::Bad,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use candor_run::TraceMethod;
+use candor_plan::Nanos;
+use candor_run::{Processes, TraceMethod};
 use candor_show::{json, requests};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
@@ -23,8 +24,9 @@ and CAP_PERFMON); elsewhere the kernel's counters give means.";
 
 /// Options of the command.
 struct Draft {
-    seconds: u64,
+    time: Nanos,
     by: Option<TraceMethod>,
+    pids: Vec<u32>,
 }
 
 const GROUPS: &[Group<Draft>] = &[Group {
@@ -33,15 +35,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "seconds",
             takes: Takes::One("N"),
-            help: "How long to trace [default: 10]",
+            help: "Trace for N seconds, or for a time such as 5m [default: 10]",
             fields: &[],
-            set: |draft, text| {
-                draft.seconds = parse::number(text)?;
-                match draft.seconds {
-                    0 => Err("in 0 seconds nothing happens".to_owned()),
-                    _ => Ok(()),
-                }
-            },
+            set: |draft, text| put(&mut draft.time, parse::some_seconds(text)),
         },
         Flag {
             long: "by",
@@ -50,6 +46,17 @@ const GROUPS: &[Group<Draft>] = &[Group {
                    the kernel allows [default: auto]",
             fields: &[],
             set: |draft, text| put(&mut draft.by, parse::one_of(text, METHODS)),
+        },
+        Flag {
+            long: "pid",
+            takes: Takes::Many("N"),
+            help: "Show only requests of process N and of all that it starts, until it ends; PATH may \
+                   be left out; may be given several times",
+            fields: &[],
+            set: |draft, text| {
+                draft.pids.push(parse::process(text)?);
+                Ok(())
+            },
         },
     ],
 }];
@@ -71,23 +78,37 @@ pub fn command() -> Command {
         .arg(path.num_args(1..).help("Files, directories or block devices, also by name: sda"))
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_LOOKS))
+        .mut_arg("PATH", |arg| arg.required(false).required_unless_present("pid"))
+        .mut_arg("pid", |arg| arg.conflicts_with("by"))
         .after_help(exit::HELP)
 }
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { seconds: 10, by: None };
+    let mut draft = Draft { time: Nanos::from_secs(10), by: None, pids: Vec::new() };
     let output = match commands::flags(output::OF_LOOKS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
     };
     let control = candor_run::interrupts();
-    let (seconds, time) = (draft.seconds, Duration::from_secs(draft.seconds));
+    let (seconds, time) = (draft.time.as_secs_f64(), Duration::from_nanos(draft.time.0));
     let began = |method: &str| {
         screen::tell(&format!("Tracing for {seconds} s by {method}; Ctrl-C ends it.\n"));
     };
-    let report = match candor_run::align(&commands::paths(matches), time, draft.by, &control, began)
-    {
+    let paths = commands::paths(matches);
+    let report = match &draft.pids[..] {
+        [] => candor_run::align(&paths, time, draft.by, &control, began),
+        pids => {
+            let tracing = candor_run::trace_processes(&paths, &Processes::These(pids.to_vec()));
+            tracing.map(|tracing| {
+                began(tracing.method());
+                let is_gone = |pid: &u32| !parse::is_process(*pid);
+                tracing.wait(time, || control.is_stopped() || pids.iter().all(is_gone));
+                tracing.end(Vec::new())
+            })
+        }
+    };
+    let report = match report {
         Ok(report) => report,
         Err(error) => return commands::fail(&error, &line.source, &output),
     };

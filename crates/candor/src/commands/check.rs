@@ -2,7 +2,7 @@
 //! believe it.
 
 use candor_explore::CheckOptions;
-use candor_plan::{Bytes, path_of};
+use candor_plan::{Bytes, Nanos, path_of};
 use candor_run::HostOptions;
 use clap::{Arg, ArgMatches, Command};
 
@@ -27,7 +27,7 @@ small files count over all of them, and a file or device is read and written by 
 /// Options of the series.
 #[derive(Debug)]
 struct Draft {
-    seconds: u32,
+    time: Nanos,
     size: Option<Bytes>,
     write: bool,
     keep: bool,
@@ -40,14 +40,11 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "seconds",
             takes: Takes::One("N"),
-            help: "About how long it may take in all [default: 90]",
+            help: "Take about N seconds in all, or a time such as 5m [default: 90]",
             fields: &[],
             set: |draft, text| {
-                draft.seconds = parse::whole_seconds(text)?;
-                match draft.seconds {
-                    0 => Err("0 seconds measure nothing".to_owned()),
-                    _ => Ok(()),
-                }
+                draft.time = parse::some_seconds(text)?;
+                Ok(())
             },
         },
         Flag {
@@ -95,7 +92,8 @@ pub fn command() -> Command {
 
 /// Runs it.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut draft = Draft { seconds: 90, size: None, write: false, keep: false, force: None };
+    let mut draft =
+        Draft { time: Nanos::from_secs(90), size: None, write: false, keep: false, force: None };
     let output = match commands::flags(output::OF_RUNS, GROUPS, matches, &mut line, &mut draft) {
         Ok(output) => output,
         Err(code) => return code,
@@ -107,7 +105,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         return exit::USAGE;
     }
     let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
-    let Draft { seconds, size, write, keep, force } = draft;
+    let Draft { time, size, write, keep, force } = draft;
     let host = HostOptions {
         force: force.into_iter().collect(),
         try_submission: true,
@@ -118,7 +116,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         Err(code) => return code,
     };
     let hosts = place.hosts().unwrap_or(1);
-    let options = CheckOptions { path, seconds, size, write, keep, hosts };
+    let options = CheckOptions { path, time, size, write, keep, hosts };
     // The series is a search of its own.
     let run = candor_run::Options { command: line.words().to_vec(), ..Default::default() };
     commands::run_and_finish(&output, &line.source, |control, consumer| {

@@ -1,13 +1,17 @@
 //! `candor compare A B…`: results of runs beside those of the first.
 
+mod rounds;
+
 use candor_compare::FailIf;
 use candor_record::comparison::CheckResult;
+use candor_record::results::Results;
 use candor_show::{comparison, json};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 
-use crate::flag::{self, CommandLine, Flag, Group, Takes};
+use self::rounds::{Failure, Words};
+use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output;
-use crate::{commands, exit, screen, stored, version};
+use crate::{commands, exit, parse, screen, stored, version};
 
 const ABOUT: &str =
     "Compare runs: which figures changed, how certain that is, and whether it is fair";
@@ -18,7 +22,23 @@ Compare runs with the first of them, the baseline.
 Each figure gets its change, the interval that the change lies in, and whether the change is real: by \
 the repeats of the runs where there are enough (--repeats 5 of candor run), else by the intervals \
 within single runs and an assumption about how far runs differ. Differences of plan and environment \
-that make the comparison unfair are told first. Results of fio and elbencho are read, too.";
+that make the comparison unfair are told first. Results of fio and elbencho are read, too.
+
+With --run, each RUN is a command of candor in quotes. The commands run in turn (A B A B …), so that a \
+drift of the host touches all of them alike, and each round counts as a repeat: \
+candor compare --run 'run --target /data/f --rw randread --depth 4 --seconds 10' \
+'run --target /data/f --rw randread --depth 8 --seconds 10'. Plan and storage are meant to differ then.";
+
+/// Options of the command.
+#[derive(Default)]
+struct Draft {
+    options: candor_compare::Options,
+    runs_commands: bool,
+    rounds: Option<u32>,
+}
+
+/// Rounds of `--run`.
+const ROUNDS: u32 = 5;
 
 /// Help of `--across`.
 pub const ACROSS: &str = "Conditions that the comparison is about, which are meant to differ: \
@@ -30,7 +50,7 @@ pub fn across(options: &mut candor_compare::Options, text: &str) {
 }
 
 /// Options of the command.
-const GROUPS: &[Group<candor_compare::Options>] = &[Group {
+const GROUPS: &[Group<Draft>] = &[Group {
     title: "Comparison",
     flags: &[
         Flag {
@@ -40,8 +60,8 @@ const GROUPS: &[Group<candor_compare::Options>] = &[Group {
                    tell: \"iops < -5%\", \"PHASE/JOB: p99 > 10%\"; figures are iops, bandwidth, \
                    mean, p50, p99, …",
             fields: &[],
-            set: |options, text| {
-                options.fail_if.push(FailIf::parse(text)?);
+            set: |draft, text| {
+                draft.options.fail_if.push(FailIf::parse(text)?);
                 Ok(())
             },
         },
@@ -50,9 +70,26 @@ const GROUPS: &[Group<candor_compare::Options>] = &[Group {
             takes: Takes::Many("NAME[,NAME…]"),
             help: ACROSS,
             fields: &[],
-            set: |options, text| {
-                across(options, text);
+            set: |draft, text| {
+                across(&mut draft.options, text);
                 Ok(())
+            },
+        },
+        Flag {
+            long: "run",
+            takes: Takes::Nothing,
+            help: "Each RUN is a command of candor in quotes; run them in turn, then compare",
+            fields: &[],
+            set: |draft, _| put(&mut draft.runs_commands, Ok(true)),
+        },
+        Flag {
+            long: "rounds",
+            takes: Takes::One("N"),
+            help: "With --run, run each command N times [default: 5]",
+            fields: &[],
+            set: |draft, text| match parse::number(text)? {
+                rounds @ 2..=1000 => put_some(&mut draft.rounds, Ok(rounds)),
+                _ => Err(format!("`{text}` is not between 2 and 1000 rounds")),
             },
         },
     ],
@@ -61,7 +98,7 @@ const GROUPS: &[Group<candor_compare::Options>] = &[Group {
 const EXIT_CODES: &str = "\
 Exit codes:
   0    it compared; whether a change is real stands in the result
-  1    a run could not be read
+  1    a run could not be read, or a command of --run failed
   2    the command line makes no sense
   7    a change beyond --fail-if was shown
   8    nobody can tell whether there is a change beyond --fail-if";
@@ -69,7 +106,7 @@ Exit codes:
 /// The command line.
 pub fn command() -> Command {
     let run = Arg::new("RUN").required(true).action(ArgAction::Append).num_args(2..);
-    let help = "Two reports or more, as --json writes them, directories of runs, or results of fio \
+    let help = "With --run commands of candor; else two reports or more, as --json writes them, directories of runs, or results of fio \
                 or elbencho; the first is the baseline";
     Command::new("compare")
         .about(ABOUT)
@@ -77,26 +114,38 @@ pub fn command() -> Command {
         .arg(run.help(help))
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_COMPARISONS))
+        .mut_arg("rounds", |arg| arg.requires("run"))
         .after_help(EXIT_CODES)
 }
 
 /// Compares, and gives the exit code.
 pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
-    let mut options = candor_compare::Options {
-        candor_version: version::short(),
-        ..candor_compare::Options::default()
-    };
+    let mut draft = Draft::default();
+    draft.options.candor_version = version::short();
     let output =
-        match commands::flags(output::OF_COMPARISONS, GROUPS, matches, &mut line, &mut options) {
+        match commands::flags(output::OF_COMPARISONS, GROUPS, matches, &mut line, &mut draft) {
             Ok(output) => output,
             Err(code) => return code,
         };
-    let files = matches.get_many::<String>("RUN").into_iter().flatten();
-    let read = |file: &String| Ok((file.clone(), stored::results(file)?));
-    let runs: Vec<_> = match files.map(read).collect::<Result<_, String>>() {
-        Ok(runs) => runs,
-        Err(sentence) => return commands::exit_code(Err(sentence)),
+    let given: Vec<&String> = matches.get_many::<String>("RUN").into_iter().flatten().collect();
+    let runs = match draft.runs_commands {
+        true => in_turn(&given, &mut draft),
+        false => {
+            let read = |file: &&String| Ok(((*file).clone(), stored::results(file)?));
+            let read: Result<Vec<_>, String> = given.iter().map(read).collect();
+            read.map_err(Failure::Failed)
+        }
     };
+    let runs = match runs {
+        Ok(runs) => runs,
+        Err(Failure::Interrupted(code)) => return code,
+        Err(Failure::Failed(sentence)) => return commands::exit_code(Err(sentence)),
+        Err(Failure::Usage(sentence)) => {
+            screen::error(&sentence);
+            return exit::USAGE;
+        }
+    };
+    let options = draft.options;
     let compared = match candor_compare::compare(&runs, &options) {
         Ok(compared) => compared,
         Err(sentence) => {
@@ -112,4 +161,12 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
         (exit::RAN, CheckResult::Undecided) => exit::UNDECIDED,
         (code, _) => code,
     }
+}
+
+/// Runs the commands in turn. They are meant to differ in what they run and on which storage.
+fn in_turn(given: &[&String], draft: &mut Draft) -> Result<Vec<(String, Results)>, Failure> {
+    let commands = given.iter().map(|text| Words::parse(text)).collect::<Result<Vec<_>, _>>();
+    let runs = rounds::run(&commands.map_err(Failure::Usage)?, draft.rounds.unwrap_or(ROUNDS))?;
+    draft.options.across.extend(["plan", "storage"].map(str::to_owned));
+    Ok(runs)
 }

@@ -1,9 +1,13 @@
 //! `candor completions SHELL`: completion of commands and flags, as a script for a shell.
 
+use candor_plan::Engine;
+use candor_show::charts::Kind;
+use candor_show::csv::Table;
 use clap::{Arg, ArgMatches, Command};
 use clap_complete::shells::{Bash, Fish, Zsh};
 use clap_complete::{Generator, generate};
 
+use crate::commands::{run, scenario};
 use crate::{cli, commands, exit};
 
 /// A shell, and the script for it.
@@ -38,14 +42,22 @@ pub fn main(matches: &ArgMatches) -> u8 {
 
 fn script(shell: impl Generator) -> String {
     let mut bytes = Vec::new();
-    let mut command = cli::command().mut_subcommands(|command| command.mut_args(with_words));
+    let mut command = completed();
     generate(shell, &mut command, "candor", &mut bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
+/// The command line with the words that values may be.
+fn completed() -> Command {
+    cli::command().mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        command.mut_args(|arg| with_words(&name, arg))
+    })
+}
+
 /// Words that follow a command, which the generator leaves out for fish.
 fn fish_words() -> String {
-    let command = cli::command();
+    let command = completed();
     let line = |sub: &Command| -> Option<String> {
         let values = sub.get_positionals().flat_map(Arg::get_possible_values);
         let words: Vec<String> = values.map(|value| value.get_name().to_owned()).collect();
@@ -56,12 +68,36 @@ fn fish_words() -> String {
     command.get_subcommands().filter_map(line).collect()
 }
 
-/// The option with the words that its value may be, where its name lists them: `auto|all|off`.
-fn with_words(arg: Arg) -> Arg {
+/// The option with the words that its value may be: those that its name lists (`auto|all|off`), or
+/// those of a table.
+fn with_words(command: &str, arg: Arg) -> Arg {
+    let known = words_of(command, arg.get_id().as_str());
+    if !known.is_empty() {
+        return arg.value_parser(known);
+    }
     let names = arg.get_value_names().unwrap_or_default();
     let words: Vec<String> =
         names.iter().flat_map(|name| name.split('|')).map(str::to_owned).collect();
     if words.len() > names.len() { arg.value_parser(words) } else { arg }
+}
+
+/// Words of a value whose name does not list them.
+fn words_of(command: &str, id: &str) -> Vec<&'static str> {
+    match (command, id) {
+        ("run", "engine") => Engine::ALL.map(|engine| engine.name()).to_vec(),
+        ("run", "rw") => run::RW_WORDS.to_vec(),
+        ("run", "access") => vec!["sequential", "random", "permutation", "backward"],
+        ("scenario", "NAME") => {
+            let names = scenario::SCENARIOS.iter().map(|(name, _)| *name);
+            names.chain([scenario::IO500]).collect()
+        }
+        ("chart", "kind") => {
+            let words = Kind::WORDS.iter().map(|(word, _)| *word);
+            words.chain(["changes"]).collect()
+        }
+        (_, "csv-of") => Table::ALL.map(Table::name).to_vec(),
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]
@@ -109,6 +145,10 @@ mod tests {
             (&["candor", "che"][..], "check\n"),
             (&["candor", "run", "--dep"], "--depth\n"),
             (&["candor", "completions", "f"], "fish\n"),
+            (&["candor", "run", "--engine", "liba"], "libaio\n"),
+            (&["candor", "run", "--rw", "randw"], "randwrite\n"),
+            (&["candor", "check", "--csv-of", "samp"], "samples\n"),
+            (&["candor", "scenario", "run", "mai"], "mail\n"),
         ] {
             match offered(words) {
                 Some(offered) => assert_eq!(offered, expected, "{words:?}"),

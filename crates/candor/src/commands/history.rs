@@ -11,6 +11,7 @@ use candor_history::{History, Index, RunId};
 use clap::{Arg, ArgMatches, Command};
 
 use self::filter::FILTER;
+use super::{Form, Reading};
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::history::{PREFIX, of_user};
 use crate::{commands, exit, output, parse, screen, stored};
@@ -124,7 +125,13 @@ fn show(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     // Whatever is wrong with the run is told where it is shown.
     if !stored::is_of_another_tool(name) {
         let shown = (&[] as &[Group<()>], &mut ());
-        return commands::stored(matches, line, shown, candor_record::read, |_, _, ()| Ok(()));
+        return commands::stored(
+            matches,
+            line,
+            shown,
+            Reading { read: candor_record::read, form: Form::AsPrinted },
+            |_, _, ()| Ok(()),
+        );
     }
     match commands::flags(output::OF_REPORTS, &[], matches, &mut line, &mut ()) {
         Ok(output) => commands::exit_code(commands::show::results_of(name, &output, false)),

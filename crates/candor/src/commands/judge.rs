@@ -3,9 +3,10 @@
 use candor_record::Report;
 use clap::{ArgMatches, Command};
 
+use super::{Form, Reading};
 use crate::flag::{self, CommandLine};
 use crate::output;
-use crate::{commands, exit, stored};
+use crate::{commands, exit, expectations, stored};
 
 const ABOUT: &str = "Judge a stored report again, by the rules of today";
 
@@ -27,12 +28,19 @@ pub fn command() -> Command {
 
 /// Prints the report with its new judgement, and gives the exit code.
 pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
-    commands::stored(matches, line, (&[], &mut ()), judged_again, |_, _, ()| Ok(()))
+    commands::stored(
+        matches,
+        line,
+        (&[], &mut ()),
+        Reading { read: judged_again, form: Form::Whole },
+        |_, _, ()| Ok(()),
+    )
 }
 
 fn judged_again(text: &str) -> Result<Report, String> {
     let mut report = candor_record::read_unjudged(text)?;
     report.judgement = candor_judge::judge_again(&report);
+    report.expectations = expectations::check_again(&report);
     commands::run::suggest::complete(&mut report);
     Ok(report)
 }

@@ -23,6 +23,7 @@ use clap::{Arg, ArgMatches, Command};
 use self::draft::Draft;
 #[cfg(test)]
 pub use self::options::GROUPS;
+pub use self::options::RW_WORDS;
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::hosts::{self, Hosts};
 use crate::output::{self, Output};
@@ -257,7 +258,7 @@ fn execute(
     options: &candor_run::Options,
     mut output: Output,
 ) -> u8 {
-    if let Err(sentence) = output.prepare() {
+    if let Err(sentence) = output.fits(plan).and_then(|()| output.prepare()) {
         screen::error(&sentence);
         return exit::USAGE;
     }

@@ -29,6 +29,9 @@ pub const SCENARIOS: [(&str, &str); 9] = [
     ("three-phase", include_str!("scenario/three-phase.toml")),
 ];
 
+/// The scenario whose amounts follow from its own results.
+pub const IO500: &str = io500::NAME;
+
 const ABOUT: &str = "Run the work of a kind of application, by a plan that is shipped";
 
 const LONG_ABOUT: &str = "\

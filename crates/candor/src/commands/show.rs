@@ -4,6 +4,7 @@
 use candor_show::{json, results};
 use clap::{ArgMatches, Command};
 
+use super::{Form, Reading};
 use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::output::{self, Output};
 use crate::{commands, exit, live, parse, stored};
@@ -13,7 +14,7 @@ const ABOUT: &str = "Show a stored report, as the run that made it printed it";
 const LONG_ABOUT: &str = "\
 Show a stored report, as the run that made it printed it.
 
-The judgement is the one that was made then. candor judge makes it again, by the rules of today.
+--verbose prints all of it. The judgement is the one that was made then. candor judge makes it again, by the rules of today.
 
 Results of fio (JSON, logs), elbencho (CSV, JSON), iostat (-o JSON) and sar (sadf -j -- -d) are \
 shown as a table, with --json FILE in the form that all tools' results come down to. Nobody judged \
@@ -72,7 +73,7 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
         matches,
         line,
         (GROUPS, &mut draft),
-        candor_record::read,
+        Reading { read: candor_record::read, form: Form::AsPrinted },
         |report, output, draft| {
             if draft.live { live::replay(report, output, draft.speed) } else { Ok(()) }
         },

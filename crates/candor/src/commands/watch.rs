@@ -50,7 +50,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
             help: "Time between two looks, from 0.1 on [default: 1]",
             fields: &[],
             set: |draft, text| {
-                let seconds = parse::decimal(text)?;
+                let seconds = parse::seconds(text)?.as_secs_f64();
                 match (0.1..=1e6).contains(&seconds) {
                     true => draft.interval = Duration::from_secs_f64(seconds),
                     false => return Err(format!("{text} is not between 0.1 and 1000000 seconds")),
@@ -85,6 +85,17 @@ const GROUPS: &[Group<Draft>] = &[Group {
             fields: &[],
             set: |draft, text| {
                 draft.devices.groups.push(group(text)?);
+                Ok(())
+            },
+        },
+        Flag {
+            long: "pid",
+            takes: Takes::Many("N"),
+            help: "Show only requests of process N and of all that it starts; may be given several \
+                   times",
+            fields: &[],
+            set: |draft, text| {
+                draft.devices.pids.push(parse::process(text)?);
                 Ok(())
             },
         },
@@ -130,6 +141,7 @@ pub fn command() -> Command {
         .args(flag::args(GROUPS))
         .args(flag::args(output::OF_SCREENS))
         .arg(iostat.help_heading("As iostat"))
+        .mut_arg("pid", |arg| arg.conflicts_with_all(["group", "partitions"]))
         .after_help(exit::HELP)
 }
 

@@ -11,7 +11,7 @@ use super::devices::{Device, TracedDevices};
 use super::duty_cycle::{DutyCycle, Programs};
 use super::layout::Layout;
 use super::programs::{
-    ENDS, EVENTS, ISSUER_BYTES, Maps, OWN_REQUESTS, OWN_REQUESTS_BYTES, PENDING_BYTES,
+    ENDS, EVENTS, ISSUER_BYTES, MEMBER, Maps, OWN_REQUESTS, OWN_REQUESTS_BYTES, PENDING_BYTES,
     RECORD_KEY_BYTES, raw, record,
 };
 use super::tally::{self, Owners};
@@ -22,11 +22,25 @@ const ISSUERS_MAX: u32 = 1024;
 /// Requests that are followed to their ends at the same time, where the kernel notes no times.
 const PENDING_MAX: u32 = 8192;
 
+/// Processes that are followed.
+const MEMBERS_MAX: u32 = 1 << 16;
+
+/// Processes whose requests are counted apart.
+#[derive(Clone, Debug)]
+pub enum Own {
+    /// One.
+    Process(u32),
+    /// Some, each [`MEMBER`] or [`super::programs::PARENT`], and what they start.
+    Members(Vec<(u32, u64)>),
+}
+
 /// Programs in the kernel that count until this is dropped.
 #[derive(Debug)]
 pub struct Counting {
     tallies: Map,
     issuers: Map,
+    /// Processes whose requests are counted apart, where these are not ours.
+    members: Option<Map>,
     /// Attaches and detaches the programs.
     duty_cycle: DutyCycle,
 }
@@ -47,7 +61,7 @@ impl Counting {
         source: Source<'_>,
         budget: Budget,
         cpus: usize,
-        own_pid: u32,
+        own: &Own,
     ) -> io::Result<Counting> {
         // Kernels before 5.11 take the memory of maps from what may be locked; if the limit cannot
         // be raised, making them says so.
@@ -79,6 +93,16 @@ impl Counting {
         for ([major, minor], device) in &traced.devices {
             devices.set(&[major.to_ne_bytes(), minor.to_ne_bytes()].concat(), &device.bytes())?;
         }
+        let members = match own {
+            Own::Process(_) => None,
+            Own::Members(members) => {
+                let map = Map::new(Kind::Hash, 8, 8, MEMBERS_MAX, cpus)?;
+                for (pid, role) in members {
+                    map.set(&u64::from(*pid).to_ne_bytes(), &role.to_ne_bytes())?;
+                }
+                Some(map)
+            }
+        };
         let maps = Maps {
             devices: devices.number(),
             tallies: tallies.number(),
@@ -88,14 +112,28 @@ impl Counting {
             window: kept.window.number(),
             pending: kept.pending.number(),
             own_requests: own_requests.number(),
-            own_pid,
+            own_pid: match own {
+                Own::Process(pid) => *pid,
+                Own::Members(_) => 0,
+            },
+            members: members.as_ref().map(Map::number),
         };
         let programs = match source {
             Source::Structures(layout) => by_structures(traced, &maps, layout)?,
             Source::Records(formats) => by_records(traced, &maps, formats)?,
         };
         let duty_cycle = DutyCycle::start(Programs { programs, ..kept }, budget)?;
-        Ok(Counting { tallies, issuers, duty_cycle })
+        Ok(Counting { tallies, issuers, members, duty_cycle })
+    }
+
+    /// Processes whose requests are counted apart, those that have ended among them; none where
+    /// these are our own.
+    pub fn members(&self) -> Option<Vec<u32>> {
+        let members = self.members.as_ref()?;
+        let is_member =
+            |key: &Vec<u8>| members.get(key).is_some_and(|role| numbers(&role)[0] == MEMBER);
+        let keys = members.keys().into_iter().filter(is_member);
+        Some(keys.map(|key| numbers(&key)[0] as u32).collect())
     }
 
     /// The numbers of one place, of all CPUs together.
@@ -165,6 +203,9 @@ fn by_structures(
     }
     if let Some(argument) = layout.split_argument {
         wanted.push((raw::split(maps, layout, argument), "block_split"));
+    }
+    if let (Some(members), Some(fork)) = (maps.members, layout.fork) {
+        wanted.push((raw::fork(maps, members, fork), "sched_process_fork"));
     }
     let load = |(code, name): (Vec<_>, &'static str)| {
         Ok((bpf::load(bpf::RAW_TRACEPOINT, &code)?, Hook::Raw(name)))

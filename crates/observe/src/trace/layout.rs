@@ -17,6 +17,9 @@ pub struct Layout {
     /// None where the kernel does not tell of these.
     pub requeue_argument: Option<u32>,
     pub split_argument: Option<u32>,
+    /// The parent among the arguments of `sched_process_fork`, which the child follows, and where a
+    /// task has the number of its process.
+    pub fork: Option<Fork>,
     pub request: Part,
     pub bio: Part,
     /// From what [`Part::device`] points at, pointer by pointer, to the disk.
@@ -26,6 +29,13 @@ pub struct Layout {
     pub major: u32,
     /// Bits of flags, where the kernel has them.
     pub flag_bits: [Option<Bits>; tally::FLAGS.len()],
+}
+
+/// How a program learns of a new process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fork {
+    pub parent_argument: u32,
+    pub process: u32,
 }
 
 /// The part of a structure that is copied at once, and where the fields are in the copy.
@@ -115,6 +125,9 @@ impl Layout {
             bio_complete_argument: argument("block_bio_complete", "bio")?,
             requeue_argument: btf.argument("block_rq_requeue", "request"),
             split_argument: btf.argument("block_split", "bio"),
+            fork: btf.argument("sched_process_fork", "task_struct").and_then(|parent_argument| {
+                Some(Fork { parent_argument, process: btf.field("task_struct", "tgid")? })
+            }),
             request: Part::new(of_request).ok_or("a request of at most 320 bytes")?,
             bio: Part::new(of_bio).ok_or("a bio of at most 320 bytes")?,
             disk_of_request,

@@ -35,8 +35,8 @@ pub struct Maps {
     pub tallies: i32,
     /// The same → [`ENDS`] numbers.
     pub ends: i32,
-    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of ours that
-    /// have a place are counted in their tally instead, which costs less.
+    /// (Slot × 4 + direction) << 32 | process → requests, bytes, command. Requests of our one
+    /// process that have a place are counted in their tally instead, which costs less.
     pub issuers: i32,
     /// 0 → [`EVENTS`] numbers.
     pub events: i32,
@@ -53,7 +53,14 @@ pub struct Maps {
     pub own_requests: i32,
     /// The process whose requests are ours, as the kernel numbers it.
     pub own_pid: u32,
+    /// In place of that one: process → [`MEMBER`] if its requests are ours, or [`PARENT`].
+    pub members: Option<i32>,
 }
+
+/// The requests of the process are counted apart, and so are those of its children.
+pub const MEMBER: u64 = 1;
+/// Only those of its children are.
+pub const PARENT: u64 = 2;
 
 /// Numbers of `events`: what the programs had to do with, requests that began, requests that
 /// ended. The last two are of the window only, and of those that have a length.
@@ -281,7 +288,17 @@ impl<'a> Writer<'a> {
         c.alu(Alu::Shr, R0, 32);
         c.store(Dw, FP, PROCESS, R0);
         c.alu(Alu::Mov, R8, 0);
-        c.jump_if(If::Ne, R0, self.maps.own_pid as i32, other);
+        match self.maps.members {
+            Some(members) => {
+                self.find(members, PROCESS);
+                let c = &mut self.code;
+                c.jump_if(If::Eq, R0, 0, other);
+                c.load(Dw, R1, R0, 0);
+                c.jump_if(If::Ne, R1, MEMBER as i32, other);
+            }
+            None => c.jump_if(If::Ne, R0, self.maps.own_pid as i32, other),
+        }
+        let c = &mut self.code;
         c.alu(Alu::Mov, R8, 1);
         c.here(other);
         self.counted_for();
@@ -480,9 +497,11 @@ impl<'a> Writer<'a> {
         let c = &mut self.code;
         let (known, others) = (c.label(), c.label());
         c.load(Dw, R7, FP, LENGTH);
-        c.load(Dw, R1, FP, TALLY);
-        c.jump_if(If::Eq, R7, 0, others);
-        c.jump_if(If::Set, R1, 1, self.out);
+        if self.maps.members.is_none() {
+            c.load(Dw, R1, FP, TALLY);
+            c.jump_if(If::Eq, R7, 0, others);
+            c.jump_if(If::Set, R1, 1, self.out);
+        }
         c.here(others);
         c.load(Dw, R0, FP, PROCESS);
         c.load(Dw, R1, FP, PLACE);

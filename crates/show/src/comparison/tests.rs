@@ -78,7 +78,7 @@ fn sample() -> Comparison {
             sentence: "Not the storage's number (page cache): the data came from memory.".into(),
             unbelieved: true,
         }],
-        unmatched: vec!["A has no phase write.".into()],
+        unmatched: vec!["B: write".into()],
         figures: vec![
             figure(FigureKind::OpsPerS, [16_500.0, 12_100.0], Outcome::Worse),
             figure(FigureKind::BytesPerS, [67.6e6, 49.6e6], Outcome::Suspected),

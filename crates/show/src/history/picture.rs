@@ -6,7 +6,7 @@ use candor_record::fmt::{counted, percent};
 use candor_record::results::FigureKind;
 use candor_record::trend::{Trend, TrendPoint, Trends};
 
-use super::{day, work};
+use super::{day, named};
 
 /// Runs up to which each has a dot; beyond, dots hide the line and make the picture large.
 const DOTS_MAX: usize = 300;
@@ -24,7 +24,7 @@ pub fn chart(trends: &Trends) -> Chart {
         Some(if first == last { first.to_owned() } else { format!("{first} to {last}") })
     };
     let title = match shown {
-        [one] => format!("{}: {}", one.figure, work(&one.series)),
+        [one] => format!("{}: {}", one.figure, named(one)),
         _ => "Trends".to_owned(),
     };
     let left_out = match trends.trends.len() - shown.len() {
@@ -70,7 +70,7 @@ fn panel(trend: &Trend) -> Panel {
         let name = "cut short or not to be believed";
         series.push(Series::new(name, 1, Shape::Dots(left_out)));
     }
-    series.push(Series::new(work(&trend.series), 0, Shape::Line(counting.clone())));
+    series.push(Series::new(named(trend), 0, Shape::Line(counting.clone())));
     if counting.len() <= DOTS_MAX {
         series.push(Series::new("", 0, Shape::Dots(counting)));
     }
@@ -145,5 +145,5 @@ fn described(trend: &Trend) -> String {
         false => format!("changes: {}", changes.join(", ")),
     };
     let runs = counted(trend.points.len() as u64, "run");
-    format!("{} of {} in {runs}: {changes}.", trend.figure, work(&trend.series))
+    format!("{} of {} in {runs}: {changes}.", trend.figure, named(trend))
 }

@@ -19,6 +19,7 @@ fn series() -> Series {
             ..Load::default()
         },
         operation: "read".into(),
+        conditions: Vec::new(),
     }
 }
 
@@ -113,6 +114,7 @@ fn trend() -> Trend {
     };
     Trend {
         series: series(),
+        apart: Vec::new(),
         figure: FigureKind::OpsPerS,
         points: (0..20).map(point).collect(),
         level: Some(785.0),
@@ -126,6 +128,11 @@ fn a_trend_names_what_changed() {
     let quiet = Trend {
         figure: FigureKind::LatencyPercentile(99.0),
         points: trend().points[..3].to_vec(),
+        apart: vec![Condition {
+            name: "direct".into(),
+            value: "yes".into(),
+            ..Condition::default()
+        }],
         level: Some(1001.0),
         noise_share: None,
         changes: Vec::new(),
@@ -136,12 +143,13 @@ fn a_trend_names_what_changed() {
     for part in [
         "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor)\n",
         "  ████████████▁▁▁·▁▁▁▁\n",
-        "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); now 785 IOPS; noise from run to run 0.2 %.",
+        "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); median since the last change 785 IOPS, last run",
+        "781 IOPS; noise from run to run 0.2 %.",
         "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
         "12 runs before and 7 runs after.",
         "Other than in run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",
         "  1 run left out: cut short, or not to be believed.\n",
-        "p99: read, ",
+        "p99: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor); direct yes\n",
         "Too few runs to tell a change from noise: 8 that count are needed.",
         "3 kinds of work ran once only.",
     ] {

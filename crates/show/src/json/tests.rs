@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use candor_record::comparison::{COMPARISON_VERSION, Comparison};
-use candor_record::{REPORT_VERSION, Report};
+use candor_record::stream::{STREAM_VERSION, StreamLine};
+use candor_record::{Event, REPORT_VERSION, Report, Verdict};
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::schema::{COMPARISON, SCHEMA, violations};
+use super::schema::{COMPARISON, SCHEMA, STREAM, stream_violations, violations};
 use crate::sample;
 
 /// Keywords of JSON Schema that `schema::violations` checks.
@@ -55,6 +56,14 @@ fn generated_comparison() -> Value {
     schema_of::<Comparison>("candor comparison", about)
 }
 
+/// The same of a line of a stream.
+fn generated_stream() -> Value {
+    let about = format!(
+        "A line of --json-stream. Version {STREAM_VERSION}. Keys may be added within a version."
+    );
+    schema_of::<StreamLine>("candor stream", about)
+}
+
 fn schema_of<T: JsonSchema>(title: &str, about: String) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(plain_text);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
@@ -78,6 +87,7 @@ fn the_documented_schemas_are_those_of_the_types() {
     let pages = [
         ("report", generated(), SCHEMA, "REPORT_VERSION"),
         ("comparison", generated_comparison(), COMPARISON, "COMPARISON_VERSION"),
+        ("json-stream", generated_stream(), STREAM, "STREAM_VERSION"),
     ];
     for (name, generated, documented, version) in pages {
         let text = crate::json::pretty::print(&generated.to_string());
@@ -91,6 +101,25 @@ fn the_documented_schemas_are_those_of_the_types() {
             "the {name} has changed: look whether {version} must be raised, then run \
              `{BLESS}=1 cargo test -p candor-show` and describe the change in docs"
         );
+    }
+}
+
+#[test]
+fn lines_of_a_stream_are_valid() {
+    let event = Event::PhaseJudged {
+        phase: "main".into(),
+        verdict: Verdict::Ok,
+        headline: "Believable.".into(),
+    };
+    let of_event = StreamLine::of(&event, "0.1.0", 7).expect("it has a line");
+    let end = StreamLine::End { unix_ms: 7, verdict: None, interrupted: true, error: None };
+    for line in [of_event, end] {
+        let text = crate::json::stream_line(&line).unwrap();
+        assert_eq!(text.matches('\n').count(), 1, "{text}");
+        let mut line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(stream_violations(&line), [""; 0]);
+        line["unix_ms"] = json!("now");
+        assert!(!stream_violations(&line).is_empty());
     }
 }
 

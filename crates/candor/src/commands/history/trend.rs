@@ -17,8 +17,9 @@ use crate::{commands, output};
 const LONG_ABOUT: &str = "\
 Show how a figure of the same work went from run to run, and in which run it changed.
 
-Work is the same where tool, host, target, phase, job, access, size, depth, workers, the rate that \
-it was held at, and operation are. A change is reported where the figure left its level beyond the noise from run to run; runs \
+Work is the same if tool, host, target, phase, job, operation, every setting of the plan, sizes, \
+filesystem, device and the limits of the control group are the same; other work has a trend of its \
+own. A change is reported where the figure left its level beyond the noise from run to run; runs \
 that were cut short or are not the storage's numbers do not count.";
 
 /// Options of a trend.

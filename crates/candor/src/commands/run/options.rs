@@ -6,6 +6,8 @@ mod pattern;
 mod target;
 mod timing;
 
+pub use self::pattern::RW_WORDS;
+
 use super::draft::Draft;
 use crate::flag::Group;
 

@@ -228,13 +228,13 @@ fn all_wrong_values_are_reported_at_once() {
       |
       = help: --access ORDER: zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …
 
-    error[value]: `1e3` is not a number of seconds
+    error[value]: `1e3` is no time; write seconds, such as 30, or 90s, 1m30s, 5m
      --> command line:1:80
       |
     1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
       |                                                                                ^^^^^^^^^^^^^
       |
-      = help: --seconds N: Stop after so many seconds [default: after one pass over the target]
+      = help: --seconds N: Stop after N seconds, such as 30 or 1.5; the same as --time
 
     5 errors; nothing was run
     "#

@@ -207,7 +207,7 @@ const TIMING: &[Flag<Draft>] = &[
     Flag {
         long: "seconds",
         takes: Takes::One("N"),
-        help: "Go on with stat, list and read for so many seconds each [default: one pass]",
+        help: "Repeat stat, list and read for N seconds each, or for a time such as 5m [default: one pass]",
         fields: &["phase[].stop.time"],
         set: |draft, text| put_some(&mut draft.time, seconds(text)),
     },

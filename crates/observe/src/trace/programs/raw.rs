@@ -1,11 +1,11 @@
 //! Programs on raw tracepoints, which get the kernel's own structures.
 
 use super::super::asm::Width::{Dw, W};
-use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R6, R7, R8};
-use super::super::layout::{Layout, Part};
+use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R4, R6, R7, R8};
+use super::super::layout::{Fork, Layout, Part};
 use super::{
-    COMPLETED, COPY, FLAGS, ISSUED, KEY, LENGTH, Maps, NOW, OWN_REQUESTS_LOG2, PENDING_BYTES,
-    POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, Writer, at, bump, tally,
+    COMPLETED, COPY, FLAGS, ISSUED, KEY, LENGTH, MEMBER, Maps, NOW, OWN_REQUESTS_LOG2,
+    PENDING_BYTES, POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, Writer, at, bump, tally,
 };
 
 /// `block_rq_issue`.
@@ -93,6 +93,33 @@ pub fn split(maps: &Maps, layout: &Layout, of: u32) -> Vec<Insn> {
     bump(&mut w.code, R6, at(tally::SPLITS));
     w.end()
 }
+
+/// `sched_process_fork`: the child of a member is one.
+pub fn fork(maps: &Maps, members: i32, fork: Fork) -> Vec<Insn> {
+    let mut w = Writer::new(maps, [None; tally::FLAGS.len()]);
+    w.code.call(Helper::PidTgid);
+    w.code.alu(Alu::Shr, R0, 32);
+    w.code.store(Dw, FP, KEY, R0);
+    w.lookup(members, KEY);
+    w.code.load(Dw, R3, R6, argument(fork.parent_argument + 1));
+    w.code.alu(Alu::Add, R3, fork.process as i32);
+    w.code.store_imm(Dw, FP, KEY, 0);
+    w.fetch(KEY, 4);
+    w.code.store_imm(Dw, FP, NOW, MEMBER as i32);
+    let c = &mut w.code;
+    c.map(R1, members);
+    c.copy(R2, FP);
+    c.alu(Alu::Add, R2, KEY.into());
+    c.copy(R3, FP);
+    c.alu(Alu::Add, R3, NOW.into());
+    // A new thread has the number of its process, which stays what it is.
+    c.alu(Alu::Mov, R4, NO_EXIST);
+    c.call(Helper::MapUpdate);
+    w.end()
+}
+
+/// Flag of an update: only if there is no such entry (`BPF_NOEXIST`).
+const NO_EXIST: i32 = 1;
 
 /// Where an argument is.
 fn argument(number: u32) -> i16 {

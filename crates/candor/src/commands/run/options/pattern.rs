@@ -83,6 +83,17 @@ pub const FLAGS: &[Flag<Draft>] = &[
 ];
 
 /// Values of `--rw`: directions, in order or at random.
+/// Words of `--rw`.
+pub const RW_WORDS: [&str; KINDS.len()] = {
+    let mut words = [""; KINDS.len()];
+    let mut at = 0;
+    while at < KINDS.len() {
+        words[at] = KINDS[at].0;
+        at += 1;
+    }
+    words
+};
+
 const KINDS: [(&str, (Mix, Access)); 8] = [
     ("read", (Mix::READ, Access::Sequential)),
     ("write", (Mix::WRITE, Access::Sequential)),

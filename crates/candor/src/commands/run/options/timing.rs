@@ -10,18 +10,18 @@ use crate::parse::{number, one_of, seconds, unit};
 /// How long, and how fast.
 pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
-        long: "seconds",
-        takes: Takes::One("N"),
-        help: "Stop after so many seconds [default: after one pass over the target]",
+        long: "time",
+        takes: Takes::One("TIME"),
+        help: "Stop after TIME: 90s, 5m, or seconds [default: after one pass over the target]",
         fields: &["phase[0].stop.time"],
         set: |draft, text| put_some(&mut draft.phase.stop.time, seconds(text)),
     },
     Flag {
-        long: "time",
-        takes: Takes::One("TIME"),
-        help: "Stop after this time, such as 90s or 5m",
+        long: "seconds",
+        takes: Takes::One("N"),
+        help: "Stop after N seconds, such as 30 or 1.5; the same as --time",
         fields: &["phase[0].stop.time"],
-        set: |draft, text| put_some(&mut draft.phase.stop.time, unit(text)),
+        set: |draft, text| put_some(&mut draft.phase.stop.time, seconds(text)),
     },
     Flag {
         long: "bytes",

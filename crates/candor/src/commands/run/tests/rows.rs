@@ -41,6 +41,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("csv-of", "samples"),
     ("depth", "4"),
     ("engine", "libaio"),
+    ("expect", "p99<10ms"),
     ("force", "sdz"),
     ("hosts-file", "/proc/sys/kernel/hostname"),
     ("mix", "read:80,write:20"),
