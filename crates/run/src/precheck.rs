@@ -285,7 +285,7 @@ pub fn evict(plan: &Plan, phase: &Phase, events: &Events) -> Result<Vec<Note>, R
 }
 
 /// Pages that an eviction left in the page cache.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Left {
     bytes: u64,
     rounds: u32,

@@ -68,15 +68,15 @@ mod tests {
             .spawn()
             .expect("a shell");
         // The inner shell is there once its outer one has started it.
-        let found = loop {
-            let found = with_descendants(&[std::process::id()]);
+        let inner = loop {
             let inner = with_descendants(&[shell.id()]);
             if inner.len() == 2 {
-                break (found, inner);
+                break inner;
             }
             std::thread::yield_now();
         };
-        assert!(found.1.iter().all(|pid| found.0.contains(pid)), "{found:?}");
+        let found = with_descendants(&[std::process::id()]);
+        assert!(inner.iter().all(|pid| found.contains(pid)), "{inner:?} {found:?}");
         drop(shell.stdin.take());
         shell.wait().expect("it ends");
     }

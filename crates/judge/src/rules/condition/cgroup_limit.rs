@@ -157,7 +157,7 @@ fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
         false => String::new(),
     };
     let sentence = format!("The control group of this process is capped at {cap}{charged}{rest}.");
-    FindingBuilder::new("F4", Severity::Explains, sentence)
+    FindingBuilder::new("F4", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .limits(limit)
         .evidence("limit", cap, ceiling.arithmetic.clone())
