@@ -17,7 +17,7 @@ const TRIES: u64 = 3;
 const FURTHER_TRIES_MAX: u32 = 12;
 static FURTHER_TRIES: AtomicU32 = AtomicU32::new(0);
 
-/// Runs honest work, for 3 s if the words say no time, and expects nothing heavier than an
+/// Runs honest work, for 1.5 s if the words say no time, and expects nothing heavier than an
 /// explanation, `besides` excepted, and remarks about a machine that others keep busy.
 ///
 /// While others disturb it, it waits a little and tries again; what they cannot cause fails at
@@ -26,7 +26,7 @@ pub fn honest(scratch: &Scratch, target: &str, words: &str, besides: &[&str]) ->
     let mut all = vec!["run", "--target", target];
     all.extend(words.split(' '));
     if !words.contains("--passes") && !words.contains("--seconds") {
-        all.extend(["--seconds", "3"]);
+        all.extend(["--seconds", "1.5"]);
     }
     let mut disturbed = None;
     for attempt in 0..TRIES {

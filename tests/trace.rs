@@ -40,7 +40,8 @@ fn a_command_is_traced_with_all_that_it_starts() {
     let (file, json) = (scratch.path("f"), scratch.outside("trace.json"));
     // 64 direct writes of 64 KiB by a child of a child.
     let script = format!(
-        "echo out; sh -c 'dd if=/dev/zero of={file} bs=64k count=64 oflag=direct 2>/dev/null'; exit 7"
+        "echo out; sh -c 'dd if=/dev/zero of={file} bs=64k count=64 oflag=direct 2>/dev/null'; \
+         exit 7"
     );
     let words = ["trace", "--json", &json, "--", "sh", "-c", &script];
     let Some(ran) = traced(&words) else { return };

@@ -19,7 +19,8 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse().map_err(|_| format!("`{text}` is not a whole number, or is too large"))
 }
 
-/// A time: a number alone is in seconds and may have decimals, others have units: `1.5`, `90s`, `5m`.
+/// A time: a number alone is in seconds and may have decimals, others have units: `1.5`, `90s`,
+/// `5m`.
 pub fn seconds(text: &str) -> Result<Nanos, String> {
     let is_number = text.chars().all(|c| c.is_ascii_digit() || c == '.');
     // With its unit, so that `1.5` is exact and `1e9` is not taken.

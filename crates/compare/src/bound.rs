@@ -52,14 +52,14 @@ impl Bound {
         Ok(Bound { of, operation, figure, is_below: sign == "<", or_equal, value })
     }
 
-    /// It is about that phase and job.
+    /// True for a bound on that phase and job.
     pub fn selects(&self, phase: &str, job: &str) -> bool {
         let is_both =
             |of: &str| of.strip_prefix(phase).is_some_and(|rest| rest == format!("/{job}"));
         self.of.as_deref().is_none_or(|of| of == phase || is_both(of))
     }
 
-    /// It is about that operation.
+    /// True for a bound on that operation.
     pub fn selects_operation(&self, name: &str) -> bool {
         self.operation.as_deref().is_none_or(|operation| operation == name)
     }

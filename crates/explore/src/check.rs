@@ -33,7 +33,8 @@ const OVERHEAD_SECONDS: f64 = 0.2;
 /// Steps of a search, of which there may be fewer.
 const SEARCH_STEPS: f64 = 6.0;
 
-/// Least share of its planned time that a late step gets, and of the whole that its rest is taken for.
+/// Least share of its planned time that a late step gets, and of the whole that its rest counts
+/// as.
 const LEAST_SHARE: f64 = 0.1;
 
 /// Options of the series.

@@ -24,8 +24,8 @@ pub fn between(
     facts.devices.iter().filter_map(of).collect()
 }
 
-/// The activity of each device for some processes alone: `trace` has their requests. The busy time is
-/// that of all processes.
+/// The activity of each device for some processes alone: `trace` has their requests. The busy time
+/// is of all processes.
 pub fn of_processes(
     facts: &Facts,
     before: &Snapshot,

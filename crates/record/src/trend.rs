@@ -110,8 +110,8 @@ pub struct Series {
 pub struct Trend {
     /// The work.
     pub series: Series,
-    /// Its conditions that differ from those of another trend of the same work, by which a reader
-    /// distinguishes them.
+    /// Conditions that differ from another trend of the same work, by which a reader distinguishes
+    /// the two.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub apart: Vec<Condition>,
     /// Kind of the figure.

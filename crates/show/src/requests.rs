@@ -35,7 +35,7 @@ pub fn text(report: &AlignmentReport, style: &Style) -> String {
     page.finish()
 }
 
-/// What some processes sent to devices, in a few sentences.
+/// The requests of some processes, in a few sentences.
 fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
     let words: Vec<String> = of.command.iter().map(|word| quoted(word)).collect();
     let who = match words.is_empty() {

@@ -71,7 +71,10 @@ const ORDERS: &[(&str, &str)] = &[
          trials more_load rule rules causes wanted_cache questions limit job_limits headline preflight \
          hosts sweep",
     ),
-    ("compare", "thresholds student estimate pairing conditions figures words check"),
+    (
+        "compare",
+        "thresholds student estimate bound pairing rounds conditions figures words check expect",
+    ),
     ("history", "error place journal moment files entry index query change trends export"),
     ("explore", "saturate small_files check io500"),
     ("live", "keys units marks paint page terminal session run watch"),

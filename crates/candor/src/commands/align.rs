@@ -50,8 +50,8 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "pid",
             takes: Takes::Many("N"),
-            help: "Show only requests of process N and of all that it starts, until it ends; PATH may \
-                   be left out; may be given several times",
+            help: "Show only requests of process N and of all that it starts, until it ends; PATH \
+                   may be left out; may be given several times",
             fields: &[],
             set: |draft, text| {
                 draft.pids.push(parse::process(text)?);

@@ -106,8 +106,8 @@ Exit codes:
 /// The command line.
 pub fn command() -> Command {
     let run = Arg::new("RUN").required(true).action(ArgAction::Append).num_args(2..);
-    let help = "With --run commands of candor; else two reports or more, as --json writes them, directories of runs, or results of fio \
-                or elbencho; the first is the baseline";
+    let help = "With --run commands of candor; else two reports or more, as --json writes them, \
+                directories of runs, or results of fio or elbencho; the first is the baseline";
     Command::new("compare")
         .about(ABOUT)
         .long_about(LONG_ABOUT)

@@ -143,8 +143,8 @@ fn a_trend_names_what_changed() {
     for part in [
         "iops: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor)\n",
         "  ████████████▁▁▁·▁▁▁▁\n",
-        "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); median since the last change 785 IOPS, last run",
-        "781 IOPS; noise from run to run 0.2 %.",
+        "  20 runs, 1 (2026-10-01) to 20 (2026-10-20); median since the last change 785 IOPS, last",
+        " run 781 IOPS; noise from run to run 0.2 %.",
         "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
         "12 runs before and 7 runs after.",
         "Other than in run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",

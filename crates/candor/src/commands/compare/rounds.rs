@@ -1,7 +1,7 @@
 //! `candor compare --run`: commands of candor that run in turn, so that a drift of the host touches
 //! all of them alike.
 
-use std::fs::File;
+use std::io::{Read, Seek};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -69,14 +69,15 @@ impl Words {
         format!("candor {}", words.join(" "))
     }
 
-    /// Runs it once; the report and what it prints go into the directory.
+    /// Runs it once; the report goes into the directory.
     fn run(&self, directory: &Path) -> Result<Results, Failure> {
         let failed = |why: String| Failure::Failed(why);
-        let (report, told) = (directory.join("report.json"), directory.join("stderr"));
+        let report = directory.join("report.json");
         let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
-        let log = File::create(&told).map_err(|error| failed(error.to_string()))?;
+        let mut log = tempfile::tempfile().map_err(|error| failed(error.to_string()))?;
+        let stderr = log.try_clone().map_err(|error| failed(error.to_string()))?;
         let mut command = Command::new(program);
-        command.args(&self.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        command.args(&self.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
         if OWN.contains(&self.0[0].as_str()) {
             command.arg("--json").arg(&report).args(["--quiet", "--no-history"]);
         } else {
@@ -89,7 +90,8 @@ impl Words {
         let has_report =
             [exit::RAN, exit::GOAL_UNMET, exit::UNBELIEVED, exit::NOT_MET, exit::CANNOT_TELL];
         if !status.code().is_some_and(|code| has_report.iter().any(|of| i32::from(*of) == code)) {
-            let told = std::fs::read_to_string(&told).unwrap_or_default();
+            let mut told = String::new();
+            let _ = log.rewind().and_then(|()| log.read_to_string(&mut told));
             let lines: Vec<&str> = told.lines().filter(|line| !line.trim().is_empty()).collect();
             let last = &lines[lines.len().saturating_sub(QUOTED_LINES)..];
             return Err(failed(format!("{status}: {}", last.join("\n"))));

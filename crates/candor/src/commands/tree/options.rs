@@ -207,7 +207,8 @@ const TIMING: &[Flag<Draft>] = &[
     Flag {
         long: "seconds",
         takes: Takes::One("N"),
-        help: "Repeat stat, list and read for N seconds each, or for a time such as 5m [default: one pass]",
+        help: "Repeat stat, list and read for N seconds each, or for a time such as 5m [default: \
+               one pass]",
         fields: &["phase[].stop.time"],
         set: |draft, text| put_some(&mut draft.time, seconds(text)),
     },
