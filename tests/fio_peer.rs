@@ -34,7 +34,7 @@ use crate::support::{Scratch, quiet_host, skip};
 use case::{Case, Tool};
 
 /// Runs at a time: fio sleeps for most of its start.
-const SIDE_BY_SIDE: usize = 6;
+const SIDE_BY_SIDE: usize = 9;
 /// How often a case may surprise before that counts.
 const TRIES: usize = 3;
 

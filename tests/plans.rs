@@ -1,5 +1,7 @@
 //! Plans: all mistakes at once, each with its place; flags and TOML say the same; runs repeat.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::support::{Mount, Scratch, candor, candor_reading, measured, quiet_host, shared_host};
@@ -465,8 +467,16 @@ fn commands_of_the_guide_pass_a_dry_run() {
     assert!(runs.len() > 15, "{runs:?}");
     for words in runs {
         let line = format!("run --{words} --dry-run");
-        let ran = candor(&line.split_whitespace().collect::<Vec<_>>());
+        let words = shell_words(&line);
+        let ran = candor(&words.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "candor {line}: {}", ran.err);
         assert!(!ran.err.contains("warning"), "candor {line}: {}", ran.err);
     }
+}
+
+/// The words of a command line, as a shell splits them.
+fn shell_words(line: &str) -> Vec<String> {
+    let script = format!("set -f; printf '%s\\n' {line}");
+    let out = Command::new("sh").args(["-c", &script]).output().expect("a shell").stdout;
+    String::from_utf8(out).expect("text").lines().map(str::to_owned).collect()
 }

@@ -269,7 +269,7 @@ fn the_first_wrong_block_ends_the_run_unless_reported_otherwise() {
     let (ran, report) = measured(&scratch, &fixed);
     assert_eq!(ran.code, Some(5), "{}", ran.err);
     let first = ran.out.lines().next();
-    assert_eq!(first, Some("Corrupt data: 1 of 101 blocks read are not what was written."));
+    assert_eq!(first, Some("Corrupt data: 1 of 101 blocks read differ from the data written."));
     assert_eq!(report.verdict(), "corrupt");
     let found = report.at("/phases/0/measurements/0/verify");
     assert_eq!(found["flipped"], 1, "{found}");

@@ -97,7 +97,10 @@ impl FailIf {
             return (CheckResult::Undecided, format!("{told}: {why}."));
         }
         if figure.unbelieved {
-            return (CheckResult::Undecided, format!("{told}: the results cannot be believed."));
+            return (
+                CheckResult::Undecided,
+                format!("{told}: the results are not the storage's numbers."),
+            );
         }
         if figure.outcome.is_change() && self.is_beyond(figure.change) {
             return (CheckResult::Failed, format!("{told}."));

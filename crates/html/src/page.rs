@@ -53,6 +53,10 @@ pub fn page(frame: &Frame, sections: &[Section]) -> String {
         for section in sections {
             nav.element("a", &[("href", &format!("#{}", section.id))], section.short);
         }
+        nav.within("label", &[], |label| {
+            label.trusted("<input type=\"checkbox\" id=\"print-all\"> ");
+            label.text("Print all sections");
+        });
     });
     page.within("main", &[("id", "main")], |main| {
         for section in sections {

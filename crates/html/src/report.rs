@@ -88,13 +88,13 @@ fn head(report: &Report) -> Markup {
         line.element("span", &[], &report.started.replace('T', " ").replace('Z', " UTC"));
     });
     let (verdict, tone) = shown::verdict(report);
-    let label = report.judgement.verdict.label();
+    let label = label(report);
     // A verdict on one result begins with the label.
-    let about = verdict.strip_prefix(label).unwrap_or(&verdict).trim_start_matches(": ").trim();
+    let about = verdict.strip_prefix(&label).unwrap_or(&verdict).trim_start_matches(": ").trim();
     head.within("div", &[("class", &format!("verdict {}", parts::class(tone)))], |block| {
         block.within("h1", &[], |line| {
             line.element("span", &[("class", "badge"), ("aria-hidden", "true")], sign(tone));
-            line.text(label);
+            line.text(&label);
         });
         if !about.is_empty() {
             block.element("p", &[("class", "lead")], &candor_record::fmt::capital(about));
@@ -109,6 +109,20 @@ fn head(report: &Report) -> Markup {
         head.element("p", &[("class", "target")], &line);
     }
     head
+}
+
+/// The verdict, with the object that a single result measured instead of the storage.
+fn label(report: &Report) -> String {
+    let label = report.judgement.verdict.label();
+    let judged: Vec<_> = report.judged().map(|(_, judged)| judged).collect();
+    let measures = match judged[..] {
+        [one] => one.findings.first().and_then(|finding| finding.measures),
+        _ => None,
+    };
+    match measures.filter(|_| report.judgement.verdict == Verdict::Wrong) {
+        Some(what) => format!("{label} ({what})"),
+        None => label.to_owned(),
+    }
 }
 
 /// The sign beside a verdict; colours never carry meaning alone.
@@ -337,7 +351,7 @@ fn latencies(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
     if !rows.iter().any(|row| has_time(&row)) {
         return;
     }
-    body.element("h3", &[], "Latency");
+    body.element("h3", &[("class", "more")], "Latency");
     parts::scrolling(body, "Latency", |table| {
         table.element("caption", &[("class", "unseen")], "Latency");
         table.within("thead", &[], |head| {

@@ -58,7 +58,7 @@ fn the_path_names_every_part_and_where_the_limit_is() {
 #[test]
 fn numbers_of_something_else_do_not_look_like_results() {
     let page = page("cached-read");
-    at(&page, "</span>Not the storage&#39;s number</h1>");
+    at(&page, "</span>Not the storage&#39;s number (the page cache)</h1>");
     at(&page, "<ul class=\"tiles doubtful\"");
     at(&page, "<td class=\"words bad\">wrong</td>");
     // The picture says it as well.

@@ -14,7 +14,7 @@ use crate::source::node::Node;
 use crate::stack;
 
 /// The facts as they are now. Light: limits of control groups, mount options, flags of loop
-/// devices, which is cheap enough for every second. Full: also the settings of all queues, and
+/// devices, which is cheap enough for every few seconds. Full: also the settings of all queues, and
 /// `with_files` the files as well.
 pub fn read_again(known: &Facts, detail: SnapshotDetail, with_files: bool, roots: &Roots) -> Facts {
     let mut facts = known.clone();

@@ -23,8 +23,9 @@ use crate::tracer::TraceReader;
 const LEAD_MIN: Duration = Duration::from_millis(20);
 /// Most bytes of a report that the counters of a phase's intervals take.
 const SNAPSHOTS_BYTES_MAX: u64 = 16 << 20;
-/// Least time between two readings of facts, in ns.
-const FACTS_EVERY_NS: u64 = 900_000_000;
+/// Least time between two readings of facts, in ns: a reading of many files and devices takes some
+/// milliseconds.
+const FACTS_EVERY_NS: u64 = 3_900_000_000;
 /// Changes of facts that a phase keeps.
 const CHANGES_MAX: usize = 16;
 /// Longest sleep between two looks at the control.

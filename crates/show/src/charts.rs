@@ -84,7 +84,8 @@ impl Kind {
     /// bars where there are several runs.
     pub fn fitting(runs: &[Run<'_>]) -> Kind {
         let tries = match runs {
-            [_] => &[Kind::Depth, Kind::Heatmap, Kind::Timeline, Kind::Percentiles][..],
+            [_] if load::is_of_unlike_work(runs) => &[Kind::Depth, Kind::Heatmap][..],
+            [_] => &[Kind::Depth, Kind::Heatmap, Kind::Timeline, Kind::Percentiles],
             _ => &[Kind::Depth, Kind::Heatmap],
         };
         let is_told = |kind: &&Kind| match kind {

@@ -184,7 +184,7 @@ fn one(page: &mut Page<'_>, trend: &Trend) {
     }
     if trend.left_out() > 0 {
         let runs = counted(trend.left_out() as u64, "run");
-        page.aside("  ", &format!("{runs} left out: cut short, or not to be believed."));
+        page.aside("  ", &format!("{runs} left out: cut short, or not the storage's numbers."));
     }
 }
 

@@ -423,7 +423,7 @@ fn results(units: Units, state: &State) -> Section {
         let ops = rates.ops_per_s().map_or_else(|| "-".to_owned(), column::iops);
         let rate = moved(units, rates.bytes_per_s);
         let phase = candor_show::cut(phase, 34);
-        let verdict = verdict.map_or("", Verdict::label);
+        let verdict = verdict.map_or("", Verdict::name);
         section.add(format!("{phase:<34} {ops:>7} {rate:>11}  {verdict}"));
     }
     section

@@ -101,11 +101,21 @@ fn last_key(sweep: &Sweep) -> Option<Key> {
     }
 }
 
-/// Whether lines against load say something: three values of a key, in few series.
+/// Whether lines against load say something: three values of a key in one series, and few series.
 pub fn has_curve(runs: &[Run<'_>]) -> bool {
     let curves = curve::all(runs);
     let Some(key) = along(&curves, runs) else { return false };
-    values(&curves, key).len() > 2 && families(&curves, runs, key).len() <= SERIES_MAX
+    let families = families(&curves, runs, key);
+    families.len() <= SERIES_MAX && families.iter().any(|family| family.values.len() > 2)
+}
+
+/// Whether a run has results of several kinds of work, as a check does: no axis holds them all.
+pub fn is_of_unlike_work(runs: &[Run<'_>]) -> bool {
+    let mut kinds: Vec<_> =
+        curve::all(runs).into_iter().map(|curve| curve.job.load.access.clone()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    runs.len() == 1 && kinds.len() > 2
 }
 
 /// Whether a heat map says something: results of one kind of work for all pairs of values.

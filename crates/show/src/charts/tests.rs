@@ -111,6 +111,24 @@ fn load_that_differs_is_drawn_against_load() {
     assert_eq!((cells.len(), key.label.as_str(), cells[3].value), (4, "IOPS", 90e3));
 }
 
+/// Two depths of each kind of work are no curve, however many depths there are in all.
+#[test]
+fn a_series_of_unlike_work_is_bars() {
+    let all = [("write", 8), ("randread", 1), ("randread", 128), ("randwrite", 1), ("stat", 2)];
+    let mut check = Results::default();
+    for (access, depth) in all {
+        let mut one = results(depth, 1, 9e3);
+        one.phases[0].name = format!("{access}, depth {depth}");
+        one.phases[0].jobs[0].load.access = Some(access.into());
+        check.phases.extend(one.phases);
+    }
+    let runs = [run("check", &check)];
+    assert_eq!(Kind::fitting(&runs), Kind::Bars);
+    let drawn = chart(Kind::Bars, &runs).expect("bars");
+    let Shape::Bars(bars) = &drawn.panels[0].series[0].shape else { panic!("bars") };
+    assert_eq!(bars.len(), 5);
+}
+
 #[test]
 fn steps_in_files_of_their_own_are_one_sweep() {
     let all = [(1, 9e3), (2, 17e3), (4, 30e3)].map(|(depth, rate)| results(depth, 1, rate));

@@ -67,7 +67,7 @@ fn panel(trend: &Trend) -> Panel {
     let mut series = Vec::new();
     let left_out = thinned(of(false));
     if !left_out.is_empty() {
-        let name = "cut short or not to be believed";
+        let name = "cut short, or not the storage's";
         series.push(Series::new(name, 1, Shape::Dots(left_out)));
     }
     series.push(Series::new(named(trend), 0, Shape::Line(counting.clone())));

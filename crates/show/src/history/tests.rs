@@ -148,7 +148,7 @@ fn a_trend_names_what_changed() {
         "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
         "12 runs before and 7 runs after.",
         "Other than in run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",
-        "  1 run left out: cut short, or not to be believed.\n",
+        "  1 run left out: cut short, or not the storage's numbers.\n",
         "p99: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor); direct yes\n",
         "Too few runs to tell a change from noise: 8 that count are needed.",
         "3 kinds of work ran once only.",

@@ -15,7 +15,7 @@ pub const RULE: Rule = Rule {
         explanation: "A result stands for one set of conditions. Limits of control groups, mount \
             options, the flag of a loop device, the scheduler and the cache of a queue, holes in \
             a file: another process can change each of them while candor measures. candor reads \
-            them at the start of each phase, every second if that is cheap, and at the end. Rules \
+            them at the start of each phase, every four seconds if that is cheap, and at the end. Rules \
             that rest on one of them use the value of each moment. Leave the settings alone, and \
             run again.",
     },
