@@ -273,7 +273,7 @@ fn it_is_seen_on_a_desk_on_a_phone_in_the_dark_and_on_paper(browser: &Browser) {
     browser.run("document.getElementById('print-all').checked = true");
     assert!(pages(&browser.print()) > 2);
     let check = Page::of(&reports::recorded("../recorded-series/check-quiet"));
-    opened(browser, &check.path());
+    browser.open(&check.path());
     assert_eq!(pages(&browser.print()), 1);
 }
 
