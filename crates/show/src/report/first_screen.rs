@@ -41,9 +41,9 @@ pub fn text(report: &Report, style: &Style) -> String {
     let all = findings::heaviest(report);
     // Two empty lines, and the one that says where the rest is.
     let room = LINES_MAX.saturating_sub(page.lines() + troubles.len() + 3);
-    // Two tables leave room for one finding.
+    // Two tables leave room for a line of one finding: rows count more.
     let of_findings = match NameTable::of(report) {
-        Some(_) => SENTENCE_LINES_MAX,
+        Some(_) => all.len().min(1),
         None => all.len().min(FINDINGS_MAX) + 1,
     };
     let table = table(style, report, room.saturating_sub(of_findings));
@@ -138,15 +138,17 @@ fn shown(style: &Style, all: &[Located], verdict: &str, room: usize) -> Vec<Vec<
     let (mut shown, mut used) = (Vec::new(), 0);
     let heaviest = &all[..all.len().min(FINDINGS_MAX)];
     for (nth, finding) in heaviest.iter().enumerate() {
-        let sentence = sentence(style, finding, verdict);
+        let lines_max = SENTENCE_LINES_MAX.min(room - used);
+        let sentence = sentence(style, finding, verdict, lines_max);
         let command = command(style, finding.0);
         // Each that follows needs its sentence at least; a command is never cut.
         let later = heaviest[nth + 1..].iter();
-        let later: usize = later.map(|later| self::sentence(style, later, verdict).len()).sum();
+        let later = later.map(|later| self::sentence(style, later, verdict, SENTENCE_LINES_MAX));
+        let later: usize = later.map(|lines| lines.len()).sum();
         let needs = |lines: &[String]| -> usize {
             lines.iter().map(|line| width(line).div_ceil(style.columns())).sum()
         };
-        if used + sentence.len() > room {
+        if sentence.is_empty() {
             break;
         }
         used += sentence.len();
@@ -166,7 +168,12 @@ fn shown(style: &Style, all: &[Located], verdict: &str, room: usize) -> Vec<Vec<
 
 /// The finding in a sentence, behind its rule and what it means. One that the verdict quotes has
 /// its advice instead.
-fn sentence(style: &Style, (finding, place): &Located, verdict: &str) -> Vec<String> {
+fn sentence(
+    style: &Style,
+    (finding, place): &Located,
+    verdict: &str,
+    lines_max: usize,
+) -> Vec<String> {
     let whole = wrap(verdict, style.columns()).len() <= VERDICT_LINES_MAX;
     let text = match whole && verdict.contains(&finding.sentence) {
         true => fmt::capital(&format!("{}. {}", finding.title, finding.advice)),
@@ -175,7 +182,7 @@ fn sentence(style: &Style, (finding, place): &Located, verdict: &str) -> Vec<Str
             format!("{}{place}: {}", words::meaning(finding), finding.sentence)
         }
     };
-    let lines = short(&text, style.columns() - 4, SENTENCE_LINES_MAX);
+    let lines = short(&text, style.columns() - 4, lines_max);
     let lead = |nth: usize| if nth == 0 { format!("{:<4}", finding.rule) } else { "    ".into() };
     lines.iter().enumerate().map(|(nth, line)| format!("{}{line}", lead(nth))).collect()
 }
