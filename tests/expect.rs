@@ -64,7 +64,7 @@ fn each_condition_has_a_line_and_the_worst_decides_the_exit_code() {
     let unknown = show(&file, &["p99.9999 < 10s"], &[]);
     assert_eq!(unknown.code, Some(10), "{}", unknown.out);
     assert!(unknown.out.contains("cannot tell: p99.9999 < 10s. "), "{}", unknown.out);
-    // What is known to be missed weighs more than what is unknown.
+    // A missed condition weighs more than an unknown one.
     assert_eq!(show(&file, &["p99.9999 < 10s", "iops > 2k"], &[]).code, Some(9));
 }
 

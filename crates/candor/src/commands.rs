@@ -130,7 +130,7 @@ fn finish(result: Result<Report, RunError>, source: &Source, output: &Output) ->
 /// How much of a stored report is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// As much as the run printed.
+    /// The same amount as the run printed.
     AsPrinted,
     /// All of it.
     Whole,

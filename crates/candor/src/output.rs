@@ -463,7 +463,7 @@ impl Output {
     /// A sentence if an expectation names none of the phases of the plan.
     ///
     /// # Errors
-    /// That sentence.
+    /// The sentence.
     pub fn fits(&self, plan: &Plan) -> Result<(), String> {
         let phases: Vec<&str> = plan.phases.iter().map(|phase| phase.name.as_str()).collect();
         self.expect.iter().find_map(|expect| expect.misses(&phases)).map_or(Ok(()), Err)
@@ -493,7 +493,7 @@ impl Output {
         match &self.json {
             None => Ok(()),
             Some(_) if is_stdout(&self.json) => {
-                Err("--json takes a FILE here; stdout is that of COMMAND".to_owned())
+                Err("--json takes a FILE here; stdout belongs to COMMAND".to_owned())
             }
             Some(_) => write(&self.json, &json().map_err(|error| error.to_string())?),
         }

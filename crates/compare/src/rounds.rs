@@ -2,7 +2,7 @@
 
 use candor_record::results::Results;
 
-/// Joins the rounds of one command: the repeats of each follow those of the round before.
+/// Joins the rounds of one command: the repeats of each follow the repeats of the round before.
 pub fn joined(rounds: Vec<Results>) -> Option<Results> {
     let mut rounds = rounds.into_iter();
     let mut all = rounds.next()?;

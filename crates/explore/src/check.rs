@@ -104,7 +104,7 @@ struct Clock {
     seconds: f64,
     /// Seconds of [`Times`] in all.
     total: f64,
-    /// Those of the steps so far.
+    /// Times of the steps so far.
     spent: Cell<f64>,
     /// Steps in all.
     steps: f64,

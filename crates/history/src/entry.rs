@@ -258,7 +258,7 @@ fn lasting(path: String) -> String {
     own_file(&path).unwrap_or(path)
 }
 
-/// That path of a series' own file; none for the path of another one.
+/// The path of a series' own file; none for the path of another one.
 fn own_file(path: &str) -> Option<String> {
     let parts = |name: &'static str| {
         let (before, own) = path.rsplit_once(name)?;

@@ -49,7 +49,7 @@ fn nothing(observed: &Observed) -> String {
     format!("Nothing was measured: no operation completed{why}.")
 }
 
-/// Whose number it is, and the limit, where the limit says more.
+/// Owner of the number, and the limit, where the limit says more.
 fn whose(
     observed: &Observed,
     (limited_by, cache): (Option<&Limit>, Option<MeasuredInstead>),

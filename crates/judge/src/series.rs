@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(step_down(&noisy, 3, 10), None);
     }
 
-    /// As seen on Linux 6.18, where a limit came in the middle of the fifth second.
+    /// Seen on Linux 6.18, where a limit came in the middle of the fifth second.
     #[test]
     fn the_second_of_the_change_is_no_part_of_the_plateau() {
         let mut values = vec![38_600.0, 41_500.0, 37_700.0, 30_200.0, 10_200.0];

@@ -121,7 +121,7 @@ impl BlockTracer {
     /// The same by one method, or not at all.
     ///
     /// # Errors
-    /// As [`BlockTracer::start`].
+    /// The same as [`BlockTracer::start`].
     pub fn start_by(
         method: TraceMethod,
         facts: &Facts,
@@ -140,7 +140,7 @@ impl BlockTracer {
     /// apart.
     ///
     /// # Errors
-    /// As [`BlockTracer::start`].
+    /// The same as [`BlockTracer::start`].
     pub fn start_for(
         processes: &Processes,
         facts: &Facts,

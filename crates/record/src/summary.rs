@@ -93,7 +93,7 @@ fn lost_share_max_of(concerned: &[Judged<'_>]) -> Option<f64> {
     shares.collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)
 }
 
-/// Whose numbers results are that can be trusted without caution.
+/// Owner of the numbers of results that can be trusted without caution.
 fn whose(results: &[Judged<'_>]) -> String {
     let of_caches = results.iter().filter(|(_, judged)| judged.answered_by.is_some()).count();
     let number = if results.len() == 1 { "number" } else { "numbers" };

@@ -57,7 +57,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  N    that of COMMAND; 128 and the signal if a signal ended it
+  N    exit code of COMMAND; 128 and the signal if a signal ended it
   1    requests cannot be traced; COMMAND was not run
   2    the command line makes no sense
   126  COMMAND cannot be run
@@ -126,7 +126,7 @@ fn ended(mut child: Child, control: &Control) -> std::io::Result<ExitStatus> {
             is_told = true;
             let signal = signal.and_then(Signal::from_named_raw).filter(|of| *of != Signal::INT);
             if let Some(signal) = signal {
-                // It may have ended just now.
+                // The process may have ended just now.
                 let _ = kill_process(Pid::from_child(&child), signal);
             }
         }

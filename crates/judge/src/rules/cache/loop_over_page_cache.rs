@@ -28,7 +28,7 @@ pub const RULE: Rule = Rule {
             (loop/dio), how much of the file is in the cache and how much has data at all \
             (FIEMAP), and compares its bytes with those that the disk below moved for it; bytes \
             of others count where they can be told apart, else the result is unverified. If \
-            the disk moved nine tenths of them it is a caution; if not, the number is that of \
+            the disk moved nine tenths of them it is a caution; if not, the number belongs to \
             memory, or a mix. Set up the loop with losetup --direct-io=on, on a file that was \
             fully written.",
     },
@@ -143,7 +143,7 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let share = if is_cached { 0.0 } else { share };
     let moved = ratio(lower, upper).min(share);
     let may_hide = !on.direct || empty.is_some();
-    // What is in memory needs no disk: more than the rest can only be traffic of others.
+    // Data in memory needs no disk: more than the rest can only be traffic of others.
     let most = 1.0 - in_memory(observed, on, op).max(hidden(observed, empty, op));
     let too_much = moved > most + LOOP_SPARE.value;
     let is_unsure = may_hide && others.is_none() && (foreign::matters(observed) || too_much);
@@ -396,7 +396,7 @@ mod tests {
         );
     }
 
-    /// As seen on Linux 6.18: another process began to read the disk after the idle moment, and no
+    /// Seen on Linux 6.18: another process began to read the disk after the idle moment, and no
     /// request was traced.
     #[test]
     fn a_disk_that_others_use_vouches_for_no_more_than_was_not_in_memory() {

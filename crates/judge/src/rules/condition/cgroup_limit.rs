@@ -110,7 +110,7 @@ fn cap(ceiling: &Ceiling) -> Quantity {
 
 /// The CPU quota, where it held threads back for much of the time.
 fn cpu_quota(observed: &Observed) -> Option<Finding> {
-    // It may have been set in the course of the phase.
+    // The quota may have been set in the course of the phase.
     let spans = changes::spans(observed);
     let quota = spans.iter().find_map(|span| span.facts.host.cgroup.cpu_max.as_ref())?;
     let (before, after) =
@@ -197,7 +197,7 @@ mod tests {
         assert!(judgement.findings.iter().all(|finding| finding.rule != "B4"));
     }
 
-    /// As seen on Linux 6.18: 41 reads/s of 80, 93 % of the bytes moved by a thread.
+    /// Seen on Linux 6.18: 41 reads/s of 80, 93 % of the bytes moved by a thread.
     #[test]
     fn operations_that_were_tried_twice_were_charged_twice() {
         let mut case = limited(515.0);
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(free.found(&RULE), []);
     }
 
-    /// As seen on Linux 6.18: 41k reads per second, and 3000 from the sixth second on.
+    /// Seen on Linux 6.18: 41k reads per second, and 3000 from the sixth second on.
     fn set_later(last: f64) -> TestCase {
         let rate = |i: u64| if i < 5 { 41_000.0 } else { last };
         let mut case = TestCase::direct(4096, 32, 1, 10_000.0).seconds(17, rate);

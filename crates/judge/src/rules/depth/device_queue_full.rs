@@ -177,7 +177,7 @@ mod tests {
         assert!(judgement.finding("B4").is_none());
     }
 
-    /// As seen on Linux 6.18: a loop device with 128 places moved 44.8k reads per second, and 50.2k
+    /// Seen on Linux 6.18: a loop device with 128 places moved 44.8k reads per second, and 50.2k
     /// with 64 of them taken; one alone took 140 µs.
     #[test]
     fn a_queue_in_which_requests_wait_for_each_other_is_not_the_limit() {

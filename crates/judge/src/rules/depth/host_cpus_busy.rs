@@ -138,7 +138,7 @@ mod tests {
         assert!(found[0].sentence.starts_with("The CPUs of this host were busy 96 %"), "{found:?}");
     }
 
-    /// As seen on Linux 6.18: two CPUs that others kept busy, and a worker that waited for 8 % of
+    /// Seen on Linux 6.18: two CPUs that others kept busy, and a worker that waited for 8 % of
     /// the time; two workers moved 1.6 times as much.
     #[test]
     fn busy_cpus_limit_only_who_waits_for_them() {

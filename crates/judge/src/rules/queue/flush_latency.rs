@@ -274,7 +274,7 @@ mod tests {
         assert!(case.found(&RULE)[0].sentence.contains("flush of 1.24 ms"));
     }
 
-    /// As seen on Linux 6.18: a loop device took 900 µs for each flush, the disk below 150 µs.
+    /// Seen on Linux 6.18: a loop device took 900 µs for each flush, the disk below 150 µs.
     #[test]
     fn flushes_of_a_loop_device_are_those_of_its_file() {
         let mut case = synced();
@@ -297,7 +297,7 @@ mod tests {
         );
     }
 
-    /// As seen on Linux 6.18: 1752 flushes for buffered writes of 4 KiB on ext4.
+    /// Seen on Linux 6.18: 1752 flushes for buffered writes of 4 KiB on ext4.
     #[test]
     fn a_mount_with_sync_makes_each_write_durable() {
         let mut case = synced();

@@ -20,7 +20,7 @@ pub const RULE: Rule = Rule {
         explanation: "Journals, copies, checksums and metadata are written in addition to the \
             data: ext4 with data=journal writes every byte twice, and a small durable write brings \
             its journal blocks along. candor compares the bytes that the device wrote, the final \
-            flush included, with those of the application. From 1.2 on it reports the factor, \
+            flush included, with the application's. From 1.2 on it reports the factor, \
             unless other processes write to that device or may do so, as to the root filesystem. \
             The rate of the application is right; the device did more. Another file system or the \
             raw device shows the difference.",
