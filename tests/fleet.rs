@@ -358,7 +358,7 @@ fn whoever_waits_for_files_can_be_interrupted_and_hosts_lost() {
         let fleet = Fleet::new(2);
         let hosts = fleet.hosts();
         let file = fleet.scratch.path("f");
-        let words = ["--target", &file, "--size", "32g", "--rw", "read"];
+        let words = ["--target", &file, "--size", "8g", "--rw", "read"];
         let mut coordinator = spawn(&fleet.words(&hosts, &words));
         coordinator.wait_for("laying out");
         let began = Instant::now();
