@@ -97,39 +97,34 @@ impl Times {
     }
 }
 
-/// How much time each step gets: less than planned where the steps before took longer.
+/// Divides the time of the check among its steps: each step gets its share of the remaining time.
 struct Clock {
     begun: Instant,
     /// Seconds of the whole check.
     seconds: f64,
     /// Seconds of [`Times`] in all.
     total: f64,
-    /// Times of the steps so far.
+    /// Seconds of [`Times`] of the steps so far.
     spent: Cell<f64>,
-    /// Steps in all.
-    steps: f64,
-    /// Steps so far.
-    done: Cell<f64>,
+    /// Seconds of set-up and inspection of all steps.
+    overhead: f64,
 }
 
 impl Clock {
     /// Seconds of this check per second of [`Times`], from now on.
     fn scale(&self) -> f64 {
-        let overhead = self.steps * OVERHEAD_SECONDS;
-        let planned = (self.seconds - overhead).max(1.0) / self.total;
-        let rest = self.total - self.spent.get();
-        let overhead = (self.steps - self.done.get()).max(0.0) * OVERHEAD_SECONDS;
-        let left = self.seconds - overhead - self.begun.elapsed().as_secs_f64();
+        let planned = (self.seconds - self.overhead).max(1.0) / self.total;
         // A step that is repeated was not planned.
-        let scale = left / rest.max(self.total * LEAST_SHARE);
-        planned.min(scale.max(planned * LEAST_SHARE))
+        let rest = (self.total - self.spent.get()).max(self.total * LEAST_SHARE);
+        let overhead = self.overhead * rest / self.total;
+        let left = self.seconds - overhead - self.begun.elapsed().as_secs_f64();
+        (left / rest).max(planned * LEAST_SHARE)
     }
 
-    /// The time of a step of so many seconds of [`Times`].
+    /// The time of a step of `seconds` of [`Times`].
     fn take(&self, seconds: f64) -> Nanos {
         let time = Nanos((seconds * self.scale() * 1e9) as u64);
         self.spent.set(self.spent.get() + seconds);
-        self.done.set(self.done.get() + 1.0);
         time
     }
 }
@@ -192,8 +187,7 @@ pub fn check(
         seconds,
         total,
         spent: Cell::new(0.0),
-        steps: phases as f64 + SEARCH_STEPS,
-        done: Cell::new(0.0),
+        overhead: (phases as f64 + SEARCH_STEPS) * OVERHEAD_SECONDS,
     };
     let check = Check { writes, in_directory, hosts, direct, engine, times, clock, room };
     run.open(plan, Some((phases, options.time)))?;

@@ -39,6 +39,7 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
         ),
         section("path", "Path to the devices", "Path", path(report)),
         section("sweep", "Sweep", "Sweep", sweep(report, &pictures)),
+        section("search", "Search for the load", "Search", pictures.search()),
         section("findings", "Findings", "Findings", findings(report)),
         section("notes", "Not exactly as asked", "Notes", notes(report)),
         section("environment", "Environment", "Environment", environment(report)),
@@ -290,6 +291,33 @@ fn is_rate(head: &str) -> bool {
     ["IOPS", "MB/s", "MiB/s"].contains(&head)
 }
 
+/// Columns that a narrow screen leaves out.
+const SPARE: [&str; 3] = ["MiB/s", "p90", "p95"];
+
+fn spare(head: &str) -> &'static str {
+    if SPARE.contains(&head) { "spare" } else { "" }
+}
+
+/// The heads of a table of results: its name, and numbers.
+fn heads_of(row: &mut Markup, heads: &[String], shown: &[usize]) {
+    head_of(row, "Result", Align::Left);
+    for head in shown.iter().map(|at| &heads[*at]) {
+        let class = format!("number {}", spare(head));
+        row.element("th", &[("scope", "col"), ("class", class.trim())], head);
+    }
+}
+
+/// The name and the numbers of a result.
+fn cells_of(cells: &mut Markup, row: &ResultRow, heads: &[String], shown: &[usize]) {
+    parts::cell_of(cells, &Cell::from(row.name.as_str()), Align::Left, true);
+    for at in shown {
+        let number = &row.numbers[*at];
+        let tone = number.tone.map_or("", parts::class);
+        let class = format!("number {tone} {}", spare(&heads[*at]));
+        cells.element("td", &[("class", class.trim())], &number.text);
+    }
+}
+
 /// Rates beside what they could be, with a remark below each phase.
 fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
     let with_ceilings = rows.iter().flat_map(|row| &row.about).any(|of| !of.at_most.is_empty());
@@ -298,8 +326,7 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
         table.element("caption", &[("class", "unseen")], "Rates");
         table.within("thead", &[], |head| {
             head.within("tr", &[], |row| {
-                head_of(row, "Result", Align::Left);
-                shown.iter().for_each(|at| head_of(row, &heads[*at], Align::Right));
+                heads_of(row, heads, &shown);
                 if with_ceilings {
                     head_of(row, "At most", Align::Right);
                     head_of(row, "Used", Align::Right);
@@ -311,10 +338,7 @@ fn rates(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
         table.within("tbody", &[], |body| {
             for row in rows {
                 body.within("tr", &[("class", row_class(row))], |cells| {
-                    parts::cell_of(cells, &Cell::from(row.name.as_str()), Align::Left, true);
-                    for at in &shown {
-                        parts::cell_of(cells, &row.numbers[*at], Align::Right, false);
-                    }
+                    cells_of(cells, row, heads, &shown);
                     beside(cells, row, with_ceilings);
                 });
                 let remark = row.about.as_ref().map_or("", |about| about.remark.as_str());
@@ -356,17 +380,13 @@ fn latencies(body: &mut Markup, heads: &[String], rows: &[ResultRow]) {
         table.element("caption", &[("class", "unseen")], "Latency");
         table.within("thead", &[], |head| {
             head.within("tr", &[], |row| {
-                head_of(row, "Result", Align::Left);
-                shown.iter().for_each(|at| head_of(row, &heads[*at], Align::Right));
+                heads_of(row, heads, &shown);
             });
         });
         table.within("tbody", &[], |body| {
             for row in rows.iter().filter(|row| has_time(row) || row.about.is_some()) {
                 body.within("tr", &[("class", row_class(row))], |cells| {
-                    parts::cell_of(cells, &Cell::from(row.name.as_str()), Align::Left, true);
-                    for at in &shown {
-                        parts::cell_of(cells, &row.numbers[*at], Align::Right, false);
-                    }
+                    cells_of(cells, row, heads, &shown);
                 });
             }
         });

@@ -1,7 +1,10 @@
 //! Commands to a run: one control, cloned to whoever sends them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{AcqRel, Relaxed},
+};
 
 /// A command to a run that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +40,7 @@ impl Control {
             Command::EndPhase => &self.0.end_phase,
             Command::Interim => &self.0.interim,
         };
-        sent.swap(true, Relaxed)
+        sent.swap(true, AcqRel)
     }
 
     /// True while a command stands or has not been taken.

@@ -6,7 +6,8 @@
 //! first one (a terminal and a launcher both pass Ctrl-C on).
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64};
 
 use crate::control::{Command, Control};
 use crate::owned_files;
@@ -16,6 +17,8 @@ static CONTROL: OnceLock<Control> = OnceLock::new();
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
 /// Time of the first interrupt on the monotonic clock, in nanoseconds.
 static FIRST_NS: AtomicU64 = AtomicU64::new(0);
+/// Interrupts so far.
+static COUNT: AtomicU32 = AtomicU32::new(0);
 /// SIGUSR1 requests an interim report; otherwise it is an interrupt.
 static INTERIMS: AtomicBool = AtomicBool::new(false);
 
@@ -138,6 +141,7 @@ extern "C" fn on_interrupt(signal: libc::c_int) {
         return;
     }
     let now_ns = now_ns();
+    COUNT.fetch_add(1, SeqCst);
     let first = FIRST_NS.compare_exchange(0, now_ns, Relaxed, Relaxed);
     if is_of_first(first.err(), now_ns) {
         // Threads can take signals of one moment in any order.
@@ -146,7 +150,9 @@ extern "C" fn on_interrupt(signal: libc::c_int) {
         });
     }
     let is_stopped = CONTROL.get().is_some_and(|control| control.send(Command::Stop));
-    if is_stopped && is_second(signal, first.err(), now_ns) {
+    // Another thread can stop the run for a later signal before the thread of the first one does.
+    let is_overtaken = first.is_ok() && COUNT.load(SeqCst) > 1;
+    if is_stopped && !is_overtaken && is_second(signal, first.err(), now_ns) {
         owned_files::remove_from_signal_handler();
         if let Some(function) = BEFORE_EXIT.get() {
             function();

@@ -61,6 +61,8 @@ pub enum Kind {
     Histogram,
     /// Rates and latency against depth, workers or size.
     Depth,
+    /// Rates and latency of the trials of a search, against depth or workers.
+    Search,
     /// Rates by two of depth, workers, size and access.
     Heatmap,
     /// Figures beside each other.
@@ -69,13 +71,14 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, each with its word.
-    pub const WORDS: [(&'static str, Kind); 8] = [
+    pub const WORDS: [(&'static str, Kind); 9] = [
         ("timeline", Kind::Timeline),
         ("latency-over-time", Kind::LatencyOverTime),
         ("latency-heatmap", Kind::LatencyHeatmap),
         ("percentiles", Kind::Percentiles),
         ("histogram", Kind::Histogram),
         ("depth", Kind::Depth),
+        ("search", Kind::Search),
         ("heatmap", Kind::Heatmap),
         ("bars", Kind::Bars),
     ];
@@ -111,6 +114,7 @@ pub fn chart(kind: Kind, runs: &[Run<'_>]) -> Result<Chart, String> {
         Kind::Percentiles => distribution::percentiles(runs),
         Kind::Histogram => distribution::histogram(runs),
         Kind::Depth => load::lines(runs),
+        Kind::Search => load::search(runs),
         Kind::Heatmap => load::heatmap(runs),
         Kind::Bars => bars::bars(runs),
     }

@@ -271,24 +271,23 @@ fn only_what_was_written_is_used() {
 }
 
 #[test]
-fn a_check_that_is_late_shortens_its_steps() {
+fn steps_share_the_time_that_is_left() {
     let clock = |seconds_ago: u64, spent: f64| Clock {
         begun: Instant::now() - std::time::Duration::from_secs(seconds_ago),
         seconds: 90.0,
         total: 86.0,
         spent: Cell::new(spent),
-        steps: 20.0,
-        done: Cell::new(10.0 * spent / 43.0),
+        overhead: 4.0,
     };
     let near = |scale: f64, expected: f64| assert!((scale - expected).abs() < 0.01, "{scale}");
     near(clock(0, 0.0).scale(), 1.0);
-    // In time, and early: no step is longer than planned.
     near(clock(45, 43.0).scale(), 1.0);
-    near(clock(30, 43.0).scale(), 1.0);
+    // 58 s are left for steps of 43 s, with 2 s between them.
+    near(clock(30, 43.0).scale(), 58.0 / 43.0);
     // 28 s are left for steps of 43 s, with 2 s between them.
     near(clock(60, 43.0).scale(), 28.0 / 43.0);
     near(clock(89, 43.0).scale(), LEAST_SHARE);
     let steps = clock(0, 0.0);
     assert!(steps.take(8.5).as_secs_f64() < 8.6);
-    assert_eq!((steps.spent.get(), steps.done.get()), (8.5, 1.0));
+    assert_eq!(steps.spent.get(), 8.5);
 }

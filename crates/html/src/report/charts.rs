@@ -77,6 +77,13 @@ impl<'a> Pictures<'a> {
         body
     }
 
+    /// Rates and latency of the trials of a search; nothing where there was none.
+    pub fn search(&self) -> Markup {
+        let mut body = Markup::new();
+        self.add(&mut body, Kind::Search, "search", Heading::Section);
+        body
+    }
+
     fn add(&self, body: &mut Markup, kind: Kind, id: &str, heading: Heading) {
         let run = Run { name: "", results: &self.results, report: Some(self.report) };
         // A run without samples has no timeline: the section is left out.

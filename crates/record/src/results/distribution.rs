@@ -1,5 +1,7 @@
 //! Shapes of a latency distribution, for pictures.
 
+use std::collections::BTreeMap;
+
 use super::LatencyResults;
 
 /// Bins of [`LatencyResults::bins`] per power of two.
@@ -38,6 +40,16 @@ impl LatencyResults {
             (percentile, *ns)
         };
         self.buckets.iter().map(&mut point).collect()
+    }
+
+    /// Adds the counts of a repeat. Only the buckets have a meaning afterwards.
+    pub fn add_counts(&mut self, repeat: &LatencyResults) {
+        let mut counts: BTreeMap<u64, u64> = self.buckets.drain(..).collect();
+        for (ns, count) in &repeat.buckets {
+            *counts.entry(*ns).or_default() += count;
+        }
+        *self =
+            LatencyResults { buckets: counts.into_iter().collect(), ..LatencyResults::default() };
     }
 
     /// The greatest percentile that ten samples lie beyond; 100 where the number of samples is not

@@ -30,18 +30,44 @@ impl From<&Report> for Results {
     }
 }
 
+impl Results {
+    /// The trials of data with which a run searched for a load; they are not judged.
+    pub fn of_search(report: &Report) -> Results {
+        let trial = |record: &PhaseRecord| {
+            let tried = record.tried.as_ref()?;
+            let is_data = tried.jobs.iter().any(|job| matches!(job.work, Work::Blocks(_)));
+            is_data.then(|| phase_results(&report.plan, Some(tried), record))
+        };
+        let trials = report.phases.iter().filter(|record| record.search_step);
+        Results {
+            tool: format!("candor {}", report.candor_version),
+            started: Some(report.started.clone()),
+            command: report.command.clone(),
+            phases: trials.filter_map(trial).collect(),
+            ..Results::default()
+        }
+    }
+}
+
 fn phase(plan: &Plan, record: &PhaseRecord, judged: &PhaseJudgement) -> PhaseResults {
-    let planned = plan.phases.get(record.phase);
+    PhaseResults {
+        disturbances: disturbances(record, judged),
+        verdict: Some(judged.verdict),
+        headline: judged.headline.clone(),
+        ..phase_results(plan, plan.phases.get(record.phase), record)
+    }
+}
+
+/// Results without a judgement.
+fn phase_results(plan: &Plan, planned: Option<&Phase>, record: &PhaseRecord) -> PhaseResults {
     let start = record.measurements.iter().filter_map(|measured| measured.start_unix_ms).min();
     PhaseResults {
         name: record.name.clone(),
         repeat: record.repeat,
         start_unix_ms: start,
-        disturbances: disturbances(record, judged),
-        verdict: Some(judged.verdict),
-        headline: judged.headline.clone(),
         jobs: record.measurements.iter().map(|measured| job(plan, planned, measured)).collect(),
         devices: record.kernels().flat_map(devices).collect(),
+        ..PhaseResults::default()
     }
 }
 

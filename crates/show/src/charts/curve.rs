@@ -46,6 +46,14 @@ impl Curve<'_> {
         self.phase.verdict.is_some_and(|verdict| verdict > Verdict::Caution)
     }
 
+    /// Whether both are the same operation of the same work, in repeats of one phase.
+    pub fn is_repeat_of(&self, other: &Curve<'_>) -> bool {
+        let key = |of: &Curve<'_>| (of.run, of.phase.name.clone(), of.job.job.clone());
+        key(self) == key(other)
+            && self.op.operation == other.op.operation
+            && self.phase.repeat != other.phase.repeat
+    }
+
     fn part(&self, part: Part, runs: &[Run<'_>]) -> String {
         match part {
             Part::Run => runs[self.run].name.to_owned(),

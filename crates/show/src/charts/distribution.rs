@@ -4,7 +4,7 @@ use candor_chart::{Axis, Chart, Panel, Series, Shape};
 use candor_record::Unit;
 use candor_record::results::{Bin, LatencyResults};
 
-use super::curve::{self, Part};
+use super::curve::{self, Curve, Part};
 use super::{Run, SERIES_MAX, frame};
 
 const PARTS: [Part; 5] = [Part::Run, Part::Phase, Part::Repeat, Part::Job, Part::Op];
@@ -14,7 +14,8 @@ const PARTS: [Part; 5] = [Part::Run, Part::Phase, Part::Repeat, Part::Job, Part:
 /// # Errors
 /// A sentence: no operation has latencies.
 pub fn percentiles(runs: &[Run<'_>]) -> Result<Chart, String> {
-    let series = of_each(runs, |latency, name, slot| {
+    let merged = merged(runs);
+    let series = of_each(&merged, runs, |latency, name, slot| {
         let curve: Vec<(f64, f64)> =
             latency.curve().into_iter().map(|(p, ns)| (p, ns as f64)).collect();
         if latency.buckets.is_empty() {
@@ -35,7 +36,7 @@ pub fn percentiles(runs: &[Run<'_>]) -> Result<Chart, String> {
         all
     });
     let panel = Panel::new(Axis::log("Latency", Unit::Ns), series);
-    finished(panel, Axis::nines(), "latency percentiles", runs)
+    finished(panel, Axis::nines(), "latency percentiles", &merged, runs)
 }
 
 /// Shares of the operations by latency.
@@ -43,7 +44,8 @@ pub fn percentiles(runs: &[Run<'_>]) -> Result<Chart, String> {
 /// # Errors
 /// A sentence: no operation has a histogram.
 pub fn histogram(runs: &[Run<'_>]) -> Result<Chart, String> {
-    let series = of_each(runs, |latency, name, slot| {
+    let merged = merged(runs);
+    let series = of_each(&merged, runs, |latency, name, slot| {
         let bins = latency.bins();
         let end = bins.last().map(|bin| (bin.to_ns, 0.0));
         let points: Vec<_> = bins.iter().map(|bin: &Bin| (bin.from_ns, bin.share)).collect();
@@ -55,31 +57,49 @@ pub fn histogram(runs: &[Run<'_>]) -> Result<Chart, String> {
         }
     });
     let panel = Panel::new(Axis::linear("Share of operations", Unit::Share), series);
-    finished(panel, Axis::log("Latency", Unit::Ns), "latency histogram", runs)
+    finished(panel, Axis::log("Latency", Unit::Ns), "latency histogram", &merged, runs)
+}
+
+/// Operations with latencies; repeats that have counts are one.
+fn merged<'a>(runs: &[Run<'a>]) -> Vec<(Curve<'a>, LatencyResults)> {
+    let mut merged: Vec<(Curve<'a>, LatencyResults)> = Vec::new();
+    for curve in curve::all(runs) {
+        let Some(latency) = &curve.op.latency else { continue };
+        let is_repeat = |(first, sum): &&mut (Curve<'_>, LatencyResults)| {
+            curve.is_repeat_of(first) && !sum.buckets.is_empty() && !latency.buckets.is_empty()
+        };
+        match merged.iter_mut().find(is_repeat) {
+            Some((_, sum)) => sum.add_counts(latency),
+            None => merged.push((curve, latency.clone())),
+        }
+    }
+    merged
 }
 
 /// The series of each operation with latencies.
 fn of_each(
+    merged: &[(Curve<'_>, LatencyResults)],
     runs: &[Run<'_>],
     series: impl Fn(&LatencyResults, String, usize) -> Vec<Series>,
 ) -> Vec<Series> {
-    let curves: Vec<_> =
-        curve::all(runs).into_iter().filter(|curve| curve.op.latency.is_some()).collect();
+    let curves: Vec<Curve<'_>> = merged.iter().map(|(curve, _)| *curve).collect();
     let names = curve::names(&curves, runs, &PARTS);
-    let latencies = curves.iter().filter_map(|curve| curve.op.latency.as_ref()).zip(names);
+    let latencies = merged.iter().map(|(_, latency)| latency).zip(names);
     let of =
         |(slot, (latency, name)): (usize, (&LatencyResults, String))| series(latency, name, slot);
     latencies.take(SERIES_MAX).enumerate().flat_map(of).collect()
 }
 
-fn finished(panel: Panel, x: Axis, what: &str, runs: &[Run<'_>]) -> Result<Chart, String> {
+fn finished(
+    panel: Panel,
+    x: Axis,
+    what: &str,
+    merged: &[(Curve<'_>, LatencyResults)],
+    runs: &[Run<'_>],
+) -> Result<Chart, String> {
     let chart = Chart { x, panels: vec![panel], ..Chart::default() };
-    match chart.is_empty() {
-        true => Err(format!("there is no picture of {what}: no latency of the runs was recorded")),
-        false => {
-            let with_latency = |curve: &curve::Curve<'_>| curve.op.latency.is_some();
-            let all = curve::all(runs).into_iter().filter(with_latency).count();
-            Ok(frame::first_of(frame::framed(chart, what, runs), all))
-        }
+    if chart.is_empty() {
+        return Err(format!("there is no picture of {what}: no latency of the runs was recorded"));
     }
+    Ok(frame::first_of(frame::framed(chart, what, runs), merged.len()))
 }

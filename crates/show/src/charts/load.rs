@@ -1,8 +1,8 @@
 //! Rates and latency against depth, workers or size, as lines and as a heat map.
 
 use candor_chart::{Axis, Cell, Chart, Mark, MarkKind, Panel, Scale, Series, Shape, ValueKey};
-use candor_record::results::{FigureKind, Load};
-use candor_record::{Spread, Sweep, SweepKey, Unit, fmt};
+use candor_record::results::{FigureKind, Load, Results};
+use candor_record::{PhaseRecord, Spread, Sweep, SweepKey, Unit, fmt};
 
 use super::curve::{self, Curve};
 use super::{Run, SERIES_MAX, frame};
@@ -232,6 +232,36 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     };
     let chart = frame::framed(Chart { x, panels, marks, ..Chart::default() }, what, runs);
     Ok(frame::first_of(chart, families.len()))
+}
+
+/// Rate and latency of the trials with which a run searched for a load, and the load that it chose.
+///
+/// # Errors
+/// A sentence: no run searched, or all its trials had the same load.
+pub fn search(runs: &[Run<'_>]) -> Result<Chart, String> {
+    let report = match runs {
+        [Run { report: Some(report), .. }] => report,
+        _ => return Err("a search is drawn from one report of candor".into()),
+    };
+    let results = Results::of_search(report);
+    let run = [Run { name: runs[0].name, results: &results, report: None }];
+    if !has_curve(&run) {
+        return Err("this run did not search for a load: there are no trials of three loads".into());
+    }
+    let trials = curve::all(&run);
+    let is_trial = |record: &&PhaseRecord| {
+        let tried = record.tried.iter().flat_map(|phase| &phase.jobs);
+        tried.map(Load::from).any(|load| load.depth.is_some())
+    };
+    let chosen = report.phases.iter().rfind(is_trial).and_then(|record| {
+        let key = along(&trials, &run)?;
+        let job = report.plan.phases.get(record.phase)?.jobs.first()?;
+        let at = key.value(&Load::from(job))?;
+        let label = format!("chosen: {}", key.phrase(at));
+        Some(Mark { at: at as f64, until: None, label, kind: MarkKind::Knee })
+    });
+    let chart = lines(&run)?;
+    Ok(Chart { marks: chosen.into_iter().collect(), ..chart })
 }
 
 fn is_empty(shape: &Shape) -> bool {

@@ -4,7 +4,10 @@ use candor_chart::Shape;
 use candor_record::results::{
     Interval, JobResults, LatencyResults, Load, OpResults, PhaseResults, Results,
 };
-use candor_record::{Histogram, Knee, LatencyCounts, Report, SweepKey, SweepRow, Verdict};
+use candor_record::{
+    Histogram, Knee, LatencyCounts, Measurement, OpStats, PhaseRecord, Report, SweepKey, SweepRow,
+    Verdict,
+};
 
 use super::*;
 use crate::sample;
@@ -127,6 +130,61 @@ fn a_series_of_unlike_work_is_bars() {
     let drawn = chart(Kind::Bars, &runs).expect("bars");
     let Shape::Bars(bars) = &drawn.panels[0].series[0].shape else { panic!("bars") };
     assert_eq!(bars.len(), 5);
+}
+
+#[test]
+fn the_search_of_a_check_is_drawn_with_the_depth_it_chose() {
+    use candor_plan::{Job, Phase, blocks::Blocks};
+    let of = |depth: u32| Phase {
+        jobs: vec![Job {
+            name: "job".into(),
+            work: Blocks { depth, ..Blocks::default() }.into(),
+            ..Job::default()
+        }],
+        ..Phase::default()
+    };
+    let mut report = Report::default();
+    report.plan.phases = vec![of(8)];
+    for (depth, rate) in [(2, 9e3), (4, 30e3), (8, 58e3), (16, 59e3)] {
+        let stats = OpStats { ops: 100, ops_per_s: rate, ..OpStats::default() };
+        let measured =
+            Measurement { job: "job".into(), operations: vec![stats], ..Measurement::default() };
+        report.phases.push(PhaseRecord {
+            search_step: true,
+            tried: Some(of(depth)),
+            measurements: vec![measured],
+            ..PhaseRecord::default()
+        });
+    }
+    let results = Results::from(&report);
+    let run = [Run { name: "check", results: &results, report: Some(&report) }];
+    let drawn = chart(Kind::Search, &run).expect("a search");
+    let Shape::Line(points) = &drawn.panels[0].series[0].shape else { panic!("a line") };
+    assert_eq!(points, &[(2.0, 9e3), (4.0, 30e3), (8.0, 58e3), (16.0, 59e3)]);
+    assert_eq!(drawn.marks[0].label, "chosen: depth 8");
+
+    report.phases.truncate(2);
+    let run = [Run { name: "check", results: &results, report: Some(&report) }];
+    let refused = chart(Kind::Search, &run).expect_err("two trials");
+    assert!(refused.contains("three loads"), "{refused}");
+}
+
+#[test]
+fn latencies_of_repeats_are_one_curve() {
+    let mut run_of_three = Results::default();
+    for repeat in 0..3 {
+        let mut one = results(1, 1, 9e3);
+        one.phases[0].repeat = repeat;
+        let latency = one.phases[0].jobs[0].operations[0].latency.as_mut().expect("latencies");
+        latency.buckets = vec![(90_000, 99), (400_000 + u64::from(repeat), 1)];
+        run_of_three.phases.extend(one.phases);
+    }
+    let runs = [run("three", &run_of_three)];
+    let drawn = chart(Kind::Percentiles, &runs).expect("latencies");
+    let named: Vec<_> = drawn.panels[0].series.iter().filter(|of| !of.name.is_empty()).collect();
+    assert_eq!(named.len(), 1);
+    let Shape::Step(points) = &named[0].shape else { panic!("a curve") };
+    assert_eq!(points[..2], [(0.0, 90e3), (99.0, 400e3)]);
 }
 
 #[test]

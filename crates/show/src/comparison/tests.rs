@@ -1,3 +1,4 @@
+use crate::json::schema::{COMPARISON, violations_of};
 use candor_record::comparison::{ChangeInterval, Doubt, Fairness};
 use candor_record::results::Area;
 use candor_record::{Verdict, comparison};
@@ -142,8 +143,8 @@ fn comparisons_fit_their_schema() {
     for comparison in [sample(), Comparison::default()] {
         let document = crate::json::comparison(&comparison).expect("JSON");
         let document = serde_json::from_str(&document).expect("a document");
-        assert_eq!(crate::json::schema::comparison_violations(&document), [""; 0]);
+        assert_eq!(violations_of(COMPARISON, &document), [""; 0]);
     }
     let wrong = serde_json::json!({"comparison_version": "1", "further": 2});
-    assert!(crate::json::schema::comparison_violations(&wrong).len() > 3);
+    assert!(violations_of(COMPARISON, &wrong).len() > 3);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use candor_plan::{PLAN_VERSION, Plan};
 use candor_record::comparison::{COMPARISON_VERSION, Comparison};
 use candor_record::stream::{STREAM_VERSION, StreamLine};
 use candor_record::{Event, REPORT_VERSION, Report, Verdict};
@@ -11,7 +12,7 @@ use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::schema::{COMPARISON, SCHEMA, STREAM, stream_violations, violations};
+use super::schema::{COMPARISON, PLAN, SCHEMA, STREAM, violations, violations_of};
 use crate::sample;
 
 /// Keywords of JSON Schema that `schema::violations` checks.
@@ -64,8 +65,19 @@ fn generated_stream() -> Value {
     schema_of::<StreamLine>("candor stream", about)
 }
 
+/// The schema of a plan as it is read.
+fn generated_plan() -> Value {
+    let about =
+        format!("Version {PLAN_VERSION}, as TOML or JSON; docs/guide.md explains each key.");
+    schema_by::<Plan>(SchemaSettings::draft2020_12(), "candor plan", about)
+}
+
 fn schema_of<T: JsonSchema>(title: &str, about: String) -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(plain_text);
+    schema_by::<T>(SchemaSettings::draft2020_12().for_serialize(), title, about)
+}
+
+fn schema_by<T: JsonSchema>(settings: SchemaSettings, title: &str, about: String) -> Value {
+    let settings = settings.with_transform(plain_text);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     schema.insert("title".into(), title.into());
     schema.insert("description".into(), about.into());
@@ -88,6 +100,7 @@ fn the_documented_schemas_are_those_of_the_types() {
         ("report", generated(), SCHEMA, "REPORT_VERSION"),
         ("comparison", generated_comparison(), COMPARISON, "COMPARISON_VERSION"),
         ("json-stream", generated_stream(), STREAM, "STREAM_VERSION"),
+        ("plan", generated_plan(), PLAN, "PLAN_VERSION"),
     ];
     for (name, generated, documented, version) in pages {
         let text = crate::json::pretty::print(&generated.to_string());
@@ -105,6 +118,15 @@ fn the_documented_schemas_are_those_of_the_types() {
 }
 
 #[test]
+fn a_plan_is_valid() {
+    let plan = candor_plan::text::to_json(&Plan::default());
+    let plan: Value = serde_json::from_str(&plan).unwrap();
+    assert_eq!(violations_of(PLAN, &plan), [""; 0]);
+    let wrong = json!({"version": "two", "phase": {}});
+    assert!(!violations_of(PLAN, &wrong).is_empty());
+}
+
+#[test]
 fn lines_of_a_stream_are_valid() {
     let event = Event::PhaseJudged {
         phase: "main".into(),
@@ -117,9 +139,9 @@ fn lines_of_a_stream_are_valid() {
         let text = crate::json::stream_line(&line).unwrap();
         assert_eq!(text.matches('\n').count(), 1, "{text}");
         let mut line: Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(stream_violations(&line), [""; 0]);
+        assert_eq!(violations_of(STREAM, &line), [""; 0]);
         line["unix_ms"] = json!("now");
-        assert!(!stream_violations(&line).is_empty());
+        assert!(!violations_of(STREAM, &line).is_empty());
     }
 }
 
