@@ -13,8 +13,12 @@ const MIB: u64 = 1 << 20;
 
 #[test]
 fn every_command_has_help_with_its_exit_codes() {
-    for words in [&["--help"][..], &["check", "--help"], &["run", "--help"], &["inspect", "--help"]]
-    {
+    for words in [
+        &["--help-all"][..],
+        &["check", "--help-all"],
+        &["run", "--help-all"],
+        &["inspect", "--help"],
+    ] {
         let ran = candor(words);
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
         for word in ["Usage: candor", "Exit codes:", "--help"] {
@@ -32,6 +36,27 @@ fn every_command_has_help_with_its_exit_codes() {
     let ran = candor(&["man", &scratch.path("man1")]);
     let page = fs::read_to_string(scratch.path("man1/candor-run.1")).unwrap();
     assert!(ran.code == Some(0) && page.contains("\\-\\-depth"), "{}", ran.err);
+}
+
+/// Two screens of 24 rows.
+#[test]
+fn the_help_of_each_command_fits_two_screens() {
+    let commands = candor(&["--help"]).out;
+    assert!(commands.lines().count() <= 48, "{commands}");
+    let (_, rest) = commands.split_once("Commands:\n").expect("a list");
+    let names = rest.lines().take_while(|line| !line.trim().is_empty());
+    let names: Vec<&str> = names.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.contains(&"run") && names.len() > 20, "{names:?}");
+    let own =
+        |name: &&str| !["fio", "elbencho", "ior", "md-workbench", "mdtest", "dd"].contains(name);
+    for name in names.into_iter().filter(own) {
+        let ran = candor(&[name, "--help"]);
+        assert_eq!(ran.code, Some(0), "{name}: {}", ran.err);
+        assert!(ran.out.lines().count() <= 48, "{name}: {} lines", ran.out.lines().count());
+    }
+    let all = candor(&["run", "--help-all"]).out;
+    assert!(all.contains("--batch-reap-max") && all.contains("Exit codes:"), "{all}");
+    assert!(!candor(&["run", "--help"]).out.contains("--batch-reap-max"));
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod elbencho_files;
 mod elbencho_fleet;
 mod elbencho_log;
 mod elbencho_results;
+mod examples;
 mod expect;
 mod faults;
 mod figures;

@@ -97,7 +97,7 @@ fn words_that_name_no_scenario_are_refused() {
         (&["scenario", "run", "mail", "/none"], "/none is no directory"),
         (&["scenario", "run", "mail", "/", "--scale", "0"], "no factor above 0"),
         (&["scenario", "run", "mail", "/", "--stonewall", "3"], "--stonewall is a flag of io500"),
-        (&["scenario", "run", "io500"], "nothing says where to run: add --datadir DIRECTORY"),
+        (&["scenario", "run", "io500"], "no directory is given: add --datadir DIRECTORY"),
         (&["scenario", "run", "io500", "/", "--datadir", "/"], "give one"),
         (&["scenario", "run", "io500", "/", "--scale", "2"], "--scale does not go with io500"),
         (&["scenario", "run", "io500", "/", "--dry-run"], "--dry-run does not go with io500"),

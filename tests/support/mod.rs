@@ -42,7 +42,8 @@ pub use program::{
     spawn, spawn_as_nobody,
 };
 pub use report::{
-    Report, check_sums, comparison_violations, counted, histogram, stream_violations,
+    Report, check_sums, comparison_violations, counted, histogram, plan_violations,
+    stream_violations,
 };
 pub use scratch::{Scratch, fingerprint, random_file};
 

@@ -177,10 +177,15 @@ pub fn counted(values: impl IntoIterator<Item = u64>) -> BTreeMap<u64, u64> {
 
 /// Violations of the schema of a stream by one of its lines.
 pub fn stream_violations(line: &Value) -> Vec<String> {
-    schema::stream_violations(line)
+    schema::violations_of(schema::STREAM, line)
+}
+
+/// Violations of the schema of plans by a plan.
+pub fn plan_violations(plan: &Value) -> Vec<String> {
+    schema::violations_of(schema::PLAN, plan)
 }
 
 /// Violations of the schema of the comparison by a document.
 pub fn comparison_violations(document: &Value) -> Vec<String> {
-    schema::comparison_violations(document)
+    schema::violations_of(schema::COMPARISON, document)
 }

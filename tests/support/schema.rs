@@ -11,9 +11,10 @@ use serde_json::{Map, Value};
 pub const SCHEMA: &str = include_str!("../../docs/report-schema.json");
 /// The schema of the comparison, as it stands in the documentation.
 pub const COMPARISON: &str = include_str!("../../docs/comparison-schema.json");
-
 /// The schema of a line of `--json-stream`, as it stands in the documentation.
 pub const STREAM: &str = include_str!("../../docs/json-stream-schema.json");
+/// The schema of a plan, as it stands in the documentation.
+pub const PLAN: &str = include_str!("../../docs/plan-schema.json");
 
 /// Violations of the report's schema by a document; empty where it fits.
 ///
@@ -23,16 +24,10 @@ pub fn violations(document: &Value) -> Vec<String> {
     Checker { definitions: &ROOT["$defs"] }.check(&ROOT, document, "")
 }
 
-/// The same of the comparison's schema.
-pub fn comparison_violations(document: &Value) -> Vec<String> {
-    let root = parsed(COMPARISON);
+/// The same of another schema.
+pub fn violations_of(schema: &str, document: &Value) -> Vec<String> {
+    let root = parsed(schema);
     Checker { definitions: &root["$defs"] }.check(&root, document, "")
-}
-
-/// The same of the schema of a line of a stream.
-pub fn stream_violations(line: &Value) -> Vec<String> {
-    let root = parsed(STREAM);
-    Checker { definitions: &root["$defs"] }.check(&root, line, "")
 }
 
 fn parsed(schema: &str) -> Value {
