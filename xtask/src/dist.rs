@@ -1,13 +1,18 @@
-//! The binary to hand out, without paths of its builder, and hardened.
+//! The files of a release: the binary, without paths of its builder and hardened, in an archive and
+//! in packages.
 //!
 //! Cargo's own `trim-paths` is not stable, and flags in its configuration cannot name the folder of
 //! a checkout. So the flags are computed here.
+
+mod notices;
+mod package;
 
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::setup;
 use crate::suite::cargo_command;
 
 /// Separates the words of `CARGO_ENCODED_RUSTFLAGS`.
@@ -19,20 +24,72 @@ struct Remap {
     to: &'static str,
 }
 
-/// Builds the binary and checks it; true if it names none of the builder's folders and is hardened.
-pub fn command(root: &Path) -> bool {
+/// Newest C library that the binary may need: of RHEL 8 and SLES 15.
+const GLIBC_MAX: Version = Version { major: 2, minor: 28 };
+/// Target of cargo-zigbuild with the same version.
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Version of the C library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Version {
+    major: u32,
+    minor: u32,
+}
+
+/// Builds the binary, or takes a built one, checks it, and makes archive and packages of it; true
+/// if it names none of the builder's folders, is hardened, and all files are made.
+pub fn command(root: &Path, built: Option<&str>) -> bool {
     let remaps = remaps(root, |name| std::env::var_os(name));
+    let binary = match built {
+        Some(path) => Some(PathBuf::from(path)),
+        None => build(root, &remaps),
+    };
+    let Some(binary) = binary else { return false };
+    let is_good = check(&binary, &remaps);
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let made = package::Release { root, binary: &binary, version }.make();
+    if let Err(error) = &made {
+        eprintln!("{error}");
+    }
+    is_good && made.is_ok()
+}
+
+/// The binary, for the C library of [`GLIBC_MAX`] where cargo-zigbuild is here.
+fn build(root: &Path, remaps: &[Remap]) -> Option<PathBuf> {
     let flags = |option: &str| remaps.iter().map(|remap| flag(option, remap)).collect::<Vec<_>>();
     let hardening = "-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2";
     let mut cargo = cargo_command(root);
-    cargo.args(["build", "--profile", "dist", "--locked", "-p", "candor"]);
+    let folder = if setup::find("cargo-zigbuild") {
+        let Version { major, minor } = GLIBC_MAX;
+        cargo.args(["zigbuild", "--target", &format!("{TARGET}.{major}.{minor}")]);
+        format!("target/{TARGET}/dist")
+    } else {
+        println!("cargo-zigbuild is not here (pip install cargo-zigbuild ziglang):");
+        println!("the binary will need the C library of this host");
+        cargo.arg("build");
+        "target/dist".to_owned()
+    };
+    cargo.args(["--profile", "dist", "--locked", "-p", "candor"]);
+    cargo.env("CANDOR_LICENSES", licenses(root)?);
     cargo.env("CARGO_ENCODED_RUSTFLAGS", flags("--remap-path-prefix").join(SEPARATOR));
     cargo.env("CFLAGS", format!("{hardening} {}", flags("-ffile-prefix-map").join(" ")));
-    if !cargo.status().is_ok_and(|status| status.success()) {
-        return false;
-    }
-    let binary = root.join("target/dist/candor");
-    let bytes = match fs::read(&binary) {
+    let success = cargo.status().is_ok_and(|status| status.success());
+    success.then(|| root.join(folder).join("candor"))
+}
+
+/// The file of licences that the binary includes; none, with the reason printed, where it cannot be
+/// written.
+fn licenses(root: &Path) -> Option<PathBuf> {
+    let file = root.join("target/dist/licenses");
+    let folder = fs::create_dir_all(root.join("target/dist"));
+    let written = folder.and_then(|()| notices::text(root)).and_then(|text| fs::write(&file, text));
+    written.inspect_err(|error| eprintln!("{}: {error}", file.display())).ok()?;
+    Some(file)
+}
+
+/// True if the binary names none of the builder's folders and is hardened; says what it is.
+fn check(binary: &Path, remaps: &[Remap]) -> bool {
+    let bytes = match fs::read(binary) {
         Ok(bytes) => bytes,
         Err(error) => {
             eprintln!("{}: {error}", binary.display());
@@ -43,18 +100,32 @@ pub fn command(root: &Path) -> bool {
     for remap in &named {
         eprintln!("{} names {}", binary.display(), remap.from.display());
     }
-    let missing = match elf_text(&binary) {
-        Ok(text) => missing_in(&text),
-        Err(error) => {
-            eprintln!("readelf: {error}; the hardening of the binary is not checked");
-            Vec::new()
-        }
-    };
+    let text = elf_text(binary).unwrap_or_else(|error| {
+        eprintln!("readelf: {error}; the hardening of the binary is not checked");
+        String::new()
+    });
+    let missing = if text.is_empty() { Vec::new() } else { missing_in(&text) };
     for protection in &missing {
         eprintln!("{} has no {protection}", binary.display());
     }
-    println!("{}: {} bytes", binary.display(), bytes.len());
+    let bytes = bytes.len();
+    match glibc(&text) {
+        Some(Version { major, minor }) => {
+            println!("{}: {bytes} bytes, needs glibc {major}.{minor}", binary.display());
+        }
+        None => println!("{}: {bytes} bytes", binary.display()),
+    }
     named.is_empty() && missing.is_empty()
+}
+
+/// The newest version of the C library that an imported symbol names.
+fn glibc(text: &str) -> Option<Version> {
+    let version = |word: &str| {
+        let (_, version) = word.split_once("@GLIBC_")?;
+        let mut numbers = version.split('.').map_while(|part| part.parse().ok());
+        Some(Version { major: numbers.next()?, minor: numbers.next()? })
+    };
+    text.split_whitespace().filter_map(version).max()
 }
 
 /// Headers, segments, dynamic section and imported symbols of a binary, as readelf prints them.
@@ -160,6 +231,15 @@ mod tests {
         }
         let with_path = format!("{hardened} 0x1d (RUNPATH)  Library runpath: [/home/me/lib]\n");
         assert_eq!(missing_in(&with_path).len(), 1);
+    }
+
+    #[test]
+    fn the_newest_symbol_decides() {
+        let text = "1: 0 FUNC UND memcpy@GLIBC_2.14 (3)\n2: 0 FUNC UND stat@GLIBC_2.33 (4)\n\
+                    3: 0 FUNC UND read@GLIBC_2.2.5 (2)";
+        assert_eq!(glibc(text), Some(Version { major: 2, minor: 33 }));
+        assert_eq!(glibc("static"), None);
+        assert!(Version { major: 2, minor: 9 } < GLIBC_MAX);
     }
 
     #[test]

@@ -16,7 +16,8 @@ usage: cargo run -p xtask -- COMMAND
   quick   format, house rules; lints and unit tests of packages that differ from a commit
           [quick COMMIT, default HEAD~1]
   test    setup, format, lints, licences, house rules and all tests; ends with a count
-  dist    build the binary to hand out, and check that it names no folder of its builder
+  dist    build the binary to hand out, check it, and make archive, packages, sources and
+          checksums in target/dist/out [dist BINARY: of a binary that is built already]
 ";
 
 fn main() -> ExitCode {
@@ -26,7 +27,7 @@ fn main() -> ExitCode {
         "setup" => setup::command(&root()),
         "quick" => suite::quick(&root(), std::env::args().nth(2).as_deref()),
         "test" => suite::command(&root()),
-        "dist" => dist::command(&root()),
+        "dist" => dist::command(&root(), std::env::args().nth(2).as_deref()),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

@@ -14,6 +14,7 @@ mod modules;
 mod pictures;
 mod threads;
 mod unsafes;
+mod words;
 mod writes;
 
 use std::fmt;
@@ -86,6 +87,7 @@ const RULES: &[Rule] = &[
     pictures::check,
     threads::check,
     unsafes::check,
+    words::check,
     writes::check,
 ];
 

@@ -1,12 +1,14 @@
-//! Takes a Rust file apart: its code without strings and comments, and its comments alone.
+//! Takes a Rust file apart: its code without strings and comments, its comments, its strings.
 
-/// Two texts of the same lines and columns as the file, blank where the other layer is.
+/// Three texts of the same lines and columns as the file, blank where another layer is.
 #[derive(Default)]
 pub struct Layers {
     /// Code; the contents of strings and of characters are blank, their quotes stay.
     pub code: String,
     /// Comments.
     pub comments: String,
+    /// Contents of strings.
+    pub strings: String,
     /// Per line, whether it begins within a string.
     pub begins_in_string: Vec<bool>,
 }
@@ -47,6 +49,7 @@ impl Layers {
                 let pick = |wanted: bool| if is_end || wanted { c } else { ' ' };
                 layers.code.push(pick(kind == Kind::Code || is_quote));
                 layers.comments.push(pick(kind == Kind::Comment));
+                layers.strings.push(pick(kind == Kind::Text));
                 if is_end {
                     layers.begins_in_string.push(kind == Kind::Text);
                 }

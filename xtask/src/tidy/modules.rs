@@ -287,7 +287,7 @@ mod tests {
         );
         assert_eq!(breaches("fio/options/value.rs", "use super::apply::words;\n"), [1]);
         assert_eq!(breaches("fio/options/rows/io.rs", "use crate::fio::options::read;\n"), [1]);
-        assert_eq!(breaches("fio/options/rows/io.rs", "use super::read;\n"), []);
+        assert_eq!(breaches("fio/options/rows/io.rs", "use super::read;\n"), [0; 0]);
         assert_eq!(breaches("fio.rs", "mod values;\nmod novel;\n"), [2]);
     }
 }

@@ -29,6 +29,7 @@ const LISTED: &[(&str, &str)] = &[
     ("crates/fleet/src/rendezvous.rs", "the address of a rank, new files and a rename to its own"),
     ("crates/history/src/index.rs", "the index of a history, a new file that gets its name"),
     ("crates/history/src/lib.rs", "an index that is damaged, which is put aside"),
+    ("crates/candor/build.rs", "the licences that the program includes"),
     ("crates/candor/src/docs.rs", "derived pages, in tests"),
 ];
 

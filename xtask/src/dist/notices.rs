@@ -1,0 +1,90 @@
+//! Licences of the packages that the binary contains, as they require of those who hand it out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::suite::cargo_command;
+
+/// A package of the binary.
+struct Package {
+    title: String,
+    licence: String,
+    /// Texts of its licence files.
+    texts: Vec<String>,
+}
+
+/// Name, version, licence and licence texts of all packages; equal texts are printed once.
+///
+/// # Errors
+/// Cargo cannot list the packages, or a folder cannot be read.
+pub fn text(root: &Path) -> io::Result<String> {
+    let packages = packages(root)?;
+    let mut text = String::from("candor contains the following packages.\n\n");
+    let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in &packages {
+        text.push_str(&format!("  {}: {}\n", package.title, package.licence));
+        for licence in &package.texts {
+            texts.entry(licence).or_default().push(&package.title);
+        }
+    }
+    for (licence, titles) in texts {
+        let line = "-".repeat(80);
+        text.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", titles.join(", ")));
+    }
+    Ok(text)
+}
+
+fn packages(root: &Path) -> io::Result<Vec<Package>> {
+    let words = ["tree", "-p", "candor", "-e", "normal", "--prefix", "none", "--locked"];
+    let tree = output(root, &[&words[..], &["--format", "{p}"]].concat())?;
+    let metadata = output(root, &["metadata", "--format-version", "1", "--locked"])?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let mut packages = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let field = |name: &str| package[name].as_str().unwrap_or_default().to_owned();
+        let title = format!("{} {}", field("name"), field("version"));
+        let is_linked = tree.lines().any(|line| {
+            line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+                == title.replace(' ', " v")
+        });
+        // Packages of the workspace have no source.
+        if is_linked && !package["source"].is_null() {
+            let manifest = field("manifest_path");
+            let folder = Path::new(&manifest).parent().unwrap_or(root);
+            packages.push(Package { title, licence: field("license"), texts: texts(folder)? });
+        }
+    }
+    packages.sort_by(|one, other| one.title.cmp(&other.title));
+    Ok(packages)
+}
+
+/// Texts of the licence files of a folder, in the order of their names.
+fn texts(folder: &Path) -> io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().to_uppercase();
+        let is_licence =
+            ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|of| name.starts_with(of));
+        if is_licence && entry.path().is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    files
+        .iter()
+        .map(|file| Ok(String::from_utf8_lossy(&fs::read(file)?).trim().to_owned()))
+        .collect()
+}
+
+fn output(root: &Path, words: &[&str]) -> io::Result<String> {
+    let run = cargo_command(root).args(words).output()?;
+    if !run.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&run.stderr).into_owned()));
+    }
+    Ok(String::from_utf8_lossy(&run.stdout).into_owned())
+}
