@@ -239,7 +239,7 @@ impl Known {
             None => Arc::new(zones::Map::of(file, plan)?),
         };
         if !map.agrees(plan) {
-            let message = format!("jobs say different things of zones of `{}`", file.path.text());
+            let message = format!("jobs disagree about the zones of `{}`", file.path.text());
             return Err((message, "give their zones the same length and capacity"));
         }
         map.reach(file.size);

@@ -142,7 +142,8 @@ impl ReadyBlocks {
             Access::Trace(given) => Some(trace::load(given)),
             _ => None,
         };
-        let trace = trace.transpose().map_err(|why| context.unfit(why, "mend the trace file"))?;
+        let trace =
+            trace.transpose().map_err(|why| context.unfit(why, "correct the trace file"))?;
         let known = context.session.of::<Known>();
         let zones = blocks.zones.iter();
         let zones = zones.flat_map(|plan| files.all().iter().map(move |file| (file, plan)));
@@ -208,7 +209,7 @@ impl ReadyBlocks {
     fn check_trace(&self) -> Result<(), (String, &'static str)> {
         let Some(trace) = &self.trace else { return Ok(()) };
         let sizes: Vec<u64> = self.files.all().iter().map(|file| file.size).collect();
-        trace::check_fit(trace, &sizes).map_err(|why| (why, "set a larger size, or mend it"))?;
+        trace::check_fit(trace, &sizes).map_err(|why| (why, "set a larger size, or correct it"))?;
         let ops = trace.steps().iter().filter_map(|step| step.action.op());
         match ops.into_iter().find(|op| self.blocks.mix.of(*op) == 0) {
             None => Ok(()),

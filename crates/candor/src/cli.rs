@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use candor_plan::PathText;
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 
 use crate::commands::tools::{self, Tool};
 use crate::flag::CommandLine;
@@ -15,8 +15,82 @@ A storage benchmark that tells you whether to believe it; begin with: candor che
 const LONG_ABOUT: &str = "\
 A storage benchmark that tells you whether to believe it.
 
-candor generates load, watches what the kernel and the hardware really did meanwhile, and says what \
-the number means, what limits it, and what to try next. Begin with: candor check DIRECTORY";
+candor generates load, reads the counters of kernel and hardware meanwhile, and reports what the \
+number means, what limits it, and what to try next. Begin with: candor check DIRECTORY";
+
+const LICENSES: &str = "licenses";
+const HELP_ALL: &str = "--help-all";
+
+/// Commands whose options do not fit two screens.
+const LONG: [&str; 11] = [
+    "agent", "chart", "check", "compare", "history", "judge", "run", "scenario", "show", "tree",
+    "watch",
+];
+
+/// Options of these commands that `--help` shows; `--help-all` and the manual page show all.
+const COMMON: [&str; 61] = [
+    "across",
+    "allow",
+    "allow-host-settings",
+    "allow-programs",
+    "bs",
+    "by",
+    "count",
+    "csv",
+    "depth",
+    "direct",
+    "dry-run",
+    "engine",
+    "evict",
+    "expect",
+    "fail-if",
+    "fdatasync-every",
+    "figure",
+    "figures",
+    "files",
+    "fsync-end",
+    "help",
+    "hosts",
+    "html",
+    "interval",
+    "iostat",
+    "json",
+    "keep",
+    "kind",
+    "last",
+    "levels",
+    "like",
+    "listen",
+    "live",
+    "out",
+    "overwrite",
+    "phases",
+    "pid",
+    "quiet",
+    "ramp",
+    "rate-iops",
+    "repeats",
+    "require",
+    "rounds",
+    "run",
+    "rw",
+    "scale",
+    "seconds",
+    "set",
+    "shared",
+    "since",
+    "size",
+    "target",
+    "title",
+    "to",
+    "verbose",
+    "verdict",
+    "verify",
+    "width",
+    "workers",
+    "write",
+    "write-device",
+];
 
 /// The command line as a whole.
 pub fn command() -> Command {
@@ -29,6 +103,12 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .max_term_width(100)
         .after_help(exit::HELP)
+        .arg(
+            Arg::new("licenses")
+                .long(LICENSES)
+                .action(ArgAction::SetTrue)
+                .help("Print the licences of the packages that this binary contains"),
+        )
         .subcommand(commands::check::command())
         .subcommand(commands::run::command())
         .subcommand(commands::tree::command())
@@ -60,13 +140,40 @@ pub fn command() -> Command {
         .subcommand(commands::man::command())
 }
 
+/// The same with the common options only in the help of the longest commands.
+fn with_short_help() -> Command {
+    let whole = command().after_help(format!("Exit codes: candor {HELP_ALL}"));
+    LONG.iter().fold(whole, |whole, name| {
+        whole.mut_subcommand(name, |command| {
+            let more = format!("All options and exit codes: candor {name} {HELP_ALL}");
+            let is_rare =
+                |arg: &Arg| !arg.is_positional() && !COMMON.contains(&arg.get_id().as_str());
+            let shorter = command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg });
+            let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
+            shorter.disable_help_flag(true).arg(help.help("Print help")).after_help(more)
+        })
+    })
+}
+
 /// Reads the words, does what they say, gives the exit code.
 pub fn main(words: &[OsString]) -> u8 {
     if let Some((tool, words)) = in_foreign_clothes(words) {
         return (tool.main)(&words);
     }
     let words: Vec<String> = words.iter().map(|word| word.text()).collect();
-    let matches = match command().try_get_matches_from(&words) {
+    // Alone, for a command is required otherwise.
+    if words.get(1..).is_some_and(|rest| rest == [format!("--{LICENSES}")]) {
+        return commands::printed(include_str!(concat!(env!("OUT_DIR"), "/licenses")));
+    }
+    let wants_all = words.iter().take_while(|word| *word != "--").any(|word| word == HELP_ALL);
+    let parsed = if wants_all {
+        let plain =
+            |word: &String| if word == HELP_ALL { "--help".to_owned() } else { word.clone() };
+        command().try_get_matches_from(words.iter().map(plain))
+    } else {
+        with_short_help().try_get_matches_from(&words)
+    };
+    let matches = match parsed {
         Ok(matches) => matches,
         Err(error) => return refuse(&error, words.get(1).map(String::as_str)),
     };

@@ -213,7 +213,7 @@ fn device_name(forced: &str) -> String {
 }
 
 /// Prints data, and turns success into an exit code.
-fn printed(text: &str) -> u8 {
+pub fn printed(text: &str) -> u8 {
     exit_code(screen::data(text))
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use candor_plan::{check, text};
 
-use crate::commands::{run, tree};
+use crate::commands::{run, tools, tree};
 use crate::flag::Group;
 
 /// Set it to write derived pages instead of comparing them.
@@ -141,6 +141,75 @@ fn the_page_of_ior_is_derived() {
     );
 }
 
+/// A row of the README's table of tools.
+struct StandIn {
+    tool: &'static str,
+    command: &'static str,
+    page: &'static str,
+}
+
+const STAND_INS: [StandIn; 8] = [
+    StandIn { tool: "fio", command: "candor fio job.fio", page: "fio.md" },
+    StandIn {
+        tool: "elbencho",
+        command: "candor elbencho -w -r -t 4 -b 1m -s 1g /data/file",
+        page: "elbencho.md",
+    },
+    StandIn {
+        tool: "ior",
+        command: "candor ior --ranks 4 -w -r -t 1m -b 256m -o /data/file",
+        page: "ior.md",
+    },
+    StandIn {
+        tool: "mdtest",
+        command: "candor mdtest --ranks 4 -n 1000 -d /data/dir",
+        page: "mdtest.md",
+    },
+    StandIn {
+        tool: "md-workbench",
+        command: "candor md-workbench --ranks 4 -o /data/dir",
+        page: "md-workbench.md",
+    },
+    StandIn { tool: "vdbench", command: "candor vdbench -f parameters", page: "vdbench.md" },
+    StandIn {
+        tool: "dd",
+        command: "candor dd if=/data/file of=/dev/null bs=1M",
+        page: "recipes.md",
+    },
+    StandIn {
+        tool: "iostat",
+        command: "candor watch --iostat -x 1",
+        page: "guide.md#as-sysstats-iostat",
+    },
+];
+
+const STAND_INS_HEAD: &str =
+    "| tool | command | options that work | page |\n| --- | --- | --- | --- |\n";
+
+#[test]
+fn the_readmes_table_of_tools_is_derived() {
+    let file = path("../README.md");
+    let readme = std::fs::read_to_string(&file).unwrap();
+    let line = |StandIn { tool, command, page }: &StandIn| {
+        let of = (tools::find(tool).expect("a tool").coverage)();
+        let (works, listed) = (of.works, of.listed);
+        format!("| {tool} | `{command}` | {works} of {listed} | [{tool}](docs/{page}) |\n")
+    };
+    let table = STAND_INS_HEAD.to_owned() + &STAND_INS.iter().map(line).collect::<String>();
+    assert_eq!(STAND_INS.len(), tools::TOOLS.len());
+    let (before, rest) = readme.split_once(STAND_INS_HEAD).expect("the table's head");
+    let (_, after) = rest.split_once("\n\n").expect("the table's end");
+    let derived = format!("{before}{table}\n{after}");
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(&file, &derived).unwrap();
+    }
+    let readme = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        readme == derived,
+        "the options have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
 /// The evidence book: the index and a page for each rule.
 #[test]
 fn the_pages_of_rules_are_derived() {
@@ -151,7 +220,7 @@ fn the_pages_of_rules_are_derived() {
         (format!("rules/{name}"), candor_show::rules::page(rule, &all))
     };
     let mut pages: BTreeMap<String, String> = all.iter().map(page_of).collect();
-    assert_eq!(pages.len(), all.len(), "each has a page of its own");
+    assert_eq!(pages.len(), all.len(), "each has its own page");
     pages.insert("rules.md".into(), candor_show::rules::index(&all));
     for of in all.iter().map(|rule| &rule.rule) {
         assert!(list.contains(&format!("\n  {of:<4}")), "no line for {of}");

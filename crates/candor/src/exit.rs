@@ -35,13 +35,12 @@ pub const NOT_MET: u8 = 9;
 pub const CANNOT_TELL: u8 = 10;
 
 /// The part of the help that tells about exit codes.
-pub const HELP: &str = "\
-Exit codes:
+pub const HELP: &str = "Exit codes:
   0    it ran; the verdict is in the report
-  1    it ran into errors, was cut short, or could not remove its files
+  1    the run met errors, was cut short, or could not remove its files
   2    the command line or the plan makes no sense
   3    refused, because data could have been lost or there is too little room
-  4    it ran, and no depth met the plan's latency goal
+  4    the run took place, and no depth met the plan's latency goal
   5    data that was read is not what was written
   6    it ran, and the verdict is worse than --require takes
   9    it ran, and a result is beyond a limit of --expect

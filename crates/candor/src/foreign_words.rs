@@ -21,7 +21,7 @@ const WORDS: [(&str, &str, &str); 47] = [
     ("rwmixread", "fio", "--mix read:70,write:30"),
     ("rwmixwrite", "fio", "--mix read:70,write:30"),
     ("runtime", "fio", "--seconds N"),
-    ("time_based", "fio", "--seconds N, which goes on until then"),
+    ("time_based", "fio", "--seconds N, which continues until then"),
     ("ramp_time", "fio", "--ramp TIME"),
     ("loops", "fio", "--passes N"),
     ("number_ios", "fio", "--ops N"),

@@ -123,8 +123,9 @@ const METRICS: Flag<Output> = Flag {
 };
 
 /// Purpose of `--metrics`, wherever it is taken.
-pub const METRICS_HELP: &str = "Serve figures to Prometheus while this goes on, at \
-    http://ADDRESS:PORT/metrics; ADDRESS is 127.0.0.1 unless it is given";
+pub const METRICS_HELP: &str = "Serve metrics to Prometheus during the run, at \
+                                http://ADDRESS:PORT/metrics; ADDRESS is 127.0.0.1 unless it is \
+                                given";
 
 const METRICS_WAIT: Flag<Output> = Flag {
     long: "metrics-wait",
@@ -172,7 +173,7 @@ const QUIET: Flag<Output> = Flag {
 const NO_LIVE: Flag<Output> = Flag {
     long: "no-live",
     takes: Takes::Nothing,
-    help: "No screen on the terminal that shows how it goes on: a line on stderr",
+    help: "Disable the live screen; a line on stderr",
     fields: &[],
     set: |output, _| put(&mut output.no_live, Ok(true)),
 };
@@ -370,7 +371,7 @@ impl Output {
             ));
         }
         if self.csv_of.is_some() && self.csv.is_none() {
-            return Err("--csv-of says which table --csv writes; give --csv FILE as well".into());
+            return Err("--csv-of selects the table of --csv; give --csv FILE as well".into());
         }
         if self.metrics_wait.is_some() && self.metrics.is_none() {
             return Err("--metrics-wait is for --metrics; give --metrics PORT as well".into());

@@ -85,7 +85,7 @@ pub fn percentiles(text: &str) -> Result<Vec<f64>, String> {
     let percentile = |text: &str| {
         let number = decimal(text.trim())?;
         match number {
-            100.0 => Err("p100 is the maximum, which has a column of its own".into()),
+            100.0 => Err("p100 is the maximum, which has its own column".into()),
             n if n > 0.0 && n < 100.0 => Ok(n),
             _ => Err(format!("`{text}` is not a percentile between 0 and 100")),
         }
@@ -112,7 +112,7 @@ pub fn arguments<'a, const N: usize>(
 ) -> Result<[&'a str; N], String> {
     let parts: Vec<&str> = arguments.map(|text| text.split(',').collect()).unwrap_or_default();
     let found = parts.len();
-    parts.try_into().map_err(|_| format!("`{text}` has {found} values behind its name, not {N}"))
+    parts.try_into().map_err(|_| format!("`{text}` has {found} values after its name, not {N}"))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ impl Format {
         match ending.to_ascii_lowercase().as_str() {
             "svg" => Ok(Format::Svg),
             "png" => Ok(Format::Png),
-            _ => Err(format!("{} says no kind of picture: let it end in .svg or .png", out.text())),
+            _ => Err(format!("{} has no known extension: end it in .svg or .png", out.text())),
         }
     }
 }

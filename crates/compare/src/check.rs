@@ -106,7 +106,7 @@ impl FailIf {
             return (CheckResult::Failed, format!("{told}."));
         }
         match may_be {
-            true => (CheckResult::Undecided, format!("{told}: too uncertain to tell.")),
+            true => (CheckResult::Undecided, format!("{told}: too uncertain to decide.")),
             false => (CheckResult::Passed, format!("{told}.")),
         }
     }

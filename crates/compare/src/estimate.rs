@@ -122,18 +122,18 @@ fn parts(kind: FigureKind, baseline: &Side, run: &Side) -> (Basis, Vec<Part>) {
     let nothing = |why: &str| (Basis::Nothing { why: why.into() }, Vec::new());
     if sides.iter().any(|side| side.is_starved) {
         return nothing(
-            "workers waited for CPUs that others used, which differs from run to run; a quiet host \
-             or --repeats 5 would tell",
+            "workers waited for CPUs that others used, which differs from run to run. Repeat with \
+             --repeats 5, or on an idle host",
         );
     }
     if sides.iter().any(|side| side.is_idle) {
         return nothing(
-            "below saturation latency differs more from run to run than within one; --repeats 5 \
-             would tell",
+            "below saturation latency differs more from run to run than within one. Repeat with \
+             --repeats 5",
         );
     }
     let (Some(mine), Some(theirs)) = (baseline.within(), run.within()) else {
-        return nothing("there are neither repeats nor intervals enough; --repeats 5 would tell");
+        return nothing("there are too few repeats and intervals. Repeat with --repeats 5");
     };
     let each = sides.map(|side| 1.0 / side.values.len() as f64);
     // One assumption for both sides: it is right or wrong for both.

@@ -100,7 +100,7 @@ fn nothing_changed(baseline: &str, of: &RunChange, several: bool) -> String {
     if let Some(figure) = suspected {
         let text = figure_text(figure, several);
         return format!(
-            "possible change from {baseline} to {run}: {text}; more repeats would tell"
+            "possible change from {baseline} to {run}: {text}; more repeats would decide"
         );
     }
     match known.find(|figure| figure.interval.is_some()) {

@@ -38,7 +38,7 @@ pub use given::{Assigned, Assignment, Given, GivenOption};
 pub use help::unknown;
 pub use origins::Origins;
 pub use plain::{Plain, Set, store};
-pub use row::{Applied, Group, Row, Support, Table, Takes, ValueKind, bare, row};
+pub use row::{Applied, Coverage, Group, Row, Support, Table, Takes, ValueKind, bare, row};
 pub use text::{Span, Text, Texts, Word};
 pub use tree::{Object, Tree};
 pub use value::{Choice, Read, Refused, Value, choose};

@@ -248,7 +248,7 @@ impl Prepared {
             let end = catch_unwind(worker).unwrap_or_else(|_| {
                 job.shared.command.end();
                 let cause = std::io::Error::other("it panicked; this is a bug in candor");
-                Err(EngineError::system(format!("go on with worker {rank}"))(cause))
+                Err(EngineError::system(format!("continue with worker {rank}"))(cause))
             });
             drop(job);
             let _ = sender.send(Message::Ended { job: index, rank, end: Box::new(end) });

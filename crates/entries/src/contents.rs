@@ -204,7 +204,7 @@ impl Checks {
             maker.fill(&mut self.scratch, key.slot);
             let rest = &bytes[whole..];
             let numbers = rest.iter().zip(whole..).all(|(byte, at)| *byte == at as u8);
-            let detail = "the bytes behind the last whole word differ".to_owned();
+            let detail = "the bytes after the last whole word differ".to_owned();
             let is_right = numbers || self.scratch[whole..].starts_with(rest);
             if is_right { Ok(()) } else { Err((MismatchKind::Flipped, detail)) }
         });

@@ -40,7 +40,7 @@ pub fn begin_use(
     lost: &mut VerifyStats,
 ) -> Result<TreeJournal, Refusal> {
     let Some(generations) = catalog.generations() else {
-        return Err(("the journal knows generations, which nobody keeps".into(), "keep them"));
+        return Err(("the journal needs generations, which are not kept".into(), "keep them"));
     };
     match generations.journal() {
         Some((kept, _)) if !Arc::ptr_eq(kept, &journal) => {

@@ -306,7 +306,7 @@ impl Executor {
                 Reply::default()
             }
             Request::Join(_) | Request::Interim => {
-                place.failed("it was told to join or to report out of turn".into(), 1)
+                place.failed("it received a request to join or to report out of turn".into(), 1)
             }
         };
         self.reply(id, reply);
@@ -393,7 +393,7 @@ impl Executor {
                 // Others are made ready in a later round.
                 Ok(Order::Do(id, Request::Prepare { .. })) => self.reply(id, Reply::default()),
                 Ok(Order::Do(id, _)) => {
-                    let why = "it was told something else than to start".to_owned();
+                    let why = "it received another request instead of start".to_owned();
                     let failure = Failure { why, exit_code: 1, ..Failure::default() };
                     self.reply(id, Reply::failed(failure));
                 }

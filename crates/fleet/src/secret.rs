@@ -188,7 +188,7 @@ impl UserKey {
         match found.mode() & 0o077 {
             0 => Ok(()),
             mode => Err(self.wrong(format!(
-                "is open to other users (mode {:o}); run `chmod 600`, or remove it if another \
+                "can be read by other users (mode {:o}); run `chmod 600`, or remove it if another \
                  user may have read it",
                 0o600 | mode
             ))),

@@ -221,7 +221,7 @@ fn encoded(
     }
     reply.notes.push(Note {
         asked: "counters of each interval of each host".into(),
-        did: "those of some hosts are left out".into(),
+        did: "values of some hosts are left out".into(),
         why: format!("results of {length} bytes are longer than a message, {most} bytes"),
         place: None,
     });

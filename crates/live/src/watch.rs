@@ -192,7 +192,7 @@ impl Screen for WatchScreen {
         let view = format!("{paused}{}", self.view.name());
         page::ends(buffer, 0, (&title, strong()), (&view, dim()));
         page::scrolled(buffer, (2, rows - 1), &self.lines(columns), &self.scroll);
-        let pause = if self.paused.is_some() { "go on" } else { "pause" };
+        let pause = if self.paused.is_some() { "resume" } else { "pause" };
         let idle = if self.idle { "hide" } else { "show" };
         let sort = self.sort.name();
         let keys = format!(

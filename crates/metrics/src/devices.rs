@@ -20,7 +20,7 @@ impl DeviceSeries {
                 registry,
                 "candor_device_operations",
                 None,
-                "Requests that the device completed, whoever made them",
+                "Requests that the device completed, from all processes",
             ),
             bytes: Series::new(registry, "candor_device", Some("bytes"), "Bytes of these requests"),
             utilisation: Series::new(

@@ -56,7 +56,7 @@ pub fn probe(
             let outcome = trial.outcome();
             let Trial { bytes, counted, direct, .. } = trial;
             let why = (outcome == AccountingOutcome::NotMade).then(|| {
-                stopped("the read went through the page cache although direct was asked for").1
+                stopped("the read went through the page cache although direct I/O was requested").1
             });
             let probe = AccountingProbe { bytes, counted, direct, outcome, ..plain };
             (probe, why.map(|missing| named(missing, path)))

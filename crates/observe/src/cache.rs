@@ -114,8 +114,7 @@ fn unknown(file: &File) -> io::Error {
         true => io::Error::new(io::ErrorKind::Unsupported, "its page cache cannot be looked at"),
         false => io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "it is not this user's to write, and of such files the kernel does not tell what is \
-             in the page cache",
+            "this user cannot write it, and the kernel does not report cached pages of such files",
         ),
     }
 }

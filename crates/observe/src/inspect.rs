@@ -236,7 +236,7 @@ fn note_counters(roots: &Roots, missing_facts: &mut MissingFacts) {
     missing_facts.unless(
         roots.own("cachestat", || Some(cache::has_cachestat())).filter(|&has| has),
         "dirty pages of single files",
-        "the kernel has no cachestat, or a filter forbids it; mincore tells residency only",
+        "the kernel has no cachestat, or a filter forbids it; mincore reports residency only",
         "Linux 6.5 or newer",
     );
 }

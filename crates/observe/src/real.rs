@@ -257,7 +257,7 @@ fn a_journal_of_data_takes_no_direct_reads() {
     let file = scratch.file();
     let facts = inspect_one(&file);
     if facts.targets[0].files[0].direct == DirectIo::Unknown {
-        return eprintln!("skipped: this kernel does not tell about direct I/O");
+        return eprintln!("skipped: this kernel does not report support of direct I/O");
     }
     assert_eq!(facts.targets[0].files[0].direct, DirectIo::Unsupported);
     assert_eq!(probed(&facts, &file).outcome, AccountingOutcome::NotMade);

@@ -286,7 +286,7 @@ fn layout(sys: &Path) -> Result<Layout, Missing> {
         let why = format!("{}: {error}", path.display());
         missing(&why, "a kernel built with CONFIG_DEBUG_INFO_BTF")
     })?;
-    let lacks = |what: String| missing(&format!("this kernel lacks {what}"), "another kernel");
+    let lacks = |what: String| missing(&format!("this kernel has no {what}"), "another kernel");
     let btf = Btf::parse(&types).ok_or_else(|| lacks("a description of its types".into()))?;
     Layout::of(&btf).map_err(lacks)
 }

@@ -329,11 +329,11 @@ impl FromStr for Pattern {
         }
         if let Some(salt) = salt {
             let salt = salt.parse().ok().filter(|salt| *salt > 0);
-            let salt = salt.ok_or_else(|| wrong("has no number from 1 on behind the +"))?;
+            let salt = salt.ok_or_else(|| wrong("has no number of at least 1 after the +"))?;
             pattern = pattern.salted(salt);
         }
         if let Some((sign, bytes)) = again {
-            let message = format!("has no number of bytes behind the {sign}");
+            let message = format!("has no number of bytes after the {sign}");
             let bytes = bytes.parse().map_err(|_| wrong(&message))?;
             pattern = if sign == "@" { pattern.anew_every(bytes) } else { pattern.at_each(bytes) };
         }

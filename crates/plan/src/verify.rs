@@ -273,7 +273,7 @@ impl HeaderVersion {
 /// The checksum behind an [`Format::Acca`] header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-#[expect(missing_docs, reason = "the names of the sums say what they are")]
+#[expect(missing_docs, reason = "the names of the checksums describe them")]
 pub enum Sum {
     /// None: only the header is checked, and `content.pattern` if there is one.
     None,

@@ -314,8 +314,8 @@ impl Guard {
         let path = target.path.text();
         let message =
             format!("`{path}` holds what this run did not make, and the plan would {what} it");
-        let remedy = "name an empty directory or a free name; or set create = \"nothing\" to look \
-                      at what is there, or consent with `overwrite = true`";
+        let remedy = "name an empty directory or a free name; or set create = \"nothing\" to use \
+                      existing files, or consent with `overwrite = true`";
         vec![Problem::error("consent-tree", place, message, remedy)]
     }
 
@@ -449,7 +449,7 @@ impl Guard {
                 "`{shown}` {is}, and the plan would {} it: its data would be lost",
                 by.name
             );
-            let remedy = "say so with --overwrite, or `overwrite = true` at the target";
+            let remedy = "consent with --overwrite, or `overwrite = true` at the target";
             problems.push(Problem::error("consent-device", place.key("path"), message, remedy));
         }
         // Nobody can have come to hold what this run has claimed.

@@ -60,7 +60,7 @@ impl OccupiedMemory {
 fn amount(extent: Extent, host: &HostFacts) -> Result<u64, RunError> {
     let value = |fact: &Option<Fact<u64>>| fact.as_ref().map(|fact| fact.value);
     let Some(all) = value(&host.memory_bytes) else {
-        let why = "the kernel does not tell how much memory the host has".to_owned();
+        let why = "the kernel does not report the host's memory size".to_owned();
         return Err(problem(why, "mount /proc, or remove occupy_memory"));
     };
     let bytes = extent.of(Bytes(all)).0 / PAGE_BYTES as u64 * PAGE_BYTES as u64;

@@ -100,7 +100,7 @@ pub fn notes(plan: &Plan) -> Vec<Note> {
     let note = |file: &Path| Note {
         asked: format!("a log of operations in {}", file.text()),
         did: "a line was written before and after each operation while the clock ran".into(),
-        why: "rates and latencies are those of a run with such a log, which costs time".into(),
+        why: "rates and latencies include the cost of this log".into(),
         place: None,
     };
     files.into_iter().map(note).collect()

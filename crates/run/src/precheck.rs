@@ -243,7 +243,7 @@ pub fn unreadable_pages(files: &PhaseFiles) -> Option<Missing> {
     };
     Some(Missing {
         what,
-        why: "the kernel tells them to those only who may write the file".into(),
+        why: "the kernel reports them only to users with write access to the file".into(),
         enable: "root, or the owner of the file".into(),
     })
 }

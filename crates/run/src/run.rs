@@ -291,7 +291,7 @@ impl Run {
         let mut interim = |Collected { measurements, hosts, .. }| {
             let mut report = report.clone();
             report.phases.push(PhaseRecord { measurements, hosts, ..record.clone() });
-            let headline = "The run goes on.".into();
+            let headline = "The run continues.".into();
             let concluded = conclude(&report.phases, judged.clone(), None);
             report.judgement = Judgement { headline, ..concluded };
             report.elapsed_s = self.clock.elapsed().as_secs_f64();

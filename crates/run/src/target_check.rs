@@ -81,16 +81,16 @@ fn no_size(target: &Target, work: &[Work<'_>], place: &PlanPath) -> Option<Probl
     let grows = target.layout != Layout::Never || work.iter().any(|(job, _)| writes(job));
     let (message, remedy) = match unsized_file.path.exists() {
         false if target.path.is_dir() => (
-            format!("nothing says how large the files in `{}` are to be", target.path.text()),
+            format!("the files in `{}` have no size", target.path.text()),
             "give --size, such as --size 1g (`size = \"1g\"` at the target)",
         ),
         false if grows => (
-            format!("`{path}` does not exist, and nothing says how large to make it"),
+            format!("`{path}` does not exist, and no size is given"),
             "give --size, such as --size 1g (`size = \"1g\"` at the target), or name a file",
         ),
         false => (format!("`{path}` does not exist"), "name a file that exists"),
         true => (
-            format!("`{path}` is empty, and nothing says how large to make it"),
+            format!("`{path}` is empty, and no size is given"),
             "give --size, such as --size 1g, and --overwrite to let it grow (`size` and \
              `overwrite` at the target)",
         ),

@@ -63,7 +63,7 @@ impl ReadyBlocks {
                 let (path, most, length) =
                     (file.path.text(), Bytes(most.unwrap_or(0)), Bytes(length));
                 let message = format!("a command to `{path}` {verb} {most} at most, not {length}");
-                return Err((message, "use smaller operations: nobody splits commands"));
+                return Err((message, "use smaller operations: commands are not split"));
             }
         }
         Ok(())

@@ -113,7 +113,7 @@ pub fn refusal(path: &Path, engine: &Engine, error: &io::Error) -> (String, &'st
         }
         _ if matches!(engine, Engine::UringCmd(_)) => (
             format!("`{shown}` takes no NVMe commands ({error})"),
-            "name the generic device of a namespace: /dev/ng0n1 is that of /dev/nvme0n1",
+            "name the generic device of a namespace: /dev/ng0n1 belongs to /dev/nvme0n1",
         ),
         _ => (
             format!("`{shown}` takes no SCSI commands ({error})"),

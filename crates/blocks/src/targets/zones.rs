@@ -94,8 +94,8 @@ impl Map {
             }
             (Some(length), _) | (None, Some(length)) => length.max(1),
             (None, None) => {
-                let message = format!("`{path}` has no zones of its own");
-                return Err((message, "say how long zones are to be"));
+                let message = format!("`{path}` has no zones");
+                return Err((message, "set the length of zones"));
             }
         };
         let capacity = plan.capacity.map_or(length, |capacity| capacity.0.min(length));

@@ -23,11 +23,11 @@ const ABOUT: &str = "Serve runs on this host, for `candor run --hosts` elsewhere
 const LONG_ABOUT: &str = "\
 Serve runs on this host, for `candor run --hosts` elsewhere.
 
-Clients need the key of this user, which the first start makes (`candor fleet keys --to HOST` copies \
-it), a folder of keys, or a token. The agent serves all files of this user, but no device in use; \
---allow and --write-device narrow it to the paths that they name. It has one run at a time, in a \
-process of its own; the run ends, and its files are removed, when its coordinator is lost. SIGINT \
-and SIGTERM end the agent and its run.";
+Clients need the key of this user, which the first start makes (`candor fleet keys --to HOST` \
+copies it), a folder of keys, or a token. The agent serves all files of this user, but no device \
+in use; --allow and --write-device narrow it to the paths that they name. An agent has one run \
+at a time, in a separate process; the run ends, and its files are removed, when its coordinator \
+is lost. SIGINT and SIGTERM end the agent and its run.";
 
 /// Options of an agent.
 #[derive(Debug, Default)]

@@ -12,15 +12,15 @@ use crate::output;
 use crate::{commands, exit, parse, screen};
 
 const ABOUT: &str =
-    "Show the requests that reach a device: sizes, alignment, order, who sends them";
+    "Show the requests that reach a device: sizes, alignment, order, issuing process";
 
 const LONG_ABOUT: &str = "\
-Show the requests that reach the devices under a path: sizes, alignment, order, latencies, and who \
-sends them.
+Show the requests that reach the devices under a path: sizes, alignment, order, latencies, and \
+the issuing processes.
 
-candor itself reads and writes nothing; it counts what others do, for a time or until it is \
-interrupted. Each request is seen where small programs may be put into the kernel (root, or CAP_BPF \
-and CAP_PERFMON); elsewhere the kernel's counters give means.";
+candor itself reads and writes nothing; it counts the requests of other processes, for a time or \
+until an interrupt. With root, or CAP_BPF and CAP_PERFMON, each request is traced; otherwise the \
+kernel's counters give means.";
 
 /// Options of the command.
 struct Draft {

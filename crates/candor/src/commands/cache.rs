@@ -9,14 +9,13 @@ use crate::flag::{self, CommandLine};
 use crate::output;
 use crate::{commands, exit};
 
-const ABOUT: &str = "Show, drop or load what of files is in the page cache, and verify it";
+const ABOUT: &str = "Show, drop or load cached pages of files, and verify the result";
 
 const LONG_ABOUT: &str = "\
-Show, drop or load what of files is in the page cache, and verify it.
+Show, drop or load cached pages of files, and verify the result.
 
-A directory stands for all files below it, without other filesystems that are mounted there. What \
-was dropped or loaded is looked at again: what is not as asked is told with its cause, and makes the \
-exit code 1.";
+A directory means all files below it, without other filesystems mounted there. The result is \
+verified: pages that remain or are missing are reported with their cause, exit 1.";
 
 /// Each thing to do: its word, itself, what it is for.
 const ACTIONS: [(&str, CacheAction, &str); 3] = [

@@ -20,11 +20,11 @@ const LONG_ABOUT: &str = "\
 Draw results as a picture, SVG or PNG.
 
 A run is a report of candor (FILE.json, or the directory of a run), or results of another tool: \
-JSON and logs of fio, CSV and JSON of elbencho, JSON of iostat and sadf. Several runs lie over each \
-other, or stand side by side. Without --kind the picture is the one that says most of them: against \
-load where it differs, over time where there are intervals, bars where there are several runs. \
---kind changes draws what `candor compare` finds: each figure's change from the first run to each \
-other one, with its interval.
+JSON and logs of fio, CSV and JSON of elbencho, JSON of iostat and sadf. Several runs share one \
+picture. Without --kind, candor picks the picture that fits the runs: against load where it \
+differs, over time where there are intervals, bars where there are several runs. --kind changes \
+draws what `candor compare` finds: each figure's change from the first run to each other one, \
+with its interval.
 
 Numbers that are not the storage's are drawn and marked.";
 
@@ -49,7 +49,7 @@ const KIND: Flag<Asked> = Flag {
     long: "kind",
     takes: Takes::One("KIND"),
     help: "timeline, latency-over-time, latency-heatmap, percentiles, histogram, depth (or \
-           workers, or size), heatmap, bars or changes [default: what says most]",
+           workers, or size), search, heatmap, bars or changes [default: fits the runs]",
     fields: &[],
     set: |asked, text| {
         let mut words: Vec<_> =
@@ -73,7 +73,7 @@ const ACROSS: Flag<Asked> = Flag {
 const TITLE: Flag<Asked> = Flag {
     long: "title",
     takes: Takes::One("TEXT"),
-    help: "The title, in place of one made of the runs",
+    help: "Title [default: derived from the runs]",
     fields: &[],
     set: |asked, text| put_some(&mut asked.title, Ok(text.to_owned())),
 };
@@ -110,8 +110,8 @@ pub fn command() -> Command {
         .action(ArgAction::Append)
         .help("Reports, directories of runs, or results of fio, elbencho, iostat or sadf");
     let out = Arg::new("out").short('o').long("out").value_name("FILE").required(true).help(
-        "Write the picture to FILE, whose ending says which kind: .svg or .png; - is SVG on \
-               stdout",
+        "Write the picture to FILE; the extension selects the format: .svg or .png; - is SVG on \
+         stdout",
     );
     Command::new("chart")
         .about(ABOUT)

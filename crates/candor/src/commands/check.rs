@@ -11,18 +11,20 @@ use crate::hosts::{self, Hosts};
 use crate::output;
 use crate::{commands, exit, parse, screen};
 
-const ABOUT: &str = "Measure a directory, file or block device, and say whether to believe it";
+const ABOUT: &str = "Measure a directory, file or block device, and report whether to believe the \
+                     result";
 
 const LONG_ABOUT: &str = "\
-Measure a directory, file or block device, and say whether to believe it.
+Measure a directory, file or block device, and report whether to believe the result.
 
-Without PATH, that is the current directory. Inspects what is there, states what it should be able \
-to do, runs a short honest series (large blocks in sequence, 4 KiB at random one at a time and many \
-at once, durable writes; in a directory many small files as well), and says what each number means. In a directory it works in files of its own and removes them; an existing file \
-or a block device is only read, unless --write consents to its contents being destroyed.
+Without PATH, that is the current directory. Inspects what is there, states what it should be \
+able to do, runs a short honest series (large blocks in sequence, 4 KiB at random one at a time \
+and many at once, durable writes; in a directory many small files as well), and reports what \
+each number means. In a directory it works in new files and removes them; an existing file or a \
+block device is only read, unless --write consents to its contents being destroyed.
 
-With --hosts all of them do it at once: in a directory that they share each has a file of its own, \
-small files count over all of them, and a file or device is read and written by all in turn.";
+With --hosts all of them do it at once: in a shared directory each host has its own file, small \
+files count over all hosts, and all hosts take turns on a file or device.";
 
 /// Options of the series.
 #[derive(Debug)]

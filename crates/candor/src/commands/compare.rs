@@ -13,21 +13,21 @@ use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output;
 use crate::{commands, exit, parse, screen, stored, version};
 
-const ABOUT: &str =
-    "Compare runs: which figures changed, how certain that is, and whether it is fair";
+const ABOUT: &str = "Compare runs: changes, their certainty, and whether the comparison is fair";
 
 const LONG_ABOUT: &str = "\
 Compare runs with the first of them, the baseline.
 
-Each figure gets its change, the interval that the change lies in, and whether the change is real: by \
-the repeats of the runs where there are enough (--repeats 5 of candor run), else by the intervals \
-within single runs and an assumption about how far runs differ. Differences of plan and environment \
-that make the comparison unfair are told first. Results of fio and elbencho are read, too.
+Each figure gets its change, the interval that the change lies in, and whether the change is \
+real: by the repeats of the runs where there are enough (--repeats 5 of candor run), else by the \
+intervals within single runs and an assumption about how far runs differ. Differences of plan \
+and environment that make the comparison unfair come first. Results of fio and elbencho are \
+read, too.
 
-With --run, each RUN is a command of candor in quotes. The commands run in turn (A B A B …), so that a \
-drift of the host touches all of them alike, and each round counts as a repeat: \
-candor compare --run 'run --target /data/f --rw randread --depth 4 --seconds 10' \
-'run --target /data/f --rw randread --depth 8 --seconds 10'. Plan and storage are meant to differ then.";
+With --run, each RUN is a command of candor in quotes. The commands run in turn (A B A B …), so \
+that a drift of the host touches all of them alike, and each round counts as a repeat: candor \
+compare --run 'run --target /data/f --rw randread --depth 4 --seconds 10' 'run --target /data/f \
+--rw randread --depth 8 --seconds 10'. Plan and storage are meant to differ then.";
 
 /// Options of the command.
 #[derive(Default)]
@@ -56,9 +56,9 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "fail-if",
             takes: Takes::Many("CONDITION"),
-            help: "Exit with 7 where a change is shown to go beyond it, with 8 where nobody can \
-                   tell: \"iops < -5%\", \"PHASE/JOB: p99 > 10%\"; figures are iops, bandwidth, \
-                   mean, p50, p99, …",
+            help: "Exit 7 if the change exceeds the limit, 8 if the data cannot decide: \"iops < \
+                   -5%\", \"PHASE/JOB: p99 > 10%\"; figures are iops, bandwidth, mean, p50, p99, \
+                   …",
             fields: &[],
             set: |draft, text| {
                 draft.options.fail_if.push(FailIf::parse(text)?);
@@ -95,13 +95,12 @@ const GROUPS: &[Group<Draft>] = &[Group {
     ],
 }];
 
-const EXIT_CODES: &str = "\
-Exit codes:
-  0    it compared; whether a change is real stands in the result
+const EXIT_CODES: &str = "Exit codes:
+  0    it compared; the result reports whether a change is real
   1    a run could not be read, or a command of --run failed
   2    the command line makes no sense
-  7    a change beyond --fail-if was shown
-  8    nobody can tell whether there is a change beyond --fail-if";
+  7    a change exceeds --fail-if
+  8    the data cannot decide whether a change exceeds --fail-if";
 
 /// The command line.
 pub fn command() -> Command {

@@ -22,15 +22,16 @@ use clap::{Arg, ArgMatches, Command};
 use crate::{commands, exit, screen};
 
 const LONG_ABOUT: &str = "\
-Print what foreign words amount to, as a plan for candor run.
+Translate a command line or job file of another tool into a plan for candor run.
 
-Words begin with the name of their tool (fio, ior, md-workbench, mdtest, vdbench) and are its command line; or they are a file alone, \
-whose content tells the tool. Words without a tool are those of fio. Where the plan is not exactly what \
-was asked, a comment says so. A job that replays a trace needs --save, which writes the trace beside the \
-plan, for candor run reads traces of its own form.
+Give a command line, which begins with the name of its tool (fio, ior, md-workbench, mdtest, \
+vdbench), or only a file, whose content identifies the tool. Without a tool, the arguments are \
+fio's. A comment marks each difference between plan and request. A job that replays a trace \
+needs --save, which writes the trace next to the plan in the form that candor run reads.
 
-With --to fio the result is a job file, where fio's words say exactly the same work; what they cannot say \
-is told, and nothing is written. A plan, too, can be converted so: name its file, which ends in .toml.";
+With --to fio the result is a job file, if fio's options describe exactly the same work; \
+otherwise the differences are reported and nothing is written. A plan \
+(FILE.toml) can be converted, too.";
 
 /// Bytes at the start of a file that tell its language.
 const BEGIN_BYTES: u64 = 64 << 10;
@@ -72,14 +73,14 @@ const CONVERTERS: &[Converter] = &[
 /// The command line.
 pub fn command() -> Command {
     let words = Arg::new("WORDS").num_args(1..).required(true);
-    let words = words.help("A tool's name and its words, or a file of one, or fio's words");
+    let words = words.help("A tool's name and its arguments, a file of a tool, or fio's arguments");
     let save = Arg::new("save").long("save").value_name("FILE");
-    let save = save.help("Write the plan there, and its traces beside it");
+    let save = save.help("Write the plan to FILE, and its traces next to it");
     let to = Arg::new("to")
         .long("to")
         .value_name("WORDS")
         .value_parser(WRITERS.iter().map(|of| of.0).collect::<Vec<_>>());
-    let to = to.help("Write it in these words [default: plan]");
+    let to = to.help("Output format [default: plan]");
     Command::new("convert")
         .about("Print work of fio, IOR, mdtest, md-workbench or vdbench as a plan")
         .long_about(LONG_ABOUT)

@@ -16,6 +16,7 @@ use candor_copy::{Amount, Convert, CopyPlan, Flush, Put, WriteFailed, copy, proc
 use candor_dialects::dd::convert::Conversion;
 use candor_dialects::dd::lines::size;
 use candor_dialects::dd::options::{self, Distance, Options, Request, Status};
+use candor_dialects::kit::Coverage;
 use clap::{Arg, Command};
 
 use self::evidence::Evidence;
@@ -31,10 +32,15 @@ const FAILED: u8 = 1;
 /// The command line, for the help; the words themselves never pass through it.
 pub fn command() -> Command {
     Command::new("dd")
-        .about("Copy a file as GNU dd does, and say what its rate measures")
+        .about("Copy a file as GNU dd does, and report what its rate measures")
         .disable_help_flag(true)
         .after_help(options::help())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    options::TABLE.coverage()
 }
 
 /// Operands, and what candor makes of them.

@@ -8,11 +8,11 @@ use crate::{commands, exit, output};
 const ABOUT: &str = "List the block devices of this host, a line each";
 
 const LONG_ABOUT: &str = "\
-List the block devices of this host, a line each: kind, size, who uses it (mount points, swap, devices \
-built on it), model, the narrowest link on the way to it, and I/O scheduler.
+List the block devices of this host, a line each: kind, size, who uses it (mount points, swap, \
+devices built on it), model, the narrowest link on the way to it, and I/O scheduler.
 
-Nothing is read from the devices themselves: `candor inspect` reads from each, to tell whether Linux \
-counts it, and `candor inspect NAME` shows all of one. Partitions count with their disk.";
+Nothing is read from the devices themselves: `candor inspect` reads from each, to see whether \
+Linux counts it, and `candor inspect NAME` shows all of one. Partitions count with their disk.";
 
 /// Options of the command.
 #[derive(Default)]

@@ -19,6 +19,7 @@ use candor_dialects::elbencho::options::{
 };
 use candor_dialects::elbencho::output;
 use candor_dialects::elbencho::plan;
+use candor_dialects::kit::Coverage;
 use candor_plan::path_of;
 use clap::{Arg, Command};
 
@@ -48,11 +49,16 @@ pub fn command() -> Command {
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
 }
 
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    TABLE.coverage()
+}
+
 /// Options, and what candor makes of them.
 pub fn matrix() -> String {
     format!(
         "# Options of elbencho\n\n\
-         `candor elbencho …`, or candor called as `elbencho`, takes them. A page of its own has the \
+         `candor elbencho …`, or candor called as `elbencho`, takes them. A separate page has the \
          [results](elbencho-results.md).\nThe tables are derived from the program; a test keeps \
          them so.\n\n\
          Phases run in a fixed order, as elbencho's do: directories are made, files are written, \

@@ -24,7 +24,7 @@ use candor_dialects::fio::ast::Ast;
 use candor_dialects::fio::flags::{DebugKind, Flags, Instead};
 use candor_dialects::fio::lower::Lowered;
 use candor_dialects::fio::{help, lower, read, show_command};
-use candor_dialects::kit::{Diagnostic, Texts};
+use candor_dialects::kit::{Coverage, Diagnostic, Texts};
 use candor_plan::Plan;
 use candor_record::Note;
 use clap::{Arg, Command};
@@ -44,6 +44,11 @@ pub fn command() -> Command {
         .about("Run fio's job files and command lines, with fio's output and exit codes")
         .disable_help_flag(true)
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    help::coverage()
 }
 
 /// Engines and options, and what candor makes of them.

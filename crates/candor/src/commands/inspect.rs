@@ -17,12 +17,12 @@ use crate::{commands, exit};
 const ABOUT: &str = "Show what lies under a path: filesystem, devices, links, limits";
 
 const LONG_ABOUT: &str = "\
-Show what lies under a path: filesystem, devices, links, limits. Without a path, show the list of \
-`candor devices`, and whether Linux counts a read of each.
+Show what lies under a path: filesystem, devices, links, limits. Without a path, show the list \
+of `candor devices`, and whether Linux counts a read of each.
 
-Nothing is measured. One small read is made to see whether the kernel's counters can vouch for this \
-storage. Of a file or a device it is the only I/O; in a directory a file of 1 MiB is written for it \
-and removed, which the output says.
+Nothing is measured. One small read is made to see whether the kernel's counters can vouch for \
+this storage. Of a file or a device it is the only I/O; in a directory a file of 1 MiB is \
+written for it and removed, and the output reports it.
 
 With --record, everything the kernel answered is kept in a text file, and --replay shows it \
 again on any other host: for those who help from far away, and for tests.";

@@ -10,6 +10,7 @@ mod run;
 use std::ffi::OsString;
 
 use candor_dialects::ior::options::{self, Instead, Reading, TABLE};
+use candor_dialects::kit::Coverage;
 use clap::{Arg, Command};
 
 pub use self::host::ThisHost;
@@ -32,6 +33,11 @@ pub fn command() -> Command {
         .after_help(options::help())
         .args(ranks::args())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    TABLE.coverage()
 }
 
 /// Options with their letters, and what candor makes of them.

@@ -8,13 +8,13 @@ use crate::flag::{self, CommandLine};
 use crate::output;
 use crate::{commands, exit, expectations, stored};
 
-const ABOUT: &str = "Judge a stored report again, by the rules of today";
+const ABOUT: &str = "Re-evaluate a stored report with the current rules";
 
 const LONG_ABOUT: &str = "\
-Judge a stored report again, by the rules of today.
+Re-evaluate a stored report with the current rules.
 
-A report keeps what was measured and what the kernel counted, so that a newer candor can say more \
-about it. The new judgement is printed; --json writes the report with it.";
+A report contains measurements and kernel counters, which a newer candor can evaluate with its \
+own rules. The new judgement is printed; --json writes the report with it.";
 
 /// The command line.
 pub fn command() -> Command {

@@ -10,6 +10,7 @@ mod run;
 
 use std::ffi::OsString;
 
+use candor_dialects::kit::Coverage;
 use candor_dialects::md_workbench::options::{self, Instead, Reading, TABLE};
 use candor_dialects::md_workbench::plan;
 use clap::{Arg, Command};
@@ -34,6 +35,11 @@ pub fn command() -> Command {
         .after_help(options::help())
         .args(ranks::args())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    TABLE.coverage()
 }
 
 /// Options, and what candor makes of them.
@@ -61,12 +67,12 @@ const DIFFERENCES: &str = "\
 - A rate counts what succeeded: stats, reads, deletes and creates by the time of the slowest process. Operations that failed are in
   no rate, a line says how many and why, and the exit code is 1; md-workbench takes four times the reads, and counts a delete that
   failed as one.
-- An object that is missing fails in each operation on it, and the new one is created nevertheless; md-workbench goes on with the next
-  object, and one less is there from then on.
-- `-w` without `-W` goes on to the furthest process's count, as with `-W`: otherwise later phases look for objects that nobody has made.
-  The line about time that is up tells the time of the last process.
-- Between making the sets and making the objects, and between removing these and those, all processes wait for each other; the times
-  are those of both parts.
+- An object that is missing fails in each operation on it, and the new one is created nevertheless; md-workbench continues with the next
+  object, and the set has one object less afterwards.
+- `-w` without `-W` continues to the furthest process's count, as with `-W`: otherwise later phases look up objects that do not exist.
+  The line about the time limit has the time of the last process.
+- All processes wait for each other between creating sets and creating objects, and between removing objects and removing sets; the
+  times include both steps.
 - The deviation of the time of one process is 0, not `-nan`.
 - The seven latencies (least, quartiles, 90 %, 99 %, greatest) come from a histogram: all but the ends are within one part in 64.
 - The files of `-L` with `--latency-all` have the operations of all processes as they ended, not one process after another.

@@ -11,6 +11,7 @@ mod run;
 
 use std::ffi::OsString;
 
+use candor_dialects::kit::Coverage;
 use candor_dialects::mdtest::options::{self, Instead, Reading, TABLE};
 use candor_dialects::mdtest::plan;
 use clap::{Arg, Command};
@@ -35,6 +36,11 @@ pub fn command() -> Command {
         .after_help(options::help())
         .args(ranks::args())
         .arg(Arg::new("WORDS").num_args(0..).allow_hyphen_values(true).trailing_var_arg(true))
+}
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    TABLE.coverage()
 }
 
 /// Options, and what candor makes of them.
@@ -65,15 +71,15 @@ const DIFFERENCES: &str = "\
 - `-a DUMMY` counts operations of the null engine: nothing is made.
 - Letters that mdtest skips, such as the `42` of `-R42`, have a note.
 - The block of times holds seconds of the phase, and is titled so. mdtest titles it in ms/op.
-- Below the block stand latencies of each operation on an item, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
-  and iterations. A percentile stands there where ten samples lie beyond it.
+- Below the block are latencies of each operation on an item, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
+  and iterations. A percentile is given where ten samples lie beyond it.
 - `--summary-format=JSON` or `CSV` gives one document in place of the text, or beside it in the file of `--summary-file`: each row of
   each iteration with items, failures, seconds, rate, latencies and the figures of each task. JSON has the verdict under `candor`.
 - With `-u`, `-N` and a tree of several levels, mdtest looks for directories of the wrong task and finds none; candor finds them. With
   `-n` and `-I` together and a tree of several levels, and with `-R` and several test directories, all items are worked on.
 - `-W` ends the creation of files only. mdtest cuts the creation of directories as well, and counts those that it did not make.
 - `-S`: each removal of a shared file counts once, not once per task.
-- `-B` is refused by mdtest's present version, whatever stands beside it.
+- `-B` is refused by mdtest's present version, whatever other options are given.
 - There is no second of sleep before each test.
 - On one host `-N` cannot avoid the caches: the neighbour's files are known to the same kernel. The verdict tells what came from
   memory.

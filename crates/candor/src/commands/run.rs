@@ -34,11 +34,11 @@ const ABOUT: &str = "Run a plan from a file, or one job described by flags";
 const LONG_ABOUT: &str = "\
 Run a plan from a file, or one job described by flags.
 
-With FILE the plan says everything, --set changes a key of it, and other flags may only say where \
-results go; of a stored report, or the directory of a run, the plan is repeated. Without FILE, flags \
-describe one job: candor run --target /data/file --rw randread --bs 4k --depth 32 --engine io_uring \
---direct --size 1g --seconds 30. With --dry-run the plan that the flags amount to is printed, ready \
-to be kept in a file.";
+With FILE, the plan defines the work, --set changes one key, and other flags may only name \
+result files; of a stored report, or the directory of a run, the plan is repeated. Without FILE, \
+flags describe one job: candor run --target /data/file --rw randread --bs 4k --depth 32 --engine \
+io_uring --direct --size 1g --seconds 30. With --dry-run the plan that the flags amount to is \
+printed, ready to be kept in a file.";
 
 /// How to run, whatever the plan is.
 #[derive(Debug, Default)]
@@ -95,7 +95,7 @@ const RUNNING: Group<How> = Group {
             long: "no-follow-ups",
             takes: Takes::Nothing,
             help: "Run nothing but the plan: no short trials after a phase of 5 s and more that \
-                   could not tell by itself what limited it, no look at how fast memory copies",
+                   could not tell by itself what limited it, no measurement of memory speed",
             fields: &[],
             set: |how, _| put(&mut how.no_follow_ups, Ok(true)),
         },
@@ -313,7 +313,7 @@ fn plan(
     }
     if let Some(first) = flags.first() {
         return Err(Unusable::Sentence(format!(
-            "{file} says what to run, and so does --{first}; change {file} with --set KEY=VALUE, \
+            "{file} defines the work, and so does --{first}; change {file} with --set KEY=VALUE, \
              or give flags only"
         )));
     }

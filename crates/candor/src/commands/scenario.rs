@@ -32,15 +32,15 @@ pub const SCENARIOS: [(&str, &str); 9] = [
 /// The scenario whose amounts follow from its own results.
 pub const IO500: &str = io500::NAME;
 
-const ABOUT: &str = "Run the work of a kind of application, by a plan that is shipped";
+const ABOUT: &str = "Run a shipped plan of an application's I/O";
 
 const LONG_ABOUT: &str = "\
-Run the work of a kind of application, by a plan that is shipped.
+Run a shipped plan of an application's I/O.
 
 candor scenario list: all of them. candor scenario show NAME: what it imitates, how to read its \
 results, and its plan, which can be kept in a file and changed. candor scenario run NAME \
-DIRECTORY: runs it on files of its own in that directory, which are removed at the end. The amounts \
-of io500 follow from what its first phases wrote, so it has no plan to show or change.";
+DIRECTORY: runs it on new files in that directory, and removes them at the end. The amounts of \
+io500 follow from what its first phases wrote, so it has no plan to show or change.";
 
 /// Size and length of a scenario.
 #[derive(Debug, Default)]
@@ -55,8 +55,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "scale",
             takes: Takes::One("FACTOR"),
-            help: "Use so many times the bytes of its large files, and so many times as many \
-                   small ones: 0.1, 10 [default: 1]",
+            help: "Scale file sizes and file counts by FACTOR: 0.1, 10 [default: 1]",
             fields: &[],
             set: |draft, text| match decimal(text)? {
                 factor if factor > 0.0 && factor.is_finite() => {
@@ -104,9 +103,8 @@ pub fn main(matches: &ArgMatches, line: CommandLine) -> u8 {
             if let Some(other) = io500::given(matches).first() {
                 return Err(format!("--{other} is a flag of io500, which {name} does not have"));
             }
-            let directory = word("DIRECTORY").ok_or_else(|| {
-                "nothing says where to run: name a directory behind the scenario".to_owned()
-            })?;
+            let directory = word("DIRECTORY")
+                .ok_or_else(|| "no directory is given: name one after the scenario".to_owned())?;
             let is_here = flag::given(hosts::FLAGS, matches).is_empty();
             if is_here && !path_of(directory).is_dir() {
                 return Err(format!("{directory} is no directory; make it, or name another"));

@@ -9,16 +9,16 @@ use crate::flag::{self, CommandLine, Flag, Group, Takes, put};
 use crate::output::{self, Output};
 use crate::{commands, exit, live, parse, stored};
 
-const ABOUT: &str = "Show a stored report, as the run that made it printed it";
+const ABOUT: &str = "Show a stored report as the run printed it";
 
 const LONG_ABOUT: &str = "\
-Show a stored report, as the run that made it printed it.
+Show a stored report as the run printed it.
 
---verbose prints all of it. The judgement is the one that was made then. candor judge makes it again, by the rules of today.
+--verbose prints all of it. The judgement is the stored one; candor judge makes a new one with \
+the current rules.
 
 Results of fio (JSON, logs), elbencho (CSV, JSON), iostat (-o JSON) and sar (sadf -j -- -d) are \
-shown as a table, with --json FILE in the form that all tools' results come down to. Nobody judged \
-them.";
+shown as a table, with --json FILE in candor's common form of results. They have no verdict.";
 
 /// Options of the screen.
 struct Draft {
@@ -40,7 +40,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "speed",
             takes: Takes::One("FACTOR"),
-            help: "With --live, so many times as fast as it ran: 0.5, 10 [default: 1]",
+            help: "With --live, replay N times as fast as the run: 0.5, 10 [default: 1]",
             fields: &[],
             set: |draft, text| match parse::decimal(text)? {
                 factor if (0.001..=1e6).contains(&factor) => put(&mut draft.speed, Ok(factor)),

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use candor_dialects::kit::Coverage;
+
 use super::{dd, elbencho, fio, ior, md_workbench, mdtest, vdbench, watch};
 
 /// A tool whose language candor speaks.
@@ -13,18 +15,40 @@ pub struct Tool {
     pub main: fn(&[OsString]) -> u8,
     /// Engines and options, and what candor makes of them, as Markdown.
     pub matrix: fn() -> String,
+    /// How many of its options have an effect.
+    pub coverage: fn() -> Coverage,
 }
 
 /// All of them.
 pub const TOOLS: &[Tool] = &[
-    Tool { name: "dd", main: dd::main, matrix: dd::matrix },
-    Tool { name: "elbencho", main: elbencho::main, matrix: elbencho::matrix },
-    Tool { name: "fio", main: fio::main, matrix: fio::matrix },
-    Tool { name: "ior", main: ior::main, matrix: ior::matrix },
-    Tool { name: "iostat", main: watch::iostat::main, matrix: watch::iostat::matrix },
-    Tool { name: "md-workbench", main: md_workbench::main, matrix: md_workbench::matrix },
-    Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix },
-    Tool { name: "vdbench", main: vdbench::main, matrix: vdbench::matrix },
+    Tool { name: "dd", main: dd::main, matrix: dd::matrix, coverage: dd::coverage },
+    Tool {
+        name: "elbencho",
+        main: elbencho::main,
+        matrix: elbencho::matrix,
+        coverage: elbencho::coverage,
+    },
+    Tool { name: "fio", main: fio::main, matrix: fio::matrix, coverage: fio::coverage },
+    Tool { name: "ior", main: ior::main, matrix: ior::matrix, coverage: ior::coverage },
+    Tool {
+        name: "iostat",
+        main: watch::iostat::main,
+        matrix: watch::iostat::matrix,
+        coverage: watch::iostat::coverage,
+    },
+    Tool {
+        name: "md-workbench",
+        main: md_workbench::main,
+        matrix: md_workbench::matrix,
+        coverage: md_workbench::coverage,
+    },
+    Tool { name: "mdtest", main: mdtest::main, matrix: mdtest::matrix, coverage: mdtest::coverage },
+    Tool {
+        name: "vdbench",
+        main: vdbench::main,
+        matrix: vdbench::matrix,
+        coverage: vdbench::coverage,
+    },
 ];
 
 /// The tool that candor is called as, however long the path to it.

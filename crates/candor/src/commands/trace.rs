@@ -21,11 +21,11 @@ const ABOUT: &str = "Run a command and show the requests that it sends to device
 const LONG_ABOUT: &str = "\
 Run a command and show the requests that it sends to devices.
 
-The command keeps its input and output. After its end, stderr has the sizes, alignment, order and \
-latency of the requests of the command and of all processes that it started, for each device and \
-direction. Writes that stay in the page cache until later are not among them: the kernel sends them \
-for all processes. candor align --pid traces a process that runs already. It takes root, or CAP_BPF \
-and CAP_PERFMON.";
+The command keeps its input and output. After its end, stderr has the sizes, alignment, order \
+and latency of the requests of the command and of all processes that it started, for each device \
+and direction. Writes that stay in the page cache until later are not among them: the kernel \
+sends them for all processes. candor align --pid traces a process that runs already. Tracing \
+needs root, or CAP_BPF and CAP_PERFMON.";
 
 /// Sleep between two looks at whether the command has ended.
 const STEP: Duration = Duration::from_millis(5);

@@ -14,19 +14,19 @@ use super::run::{self, How, settings};
 use crate::flag::{self, CommandLine};
 use crate::{exit, output};
 
-const ABOUT: &str = "Make, see, read and remove many files and directories";
+const ABOUT: &str = "Create, look up, read and remove many files and directories";
 
 const LONG_ABOUT: &str = "\
-Make, see, read and remove many files and directories.
+Create, look up, read and remove many files and directories.
 
 The tree is described by its shape: levels of directories, how many in each, how many files in \
 them, and how long these are. Names are computed, so ten million files take no more memory than \
 ten. Phases follow each other in this order, unless --phases names fewer: make (directories), \
-create (files, with their bytes), stat, list, read, delete (files), remove (directories). What \
-candor made is removed at the end, unless --keep is given; other files are left alone.
+create (files, with their bytes), stat, list, read, delete (files), remove (directories). \
+Created files are removed at the end, unless --keep is given; other files are left alone.
 
-Names may come from a list instead (--list), or be those that are there (--existing), which are \
-then looked at and read alone, unless --phases says otherwise.
+Names may come from a list instead (--list), or be existing names (--existing), which are only \
+looked up and read unless --phases permits more.
 
 Four workers, each with ten directories of thirty files of 128 KiB:
 candor tree /data --workers 4 --levels 1 --width 10 --files 30 --size 128k";

@@ -16,7 +16,7 @@ mod utilities;
 
 use std::ffi::OsString;
 
-use candor_dialects::kit::{Diagnostic, Table};
+use candor_dialects::kit::{Coverage, Diagnostic, Table};
 use candor_dialects::vdbench::definitions::Defined;
 use candor_dialects::vdbench::definitions::fsd::Fsd;
 use candor_dialects::vdbench::definitions::fwd::Fwd;
@@ -65,6 +65,22 @@ fn help() -> String {
         text += &format!("  -{:<4} {form:<18} {}\n", row.name, row.help);
     }
     text + "\n`candor options vdbench` lists the parameters of files.\n"
+}
+
+/// How many of the parameters have an effect.
+pub fn coverage() -> Coverage {
+    let tables = [
+        TABLE.coverage(),
+        General::TABLE.coverage(),
+        Host::TABLE.coverage(),
+        ReplayGroup::TABLE.coverage(),
+        Sd::TABLE.coverage(),
+        Wd::TABLE.coverage(),
+        Fsd::TABLE.coverage(),
+        Fwd::TABLE.coverage(),
+        Rd::TABLE.coverage(),
+    ];
+    tables.into_iter().sum()
 }
 
 /// Parameters, and what candor makes of them.

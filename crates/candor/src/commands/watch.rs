@@ -21,16 +21,17 @@ use crate::flag::{self, CommandLine, Flag, Group, Takes, put, put_some};
 use crate::output::{self, Output};
 use crate::{commands, exit, live, parse, screen};
 
-const ABOUT: &str = "Show what goes on on devices, whoever causes it";
+const ABOUT: &str = "Show device activity from all processes";
 
 const LONG_ABOUT: &str = "\
-Show what goes on on the devices under paths, or on all devices: rates, sizes, waits, queues, flushes, \
-what links and limits let through, and where it is allowed (root, or CAP_BPF and CAP_PERFMON) \
-percentiles, sizes and alignment of single requests and the processes behind them.
+Show the activity of the devices under paths, or of all devices: rates, sizes, waits, queues, \
+flushes, what links and limits let through, and where it is allowed (root, or CAP_BPF and \
+CAP_PERFMON) percentiles, sizes and alignment of single requests and the processes that issue \
+them.
 
-candor itself reads and writes nothing. On a terminal of 80 columns and 24 rows the looks are a \
-screen with histories, whose last line names its keys; elsewhere each look follows the one before. \
-It ends after --count looks, or when it is interrupted.";
+candor itself reads and writes nothing. A terminal of 80 columns and 24 rows gets a screen with \
+histories; its last line lists the keys; elsewhere each look follows the one before. The command \
+ends after --count samples, or on an interrupt.";
 
 /// Options of the command.
 struct Draft {

@@ -50,7 +50,7 @@ fn caution(sentence: &str, sheet: &mut Sheet<'_>, y: f64) -> f64 {
 pub fn nothing(sheet: &mut Sheet<'_>, top: f64) -> f64 {
     let middle = (sheet.left() + sheet.right()) / 2.0;
     let at = (middle, top + 70.0);
-    let text = "There are no values to draw.";
+    let text = "No values to draw.";
     sheet.text(&Text { text, at, class: "faint", anchor: "middle", ..Text::default() });
     top + 130.0
 }

@@ -53,8 +53,8 @@ pub const CONVERSIONS: &[Choice] = &[
     choice("ascii", "EBCDIC becomes ASCII; with cbs, records become lines"),
     choice("ebcdic", "ASCII becomes EBCDIC; with cbs, lines become records"),
     choice("ibm", "as ebcdic, by the alternate table of POSIX"),
-    choice("block", "lines become records of cbs bytes, with spaces behind them"),
-    choice("unblock", "records of cbs bytes become lines, without the spaces behind them"),
+    choice("block", "lines become records of cbs bytes, padded with spaces"),
+    choice("unblock", "records of cbs bytes become lines, without trailing spaces"),
     choice("lcase", "capital letters become small ones"),
     choice("ucase", "small letters become capital ones"),
     choice("sparse", "blocks of zeros become holes where the output can seek"),
@@ -63,7 +63,7 @@ pub const CONVERSIONS: &[Choice] = &[
     choice("excl", "the output file must be a new one"),
     choice("nocreat", "the output file must be there"),
     choice("notrunc", "the output file keeps what is not written"),
-    choice("noerror", "a read error costs one block, and the copy goes on"),
+    choice("noerror", "a read error costs one block, and the copy continues"),
     choice("fdatasync", "the data of the output is flushed at the end"),
     choice("fsync", "as fdatasync, and its metadata as well"),
 ];
@@ -84,5 +84,5 @@ pub const FLAGS: &[Choice] = &[
     choice("count_bytes", "count is in bytes (input)"),
     choice("skip_bytes", "skip is in bytes (input)"),
     choice("seek_bytes", "seek is in bytes (output)"),
-    choice("fullblock", "reads go on until a block is full (input)"),
+    choice("fullblock", "reads continue until a block is full (input)"),
 ];

@@ -105,7 +105,7 @@ pub fn expand(word: &str) -> Result<Vec<String>, Refused> {
     }
     let (numbers, behind) = (group_numbers(word, group)?, expand(behind)?);
     if numbers.len().saturating_mul(behind.len()) > WORDS_MAX {
-        let message = format!("`{word}` stands for more than {WORDS_MAX} words");
+        let message = format!("`{word}` expands to more than {WORDS_MAX} words");
         return Err(Refused::whole(word, message, "use a smaller range"));
     }
     let with = |number: &String| {

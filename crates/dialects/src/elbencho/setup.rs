@@ -306,7 +306,7 @@ impl Settling<'_> {
         let of_shape = ["size", "dirs", "files", "dirsharing", "rankoffset"];
         for option in of_shape {
             if self.is_set(option) {
-                let did = "directories, files and sizes are those of the list";
+                let did = "directories, files and sizes come from the list";
                 self.out.note(self.reading, option, did, "--treefile is given");
             }
         }
@@ -462,8 +462,8 @@ impl Settling<'_> {
             self.wrong("verify", message, "write in sequence, and read with --rand");
         }
         if verifies && mix.read_percent.is_some_and(|percent| percent > 0) {
-            let message = "reads beside writes may find what is not written yet";
-            self.wrong("verify", message, "verify in a phase of its own");
+            let message = "reads during writes may find blocks that are not written yet";
+            self.wrong("verify", message, "verify in a separate phase");
         }
         let is_odd = |bytes: &u64| !bytes.is_multiple_of(8);
         let is_odd =
@@ -493,7 +493,7 @@ impl Settling<'_> {
             self.setup.asked.mix.read_threads = Some(threads);
         }
         if mix.read_threads.is_some() && self.setup.asked.hosts.hosts() > 1 {
-            let message = "readers and writers have ranks of their own on one host only";
+            let message = "readers and writers have separate ranks on one host only";
             self.wrong("rwmixthr", message, "use --rwmixpct, or one host");
         }
         for option in ["rwmixpct", "rwmixthr"] {
@@ -528,7 +528,7 @@ impl Settling<'_> {
         for (option, _) in bound.into_iter().filter(|(_, all)| *all) {
             if self.setup.asked.hosts.hosts() > 1 {
                 let message = format!("--{option} all has other numbers on each host");
-                self.wrong(option, message, "list the numbers, which are then those of each host");
+                self.wrong(option, message, "list the numbers, which then apply to each host");
             }
         }
         if output.operations_log_locked && output.operations_log.is_none() {

@@ -294,8 +294,8 @@ mod tests {
         for (word, message) in [
             (
                 "remote-config=file",
-                "command line:1:1: --remote-config cannot be done; candor reads job files where \
-                 it is started; name the file behind --client",
+                "command line:1:1: --remote-config cannot be done; candor reads job files on the \
+                 host where it starts; name the file after --client",
             ),
             (
                 "output-format=jsn",

@@ -2,7 +2,7 @@
 
 use super::flags;
 use super::options::{self, ENGINES, Row, TABLE};
-use crate::kit::unknown;
+use crate::kit::{Coverage, unknown};
 
 /// The version of fio whose manual candor follows and whose output it writes, in the form that
 /// scripts take apart. Consumers read it to know which fields to expect.
@@ -69,6 +69,11 @@ pub fn of_engine(name_and_option: Option<&str>) -> Result<String, String> {
 
 const ENGINES_HEAD: &str =
     "| engine | support | what it does | remark |\n| --- | --- | --- | --- |\n";
+
+/// How many of the options of jobs have an effect.
+pub fn coverage() -> Coverage {
+    TABLE.coverage()
+}
 
 /// The matrix of engines and options as tables in Markdown.
 pub fn matrix() -> String {

@@ -47,7 +47,7 @@ pub const TABLE: Table<Kind> = Table(&[
     group("Verification", verify::ROWS),
     group("Traces", trace::ROWS),
     group("Processes and their order", processes::ROWS),
-    group("Where and as whom jobs run", processes::PLACEMENT),
+    group("User, host and directory of jobs", processes::PLACEMENT),
     group("Zones", zones::ROWS),
     group("Data placement", zones::DATA_PLACEMENT),
     group("Log files", logs::ROWS),

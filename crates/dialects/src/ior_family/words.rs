@@ -242,8 +242,13 @@ pub fn help<O: 'static>(program: &str, table: &Table<Plain<O>>) -> String {
     let flags: String = table.rows().filter(is_flag).map(line).collect();
     let options: String = table.rows().filter(|row| !is_flag(row)).map(line).collect();
     format!(
-        "Synopsis {program}\n\nFlags\n{flags}\nOptional arguments\n{options}\n\
-         `candor options {program}` tells what becomes of each option.\n"
+        "Synopsis {program}\n\
+         \n\
+         Flags\n\
+         {flags}\n\
+         Optional arguments\n\
+         {options}\n\
+         `candor options {program}` lists the support of each option.\n"
     )
 }
 

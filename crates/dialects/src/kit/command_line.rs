@@ -174,7 +174,7 @@ impl Reader<'_> {
 
     fn unknown(&mut self, name: &str, at: Span) {
         let message = match name {
-            "" => "there is no option behind the dashes".to_owned(),
+            "" => "there is no option after the dashes".to_owned(),
             _ => format!("`{name}` is no option"),
         };
         let candidates = self.spellings.iter().map(|known| known.name);

@@ -1,6 +1,6 @@
 //! Help and the matrix of support, from the table of options.
 
-use super::{Row, Support, Table, Takes, ValueKind};
+use super::{Coverage, Row, Support, Table, Takes, ValueKind};
 
 const MATRIX_HEAD: &str = "| option | support | plan | remark |\n| --- | --- | --- | --- |\n";
 
@@ -64,6 +64,12 @@ impl<K: ValueKind> Row<K> {
 }
 
 impl<K: ValueKind> Table<K> {
+    /// How many of the options have an effect.
+    pub fn coverage(&self) -> Coverage {
+        let works = |row: &&Row<K>| matches!(row.support, Support::Exact | Support::Approximate(_));
+        Coverage { works: self.rows().filter(works).count(), listed: self.rows().count() }
+    }
+
     /// A line for each option, as `--help` shows them.
     pub fn usage(&self) -> String {
         self.rows().map(Row::usage).collect()

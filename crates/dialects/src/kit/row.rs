@@ -88,6 +88,24 @@ impl Support {
     }
 }
 
+/// How many options of a tool have an effect here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Options that do what the tool does, or nearly.
+    pub works: usize,
+    /// All options that the tables list.
+    pub listed: usize,
+}
+
+impl std::iter::Sum for Coverage {
+    fn sum<I: Iterator<Item = Coverage>>(tables: I) -> Coverage {
+        tables.fold(Coverage::default(), |sum, of| Coverage {
+            works: sum.works + of.works,
+            listed: sum.listed + of.listed,
+        })
+    }
+}
+
 /// An option.
 pub struct Row<K: ValueKind> {
     /// The name, without dashes.

@@ -126,7 +126,7 @@ fn check_counts(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
     }
     if objects.offset > 0 && reading.given.has("offset") && asked.ranks > 1 {
         let why = "all processes run on this host: its caches know what the others did";
-        out.note(reading, "offset", "worked on others' objects as asked", why);
+        out.note(reading, "offset", "worked on other processes' objects as requested", why);
     }
 }
 
@@ -150,7 +150,7 @@ fn check_phases(reading: &Reading, asked: &Options, out: &mut Diagnostics) {
         out.wrong(reading, "waiting-time", message, "remove -t or -T");
     }
     if asked.output.latency_all && asked.output.latency_prefix.is_none() {
-        let message = "no latency files are asked for".to_owned();
+        let message = "no latency files are requested".to_owned();
         out.wrong(reading, "latency-all", message, "add -L PREFIX");
     }
     if asked.objects.prefix.is_empty() {

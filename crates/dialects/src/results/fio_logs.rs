@@ -71,8 +71,8 @@ pub fn read_logs(files: &[(String, Vec<u8>)]) -> Result<Results, String> {
     for (name, bytes) in files {
         let Some(of) = Name::of(name) else {
             return Err(format!(
-                "{name} looks like a log of fio, and its name does not tell of what: name it as \
-                 fio does, such as run_bw.1.log, run_iops.1.log or run_lat.1.log"
+                "{name} looks like a log of fio, but its name does not identify the kind: name it \
+                 as fio does, such as run_bw.1.log, run_iops.1.log or run_lat.1.log"
             ));
         };
         for line in line::read_all(name, super::text(name, bytes)?, of.kind)? {

@@ -70,7 +70,7 @@ pub fn read(name: &str, text: &str) -> Result<Results, String> {
     let disks = || hosts.iter().flat_map(|host| &host.statistics).filter_map(|m| m.disk.as_ref());
     if disks().flatten().next().is_none() {
         return Err(format!(
-            "{name}: tells of no devices: let iostat -o JSON write it, or sadf -j -- -d"
+            "{name}: has no devices: write it with iostat -o JSON, or sadf -j -- -d"
         ));
     }
     let is_sar = disks().flatten().any(|disk| disk.0.contains_key("disk-device"));

@@ -337,7 +337,7 @@ impl<'a> Reader<'a> {
             let start = end + line.text[end..].find(first).unwrap_or(0);
             let at = line.span(start..start + first.len());
             let message =
-                format!("`{first}` stands behind a blank, and vdbench ignores what stands there");
+                format!("`{first}` follows a blank, and vdbench ignores text after a blank");
             self.lines.remarks.push(Diagnostic::warning(at, "blank", message));
         }
     }

@@ -220,7 +220,7 @@ const ROWS: &[Row<Parameter<Options>>] = &[
             options.files.push(Word { text: text.to_owned(), at });
             Ok(())
         },
-        "parameter files, one behind the other; - is standard input",
+        "parameter files, in this order; - is standard input",
     )
     .exact("", "parmfile"),
     whole(
@@ -268,7 +268,7 @@ const ROWS: &[Row<Parameter<Options>>] = &[
     whole("v", "[r][w][t][z]", validation, "data validation").exact("blocks.verify", "r"),
     whole("j", "[r][n][m][o][s][i]", journal, "data validation with a journal")
         .exact("blocks.verify", "r"),
-    whole("l", "[N|TIME]", repeat, "repeat all runs, so often or so long").exact("repeats", "2"),
+    whole("l", "[N|TIME]", repeat, "repeat all runs N times, or for TIME").exact("repeats", "2"),
     whole(
         "c",
         "[y|n|o]",

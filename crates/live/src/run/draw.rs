@@ -90,7 +90,7 @@ fn keys(screen: &RunScreen) -> Line<'static> {
     }
     let end = if screen.replay { "q end" } else { "q end (partial result)" };
     let scroll = if screen.view == View::Overview { "" } else { " · ↑↓" };
-    let freeze = if screen.frozen.is_some() { "go on" } else { "freeze" };
+    let freeze = if screen.frozen.is_some() { "resume" } else { "freeze" };
     let sort = screen.sort.name();
     Line::styled(format!("v view · u units · s {sort} · space {freeze}{scroll} · {end}"), dim())
 }

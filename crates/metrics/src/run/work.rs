@@ -44,7 +44,7 @@ impl WorkSeries {
                 registry,
                 "candor_operations",
                 None,
-                "Operations that completed, without those of a ramp; reads that verify are reads",
+                "Completed operations without the ramp; verifying reads count as reads",
             ),
             bytes: Series::new(registry, "candor", Some("bytes"), "Bytes of these operations"),
             failed: Series::new(

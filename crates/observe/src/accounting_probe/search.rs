@@ -179,7 +179,7 @@ impl Search {
     /// The device that stands out, without those below it.
     fn device(&self, roots: &Roots) -> Result<String, Stop> {
         if self.sizes.len() < SIZES_MIN {
-            return Err(nothing("reads of several sizes, which tell devices apart, do not fit"));
+            return Err(nothing("reads of several sizes, which identify a device, do not fit"));
         }
         let mut tops = tops(self.standing_out(), roots);
         match (tops.pop(), tops.as_slice()) {

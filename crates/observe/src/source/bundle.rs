@@ -135,7 +135,7 @@ impl Bundle {
             return Ok(());
         }
         if let Some(more) = line.strip_prefix('|') {
-            let (key, lines) = last.as_mut().ok_or("no question stands before it")?;
+            let (key, lines) = last.as_mut().ok_or("no question precedes it")?;
             let answer = self.answers.entry(key.clone()).or_default().get_or_insert_default();
             if *lines > 0 {
                 answer.push('\n');

@@ -123,7 +123,7 @@ impl Traced {
             let error = io::Error::last_os_error();
             return Err(match error.raw_os_error() {
                 Some(libc::EBUSY) => Refusal(missing(
-                    &format!("somebody else traces {name} already"),
+                    &format!("another process already traces {name}"),
                     "the end of the other blktrace",
                 )),
                 _ => error.into(),

@@ -50,7 +50,7 @@ pub fn of_kernel() -> Result<u32, Missing> {
     let program =
         bpf::load(bpf::RAW_TRACEPOINT, &code.finish()).map_err(|error| refused(&error))?;
     bpf::run_once(&program).map_err(|error| {
-        let why = format!("this kernel does not tell our own process in a container: {error}");
+        let why = format!("this kernel does not identify candor's process in a container: {error}");
         missing(&why, "Linux 5.10, or the host's name space of processes")
     })
 }

@@ -94,7 +94,7 @@ fn hit_area(
     let blocks = view.blocks;
     let per_direction = blocks.position == Position::PerDirection;
     if blocks.windows.is_some() || per_direction || blocks.zones.is_some() {
-        let message = "hits and misses have positions of their own";
+        let message = "hits and misses have separate positions";
         out.error("hit-area", at.clone(), message, "remove windows, position and zones");
     }
 }
@@ -200,7 +200,7 @@ fn windows(view: &View<'_>, out: &mut Found) {
         out.error("windows", at.key("length"), message, "make windows longer, or sizes smaller");
     }
     if matches!(view.blocks.access, Access::Trace(_)) {
-        let message = "a trace says itself where each operation goes, so windows have no effect";
+        let message = "a trace has the offset of each operation, so windows have no effect";
         out.error("windows", at, message, "remove windows");
     }
 }

@@ -38,7 +38,7 @@ const HOT_BLOCKS_MAX: u64 = 1 << 20;
 fn check_hot_sets(content: &Content, at: &PlanPath, out: &mut Found) {
     let Some(hot) = &content.hot_sets else { return };
     let (message, remedy) = if !matches!(content.fill, Fill::Pool | Fill::Fresh) {
-        ("only random bytes are those of a set", "set fill = \"pool\", or remove hot_sets")
+        ("only random bytes come from a set", "set fill = \"pool\", or remove hot_sets")
     } else if hot.unit.0 == 0 || !hot.unit.0.is_multiple_of(SECTOR.0) {
         ("blocks of hot sets are whole sectors of 512 bytes", "set unit = \"128k\", for example")
     } else if !(1..=HOT_BLOCKS_MAX).contains(&hot.blocks()) {
@@ -116,7 +116,7 @@ fn verify_dry_run(view: &View<'_>, verify: &Verify, out: &mut Found) {
     }
     let at = view.key("verify").key("dry_run");
     if !matches!(verify.format, Format::Acca(_)) {
-        let message = "only headers of the format acca tell which write was the last";
+        let message = "only headers of the format acca identify the last write";
         out.error("dry-run", at, message, "remove dry_run, or use another format");
     } else if view.blocks.mix.write > 0 && !verify.read_back.is_some_and(|back| back.only) {
         let message = "these writes are done, and need no dry run";
@@ -155,7 +155,7 @@ fn verify_journal(view: &View<'_>, verify: &Verify, out: &mut Found) {
     let (what, remedy) = if verify.format != Format::Own {
         ("only candor's own headers number the writes", "set format = \"own\"")
     } else if !verify.generations {
-        ("without generations no write is told from another", "remove generations = false")
+        ("without generations, writes cannot be distinguished", "remove generations = false")
     } else if view.blocks.mix.trim > 0 || verify.read_back.is_some_and(|back| back.trims.is_some())
     {
         ("a journal knows reads and writes, and no trims", "remove the trims")

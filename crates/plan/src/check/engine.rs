@@ -177,7 +177,7 @@ fn call_flags(view: &View<'_>, flags: CallFlags, out: &mut Found) {
 fn priorities(view: &View<'_>, out: &mut Found) {
     let (at, engine) = (view.key("priorities"), view.blocks.engine);
     if !view.blocks.priorities.is_empty() && !engine.has_priorities() {
-        let message = format!("{} cannot give operations a priority of their own", engine.name());
+        let message = format!("{} cannot give single operations a priority", engine.name());
         out.error("priorities", at, message, "set engine = \"io_uring\" or \"libaio\"");
         return;
     }
@@ -185,7 +185,7 @@ fn priorities(view: &View<'_>, out: &mut Found) {
         let at = at.index(i);
         let PriorityShare { op, priority, .. } = *share;
         if op == Direction::Trim {
-            let message = "a trim cannot have a priority of its own";
+            let message = "a trim cannot have its own priority";
             out.error("priorities", at.key("op"), message, "write op = \"read\" or \"write\"");
         }
         io_priority(priority, &at.key("priority"), out);
@@ -227,7 +227,7 @@ fn buffers(view: &View<'_>, out: &mut Found) {
         out.warning("buffers-offset", at.key("offset"), message, "use a multiple of 512");
     }
     if *kind == MemoryKind::Shm && file.is_some() {
-        let message = "a System V segment has no file behind it";
+        let message = "a System V segment has no backing file";
         out.error("buffers-file", at.key("file"), message, "set kind = \"shared\"");
     }
     if *huge && view.blocks.hints.huge_pages == Some(true) {

@@ -38,7 +38,7 @@ pub(super) fn check_tree(tree: &Tree, at: &PlanPath, out: &mut Found) {
         out.error("tree-limit", at.key("items"), message, "use fewer items");
     }
     if tree.tree_shift > 0 && !tree.per_rank {
-        let message = "items cannot stand in another rank's tree: there is one for all";
+        let message = "items cannot be in another rank's tree: one tree serves all ranks";
         out.error("tree-shift", at.key("tree_shift"), message, "set per_rank, or remove it");
     }
     let bare = tree.depth > 0 && (tree.leaves_only || tree.root_is_bare);
@@ -222,7 +222,7 @@ fn check_visit(entries: &Entries, at: &PlanPath, out: &mut Found) {
         out.error("visit-take", at.clone(), message, "set take as well");
     }
     if !matches!(entries.access, Access::Sequential | Access::Random) {
-        let message = "a visit goes on where the last one ended, or anywhere";
+        let message = "a visit continues where the last one ended, or anywhere";
         out.error("visit-access", at, message, "use sequential or random");
     }
 }
@@ -357,12 +357,12 @@ fn check_words_of_files(entries: &Entries, at: &PlanPath, out: &mut Found) {
     }
     let content = at.key("content");
     if entries.over != Over::Items || entries.size.is_some() {
-        let message = "words tell the owner and the number of a tree's file, as a whole";
+        let message = "words contain the owner and the number of a tree's whole file";
         let remedy = "work on items of a tree, without size; or set another content";
         out.error("words", content.key("fill"), message, remedy);
     }
     if entries.content.words.is_none() && checks && !writes {
-        let message = "files are to hold words, and it is not said which";
+        let message = "files contain words, but their kind is not set";
         let remedy = "add content.words = { kind = \"offset\", seed = 1 }";
         out.error("no-words", at.key("verify").key("format"), message, remedy);
     }
@@ -402,7 +402,7 @@ fn check_bytes(entries: &Entries, at: &PlanPath, out: &mut Found) {
     let compares = verify.format != Format::Nothing;
     if (reads_early || is_partial) && !verify.generations && compares {
         let message = "reads may find blocks that were not written";
-        out.error("verify-unwritten", place.clone(), message, "verify in a phase of its own");
+        out.error("verify-unwritten", place.clone(), message, "verify in a separate phase");
     }
     let odd = |bytes: &Bytes| !bytes.0.is_multiple_of(verify.interval.0.max(1));
     let checks_parts = verify.format.checks_parts(entries.content.pattern.as_ref());
@@ -443,7 +443,7 @@ fn check_generations(entries: &Entries, verify: &VerifyItems, place: &PlanPath, 
     }
     let shared = take.is_some_and(|take| take.concurrent) && entries.has(Step::Write);
     let wrong = match (take, verify.format) {
-        (None, _) => "generations are those of items that are taken by their state; set take",
+        (None, _) => "generations need items that are taken by state; set take",
         _ if entries.over != Over::Items => "only files have generations; remove verify",
         _ if shared => "several workers write one file; remove concurrent",
         _ if entries.depth > 1 => "generations are counted one write after another; remove depth",

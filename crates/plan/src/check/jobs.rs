@@ -30,7 +30,7 @@ pub(super) fn check_after(phase: &Phase, index: usize, at: &PlanPath, out: &mut 
     let earlier = &phase.jobs[..index];
     for (i, name) in phase.jobs[index].after.iter().enumerate() {
         if !earlier.iter().any(|job| job.name == *name) {
-            let message = format!("no job {name} stands before this one in its phase");
+            let message = format!("no earlier job of this phase is named {name}");
             out.error("after", at.index(i), message, "name an earlier job of the same phase");
         }
     }
@@ -282,10 +282,10 @@ fn rank_order((job, ranks): (&Job, u64), at: &PlanPath, out: &mut Found) {
     let RankOrder::Random { distance, repeats, .. } = job.rank_order else { return };
     let at_distance = || at.key("random").key("distance");
     if job.rank_shift != 0 {
-        let message = "rank_shift and rank_order both say whose data workers take";
+        let message = "rank_shift and rank_order both select the data of workers";
         out.error("rank-order", at.clone(), message, "remove one of them");
     } else if job.blocks().is_none() {
-        let message = "only blocks are taken in a random order of ranks";
+        let message = "only blocks work with a random order of ranks";
         out.error("rank-order", at.clone(), message, "use rank_shift, or remove rank_order");
     } else if distance > 0 && !repeats {
         let message = "where each rank is taken once, none can be kept away";

@@ -91,7 +91,7 @@ fn trim_ranges(view: &View<'_>, out: &mut Found) {
         (view.blocks.mix != Mix::TRIM, "the mix is not of trims alone", "set mix = \"trim\""),
         (
             matches!(view.blocks.access, Access::Trace(_)),
-            "a trace says itself what each trim is",
+            "a trace has the range of each trim",
             "set trim_ranges = 1",
         ),
         (

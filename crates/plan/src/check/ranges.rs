@@ -62,7 +62,7 @@ fn direct(view: &View<'_>, out: &mut Found) {
 fn share_form(view: &View<'_>, out: &mut Found) {
     let at = view.key("share");
     if matches!(view.blocks.access, Access::Trace(_)) && view.blocks.share != Share::Whole {
-        let message = "a trace says itself where each operation goes, so share has no effect";
+        let message = "a trace has the offset of each operation, so share has no effect";
         out.error("trace-share", at.clone(), message, "remove share");
     }
     let needs_fixed = matches!(view.blocks.share, Share::Interleave | Share::Segments { .. });

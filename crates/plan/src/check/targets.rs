@@ -63,7 +63,7 @@ fn check_size(target: &Target, at: &PlanPath, out: &mut Found) {
         }
         // There is nothing whose present size could be asked for.
         None if has_no_size_of_its_own(target) => {
-            let message = format!("target {} has no size of its own", target.name);
+            let message = format!("target {} has no own size", target.name);
             out.error("target-size", at.clone(), message, "set size, such as \"1g\"");
         }
         _ => {}
@@ -93,7 +93,8 @@ fn check_files(target: &Target, at: &PlanPath, out: &mut Found) {
     let kind = target.kind;
     let one = matches!(kind, TargetKind::File | TargetKind::Device | TargetKind::Existing);
     if one && target.files > 1 {
-        let message = format!("{} files are asked for where their number is given", target.files);
+        let message =
+            format!("{} files are requested, but the number is given elsewhere", target.files);
         out.error("files", at.key("files"), message, "set kind = \"file_set\" or files = 1");
     }
 }

@@ -55,7 +55,7 @@ fn check_steps(pace: &Pace, at: &PlanPath, out: &mut Found) {
     let rated = Pace { steps: Vec::new(), ..pace.clone() }.is_rated();
     let (count, steps) = (pace.steps.len(), &pace.steps);
     let (message, remedy) = match steps.is_empty() {
-        true if pace.bursts => ("bursts are those of steps, and there are none", "add steps"),
+        true if pace.bursts => ("bursts need steps, and there are none", "add steps"),
         true => return,
         _ if rated => ("steps and another rate exclude each other", "remove one of the two"),
         _ if count > STEPS_MAX => ("there are more than 100000 steps", "use fewer, longer ones"),
@@ -141,7 +141,7 @@ fn log(view: &View<'_>, out: &mut Found) {
         }
     }
     if log.peaks && log.window.is_none() {
-        let message = "the greatest latency of each window is asked for, but no window is set";
+        let message = "the greatest latency of each window is requested, but no window is set";
         out.error("log-peaks", at.key("peaks"), message, "set measure.log.window as well");
     }
 }

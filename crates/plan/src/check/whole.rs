@@ -10,8 +10,10 @@ pub(super) fn check(plan: &Plan, out: &mut Found) {
     let root = PlanPath::root();
     if plan.version != PLAN_VERSION {
         let message = format!("the plan is of version {}", plan.version);
-        let remedy =
-            format!("set it to {PLAN_VERSION}; each job's work stands under `work` since then");
+        let remedy = format!(
+            "set it to {PLAN_VERSION}; since that version, each job's work is under \
+                     `work`"
+        );
         out.error("version", root.key("version"), message, remedy);
     }
     out.count("repeats", root.key("repeats"), plan.repeats.into(), REPEATS_MAX.into());
@@ -115,7 +117,7 @@ fn duplicates<'a>(
         // Two that were left unnamed are not confused by anyone who wrote names.
         if !seen.insert(name) && name != what && !name.is_empty() {
             let message = format!("another {what} is called {name} too");
-            let remedy = "give each its own name, so that reports can be told apart";
+            let remedy = "give each its own name, which reports use";
             out.warning("duplicate-name", at.index(i).key("name"), message, remedy);
         }
     }

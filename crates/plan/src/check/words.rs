@@ -14,7 +14,7 @@ pub(super) fn check_content(content: &Content, at: &PlanPath, out: &mut Found) {
         return;
     }
     if content.words.is_none() {
-        let message = "fill = \"words\", and it is not said which";
+        let message = "fill = \"words\" needs the kind of words";
         let remedy = "add words = { kind = \"offset\", seed = 1 }";
         out.error("no-words", at.key("fill"), message, remedy);
     }
@@ -63,7 +63,7 @@ pub(super) fn check(view: &View<'_>, out: &mut Found) {
         out.error("words", at.key("fill"), message, "set fill = \"words\"");
     }
     if verify.is_some() && blocks.content.words.is_none() && !writes {
-        let message = "blocks are to hold words, and it is not said which";
+        let message = "blocks contain words, but their kind is not set";
         let remedy = "add content.words = { kind = \"offset\", seed = 1 }";
         out.error("no-words", view.key("verify").key("format"), message, remedy);
     }
@@ -83,7 +83,7 @@ fn rank_block(view: &View<'_>, place: &PlanPath, out: &mut Found) {
         out.error("words", place.clone(), message, "give a multiple of the size");
     }
     if view.blocks.mix.write > 0 || view.blocks.share != Share::Whole {
-        let message = "rank_block says who wrote what is read anywhere in a file";
+        let message = "rank_block identifies the writer of data that is read anywhere in a file";
         let remedy = "remove it, or only read, with share = \"whole\"";
         out.error("words", place.clone(), message, remedy);
     }

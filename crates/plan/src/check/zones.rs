@@ -44,7 +44,7 @@ fn operations(view: &View<'_>, zones: &Zones, at: &PlanPath, out: &mut Found) {
     }
     let trims = view.blocks.mix.trim > 0;
     if trims && view.blocks.size.trim != SizeSpec::Fixed(length) {
-        let message = format!("a trim resets a zone, which has {length}, but size says otherwise");
+        let message = format!("a trim resets a zone of {length}, but size differs");
         out.error("zones", view.key("size"), message, format!("set size.trim = \"{length}\""));
     }
 }
@@ -72,10 +72,10 @@ fn beside(view: &View<'_>, at: &PlanPath, out: &mut Found) {
         out.error("zones", at.clone(), message.to_owned(), remedy.to_owned());
     };
     if matches!(blocks.access, Access::Trace { .. }) {
-        refuse("a trace says itself where each operation goes", "remove zones");
+        refuse("a trace has the offset of each operation", "remove zones");
     }
     if blocks.windows.is_some() {
-        refuse("windows and zones both say where the access goes on", "remove one of them");
+        refuse("windows and zones both set where the access continues", "remove one of them");
     }
     if blocks.share != Share::Whole {
         refuse("workers share zones, not parts of them", "set share = \"whole\"");

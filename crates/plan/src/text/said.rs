@@ -91,7 +91,7 @@ impl Complaint<'_> {
         let prefix = "invalid type: unit variant, expected ";
         self.message.strip_prefix(prefix)?;
         let choice = self.found.trim_matches(['"', '\'']);
-        let message = format!("{} = {} lacks the settings of {choice}", self.name(), self.found);
+        let message = format!("{} = {} needs the settings of {choice}", self.name(), self.found);
         Some(self.error("missing", message, format!("write {{ {choice} = {{ … }} }}")))
     }
 

@@ -146,7 +146,7 @@ hints = true
     plan.toml:24:18: `random_percent` is a whole number from 0 to 255, not 300
     plan.toml:25:27: time: `soon` is not a time
     plan.toml:29:1: `workers` is given twice
-    plan.toml:32:10: access = "zipf" lacks the settings of zipf
+    plan.toml:32:10: access = "zipf" needs the settings of zipf
     plan.toml:33:8: size: `4k-` lacks one end of a range
     plan.toml:34:10: `engine` cannot be `iouring`; did you mean `io_uring`?
     plan.toml:35:9: `hints` is a table, not true

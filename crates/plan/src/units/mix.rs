@@ -115,7 +115,7 @@ impl FromStr for Mix {
                 share if *share == 0 => *share = percent,
                 _ => {
                     let name = op.name();
-                    return Err(UnitError(format!("`{name}` stands there twice; {MIX_HOW}")));
+                    return Err(UnitError(format!("`{name}` is given twice; {MIX_HOW}")));
                 }
             }
         }

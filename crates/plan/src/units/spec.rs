@@ -164,7 +164,10 @@ impl FromStr for SizeSpec {
 
 fn parse_range(text: &str, low: &str, high: &str) -> Result<SizeSpec, UnitError> {
     if low.trim().is_empty() || high.trim().is_empty() {
-        return Err(UnitError(format!("{} lacks one end of a range; {SIZES_HOW}", quote(text))));
+        return Err(UnitError(format!(
+            "one end of the range {} is missing; {SIZES_HOW}",
+            quote(text)
+        )));
     }
     match high.split_once('/') {
         None => Ok(SizeSpec::Range(low.parse()?, high.parse()?)),

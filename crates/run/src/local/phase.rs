@@ -112,7 +112,7 @@ impl<'a> LocalPhase<'a> {
         let hooks = jobs.filter_map(|(at, job)| Some((at, job, job.hooks.after.as_ref()?)));
         for failed in hooks::run(hooks) {
             match failed.may {
-                true => local.notes.push(failed.note("what was measured stands")),
+                true => local.notes.push(failed.note("the measured results are kept")),
                 false => measurements[failed.at].errors.push(failed.failure),
             }
         }

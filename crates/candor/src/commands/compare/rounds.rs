@@ -169,7 +169,7 @@ fn split(text: &str) -> Result<Vec<String>, String> {
 fn needs_shell(text: &str, sign: char) -> String {
     format!(
         "`{text}`: --run starts candor without a shell, and `{sign}` needs one; quote it, or write \
-         what it stands for"
+         its value"
     )
 }
 

@@ -37,8 +37,8 @@ pub fn read(argv: &[OsString], save: Option<&Path>) -> Result<Converted, u8> {
     if replays(&lowered.plan) {
         let Some(path) = save else {
             screen::error(
-                "the job replays a trace, which becomes a file beside the plan: \
-                 `candor convert --save FILE.toml JOB.fio`",
+                "the job replays a trace, which becomes a file next to the plan: `candor convert \
+                 --save FILE.toml JOB.fio`",
             );
             return Err(exit::USAGE);
         };

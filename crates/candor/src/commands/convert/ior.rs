@@ -56,7 +56,7 @@ fn left_out(lowered: &Lowered) -> impl Iterator<Item = &'static str> {
         ),
         (
             any(|of| of.output.rank_csv.is_some() || of.output.operations_csv.is_some()),
-            "no rows of tasks or transfers are written; `candor run --json` has those of tasks",
+            "no rows of tasks or transfers are written; `candor run --json` has the rows of tasks",
         ),
     ];
     sentences.into_iter().filter(|(applies, _)| *applies).map(|(_, sentence)| sentence)

@@ -103,7 +103,7 @@ impl Observer for Closing<'_> {
         let (input, output) = (&self.input, &self.output);
         let sentence = match &notice {
             Notice::ReadFailed(error) => of(input, "error reading", error),
-            Notice::LostPlace(error) => of(input, "cannot go on behind a bad block of", error),
+            Notice::LostPlace(error) => of(input, "cannot continue after a bad block of", error),
             Notice::ShortRead(_) | Notice::SkippedLess if self.status == Status::None => return,
             Notice::ShortRead(bytes) => {
                 let unit = if *bytes == 1 { "byte" } else { "bytes" };

@@ -87,7 +87,11 @@ pub fn args() -> impl Iterator<Item = Arg> {
 /// The same as lines of a help.
 pub fn help() -> String {
     let listed = flag::listed(RANKS) + &flag::listed(hosts::FLAGS);
-    format!("\ncandor's own words, in front of all others:\n{listed}")
+    format!(
+        "\n\
+             candor's own options, before all others:\n\
+             {listed}"
+    )
 }
 
 /// The ways to ranks, and candor's own words for them, as Markdown.
@@ -95,12 +99,17 @@ pub fn page(tool: &str) -> String {
     let rows = flag::rows(RANKS) + &flag::rows(hosts::FLAGS);
     format!(
         "MPI is not needed: `candor {tool} --ranks N …`, or `CANDOR_RANKS=N`, gives the number of \
-         tasks, which are threads of this host.\n`candor {tool} --hosts a,b --ranks N …` deals \
-         them to these hosts, as many to each; an [agent](fleet.md) waits on each, and files are\n\
+         tasks, which are threads of this host.\n\
+         `candor {tool} --hosts a,b --ranks N …` deals them to these hosts, as many to each; an \
+         [agent](fleet.md) waits on each, and files are\n\
          theirs. Launch lines such as `mpirun -n 4 {tool} …` (Open MPI, MPICH, `srun`) work on one \
-         host and on several: the first process of\neach host has the tasks of its host as \
-         threads, on all CPUs that the launcher may use, and the others end at once.\n\n\
-         | candor's own words, in front of all others | |\n| --- | --- |\n{rows}"
+         host and on several: the first process of\n\
+         each host has the tasks of its host as threads, on all CPUs that the launcher may use, \
+         and the others end at once.\n\
+         \n\
+         | candor's own options, before all others | |\n\
+         | --- | --- |\n\
+         {rows}"
     )
 }
 

@@ -34,7 +34,7 @@ pub const FILTER: &[Group<Filter>] = &[Group {
         Flag {
             long: "name",
             takes: Takes::One("TEXT"),
-            help: "Only runs whose name contains TEXT, in capitals or not",
+            help: "Only runs with TEXT in their name (case-insensitive)",
             fields: &[],
             set: |filter, text| put_some(&mut filter.name, Ok(text.into())),
         },
@@ -84,7 +84,7 @@ pub const FILTER: &[Group<Filter>] = &[Group {
         Flag {
             long: "figure",
             takes: Takes::One("FIGURE"),
-            help: "Only runs that report it, and show it: iops, bandwidth, mean (latency), or a \
+            help: "Only runs with this number, and show it: iops, bandwidth, mean (latency), or a \
                    percentile such as p99 [default: bandwidth of large blocks, IOPS of others]",
             fields: &[],
             set: |filter, text| put_some(&mut filter.figure, FigureKind::parse(text)),

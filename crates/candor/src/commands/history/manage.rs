@@ -65,10 +65,7 @@ pub fn commands() -> [Command; 5] {
             .about("Remove old runs; those with a tag stay")
             .args(flag::args(PRUNE))
             .args(flag::args(FILTER)),
-        Command::new("repair").about(
-            "Look at every part of the history, and make its index again \
-                                      where it is damaged",
-        ),
+        Command::new("repair").about("Check all files of the history, and rebuild a damaged index"),
     ]
 }
 
@@ -159,7 +156,7 @@ pub fn prune(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     let PruneDraft { keep, before_unix_ms } = draft;
     if keep.is_none() && before_unix_ms.is_none() {
-        screen::error("nothing says which runs are to go: give --keep N or --older-than TIME");
+        screen::error("no run is selected: give --keep N or --older-than TIME");
         return exit::USAGE;
     }
     let until_unix_ms = [filter.until_unix_ms, before_unix_ms].into_iter().flatten().min();

@@ -44,7 +44,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
 
 pub fn command() -> Command {
     Command::new("export")
-        .about("Write every figure of the runs as a row of a table")
+        .about("Write every number of the runs as a row of a table")
         .args(flag::args(GROUPS))
         .args(flag::args(FILTER))
         .group(ArgGroup::new("format").args(["csv", "parquet"]).required(true))

@@ -15,12 +15,12 @@ use crate::picture::{self, Format};
 use crate::{commands, output};
 
 const LONG_ABOUT: &str = "\
-Show how a figure of the same work went from run to run, and in which run it changed.
+Show a number of the same work from run to run, and the run in which it changed.
 
 Work is the same if tool, host, target, phase, job, operation, every setting of the plan, sizes, \
-filesystem, device and the limits of the control group are the same; other work has a trend of its \
-own. A change is reported where the figure left its level beyond the noise from run to run; runs \
-that were cut short or are not the storage's numbers do not count.";
+filesystem, device and the limits of the control group are the same; other work has a separate \
+trend. A change is reported where the figure left its level beyond the noise from run to run; \
+runs that were cut short or are not the storage's numbers do not count.";
 
 /// Options of a trend.
 #[derive(Default)]
@@ -68,7 +68,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
 
 pub fn command() -> Command {
     Command::new("trend")
-        .about("Show how a figure went from run to run, and where it changed")
+        .about("Show a number from run to run, and where it changed")
         .long_about(LONG_ABOUT)
         .args(flag::args(FILTER))
         .args(flag::args(GROUPS))

@@ -53,7 +53,7 @@ fn unknown(text: &str, name: &str) -> String {
 fn bare(text: &str, rest: Option<&str>, access: Access) -> Result<Access, String> {
     match rest {
         None => Ok(access),
-        Some(_) => Err(format!("`{text}` takes nothing behind its name")),
+        Some(_) => Err(format!("`{text}` takes nothing after its name")),
     }
 }
 

@@ -53,7 +53,7 @@ impl Draft {
             Problem::error(
                 "no-targets",
                 PlanPath::root(),
-                "nothing says what to run on",
+                "no target is given",
                 "add --target PATH, or name a plan: candor run FILE.toml",
             )
         })

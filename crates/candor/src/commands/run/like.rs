@@ -73,7 +73,7 @@ pub fn plan(
 
 fn beside(flag: &str) -> Problem {
     let place = PlanPath::from(format!("--{flag}").as_str());
-    let message = format!("the shipped plan of --like says what to run, and so does --{flag}");
+    let message = format!("the shipped plan of --like defines the work, and so does --{flag}");
     Problem::error("like", place, message, "change a key of it with --set KEY=VALUE")
 }
 

@@ -262,7 +262,7 @@ fn the_plan_is_checked_against_the_words() {
 #[test]
 fn nothing_to_run_on() {
     assert_snapshot!(output("--rw read"), @r#"
-    error[no-targets]: nothing says what to run on
+    error[no-targets]: no target is given
      --> command line:1:1
       |
     1 | candor run --rw read

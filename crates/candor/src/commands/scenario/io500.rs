@@ -36,7 +36,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "datadir",
             takes: Takes::One("DIRECTORY"),
-            help: "Where its files are made, in place of a word behind the name",
+            help: "Directory for its files, instead of an argument after the name",
             fields: &[],
             set: |draft, text| put_some(&mut draft.directory, Ok(path_of(text))),
         },
@@ -119,11 +119,11 @@ fn options(
     }
     let directory = match (draft.directory, directory) {
         (Some(_), Some(word)) => {
-            return Err(format!("both {word} and --datadir say where to run; give one"));
+            return Err(format!("both {word} and --datadir name a directory; give one"));
         }
         (directory, word) => directory.or_else(|| word.map(path_of)),
     };
-    let directory = directory.ok_or("nothing says where to run: add --datadir DIRECTORY")?;
+    let directory = directory.ok_or("no directory is given: add --datadir DIRECTORY")?;
     if hosts.is_none() && !directory.is_dir() {
         let shown = directory.text();
         return Err(format!("{shown} is no directory; make it, or name another"));

@@ -18,7 +18,7 @@ const SHAPE: &[Flag<Draft>] = &[
     Flag {
         long: "levels",
         takes: Takes::One("N"),
-        help: "Levels of directories below the root [default: 0, files stand in the root]",
+        help: "Levels of directories below the root [default: 0: files are in the root]",
         fields: &["target[0].tree.depth"],
         set: |draft, text| put(&mut draft.tree.depth, number(text)),
     },
@@ -39,15 +39,15 @@ const SHAPE: &[Flag<Draft>] = &[
     Flag {
         long: "leaves-only",
         takes: Takes::Nothing,
-        help: "Files stand in the deepest directories only",
+        help: "Files are in the deepest directories only",
         fields: &["target[0].tree.leaves_only"],
         set: |draft, _| put(&mut draft.tree.leaves_only, Ok(true)),
     },
     Flag {
         long: "shared",
         takes: Takes::One("files|directories"),
-        help: "One tree for all workers, instead of one for each: they divide its files, or each \
-               has as many files of its own in all of its directories",
+        help: "One tree for all workers, instead of one for each: the workers divide its files, or \
+               each worker has its own files in every directory",
         fields: &["target[0].tree.per_rank", "target[0].tree.items_per_rank"],
         set: |draft, text| {
             let own_files = one_of(text, &[("files", false), ("directories", true)])?;
@@ -105,7 +105,7 @@ const WORK: &[Flag<Draft>] = &[
     Flag {
         long: "phases",
         takes: Takes::One("NAME[,NAME...]"),
-        help: "What to do: make, create, stat, list, read, delete, remove; without create, on the \
+        help: "Phases: make, create, stat, list, read, delete, remove; without create, use the \
                tree that an earlier run kept [default: all]",
         fields: &["phase[].name"],
         set: |draft, text| {
@@ -162,7 +162,7 @@ const WORK: &[Flag<Draft>] = &[
     Flag {
         long: "rank-shift",
         takes: Takes::One("N"),
-        help: "After create, workers go on with what the N-th next worker made [default: 0]",
+        help: "After create, each worker uses the files of the N-th next worker [default: 0]",
         fields: &["phase[].job[].rank_shift"],
         set: |draft, text| put(&mut draft.rank_shift, number(text)),
     },
@@ -229,14 +229,14 @@ const TIMING: &[Flag<Draft>] = &[
     Flag {
         long: "continue-on-error",
         takes: Takes::Nothing,
-        help: "Go on after an error, counting it",
+        help: "Continue after an error, and count it",
         fields: &["phase[].stop.continue_on_error"],
         set: |draft, _| put(&mut draft.continue_on_error, Ok(true)),
     },
     Flag {
         long: "repeats",
         takes: Takes::One("N"),
-        help: "Run it all so many times, and report mean, spread and the 95 % interval of the mean",
+        help: "Repeat N times; report mean, standard deviation and 95 % confidence interval",
         fields: &["repeats"],
         set: |draft, text| put_some(&mut draft.repeats, number(text)),
     },

@@ -7,6 +7,7 @@ use std::time::Duration;
 use candor_dialects::iostat::moment::Clock;
 use candor_dialects::iostat::options::{self, CounterDirectory, Entry, Options, Request};
 use candor_dialects::iostat::{Disk, Host, Printer, Sample};
+use candor_dialects::kit::Coverage;
 use candor_observe::Roots;
 use candor_plan::{PathText, path_of};
 use candor_run::Control;
@@ -23,6 +24,11 @@ const SYSSTAT: &str = "12.6.1";
 const WRONG: u8 = 1;
 
 const COMPLAINTS: Complaints<'static> = Complaints { tool: "iostat", file: None };
+
+/// How many of the options have an effect.
+pub fn coverage() -> Coverage {
+    options::TABLE.coverage()
+}
 
 /// Options, and what candor makes of them.
 pub fn matrix() -> String {

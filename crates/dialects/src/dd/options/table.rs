@@ -80,7 +80,7 @@ const MANNER: &[Row<Value>] = &[
     row("oflag", Value::value("WORDS"), |d, text| {
         choose(&mut d.options.output_flags, text, "invalid output flag")
     }, "flags of the output").exact("", "direct"),
-    row("status", Value::value("LEVEL"), status, "what stderr tells: none, noxfer, progress")
+    row("status", Value::value("LEVEL"), status, "output on stderr: none, noxfer, progress")
         .exact("", "none"),
 ];
 
@@ -167,9 +167,10 @@ pub fn help() -> String {
     };
     text.push_str(&words("Words of conv, with commas between", CONVERSIONS));
     text.push_str(&words("Words of iflag and oflag", FLAGS));
-    text + "\nNumbers: c is 1, w 2, b 512, k and K 1024, kB and KB 1000, and so on for \
-            M, G, T, P, E;\n\
+    text + "\n\
+            Numbers: c is 1, w 2, b 512, k and K 1024, kB and KB 1000, and so on for M, G, T, P, \
+            E;\n\
             MxN is a product; N of skip, seek and count that has a B, as 1kB has, is in bytes.\n\
-            SIGUSR1 prints the closing lines, and the copy goes on.\n\
+            SIGUSR1 prints the closing lines, and the copy continues.\n\
             A device that is mounted or in use is not written, unless CANDOR_FORCE=1 is set.\n"
 }

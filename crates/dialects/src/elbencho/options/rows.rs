@@ -173,7 +173,8 @@ pub fn help(part: HelpPart) -> String {
             text += &format!("\n{}:\n{}", group.title, Table(std::slice::from_ref(group)).usage());
         }
     }
-    text + "\nOther parts: --help-large, --help-multi, --help-bdev, --help-dist, --help-s3, \
+    text + "\n\
+            Other parts: --help-large, --help-multi, --help-bdev, --help-dist, --help-s3, \
             --help-all.\n\
-            `candor options elbencho` tells what becomes of each option.\n"
+            `candor options elbencho` lists the support of each option.\n"
 }

@@ -123,7 +123,7 @@ impl Clients {
             let (message, remedy) = match files.as_slice() {
                 [] => (
                     format!("client {host} has no job file"),
-                    format!("name it behind --client={host}, or behind a file of hosts"),
+                    format!("name it after --client={host}, or after a file of hosts"),
                 ),
                 files if !is_same(files) => (
                     format!("client {host} has other job files than the client before it"),

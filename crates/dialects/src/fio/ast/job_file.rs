@@ -144,7 +144,7 @@ impl Reader<'_, '_> {
                 true => format!("`{}` has no closing bracket before the comment", line.text),
                 false => format!("`{}` does not end with a closing bracket", line.text),
             };
-            let remedy = "write [name] on a line of its own, without ; or # in the name";
+            let remedy = "write [name] on a separate line, without ; or # in the name";
             return self.diagnostic(line.at, "section-name", &line.text, message, remedy);
         };
         let at = Span { start: line.at.start + 1, end: line.at.end - 1, ..line.at };
@@ -172,7 +172,7 @@ impl Reader<'_, '_> {
 
     fn line(&mut self, line: &Word) {
         if self.into == Into::Nothing {
-            let message = format!("`{}` stands before the first [section]", line.text);
+            let message = format!("`{}` is before the first [section]", line.text);
             let remedy = "put [global] above it";
             return self.diagnostic(line.at, "no-section", &line.text, message, remedy);
         }

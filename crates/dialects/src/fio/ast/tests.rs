@@ -234,7 +234,7 @@ fn mistakes_name_place_word_and_remedy() {
         (&["--minimal=1"], "15: --minimal takes no value; leave it out"),
         (&["-mQ"], "7: `Q` is no option"),
         (&["---"], "5: `-` is no option"),
-        (&["--=5"], "5: there is no option behind the dashes"),
+        (&["--=5"], "5: there is no option after the dashes"),
     ] {
         let (ast, diagnostics) = given(&[], words);
         is_reported(&ast, &diagnostics, &format!("command line:1:{message}"));

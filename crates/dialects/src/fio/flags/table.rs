@@ -21,8 +21,8 @@ const fn refused(
     bare(name, value, help).letter(letter).refused("", why)
 }
 
-const NO_REMOTE_FILE: &str = "candor reads job files where it is started; name the file behind \
-                              --client";
+const NO_REMOTE_FILE: &str = "candor reads job files on the host where it starts; name the file \
+                              after --client";
 const NO_REMOTE_TRIGGER: &str = "servers run no commands of triggers; --trigger runs one here";
 
 const fn flag(
@@ -77,7 +77,7 @@ const ROWS: &[Row<Flag>] = &[
         |f, t| number(t).map(|_| f.pools = Some(t.to_owned())),
         "size of fio's memory pools; candor has none to size"),
     flag("debug", 'd', Flag::value("TYPES"), debug,
-        "tell about process, file, io, …; help lists them"),
+        "print details of process, file, io, …; help lists them"),
     flag("aux-path", 'K', Flag::value("DIR"), |_, _| Ok(()),
         "where files of verify_state_save and _load are"),
     flag("cmdhelp", 'c', Flag::maybe("OPTION"), |f, t| f.instead(Instead::CommandHelp(named(t))),
@@ -99,24 +99,24 @@ const ROWS: &[Row<Flag>] = &[
     flag("crctest", 'G', Flag::maybe("SUMS"), |f, t| f.instead(Instead::CrcTest(named(t))),
         "measure the checksums used for verification"),
     flag("cpuclock-test", 'T', Flag::SWITCH, |f, _| f.instead(Instead::ClockTest),
-        "test whether the clocks of all CPUs tell one time"),
+        "test whether the clocks of all CPUs agree"),
     refused("latency-log", 'l', Flag::value("FILE"), "write latency logs",
         "it is deprecated: set write_lat_log in the jobs"),
     flag("merge-blktrace-only", 'A', Flag::maybe("FILE"), |f, _| f.instead(Instead::MergeOnly),
-        "merge the block traces of read_iolog as merge_blktrace_file says, run nothing"),
+        "merge the block traces of read_iolog into merge_blktrace_file, run nothing"),
     refused("memcpytest", 'M', Flag::maybe("TYPE"), "measure copying of memory",
         "candor does not measure the host's memory"),
     flag("idle-prof", 'I', Flag::value("KIND"), idle,
         "show how idle CPUs are: system, percpu or calibrate"),
     flag("server", 'S', Flag::maybe("ADDRESS"),
         |f, t| store(&mut f.server, Some(Address::read(t)?)),
-        "serve the paths of $CANDOR_ALLOW to clients, by candor's own protocol; port 8765 unless \
-         told"),
+        "serve the paths of $CANDOR_ALLOW to clients, by candor's own protocol; port 8765 by \
+         default"),
     flag("daemonize", 'D', Flag::value("PIDFILE"),
         |f, t| store(&mut f.pid_file, Some(path_of(t))),
-        "go on as a server in the background, with the number of its process in PIDFILE"),
+        "run the server in the background, with its process id in PIDFILE"),
     flag("client", 'C', Flag::value("HOST"), |_, _| Ok(()),
-        "run the job files that follow on this host, or on those of a file; may be repeated"),
+        "run the following job files on this host, or on the hosts of a file; may be repeated"),
     refused("remote-config", 'R', Flag::value("FILE"), "have the server read its own FILE",
         NO_REMOTE_FILE),
     flag("trigger-file", 'W', Flag::value("FILE"),

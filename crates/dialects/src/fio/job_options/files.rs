@@ -137,7 +137,7 @@ choices! {
     pub enum WriteHint {
         #[default]
         Unset = "no hint is given": "",
-        None = "no hint, said so": "none",
+        None = "no hint, explicitly": "none",
         Short = "short": "short",
         Medium = "medium": "medium",
         Long = "long": "long",

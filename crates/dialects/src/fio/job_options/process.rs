@@ -7,7 +7,7 @@ choices! {
     pub enum ExitWhat {
         #[default]
         Group = "the jobs of the group": "group",
-        Stonewall = "the running jobs; what waits for them goes on": "stonewall",
+        Stonewall = "the running jobs; waiting jobs continue": "stonewall",
         All = "everything": "all",
     }
 }

@@ -73,7 +73,7 @@ choices! {
     /// `rw_sequencer`: what happens to offsets between the jumps of `rw=…:N`.
     pub enum Sequencer {
         #[default]
-        Sequential = "go on behind the last block": "sequential",
+        Sequential = "continue after the last block": "sequential",
         Identical = "use the last block again": "identical",
     }
 }
@@ -209,7 +209,7 @@ choices! {
     pub enum SubmitMode {
         #[default]
         Inline = "the job's own thread hands operations over": "inline",
-        Offload = "threads beside the job hand operations over": "offload",
+        Offload = "additional threads submit operations": "offload",
     }
 }
 

@@ -570,7 +570,7 @@ fn reads_beyond(
     let beyond = queues || made_before(plan, &file.path).is_some();
     if beyond && !direction.writes() && file.found.bytes().map(Bytes) < size {
         let why = "the file is made on opening, and fio takes its end for a read that is done";
-        diagnostics.note(from, "create_on_open", "what nobody has written reads as zeros", why);
+        diagnostics.note(from, "create_on_open", "unwritten blocks read as zeros", why);
     }
     beyond
 }

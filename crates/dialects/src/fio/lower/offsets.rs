@@ -124,7 +124,7 @@ fn windows(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Windows
     let zones = &from.options.zones;
     match zones.mode {
         ZoneMode::None if zones.size > 0 => {
-            let message = "zones have a size, but zonemode says that there are none".to_owned();
+            let message = "zones have a size, but zonemode is none".to_owned();
             let known_as = "--zonemode=none and --zonesize are not compatible".to_owned();
             let remedy = "set zonemode=strided, or remove zonesize";
             diagnostics.wrong_known_as(from, "zonesize", [message, known_as], remedy);
@@ -163,7 +163,7 @@ fn ordered(from: &Instance<'_>, blocks: &mut Blocks, diagnostics: &mut Diagnosti
         Some(back) => {
             if from.options.area.offset != Amount::Bytes(0) {
                 let did = "the first operation is at the offset, as without one";
-                diagnostics.note(from, "rw", did, "fio begins somewhere else behind an offset");
+                diagnostics.note(from, "rw", did, "fio starts elsewhere after an offset");
             }
             Access::Back { step: Bytes(back.unsigned_abs()) }
         }
@@ -243,7 +243,7 @@ fn precondition(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diagnost
         wrong("norandommap", message, known_as, "remove norandommap=0");
     }
     if options.distribution != Distribution::Uniform {
-        let message = "preconditioning has a distribution of its own";
+        let message = "preconditioning has its own distribution";
         wrong("random_distribution", message, "", "remove random_distribution");
     }
     let spare_percent = options.precondition.spare * 100.0;

@@ -48,7 +48,7 @@ fn present(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Vec<u32> {
         let message = "the host has none of these CPUs".to_owned();
         diagnostics.wrong(from, option, message, "see `lscpu` for those that it has");
     } else if !missing.is_empty() {
-        let did = format!("runs on {here:?}, those of them that the host has");
+        let did = format!("runs on {here:?}, the listed CPUs that the host has");
         diagnostics.note(from, option, &did, "fio refuses a list with CPUs that the host has not");
     }
     here

@@ -186,7 +186,7 @@ fn steady(options: &JobOptions) -> Option<SteadyGoal> {
 fn logs(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Logs {
     let given = &from.options.logs;
     if given.issue_time && (given.latency.is_none() || !given.offset) {
-        let message = "times of issue stand in logs of latency that have offsets".to_owned();
+        let message = "times of issue are in logs of latency that have offsets".to_owned();
         diagnostics.wrong(from, "log_issue_time", message, "set write_lat_log and log_offset=1");
     }
     let named = |name: &Option<String>| {
@@ -224,7 +224,7 @@ const OF_CPU_TIME: [u64; 2] = [2, 3];
 /// By how many ms a clock of the kernel is ahead of the wall clock.
 fn ahead_ms(from: &Instance<'_>, option: &str, id: u64, diagnostics: &mut Diagnostics) -> i64 {
     if OF_CPU_TIME.contains(&id) {
-        diagnostics.refuse(from, option, "that clock counts what a CPU has done and tells no time");
+        diagnostics.refuse(from, option, "that clock counts CPU cycles and has no time of day");
         return 0;
     }
     let read = |id: u64| from.host.clock_ms(u32::try_from(id).ok()?);

@@ -166,7 +166,7 @@ fn overridden(from: &Instance<'_>, diagnostics: &mut Diagnostics) {
             from,
             option,
             "it has no effect",
-            "read_iolog says all that is done, once",
+            "read_iolog defines all operations, once",
         );
     }
     if from.options.trace.write.is_some() {

@@ -57,7 +57,7 @@ pub(super) const PLACEMENT: &[Choice] =
 pub(super) const SELECT: &[Choice] = &[
     word("random", "any"),
     word("roundrobin", "in turns"),
-    word("scheme", "by offset, as dp_scheme says"),
+    word("scheme", "by offset, from dp_scheme"),
 ];
 
 /// The part before the first colon, and the part behind it.
@@ -479,7 +479,7 @@ pub(super) fn priority_split(s: &mut JobOptions, text: &str, units: Units) -> Do
     let directions: Vec<&str> = text.split(',').collect();
     if directions.len() > 3 {
         let message = format!("`{text}` has {} directions", directions.len());
-        return Err(Refused::whole(text, message, "give those of reads and of writes"));
+        return Err(Refused::whole(text, message, "give values of reads and of writes"));
     }
     let lists = directions.iter().map(|list| {
         let parts = list.split(':').filter(|part| !part.trim().is_empty());

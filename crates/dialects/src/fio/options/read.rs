@@ -66,7 +66,8 @@ impl Reading {
         let stays = |file: &NamedFile| file.beneath.as_ref() != files.directories.first();
         let at = self.options.given.at("directory");
         if let Some(at) = at.filter(|_| files.names.iter().any(stays)) {
-            let remark = "it is read behind filename, and does not apply to the files named there";
+            let remark = "the option comes after filename, and does not apply to the files named \
+                          there";
             self.remarks.push(Diagnostic::warning(at, "directory", remark));
         }
     }
@@ -76,7 +77,7 @@ impl Reading {
         for error in self.errors.iter_mut().filter(|error| error.word.is_empty()) {
             let snippet = error.at.map_or("", |at| texts.snippet(at));
             if snippet.contains("${") {
-                error.hint = format!("`{snippet}` stands there: is it set?");
+                error.hint = format!("found `{snippet}`: is it set?");
             }
         }
     }
@@ -91,7 +92,7 @@ impl Reading {
         }
         let (name, whose) = (&assignment.name, row.engines.join(", "));
         let message = format!("`{}` is an option of {whose}, and ioengine is {engine}", name.text);
-        let remedy = format!("set ioengine={} beside it, or remove it", row.engines[0]);
+        let remedy = format!("also set ioengine={}, or remove it", row.engines[0]);
         let diagnostic = Diagnostic::new(name.at, "engine-option", &name.text, message);
         self.errors.push(diagnostic.remedy(remedy));
     }

@@ -29,8 +29,8 @@ pub fn collisions(report: &Report, clients: &[ClientName]) -> Vec<Note> {
     let note = |path: String| Note {
         asked: path,
         did: format!("{} and {} wrote the same file", name(shared.storage_of), name(shared.index)),
-        why: "clients run their jobs each by itself, and these see the same storage; give each a \
-              directory of its own, or write it from one host"
+        why: "each client runs the jobs by itself, and these clients see the same storage; give \
+              each its own directory, or write it from one host"
             .into(),
         place: None,
     };

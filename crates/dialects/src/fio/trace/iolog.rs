@@ -164,7 +164,10 @@ impl Reader<'_> {
         if line == header(self.version) {
             // Jobs that share a file write one trace behind the other.
             self.clock.last_us = None;
-            return Ok(Some(("it goes on there", "another trace begins in the same file")));
+            return Ok(Some((
+                "the trace continues there",
+                "another trace begins in the same file",
+            )));
         }
         if self.version == 3 {
             let (at, word) = words.remove(0);
@@ -226,7 +229,7 @@ impl Reader<'_> {
             ],
             (Some(_), _) => {
                 let message = format!("`{}` has no offset and length", action.1);
-                return Err(wrong(action.0, message, "write both behind it, in bytes"));
+                return Err(wrong(action.0, message, "write both after it, in bytes"));
             }
         };
         if kind.op().is_some() && span[1] == 0 {
@@ -234,14 +237,14 @@ impl Reader<'_> {
         }
         let at = rest.first().map_or(action.0, |(at, _)| *at);
         let added = self.steps.add(self.clock.now_ns, file, kind, span);
-        added.map_err(|why| wrong(at, why, "mend the trace"))?;
+        added.map_err(|why| wrong(at, why, "correct the trace"))?;
         Ok(None)
     }
 
     /// Holds back what follows. Version 3 has times instead.
     fn wait(&mut self, action: Word<'_>, rest: &[Word<'_>]) -> Result<Odd, Wrong> {
         let Some((at, offset)) = rest.first() else {
-            return Err(wrong(action.0, "`wait` has no time", "write it behind it"));
+            return Err(wrong(action.0, "`wait` has no time", "write it after the name"));
         };
         let until_ms = number(*at, offset, "time in ms")?;
         if self.version == 3 {
@@ -253,7 +256,7 @@ impl Reader<'_> {
         let until_ns = u64::try_from(u128::from(until_ns) * scale / 100).unwrap_or(u64::MAX);
         self.clock.now_ns = self.clock.now_ns.max(until_ns);
         Ok(Some((
-            "`wait` waits until so many ms after the start",
+            "`wait` waits until N ms after the start",
             "fio does it so; its manual has microseconds since the last one",
         )))
     }

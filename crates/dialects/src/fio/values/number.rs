@@ -282,7 +282,7 @@ fn of_the_target(text: &str) -> Option<Refused> {
         "z" | "Z" => format!("`{text}` counts zones"),
         _ => return None,
     };
-    Some(Refused::whole(text, message, "this option takes numbers of its own only, such as 4k"))
+    Some(Refused::whole(text, message, "this option takes plain numbers only, such as 4k"))
 }
 
 /// The number that a person means by decimals, an exponent or a blank before its unit.

@@ -140,5 +140,6 @@ pub fn help() -> String {
     for group in TABLE.0 {
         text += &format!("\n{}:\n{}", group.title, Table(std::slice::from_ref(group)).usage());
     }
-    text + "\n`candor options ior` tells what becomes of each option.\n"
+    text + "\n\
+            `candor options ior` lists the support of each option.\n"
 }

@@ -191,7 +191,7 @@ const RULES: &[Rule] = &[
     Rule {
         option: "stoneWallingWearOut",
         is_broken: |test, _| test.options.ends.wear_out && test.options.ends.deadline_s == 0,
-        sentence: |_| "stoneWallingWearOut goes on from a deadline, and there is none".into(),
+        sentence: |_| "stoneWallingWearOut continues after a deadline, and there is none".into(),
         known_as: "the stoneWallingWearOut is only sensible when setting a stonewall deadline \
                    with -D",
         remedy: "give -D SECONDS",
@@ -272,7 +272,7 @@ const RULES: &[Rule] = &[
             let is_drawn = is_random_shared(test) || test.options.order.random == 1;
             test.options.output.operations_csv.is_some() && is_drawn
         },
-        sentence: |_| "the log of transfers knows their places, and here these do not tell their \
+        sentence: |_| "the log of transfers has offsets, and here an offset does not identify its \
                        task".into(),
         known_as: "",
         remedy: "leave -Z out, and give -F to -z",
@@ -289,7 +289,8 @@ pub(super) fn note(test: &TestSetup, scope: &TestScope<'_>, out: &mut Diagnostic
     let run = &test.options.run;
     let deletes = !run.write && !run.keep && test.options.io.api != Api::Dummy;
     if deletes {
-        let why = "IOR removes the files that it has read, whoever made them, unless -k keeps them";
+        let why = "IOR removes the files that it has read, also files of others, unless -k keeps \
+                   them";
         out.note(scope, "keepFile", "files that were there are removed after the read", why);
     }
     content(test, scope, out);

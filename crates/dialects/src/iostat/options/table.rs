@@ -55,7 +55,7 @@ const DEVICES: &[Row<Value>] = &[
     switch("N", |d, _| store(&mut d.options.mapped_names, true), "names of the device mapper"),
     switch("z", |d, _| store(&mut d.options.skip_idle, true), "no devices that did nothing"),
     bare("j", Value::value("TYPE"), "persistent names").letter('j')
-        .refused("", "names are those of the kernel, or with -N those of the device mapper"),
+        .refused("", "names come from the kernel, or with -N from the device mapper"),
     row("f", Value::value("DIRECTORY"), |d, t| directory(d, t, false),
         "counters of block/DEVICE/stat and diskstats in that directory; +f: add the kernel's")
         .letter('f').exact("", "/dir"),
@@ -69,7 +69,7 @@ const FORM: &[Row<Value>] = &[
         (d.options.human, d.options.pretty) = (true, true);
         Ok(())
     }, "--human and --pretty"),
-    long("human", |d, _| store(&mut d.options.human, true), "a unit beside each amount"),
+    long("human", |d, _| store(&mut d.options.human, true), "a unit with each amount"),
     long("pretty", |d, _| store(&mut d.options.pretty, true), "names at the end of lines"),
     long("compact", |d, _| store(&mut d.options.compact, true), "all columns on one line"),
     row("dec", Value::value("0|1|2"), decimals, "decimals").exact("", "1"),

@@ -56,7 +56,7 @@ const PHASES: &[Row<Value>] = &[
         "the benchmark stats and reads only").exact("entries.steps", "1"),
     flag("ignore-precreate-errors",
         |d, t| put_flag(&mut d.options.run.ignore_precreate_errors, t),
-        "go on where a set or an object cannot be made").exact("phase.on_failure", "1"),
+        "continue where a set or an object cannot be created").exact("phase.on_failure", "1"),
 ];
 
 #[rustfmt::skip]
@@ -86,12 +86,12 @@ const OBJECTS: &[Row<Value>] = &[
 const RUN: &[Row<Value>] = &[
     value(("stonewall-timer", "SECONDS"),
         |d, t| put(&mut d.options.run.stonewall_s, t, [0, NUMBER_MAX]),
-        "end each benchmark after so long").letter('w').default("0").exact("stop.time", "5"),
+        "end each benchmark after SECONDS").letter('w').default("0").exact("stop.time", "5"),
     flag("stonewall-wear-out", |d, t| put_flag(&mut d.options.run.wear_out, t),
-        "all processes go on to the furthest one's count then").letter('W')
+        "all processes then continue to the furthest process's count").letter('W')
         .exact("stop.stonewall", "1"),
     value(("waiting-time", "FACTOR"), |d, t| factor(&mut d.options.run.waiting, t),
-        "wait after each operation so many times as long as it took").letter('t').default("0")
+        "wait after each operation for FACTOR times its duration").letter('t').default("0")
         .near("pace.think.relative", "0.5", WAITS),
     flag("adaptive-waiting", |d, t| put_flag(&mut d.options.run.adaptive, t),
         "each benchmark again with waiting times from 0.0625 to 4").letter('T')
@@ -141,8 +141,8 @@ const OUTPUT: &[Row<Value>] = &[
         "only the lines of the phases").letter('q').exact("", "1"),
     flag("print-detailed-stats", |d, t| put_flag(&mut d.options.output.detailed, t),
         "counts of each phase in columns")
-        .near("", "1", "the line of a phase with errors stands beside that of its counts, which \
-              md-workbench leaves out then"),
+        .near("", "1", "the line of a phase with errors is printed in addition to its counts, \
+                        which md-workbench leaves out"),
     bare("process-reports", Value::maybe(FLAG), "lines for each process")
         .refused("1", "latencies are not kept by process; --summary-format=JSON has objects and \
                  seconds of each"),
@@ -186,7 +186,7 @@ const FACTOR_MAX: f64 = 1000.0;
 fn factor(place: &mut f64, text: &str) -> Result<(), Refused> {
     let factor = text.parse().ok().filter(|factor| (0.0..=FACTOR_MAX).contains(factor));
     *place = factor.ok_or_else(|| {
-        let message = format!("`{text}` is no waiting time relative to that of operations");
+        let message = format!("`{text}` is no factor of an operation's duration");
         Refused::whole(text, message, "give 0 to 1000; 1 waits as long as the operation took")
     })?;
     Ok(())

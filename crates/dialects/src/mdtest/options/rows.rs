@@ -51,7 +51,7 @@ const PHASES: &[Row<Value>] = &[
     flag('E', "E", |d, t| put_flag(&mut d.options.phases.read, t), "only read files")
         .exact("phase", "1"),
     flag('r', "r", |d, t| put_flag(&mut d.options.phases.remove, t),
-        "only remove files or directories left behind by previous runs").exact("phase", "1"),
+        "only remove files or directories left by previous runs").exact("phase", "1"),
     flag('U', "U", |d, t| put_flag(&mut d.options.phases.rename, t),
         "rename directories, each to the name of the one before it")
         .exact("entries.rename_chain", "1"),
@@ -102,7 +102,7 @@ const RUN: &[Row<Value>] = &[
     value('s', ("s", "N"), |d, t| put(&mut d.options.run.stride, t, [1, NUMBER_MAX]),
         "step between numbers of tasks").default("1").exact("job.workers", "2"),
     value('N', ("N", "N"), |d, t| put(&mut d.options.run.shift, t, [0, NUMBER_MAX]),
-        "each phase works on items of the task so many further on").default("0")
+        "each phase works on items of the task N further on").default("0")
         .near("job.rank_shift", "1", "tasks of one host share its caches, which know what the \
               neighbour did"),
     flag('B', "B", |d, t| put_flag(&mut d.options.run.no_barriers, t),
@@ -112,7 +112,7 @@ const RUN: &[Row<Value>] = &[
     value('p', ("p", "SECONDS"), |d, t| put(&mut d.options.run.delay_s, t, [0, NUMBER_MAX]),
         "wait before the tests of an iteration").default("0").exact("phase.delay", "1"),
     value('W', ("W", "SECONDS"), |d, t| put(&mut d.options.run.stonewall_s, t, [0, NUMBER_MAX]),
-        "end file creation after so long, with as many files of each task").default("0")
+        "end file creation after SECONDS, with as many files of each task").default("0")
         .exact("stop.stonewall", "5"),
     value('x', ("x", "FILE"), |d, t| text(&mut d.options.run.stonewall_file, t),
         "file with the number of files created, for later runs").exact("entries.first", "f"),

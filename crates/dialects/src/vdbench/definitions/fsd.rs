@@ -251,7 +251,7 @@ const ROWS: &[FsdRow] = &[
     .refused("yes", "`candor convert` makes a plan of this file, whose jobs take operations_log"),
     count_row(
         |fsd: &mut Fsd, text| put_some(&mut fsd.count, count(text)),
-        "N definitions with numbers behind the names of fsd and anchor",
+        "N definitions with numbers after the names of fsd and anchor",
     ),
     whole("dedupratio", "RATIO", |_: &mut Fsd, _| Ok(()), "deduplication of one file system")
         .refused("2", "deduplication is a general parameter for file systems, as in vdbench"),

@@ -182,7 +182,7 @@ const ROWS: &[FwdRow] = &[
         "fsd",
         "NAME,…",
         |fwd: &mut Fwd, text| put(&mut fwd.fsds, values::names(text)),
-        "file systems: names, ranges, or * behind a part of a name",
+        "file systems: names, ranges, or a prefix with *",
     )
     .exact("job.targets", "fsd*"),
     parameter(
@@ -254,7 +254,7 @@ const ROWS: &[FwdRow] = &[
     open_flags_row(
         |fwd: &mut Fwd, text| put_some(&mut fwd.open_flags, open_flags(text)),
         |fwd| fwd.open_flags.is_some_and(OpenFlags::is_sync),
-        ("flags with which files are opened, instead of those of fsd=", "entries"),
+        ("flags with which files are opened, instead of fsd='s", "entries"),
     ),
 ];
 

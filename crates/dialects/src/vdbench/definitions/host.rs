@@ -53,7 +53,7 @@ const ROWS: &[Row] = &[
         |host: &mut Host, text| {
             put_some(&mut host.clients, values::whole(text, Unit::Size, [1, CLIENTS_MAX]))
         },
-        "clients that the host stands for",
+        "number of clients on this host",
     )
     .exact("job", "4"),
     parameter("mount", "COMMAND", mount, "command that mounts a filesystem").refused(

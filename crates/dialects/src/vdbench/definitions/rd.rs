@@ -151,21 +151,21 @@ const RUN: &[RdRow] = &[
         "wd",
         "NAME,…",
         |rd: &mut Rd, text| put(&mut rd.wds, values::names(text)),
-        "workloads: names, ranges, or * behind a part of a name",
+        "workloads: names, ranges, or a prefix with *",
     )
     .exact("phase.job", "wd*"),
     whole(
         "sd",
         "NAME,…",
         |rd: &mut Rd, text| put(&mut rd.sds, values::names(text)),
-        "luns, instead of those of the workloads; single, setsofN and range make a run of each",
+        "luns, instead of the workloads'; single, setsofN and range make a run of each",
     )
     .exact("phase.job", "sd*"),
     whole(
         "fsd",
         "NAME,…",
         |rd: &mut Rd, text| put(&mut rd.fsds, values::names(text)),
-        "file systems, instead of those of the workloads",
+        "file systems, instead of the workloads'",
     )
     .exact("phase.job", "fsd*"),
     parameter(
@@ -453,7 +453,7 @@ const REST: &[RdRow] = &[
         "fwd",
         "NAME,…",
         |rd: &mut Rd, text| put(&mut rd.fwds, values::names(text)),
-        "file system workloads: names, ranges, or * behind a part of a name",
+        "file system workloads: names, ranges, or a prefix with *",
     )
     .exact("phase.job", "fwd*"),
     parameter("fwdrate", "RATE,…|max|curve", fwd_rate, "operations on files per second")
@@ -462,7 +462,7 @@ const REST: &[RdRow] = &[
         "operations",
         "NAME,…",
         |rd: &mut Rd, text| put(&mut rd.operations, operations(text)),
-        "operations on files, instead of those of the workloads",
+        "operations on files, instead of the workloads'",
     )
     .exact("entries.steps", "(read,write)"),
     parameter(

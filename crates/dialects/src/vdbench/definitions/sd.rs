@@ -111,7 +111,7 @@ const ROWS: &[SdRow] = &[
     .exact("target.path", "/dev/sdx"),
     count_row(
         |sd: &mut Sd, text| put_some(&mut sd.count, count(text)),
-        "N definitions with numbers behind the names of sd and lun",
+        "N definitions with numbers after the names of sd and lun",
     ),
     parameter(
         "size",

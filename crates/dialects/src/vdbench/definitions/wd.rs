@@ -94,7 +94,7 @@ const ROWS: &[WdRow] = &[
         "sd",
         "NAME,…",
         |wd: &mut Wd, text| put(&mut wd.sds, values::names(text)),
-        "luns: names, ranges, or * behind a part of a name",
+        "luns: names, ranges, or a prefix with *",
     )
     .exact("job.targets", "sd*"),
     skew_row(|wd: &mut Wd, text| put_some(&mut wd.skew, percent(text)), "blocks.pace.flow"),
@@ -155,7 +155,7 @@ const ROWS: &[WdRow] = &[
         "stride",
         "(MIN,MAX)",
         |wd: &mut Wd, text| put_some(&mut wd.stride, stride(text)),
-        "skip forwards by so many bytes",
+        "skip forwards by N bytes",
     )
     .exact("blocks.access", "(1m,1m)"),
     parameter(
@@ -169,7 +169,7 @@ const ROWS: &[WdRow] = &[
     .near(
         "blocks.pace.ops",
         "1",
-        "workloads with a rate of their own get it, and the others what the run's rate leaves",
+        "workloads with their own rate get it, and the others share the rest of the run's rate",
     ),
     parameter(
         "iorate",
@@ -198,10 +198,7 @@ const ROWS: &[WdRow] = &[
     open_flags_row(
         |wd: &mut Wd, text| put_some(&mut wd.open_flags, open_flags(text)),
         |wd| wd.open_flags.is_some_and(OpenFlags::is_sync),
-        (
-            "flags with which luns are opened, instead of those of sd=",
-            "blocks.direct, blocks.durability",
-        ),
+        ("flags with which luns are opened, instead of sd='s", "blocks.direct, blocks.durability"),
     ),
     whole("user", "CLASS,…", |_: &mut Wd, _| Ok(()), "Java class that makes operations")
         .refused("X", "classes of Java are not loaded"),
@@ -216,7 +213,7 @@ const ROWS: &[WdRow] = &[
         "streams",
         "N",
         |wd: &mut Wd, text| put_some(&mut wd.streams, values::whole(text, Unit::Size, [2, 65_536])),
-        "sequential streams, each in a part of the lun of its own",
+        "sequential streams, each in its own section of the lun",
     )
     .exact("blocks.share", "4"),
 ];

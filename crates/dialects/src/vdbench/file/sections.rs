@@ -163,7 +163,7 @@ impl Definer<'_> {
 
     fn out_of_place(&mut self, written: &Written) {
         let (word, at) = (&written.keyword.text, written.keyword.at);
-        let message = format!("{word}= stands before any {}=", ORDER[self.section].0);
+        let message = format!("{word}= comes before any {}=", ORDER[self.section].0);
         self.errors.push(Diagnostic::new(at, "order", word, message));
     }
 
@@ -207,7 +207,7 @@ impl Definer<'_> {
             let order = "general, hd=, rg=, then sd=, wd= or fsd=, fwd=, then rd=";
             return match at < self.section {
                 true => diagnostic
-                    .remedy(format!("{word}= stands before all {here}=; the order is {order}")),
+                    .remedy(format!("{word}= must come before all {here}=; the order is {order}")),
                 false => diagnostic.remedy(format!("the order is {order}")),
             };
         }

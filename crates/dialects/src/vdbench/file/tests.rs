@@ -123,8 +123,7 @@ fn faults_are_told_together_with_place_and_remedy() {
         [
             "f:1:13: a storage definition has no parameter `thraeds`; did you mean `threads`? \
              `candor options vdbench` has all parameters",
-            "f:1:28: size: `4x` is no number; give digits, with k, m, g, t or % behind them where \
-             that is meant",
+            "f:1:28: size: `4x` is no number; give digits, optionally followed by k, m, g, t or %",
             "f:2:1: sd=s is defined twice; give one of them another name",
         ]
     );
@@ -133,8 +132,8 @@ fn faults_are_told_together_with_place_and_remedy() {
         [
             "f:1:13: a storage definition has no parameter `xfersize`; it belongs to wd= or rd=",
             "f:2:11: a workload has no parameter `lun`; it belongs to sd=",
-            "f:3:24: threads: `x` is no number; give digits, with k, m, g, t or % behind them \
-             where that is meant",
+            "f:3:24: threads: `x` is no number; give digits, optionally followed by k, m, g, t or \
+             %",
         ]
     );
     assert_eq!(
@@ -148,10 +147,10 @@ fn faults_are_told_together_with_place_and_remedy() {
             "f:2:6: `lun` is no parameter; write keyword=value",
             "f:3:8: there is no parameter between two commas; remove one of them",
             "f:3:19: the parenthesis closes nothing; remove it",
-            "f:3:18: offset: `4)` is no number; give digits, with k, m, g, t or % behind them \
-             where that is meant",
-            "f:4:14: xfersize: `rd=r` is no number; give digits, with k, m, g, t or % behind them \
-             where that is meant",
+            "f:3:18: offset: `4)` is no number; give digits, optionally followed by k, m, g, t or \
+             %",
+            "f:4:14: xfersize: `rd=r` is no number; give digits, optionally followed by k, m, g, t \
+             or %",
             "f:4:14: the parenthesis is not closed; the rest of the line belongs to its list",
         ]
     );

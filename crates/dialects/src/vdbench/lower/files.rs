@@ -202,7 +202,7 @@ impl Trees {
             let name = system.name;
             return Err(format!(
                 "fsd={name}: the tree below {} was made by another definition ({difference}); \
-                 correct the definition, or make the tree anew with format=yes",
+                 correct the definition, or rebuild the tree with format=yes",
                 anchor.text()
             ));
         }

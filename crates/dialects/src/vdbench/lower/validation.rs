@@ -308,7 +308,7 @@ fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut
         entries.has(Step::Write) && entries.take.as_ref().is_some_and(|take| take.concurrent)
     };
     if jobs.filter_map(|job| job.entries()).any(shares) {
-        let message = "several threads that write one file cannot tell whose write was the last";
+        let message = "with several threads that write one file, the last write is unknown";
         no(message, "remove shared of fileio=, or the validation");
     }
     if asked.validation.ignore_zero_reads {
@@ -316,11 +316,11 @@ fn refuse(asked: &Asked<'_>, request: &Request<'_>, lowered: &Lowered, out: &mut
         no(message, "remove ignore_zero_reads");
     }
     if asked.journal.bytes_max.is_some() {
-        let message = "a journal has no limit; it starts anew with each run";
+        let message = "a journal has no limit; each run starts a new one";
         no(message, "remove max=");
     }
     if asked.errors.remove_device {
-        let message = "a block that does not match is left alone, and its lun goes on";
+        let message = "a block that does not match is left alone, and its lun continues";
         no(message, "give a number of errors");
     }
     let general = &request.file.general().options;
@@ -361,7 +361,7 @@ fn notes(asked: &Asked<'_>, request: &Request<'_>, interval: u64, out: &mut Diag
     let general = request.file.general();
     let scope = general.in_texts(request.texts);
     let (did, why) = (
-        format!("a key of its own for each {interval} bytes"),
+        format!("a separate key for each {interval} bytes"),
         "key blocks are pages, which an interrupted write leaves whole",
     );
     out.note(&scope, "validate", &did, why);

@@ -56,7 +56,7 @@ const OF_RUN: [(&str, &str); 5] = [
     ("timestamp", "Date and time with its zone"),
     ("Run", "Name of the run"),
     ("Interval", "Number of the interval, or avg_M-N"),
-    ("reqrate", "I/O rate that was asked for: 9999988 is max, 9999977 the max run of a curve"),
+    ("reqrate", "requested I/O rate: 9999988 is max, 9999977 the max run of a curve"),
 ];
 
 /// The explanation of all columns, and the line of their names.

@@ -109,11 +109,11 @@ const FLAT: &[Flat] = &[
     }),
     ("read_std", "The same of reads", |_, _, of| Cell::Number(of.of_name("read").stddev_ms())),
     ("write_std", "The same of writes", |_, _, of| Cell::Number(of.of_name("write").stddev_ms())),
-    ("xfersize", "Bytes of an operation, as asked", |_, run, _| whole(run.shown.transfer_bytes)),
-    ("threads", "Operations in flight of a lun, as asked; -1 where luns differ", |_, run, _| {
+    ("xfersize", "Requested bytes of an operation", |_, run, _| whole(run.shown.transfer_bytes)),
+    ("threads", "Requested operations in flight of a lun; -1 where luns differ", |_, run, _| {
         run.shown.threads.map_or(Cell::Text("-1".into()), Cell::Whole)
     }),
-    ("rdpct", "Share of reads, as asked", |_, run, _| number(run.shown.read_percent)),
+    ("rdpct", "Requested share of reads", |_, run, _| number(run.shown.read_percent)),
     ("rhpct", "Share of reads in the hit area", |_, run, _| number(run.shown.read_hit_percent)),
     ("whpct", "Share of writes in the hit area", |_, run, _| number(run.shown.write_hit_percent)),
     ("seekpct", "Share of random places", |_, run, _| number(run.shown.seek_percent)),
@@ -121,10 +121,10 @@ const FLAT: &[Flat] = &[
         number(run.shown.lun_bytes.map(|bytes| bytes as f64 / GIGABYTE))
     }),
     ("version", "Identifier of a version, which vdbench leaves open", |_, _, _| Cell::Absent),
-    ("compratio", "Ratio of compression, as asked", |_, run, _| {
+    ("compratio", "Requested ratio of compression", |_, run, _| {
         number(run.shown.compression_ratio)
     }),
-    ("dedupratio", "Ratio of deduplication, as asked", |_, run, _| {
+    ("dedupratio", "Requested ratio of deduplication", |_, run, _| {
         number(run.shown.dedup_ratio.or(Some(1.0)))
     }),
     ("queue_depth", "Mean number of operations in flight", |_, _, of| {

@@ -89,7 +89,7 @@ pub fn parse_flat(text: &str, request: &Request) -> Result<String, String> {
         }
     }
     match rows {
-        0 => Err("no row is left: check the values behind -f, and -a".to_owned()),
+        0 => Err("no row is left: check the values after -f, and -a".to_owned()),
         _ => Ok(csv),
     }
 }

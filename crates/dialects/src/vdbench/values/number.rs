@@ -112,7 +112,7 @@ fn one(value: &str, item: &Item, unit: Unit) -> Result<f64, Refused> {
     let refused = || {
         let message = format!("`{}` is no number", item.text);
         let remedy = match unit {
-            Unit::Size => "give digits, with k, m, g, t or % behind them where that is meant",
+            Unit::Size => "give digits, optionally followed by k, m, g, t or %",
             Unit::Time => "give seconds, or digits with m for minutes or h for hours",
         };
         item.refused(value, message, remedy)

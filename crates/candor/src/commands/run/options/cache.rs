@@ -139,7 +139,7 @@ pub const CONTENT: &[Flag<Draft>] = &[
     Flag {
         long: "verify-continue",
         takes: Takes::Nothing,
-        help: "Verify, and go on after a mismatch, counting it",
+        help: "Verify; count a mismatch and continue",
         fields: &["phase[0].job[0].work.blocks.verify.continue_on_mismatch"],
         set: |draft, _| {
             let verify = draft.blocks.verify.get_or_insert_with(Verify::default);

@@ -182,7 +182,7 @@ pub const WORKERS: &[Flag<Draft>] = &[
     Flag {
         long: "numa",
         takes: Takes::One("NODE"),
-        help: "NUMA node whose CPUs and memory to use",
+        help: "Use the CPUs and memory of this NUMA node",
         fields: &["phase[0].job[0].placement.numa_node"],
         set: |draft, text| put_some(&mut draft.job.placement.numa_node, number(text)),
     },

@@ -76,7 +76,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "name",
         takes: Takes::One("NAME"),
-        help: "What the report calls this run [default: made from the job]",
+        help: "Name of the run in the report [default: derived from the job]",
         fields: &["phase[0].name"],
         set: |draft, text| put_some(&mut draft.name, Ok(text.to_owned())),
     },

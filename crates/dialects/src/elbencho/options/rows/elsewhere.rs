@@ -5,8 +5,8 @@ use super::{Value, bare, put, put_number, refused, refused_switch, switch, value
 use crate::elbencho::grammar;
 use crate::kit::{Row, store};
 
-const OWN_DATA: &str = "the first column counts each host up to the end of its own first worker";
-const ROUND_TRIP: &str = "round trips stand in each result, and not on a live screen";
+const OWN_DATA: &str = "the first column counts each host up to the end of its first worker";
+const ROUND_TRIP: &str = "round trips are in each result, not on a live screen";
 const ONE_PROTOCOL: &str = "agents of candor send their figures as they arise";
 const NO_NETWORK: &str = "candor does not measure networks yet";
 const FOR_NETBENCH: &str = "only --netbench, which is refused, uses it";
@@ -33,7 +33,7 @@ pub(super) const HOSTS: &[Row<Value>] = &[
         },
         "hosts to use of the list").exact("hosts", "0"),
     switch("nosvcshare", |d, t| put(&mut d.options.hosts.own_data, t),
-        "each service has a data set of its own").near("hosts_apart", "true", OWN_DATA),
+        "each service has its own data set").near("hosts_apart", "true", OWN_DATA),
     switch("quit", |d, t| put(&mut d.options.hosts.quit, t), "end services").exact("", "true"),
     switch("interrupt", |d, t| put(&mut d.options.hosts.interrupt, t),
         "end the run of services").exact("", "true"),
@@ -41,7 +41,7 @@ pub(super) const HOSTS: &[Row<Value>] = &[
         "secret that services share, of 16 bytes or more").exact("", "f"),
     value("rotatehosts", "N", |d, t| put_number(&mut d.options.hosts.rotate, t, [0, 1 << 20]),
         "shift hosts between phases").exact("job.rank_shift", "1"),
-    bare("svcupint", Value::value("MS"), "interval of looks at services").idle("500", ONE_PROTOCOL),
+    bare("svcupint", Value::value("MS"), "interval of service samples").idle("500", ONE_PROTOCOL),
     value("svcwait", "SECONDS", |d, t| put_number(&mut d.options.hosts.wait_s, t, [0, 1 << 20]),
         "time to wait for services that are not there yet").default("5").exact("", "6"),
     refused_switch("althttpsvc", "another library for services",

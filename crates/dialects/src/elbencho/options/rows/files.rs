@@ -50,7 +50,7 @@ pub(super) const ACCESS: &[Row<Value>] = &[
         .near("blocks.share", "true", "workers take turns in each file, not over all of them"),
     switch("nofdsharing", |d, t| put(&mut d.options.io.no_fd_sharing, t),
         "each worker opens the files for itself")
-        .near("", "true", "workers have descriptors of their own, of one open file"),
+        .near("", "true", "workers have their own descriptors of one open file"),
     switch("trunc", |d, t| put(&mut d.options.io.truncate, t),
         "empty files when they are opened to be written")
         .exact("blocks.truncate_at_open", "true"),
@@ -130,7 +130,7 @@ pub(super) const LISTS: &[Row<Value>] = &[
     value("sharesize", "SIZE", |d, t| put_some_size(&mut d.options.list.share_bytes, t),
         "files above it are cut among all workers; 32 blocks, also for 0")
         .near("target.listing.share_above", "8m",
-            "such files stand one behind another as one range, of which each worker has a slice"),
+            "such files form one range, of which each worker has a slice"),
     value("treeroundup", "SIZE", |d, t| put_size(&mut d.options.list.round_up_bytes, t),
         "sizes of files are rounded up to a multiple of it").default("0")
         .exact("target.listing.round_up", "4k"),

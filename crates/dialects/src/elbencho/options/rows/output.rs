@@ -10,7 +10,7 @@ pub(super) const RESULTS: &[Row<Value>] = &[
     switch("latpercent", |d, t| put(&mut d.options.output.percentiles, t),
         "latencies: percentiles").exact("", "true"),
     value("latpercent9s", "N", |d, t| put_number(&mut d.options.output.percentile_nines, t, [0, 6]),
-        "nines behind the point of further percentiles").default("0").exact("", "1"),
+        "nines after the decimal point of further percentiles").default("0").exact("", "1"),
     switch("lathisto", |d, t| put(&mut d.options.output.histogram, t), "latencies: histogram")
         .exact("", "true"),
     switch("allelapsed", |d, t| put(&mut d.options.output.all_elapsed, t), "time of each worker")

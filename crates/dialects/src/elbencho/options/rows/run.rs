@@ -38,7 +38,7 @@ pub(super) const RUN: &[Row<Value>] = &[
         "runs of all phases").letter('i').default("1").exact("repeats", "2"),
     value("timelimit", "SECONDS",
         |d, t| put_number(&mut d.options.run.time_limit_s, t, [0, SECONDS_MAX]),
-        "end a phase after so long; no later phase runs").default("0").exact("stop.time", "5"),
+        "end a phase after SECONDS; no later phase runs").default("0").exact("stop.time", "5"),
     switch("infloop", |d, t| put(&mut d.options.run.infinite_loop, t),
         "workers start over until the time limit").exact("stop.passes", "true"),
     value("phasedelay", "SECONDS",
@@ -57,8 +57,8 @@ pub(super) const RUN: &[Row<Value>] = &[
         "bind workers to CPUs in turn").exact("job.placement.cpus", "0"),
     value("zones", "LIST|all", |d, t| bind(&mut d.options.run.zones, t),
         "bind workers to NUMA nodes in turn")
-        .near("job.placement", "0", "of several nodes, each worker runs on one CPU of its own, \
-              and memory is where it first uses it"),
+        .near("job.placement", "0", "of several nodes, each worker runs on its own CPU, and memory \
+                                     is allocated where it is first used"),
     value("rankoffset", "N", |d, t| put_size(&mut d.options.run.rank_offset, t),
         "number of the first worker").default("0").exact("target.tree.first_rank", "4"),
     bare("no0usecerr", Value::maybe("BOOL"), "no complaint about workers done in 0 µs")

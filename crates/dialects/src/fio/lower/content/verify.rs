@@ -43,7 +43,7 @@ pub(in crate::fio::lower) fn lower(
         return diagnostics.refuse(
             from,
             "verify",
-            "verify_pattern says what is to be found, and is not set",
+            "verify_pattern is the expected content, and is not set",
         );
     }
     if blocks.size.iter().any(|(_, size)| matches!(size, SizeSpec::Stepped(..))) {

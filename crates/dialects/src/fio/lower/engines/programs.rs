@@ -33,7 +33,7 @@ pub(in crate::fio::lower) fn lower(
 fn burn(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Option<Burn> {
     let options = &from.options.engine;
     if options.cpu_load == 0 {
-        let message = "ioengine=cpuio burns a share of a CPU, and cpuload does not say which";
+        let message = "ioengine=cpuio burns a share of a CPU, and cpuload is not set";
         diagnostics.wrong(from, "ioengine", message.to_owned(), "set cpuload");
         return None;
     }
@@ -55,14 +55,14 @@ fn endless(stop: &mut Stop) {
 fn program(from: &Instance<'_>, job: &mut Job, diagnostics: &mut Diagnostics) -> Option<Program> {
     let options = &from.options.engine;
     let Some(name) = &options.program else {
-        let message = "ioengine=exec runs a program, and program does not say which";
+        let message = "ioengine=exec runs a program, and program is not set";
         diagnostics.wrong(from, "ioengine", message.to_owned(), "set program");
         return None;
     };
     let runtime = from.options.runtime.runtime;
     if runtime == Nanos(0) {
         let did = "the job lasts as long as its program";
-        let why = "without a runtime fio ends the program at once and goes on for ever";
+        let why = "without a runtime fio ends the program at once and runs for ever";
         diagnostics.note(from, "ioengine", did, why);
     }
     let seconds = (runtime.0 / 1_000_000_000).to_string();

@@ -104,7 +104,7 @@ fn checks_each_pass(from: &Instance<'_>, blocks: &Blocks, diagnostics: &mut Diag
     }
     let queues = blocks.engine.is_async();
     if !queues {
-        let why = "as with fio, the job has no end but that of its time; set verify_backlog";
+        let why = "as with fio, the job ends only by its time; set verify_backlog";
         diagnostics.note(from, "verify", "nothing that is written is read back", why);
     }
     queues

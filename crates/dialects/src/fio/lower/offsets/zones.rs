@@ -32,7 +32,7 @@ pub(in crate::fio::lower) fn in_bytes(
     match length(from) {
         Some(length) => Amount::Bytes(number.saturating_mul(length)),
         None => {
-            let message = "zones are counted, but nothing says how long they are".to_owned();
+            let message = "zones are counted, but their length is not set".to_owned();
             diagnostics.wrong(from, option, message, "set zonesize, and a zonemode");
             Amount::Bytes(0)
         }

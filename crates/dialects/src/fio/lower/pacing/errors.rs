@@ -97,7 +97,7 @@ fn lists(from: &Instance<'_>, text: &str, diagnostics: &mut Diagnostics) -> Vec<
     let lists: Vec<Vec<i32>> = parts.iter().map(list).collect();
     match lists.get(2) {
         Some(verify) if verify.contains(&NOT_AS_WRITTEN) => {
-            diagnostics.refuse(from, "ignore_error", "errors of verification are told one and all");
+            diagnostics.refuse(from, "ignore_error", "all errors of verification are reported");
         }
         Some(verify) if !verify.is_empty() => {
             let why = "a block that is not as written is EILSEQ, which is not among them";

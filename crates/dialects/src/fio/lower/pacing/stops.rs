@@ -53,7 +53,7 @@ fn steady(from: &Instance<'_>, diagnostics: &mut Diagnostics) -> Option<Steady> 
         return None;
     }
     if options.statistics.group && options.runtime.clones > 1 {
-        let did = "each job ends when its own figures are steady; those of the group are reported";
+        let did = "each job ends when its own values are steady; the group's values are reported";
         diagnostics.note(from, "steadystate", did, "fio ends the jobs of a group together");
     }
     let (figure, fit) = match given.of {

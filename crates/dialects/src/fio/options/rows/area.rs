@@ -17,10 +17,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "an offset in percent is rounded up to a multiple of it")
         .default("0").exact("blocks.range.start", "64k"),
     row("offset_increment", Kind::Amount, |s, v| s.area.offset_increment = v.amount(),
-        "each clone begins that much behind the one before")
+        "each clone begins this far after the previous one")
         .under("offset").default("0").exact("blocks.range.start", "64k"),
     row("number_ios", Kind::Size(0), |s, v| s.area.number_ios = v.int(),
-        "stop after so many operations; grows nothing beyond size")
+        "stop after N operations; grows nothing beyond size")
         .default("0").exact("stop.ops", "16"),
     row("fill_device", Kind::Bool, |s, v| s.area.fill_device = v.bool(),
         "write until there is no space; only in order")

@@ -11,7 +11,7 @@ const URING: &[&str] = &["io_uring", "io_uring_cmd"];
 const PRIORITIES: &[&str] = &["io_uring", "libaio", "io_uring_cmd"];
 const PROTECTED: &[&str] = &["io_uring", "io_uring_cmd", "xnvme"];
 const MODE: &str = "blocks are read by plain reads, and compared by the host";
-const SCSI: &str = "io_uring carries NVMe commands only; sg sends those of SCSI";
+const SCSI: &str = "io_uring carries NVMe commands only; sg sends SCSI commands";
 
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
@@ -33,7 +33,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .of(&["pvsync2", "libaio", "io_uring", "io_uring_cmd"]).default("0")
         .exact("blocks.engine.io_uring.flags.nowait", "1"),
     row("atomic", Kind::Bool, |s, v| s.engine.atomic = v.bool(),
-        "writes that the device does wholly or not at all (RWF_ATOMIC)")
+        "writes that the device completes wholly or not (RWF_ATOMIC)")
         .of(&["pvsync2", "libaio", "io_uring"]).default("0")
         .exact("blocks.engine.io_uring.flags.atomic", "1"),
     bare("userspace_reap", Kind::Flag, "take completions without a system call")
@@ -41,13 +41,13 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("libaio_vectored", Kind::Bool, |s, v| s.engine.vectored = v.bool(), "vectored calls")
         .of(&["libaio"]).default("0").exact("blocks.engine.libaio.vectored", "1"),
     row("cmdprio_percentage", Kind::Ints(0, 100), |s, v| v.ints(&mut s.engine.priorities.percent),
-        "percent of operations with a priority of their own")
+        "percent of operations with this priority")
         .of(PRIORITIES).default("0").exact("blocks.priorities", "20"),
     row("cmdprio_class", Kind::Ints(0, 3), |s, v| v.ints(&mut s.engine.priorities.class),
         "class of that priority")
         .of(PRIORITIES).default("1").exact("blocks.priorities", "2"),
     row("cmdprio_hint", Kind::Ints(0, 1023), |s, v| v.ints(&mut s.engine.priorities.hint),
-        "hint beside that priority")
+        "hint in addition to that priority")
         .of(PRIORITIES).exact("blocks.priorities", "1"),
     row("cmdprio", Kind::Ints(0, 7), |s, v| v.ints(&mut s.engine.priorities.level), "that priority")
         .of(PRIORITIES).exact("blocks.priorities", "1"),
@@ -78,7 +78,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "plain calls instead of vectored ones")
         .of(URING).exact("blocks.engine.io_uring.vectored", "0"),
     row("force_async", Kind::Int(0, MANY), |s, v| s.engine.force_async = v.int(),
-        "every so many operations is handed to a thread of the kernel at once")
+        "every Nth operation goes to a kernel thread at once")
         .of(URING).default("0").exact("blocks.engine.io_uring.force_async_every", "4"),
     bare("thp", Kind::Bool, "ask for huge pages in the mapping")
         .of(&["mmap"]).default("0")
@@ -146,7 +146,7 @@ pub(in crate::fio::options) const PROGRAMS: &[Row] = &[
         .of(&["cpuio"]).default("0")
         .idle("1", "such a job always ends with the others, as with fio"),
     row("stat_type", Kind::Choice(StatType::CHOICES), |s, v| s.engine.stat = v.of(StatType::ALL),
-        "which call looks at a file")
+        "system call that looks up a file")
         .of(&["filestat", "dirstat"]).default("stat").exact("entries.steps", "statx"),
     row("program", Kind::Text, |s, v| s.engine.program = Some(v.text()),
         "program to run, found along PATH")
@@ -231,7 +231,7 @@ pub(in crate::fio::options) const LACKING: &[Row] = &[
     of_absent("http_s3_storage_class", &["http"], "storage class"),
     of_absent("http_swift_auth_token", &["http"], "token"),
     of_absent("http_object_mode", &["http"], "one object per block, or ranges of one"),
-    of_absent("http_verbose", &["http"], "how much is told"),
+    of_absent("http_verbose", &["http"], "amount of output"),
     of_absent("namenode", &["libhdfs"], "name node"),
     of_absent("hdfsdirectory", &["libhdfs"], "directory"),
     of_absent("chunk_size", &["libhdfs", "dfs"], "size of a chunk"),

@@ -24,16 +24,16 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "names of files, of $jobname, $jobnum, $filenum and $clientuid")
         .default("$jobname.$jobnum.$filenum").exact("target.path", "f.$jobnum.$filenum"),
     row("unique_filename", Kind::Bool, |s, v| s.files.unique = v.bool(),
-        "clients of a server get names of their own")
+        "clients of a server get unique names")
         .default("1").idle("0", "it counts where --client sends the jobs; here names are the same"),
     row("opendir", Kind::Text, |s, v| s.files.opendir = Some(v.text()),
-        "all files below this directory, beside those that are named")
+        "all files below this directory, in addition to named files")
         .exact("target.path", "/tmp"),
     row("lockfile", Kind::Choice(Lock::CHOICES), |s, v| s.files.lock = v.of(Lock::ALL),
         "lock a file while it is read or written")
         .under("filename").default("none").exact("blocks.lock", "exclusive"),
     row("filetype", Kind::Choice(FileType::CHOICES), |s, v| s.files.kind = v.of(FileType::ALL),
-        "what the paths are taken for")
+        "kind of the paths")
         .default("none").exact("target.kind", "block"),
     row("nrfiles", Kind::Int(0, MANY), |s, v| s.files.number = v.int(),
         "number of files of a clone, which share its size")
@@ -59,10 +59,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "size of each file; of a range, each draws its own")
         .exact("target.size", "512k"),
     row("file_append", Kind::Bool, |s, v| s.files.append = v.bool(),
-        "begin behind the end of each file")
+        "begin after the end of each file")
         .default("0").exact("target.append", "1"),
     row("fadvise_hint", Kind::Choice(Advice::CHOICES), |s, v| s.files.advice = v.of(Advice::ALL),
-        "what the kernel is told about the order of offsets")
+        "advice to the kernel about the order of offsets")
         .default("1").exact("blocks.hints.advice", "noreuse"),
     row("write_hint", Kind::Choice(WriteHint::CHOICES),
         |s, v| s.files.write_hint = v.of(WriteHint::ALL),
@@ -108,13 +108,14 @@ pub(in crate::fio::options) const MAKING: &[Row] = &[
 #[rustfmt::skip]
 pub(in crate::fio::options) const DURABILITY: &[Row] = &[
     row("fsync", Kind::Int(0, MANY), |s, v| s.durability.fsync = v.int(),
-        "fsync after so many writes")
+        "fsync after N writes")
         .default("0").exact("blocks.durability.fsync_every", "32"),
     row("fdatasync", Kind::Int(0, MANY), |s, v| s.durability.fdatasync = v.int(),
-        "fdatasync after so many writes")
+        "fdatasync after N writes")
         .default("0").exact("blocks.durability.fdatasync_every", "32"),
-    bare("write_barrier", Kind::Int(0, MANY), "every so many writes is a barrier")
-        .default("0").idle("8", "fio marks such writes, and none of its engines tells the kernel"),
+    bare("write_barrier", Kind::Int(0, MANY), "every Nth write is a barrier")
+        .default("0").idle("8", "fio marks such writes, and none of its engines passes the mark to \
+                                 the kernel"),
     bare(
         "sync_file_range",
         Kind::Own(
@@ -122,7 +123,7 @@ pub(in crate::fio::options) const DURABILITY: &[Row] = &[
             own::SYNC_FILE_RANGE,
             own::sync_file_range,
         ),
-        "sync_file_range over what was written, after so many writes",
+        "sync_file_range over written ranges, after N writes",
     )
     .exact("blocks.durability.range", "write:8"),
     row("end_fsync", Kind::Bool, |s, v| s.durability.at_end = v.bool(),

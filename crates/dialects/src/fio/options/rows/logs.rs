@@ -10,7 +10,7 @@ const MANY: u64 = u32::MAX as u64;
 #[rustfmt::skip]
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("per_job_logs", Kind::Bool, |s, v| s.logs.per_job = v.bool(),
-        "each clone has log files of its own")
+        "each clone has its own log files")
         .default("1").exact("output", "0"),
     row("write_bw_log", Kind::MaybeText, |s, v| s.logs.bandwidth = Some(v.text()),
         "bytes per second into NAME_bw.N.log")
@@ -27,10 +27,10 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     bare("log_entries", Kind::Int(1024, 1 << 20), "entries of a log to make room for at first")
         .default("1024").idle("2048", "room is made as it is needed"),
     row("log_avg_msec", Kind::Int(0, MANY), |s, v| s.logs.window_ms = v.int(),
-        "one entry per so many milliseconds instead of one per operation")
+        "one entry per N milliseconds instead of one per operation")
         .default("0").exact("blocks.measure.log", "500"),
     row("log_hist_msec", Kind::Int(0, MANY), |s, v| s.logs.histogram_ms = v.int(),
-        "one histogram per so many milliseconds")
+        "one histogram per N milliseconds")
         .default("0").exact("blocks.measure.log", "500"),
     row("log_hist_coarseness", Kind::Int(0, 6), |s, v| s.logs.coarseness = v.int(),
         "each step halves the bins of a histogram")
@@ -115,7 +115,7 @@ pub(in crate::fio::options) const STATISTICS: &[Row] = &[
     row("disable_slat", Kind::Bool, |s, v| s.statistics.no_slat = v.bool(), "no submission latency")
         .under("gtod_reduce").default("0").exact("output", "1"),
     row("disable_bw_measurement", Kind::Bool, |s, v| s.statistics.no_bandwidth = v.bool(),
-        "no line of a bandwidth log for each operation; samples go on")
+        "no line of a bandwidth log for each operation; samples continue")
         .alias(&["disable_bw"]).under("gtod_reduce").default("0").exact("output", "1"),
 ];
 
@@ -128,7 +128,7 @@ pub(in crate::fio::options) const ERRORS: &[Row] = &[
     row("ignore_error", Kind::Text, |s, v| s.errors.ignore = Some(v.text()),
         "errors that are none: of reads, writes and verification, as EIO:ENOSPC or numbers")
         .under("rw").exact("stop.tolerate", "ENOSPC"),
-    bare("error_dump", Kind::Bool, "tell about each error that is counted")
+    bare("error_dump", Kind::Bool, "report each error that is counted")
         .default("0").near("report: errors", "1",
-            "errors are told in the report, by kind, with the first of each"),
+            "the report lists errors by kind, with the first of each"),
 ];

@@ -42,7 +42,7 @@ pub(in crate::fio::options) const THINK: &[Row] = &[
         .under("thinktime").when(|s| s.think.time.0 > 0).default("0")
         .exact("blocks.pace.think.spin", "1ms"),
     row("thinkcycles", Kind::Int(0, MANY), |s, v| s.think.cycles = v.int(),
-        "cycles of the CPU burnt between operations, beside thinktime")
+        "CPU cycles burnt between operations, in addition to thinktime")
         .under("thinktime").default("0").exact("blocks.pace.think.spin_cycles", "1000"),
     row("thinktime_blocks", Kind::Int(0, MANY), |s, v| s.think.blocks = v.int(),
         "operations between two rests")
@@ -74,7 +74,7 @@ pub(in crate::fio::options) const GOALS: &[Row] = &[
         "percent of operations that must keep the latency")
         .default("100").when(|s| s.goals.target.0 > 0).exact("blocks.pace.goal.percentile", "99.9"),
     row("latency_run", Kind::Bool, |s, v| s.goals.run = v.bool(),
-        "go on adjusting the depth instead of ending when it is found")
+        "keep adjusting the depth instead of ending when it is found")
         .default("0").when(|s| s.goals.target.0 > 0).exact("blocks.pace.goal.goes_on", "1"),
 ];
 

@@ -10,7 +10,7 @@ const MANY: u64 = u32::MAX as u64;
 pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("thread", Kind::Flag, |s, v| s.process.thread = v.bool(),
         "clones are threads, not processes")
-        .idle("1", "clones are always threads, each with a table of open files of its own"),
+        .idle("1", "clones are always threads, each with its own table of open files"),
     row("stonewall", Kind::Flag, |s, v| s.process.stonewall = v.bool(),
         "start when all jobs above have ended; begins a group")
         .alias(&["wait_for_previous"]).exact("phase", "1"),
@@ -61,7 +61,7 @@ pub(in crate::fio::options) const PLACEMENT: &[Row] = &[
         "I/O class: 1 realtime, 2 best effort, 3 idle")
         .exact("job.threads.io_priority", "2"),
     row("priohint", Kind::Int(0, 1023), |s, v| s.place.priority_hint = Some(v.int()),
-        "hint beside the I/O priority")
+        "hint in addition to the I/O priority")
         .exact("job.threads.io_priority", "1"),
     row("uid", Kind::Int(0, MANY), |s, v| s.place.uid = Some(v.int()), "user to run as")
         .exact("job.threads.user", "1000"),

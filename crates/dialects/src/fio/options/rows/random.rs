@@ -36,7 +36,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("norandommap", Kind::Flag, |s, v| s.random.no_map = v.bool(),
         "blocks may come twice and others never")
         .under("rw").exact("blocks.access", "1"),
-    bare("softrandommap", Kind::Bool, "go on without a map where there is no memory for it")
+    bare("softrandommap", Kind::Bool, "continue without a map if memory is short")
         .under("norandommap").default("0")
         .idle("1", "candor needs no memory to take every block once"),
     row("random_generator", Kind::Choice(Generator::CHOICES),
@@ -51,7 +51,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .when(|s| matches!(s.random.distribution, Distribution::Sequence(_)))
         .exact("blocks.access.list.advances", "1"),
     row("percentage_random", Kind::Ints(0, 100), |s, v| v.ints(&mut s.random.percent),
-        "percent of a random workload that is random; the rest goes on in order")
+        "percent of a random workload that is random; the rest continues in order")
         .default("100").exact("blocks.stay", "30"),
     bare("percentage_sequential", Kind::Deprecated, "no longer used")
         .idle("10", "fio has dropped it"),

@@ -28,7 +28,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("runtime", Kind::Time(Seconds), |s, v| s.runtime.runtime = v.time(), "stop after this time")
         .alias(&["timeout"]).default("0").exact("stop.time", "10s"),
     row("time_based", Kind::Flag, |s, v| s.runtime.time_based = v.bool(),
-        "go on until runtime is over, beginning the work again as often as needed")
+        "continue until runtime is over, and repeat the work as often as needed")
         .exact("stop", "1"),
     row("ramp_time", Kind::Time(Seconds), |s, v| s.runtime.ramp = v.time(),
         "run that long before anything counts")
@@ -38,12 +38,12 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .exact("phase.ramp_amount", "1m"),
     bare("clocksource", Kind::Choice(CLOCKS), "the clock that latencies are taken from")
         .idle("clock_gettime",
-            "candor takes the best clock of the host and says which in its report"),
-    bare("gtod_cpu", Kind::Int(0, u32::MAX as u64), "a CPU that does nothing but tell the time")
+            "candor uses the best clock of the host and names it in its report"),
+    bare("gtod_cpu", Kind::Int(0, u32::MAX as u64), "a CPU that only reads the clock")
         .idle("1",
             "candor reads the clock without a system call, so that no CPU is set apart for it"),
     row("job_start_clock_id", Kind::Int(0, 64), |s, v| s.runtime.start_clock_id = v.int(),
-        "the clock behind job_start in the results")
+        "clock of job_start in the results")
         .default("0").exact("output", "1"),
     bare("steadystate", Kind::Own("CRITERION:LIMIT[%]", SteadyOf::CHOICES, own::steady),
         "end the job when what is watched stays within the limit")
@@ -57,7 +57,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .alias(&["ss_ramp"]).under("steadystate").default("0")
         .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "5s"),
     row("steadystate_check_interval", Kind::Time(Seconds),
-        |s, v| s.runtime.steady.interval = v.time(), "time between two looks at the criterion")
+        |s, v| s.runtime.steady.interval = v.time(), "time between two checks of the criterion")
         .alias(&["ss_interval"]).under("steadystate").default("1")
         .when(|s| s.runtime.steady.duration.0 > 0).exact("stop.steady", "2"),
 ];

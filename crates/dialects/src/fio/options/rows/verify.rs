@@ -34,13 +34,13 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "bytes that one header covers, where that is not the block")
         .under("verify").when(verifying).exact("blocks.verify.interval", "512"),
     row("verify_offset", Kind::Size(40), |s, v| s.verify.offset = Some(v.int()),
-        "where in a block its header stands")
+        "position of the header in a block")
         .under("verify").when(verifying).exact("blocks.verify.header_at", "64"),
     row("verify_pattern", Kind::Text, |s, v| s.verify.pattern = Some(v.text()),
         "what fills the block around the header: \"text\", 0x…, a number, %o, 'FILE'")
         .under("verify").exact("blocks.content.pattern", "0xff"),
     row("verify_pattern_interval", Kind::Size(0), |s, v| s.verify.pattern_interval = v.int(),
-        "the pattern is begun anew after so many bytes")
+        "restart the pattern after N bytes")
         .under("verify").when(verifying).default("0").exact("blocks.content.pattern", "512"),
     row("verify_fatal", Kind::Bool, |s, v| s.verify.fatal = v.bool(),
         "end at the first block that does not match")
@@ -49,7 +49,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("verify_dump", Kind::Bool, |s, v| s.verify.dump = v.bool(),
         "write the block that was read and the one expected into files")
         .under("verify").when(verifying).default("0").exact("blocks.verify.dump", "1"),
-    bare("verify_async", Kind::Int(0, MANY), "threads that check beside the job")
+    bare("verify_async", Kind::Int(0, MANY), "additional threads that verify")
         .under("verify").when(verifying).default("0").near("blocks.verify", "2",
             "blocks are checked by the thread that read them; what is found is the same"),
     bare("verify_async_cpus", Kind::Own("CPU[-CPU][,…]", &[], own::verify_cpus),
@@ -57,7 +57,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .under("verify_async").when(verifying).near("blocks.verify", "0",
             "blocks are checked by the thread that read them; what is found is the same"),
     row("verify_backlog", Kind::Size(0), |s, v| s.verify.backlog = Some(v.int()),
-        "check after so many blocks instead of at the end")
+        "verify after N blocks instead of at the end")
         .under("verify").when(verifying).exact("blocks.verify.read_back.every", "16"),
     row("verify_backlog_batch", Kind::Int(0, MANY), |s, v| s.verify.backlog_batch = Some(v.int()),
         "blocks to check at a time")
@@ -66,7 +66,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .under("verify").when(verifying).default("0")
         .idle("1", "blocks are always drawn again instead of being remembered"),
     row("verify_state_load", Kind::Bool, |s, v| s.verify.state_load = v.bool(),
-        "check only as far as the saved state says that was written")
+        "verify only up to the last write of the saved state")
         .under("verify").when(verifying).default("0").exact("blocks.verify.written", "1"),
     row("verify_state_save", Kind::Bool, |s, v| s.verify.state_save = v.bool(),
         "save how far was written when the job ends")
@@ -89,7 +89,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         .under("trim_percentage").when(trimming).default("1")
         .exact("blocks.verify.zeros_after_trim", "0"),
     row("trim_backlog", Kind::Size(0), |s, v| s.verify.trim_backlog = Some(v.int()),
-        "trim after so many blocks; no block is trimmed without it")
+        "trim after N blocks; without it no block is trimmed")
         .under("trim_percentage").when(trimming).exact("blocks.verify.read_back.trims", "16"),
     row("trim_backlog_batch", Kind::Int(0, MANY),
         |s, v| s.verify.trim_backlog_batch = Some(v.int()), "blocks to trim at a time")

@@ -21,7 +21,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
     row("zonerange", Kind::Size(0), |s, v| s.zones.range = v.int(), "strided: size of a zone")
         .default("0").exact("blocks.windows", "128k"),
     row("zoneskip", Kind::Amount, |s, v| s.zones.skip = v.amount(),
-        "bytes to leave out behind a zone")
+        "bytes to skip after a zone")
         .default("0").exact("blocks.windows, blocks.zones.gap", "64k"),
     row("read_beyond_wp", Kind::Bool, |s, v| s.zones.read_beyond = v.bool(),
         "reads may go beyond what was written of a zone")
@@ -33,7 +33,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "zones that a clone writes to at a time")
         .default("0").exact("blocks.zones.open_max_per_worker", "4"),
     row("ignore_zone_limits", Kind::Bool, |s, v| s.zones.ignore_limits = v.bool(),
-        "do not heed what the device says about open zones")
+        "ignore the device's limit of open zones")
         .default("0").exact("blocks.zones.open_max", "1"),
     row("zone_reset_threshold", Kind::Floats(0.0, 1.0, 1),
         |s, v| s.zones.reset_threshold = v.floats().first().copied(),
@@ -44,7 +44,7 @@ pub(in crate::fio::options) const ROWS: &[Row] = &[
         "share of writes that reset a zone")
         .exact("blocks.zones.reset", "0.1"),
     row("recover_zbd_write_error", Kind::Bool, |s, v| s.zones.recover = v.bool(),
-        "after a write that failed, go on where the device's write pointer is")
+        "after a failed write, continue at the device's write pointer")
         .default("0").exact("blocks.zones.recover_pointers", "1"),
     row("write_zone_remainder", Kind::Bool, |s, v| s.zones.write_remainder = v.bool(),
         "fill the rest of a zone that no block fits into; blocks may come twice")
@@ -60,6 +60,6 @@ pub(in crate::fio::options) const DATA_PLACEMENT: &[Row] = &[
     bare("plid_select", Kind::Choice(own::SELECT), "which placement comes next")
         .alias(&["fdp_pli_select"]).default("roundrobin").refused("random", FDP),
     bare("plids", Kind::Text, "placements to use").alias(&["fdp_pli"]).refused("0,1", FDP),
-    bare("dp_scheme", Kind::Text, "file that says which offsets get which placement")
+    bare("dp_scheme", Kind::Text, "file that maps offsets to placements")
         .refused("/tmp/scheme", FDP),
 ];

@@ -18,7 +18,7 @@ pub(super) const API: &[Row<Value>] = &[
     flag("useO_DIRECT", |d, t| put(&mut d.options.io.direct, t),
         "the same, as it was called before")
         .letter('B')
-        .near("blocks.direct", "1", "IOR of today refuses -B and spells it --posix.odirect"),
+        .near("blocks.direct", "1", "current IOR refuses -B and spells it --posix.odirect"),
     flag("posix.rangelocks", |d, t| put(&mut d.options.io.range_locks, t),
         "a lock of the kernel around each transfer").exact("blocks.lock", "1"),
     flag("fsync", |d, t| put(&mut d.options.io.fsync, t),
@@ -48,7 +48,7 @@ pub(super) const API: &[Row<Value>] = &[
         "drop mapped pages first").when(|d| d.options.io.api == Api::Mmap)
         .exact("blocks.hints.map_advice", "1"),
     flag("mmap.madv_pattern", |d, t| put(&mut d.options.io.map_pattern, t),
-        "tell the kernel whether the order is sequential or random")
+        "advise the kernel whether the order is sequential or random")
         .when(|d| d.options.io.api == Api::Mmap).exact("blocks.hints.map_advice", "1"),
     value("dummy.delay-xfer", "MICROSECONDS",
         |d, t| put_number(&mut d.options.io.delay_us, t, [0, COUNT_MAX]),
@@ -83,8 +83,9 @@ const NO_MPI: &str = "it is an option of MPI-IO, and candor needs no MPI";
 pub(super) const FORMER: &[Row<Value>] = &[
     flag("quitOnError", |d, t| put(&mut d.options.data.quit_on_error, t),
         "end at the first error that verification finds").letter('q')
-        .near("blocks.verify.continue_on_mismatch", "1", "IOR of today has no such option; the \
-              phase ends at the first transfer that is wrong"),
+        .near("blocks.verify.continue_on_mismatch", "1", "current IOR has no such option; the \
+                                                          phase ends at the first transfer that is \
+                                                          wrong"),
     refused_flag("noFill", "no fill when HDF5 makes a file", NO_HDF5).letter('n'),
     refused_flag("preallocate", "reserve the space of files first",
         "IOR does so by MPI-IO only; `candor run` has --layout allocate").letter('p')
@@ -103,7 +104,7 @@ pub(super) const FORMER: &[Row<Value>] = &[
     flag("showHints", |_, t| put(&mut false, t), "print the hints of MPI-IO").letter('H')
         .alias(&["mpiio.showHints"])
         .idle("1", "there are no hints: files are opened by system calls"),
-    refused_flag("storeFileOffset", "offsets as content", "IOR of today spells it -l offset"),
+    refused_flag("storeFileOffset", "offsets as content", "current IOR spells it -l offset"),
 ];
 
 const STRIPING: &str = "candor leaves striping to the directory; set it with the filesystem's own \
@@ -147,7 +148,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["rados", "cephfs"], "it needs the libraries of Ceph; its mount is -a POSIX"),
     (
         &["hdfs", "ime", "pmdk", "libnfs", "chfs", "finchfs", "gfarm", "plfs", "bfs"],
-        "it needs a library of its own, which candor does not have; a mount of it is -a POSIX",
+        "it needs a library that candor does not have; use a mount with -a POSIX",
     ),
 ];
 

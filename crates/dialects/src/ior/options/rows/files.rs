@@ -31,7 +31,7 @@ pub(super) const LAYOUT: &[Row<Value>] = &[
         "segments: each has a block of each task").letter('s').default("1")
         .exact("blocks.share", "16"),
     flag("randomOffset", |d, t| count(&mut d.options.layout.random, t),
-        "transfers in random order; twice: blocks at random places").letter('z')
+        "transfers in random order; twice: blocks at random positions").letter('z')
         .near("blocks.access", "1", "orders are drawn by candor's own generator; of a shared file \
               each task has as many transfers as any other, where IOR's tasks have unequal amounts"),
     value("random-offset-seed", "N",
@@ -39,7 +39,7 @@ pub(super) const LAYOUT: &[Row<Value>] = &[
         "seed of that order; -1 takes the time").default("-1").exact("seed", "7"),
     value("randomPrefill", "BYTES",
         |d, t| put_number(&mut d.options.layout.prefill_bytes, t, [0, BYTES_MAX]),
-        "fill the files in sequence before random writes, so many bytes per call").default("0")
+        "fill the files in sequence before random writes, BYTES per call").default("0")
         .near("phase", "64k", "the fill is a phase before the write; IOR counts it into the \
               write's time"),
 ];
@@ -87,7 +87,7 @@ pub(super) const CONTENT: &[Row<Value>] = &[
             d.options.run.memory_per_task = None;
             store(&mut d.options.run.memory_per_node, Some(memory))
         }),
-        "occupy so much memory, so that the page cache is smaller").letter('M')
+        "occupy BYTES or N% of memory, which leaves less for the page cache").letter('M')
         .exact("occupy_memory", "1m"),
     value("memoryPerTask", "BYTES",
         |d, t| grammar::within(t, [0, i64::MAX]).and_then(|bytes| {

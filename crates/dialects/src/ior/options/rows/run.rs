@@ -25,7 +25,7 @@ pub(super) const PHASES: &[Row<Value>] = &[
         .exact("phase.delay", "1"),
     value("maxTimeDuration", "MINUTES",
         |d, t| put_number(&mut d.options.ends.max_time_min, t, [0, COUNT_MAX]),
-        "begin no other phase after so many minutes").letter('T').default("0")
+        "begin no other phase after N minutes").letter('T').default("0")
         .exact("", "1"),
     flag("intraTestBarriers", |d, t| put(&mut d.options.run.barriers, t),
         "all tasks wait for each other between open, transfer and close").letter('g')
@@ -42,14 +42,14 @@ pub(super) const PHASES: &[Row<Value>] = &[
 pub(super) const ENDS: &[Row<Value>] = &[
     value("deadlineForStonewalling", "SECONDS",
         |d, t| put_number(&mut d.options.ends.deadline_s, t, [0, COUNT_MAX]),
-        "end each phase after so many seconds").letter('D').default("0")
+        "end each phase after SECONDS").letter('D').default("0")
         .exact("stop.time", "5"),
     flag("stoneWallingWearOut", |d, t| put(&mut d.options.ends.wear_out, t),
-        "when the time is over, all tasks go on to the largest count that any has reached")
+        "when time is over, all tasks continue to the largest count that any task reached")
         .exact("stop.stonewall", "1"),
     value("stoneWallingWearOutIterations", "N",
         |d, t| put_number(&mut d.options.ends.wear_out_iterations, t, [0, i64::MAX]),
-        "each task ends after so many transfers").default("0").exact("stop.ops", "8"),
+        "each task ends after N transfers").default("0").exact("stop.ops", "8"),
     value("stoneWallingStatusFile", "FILE", |d, t| put_text(&mut d.options.ends.status_file, t),
         "keep the count of a write there, for a later read").exact("stop.ops", "status"),
     value("minTimeDuration", "SECONDS",

@@ -52,7 +52,7 @@ pub(super) fn format(text: &str) -> Result<Format, Refused> {
         }
     }
     if format.complete {
-        let message = "format=complete says that the tree is there, so nothing is formatted";
+        let message = "with format=complete the tree exists, so nothing is formatted";
         return Err(Refused::whole(text, message, "write format=(no,complete)"));
     }
     if format.limited && !format.only {

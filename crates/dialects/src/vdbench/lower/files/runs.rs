@@ -137,7 +137,7 @@ impl<'a> Lowering<'a> {
                     other.name, system.name
                 );
                 let wrong = Diagnostic::new(place, "anchor", system.name, message);
-                errors.push(wrong.remedy("use directories beside each other"));
+                errors.push(wrong.remedy("use directories that do not contain each other"));
             }
         }
         errors
@@ -261,7 +261,8 @@ impl<'a> Lowering<'a> {
                 let message = format!("the anchor {shown} is no directory on host {label}");
                 let place = self.request.file.fsds.find(system.name).map(|fsd| fsd.at("anchor"));
                 let wrong = Diagnostic::nowhere("anchor", message);
-                let remedy = "make it there; create_anchors=yes makes those of one host alone";
+                let remedy = "create it there; create_anchors=yes creates anchors of one host \
+                              only";
                 missing.push(Diagnostic { at: place, ..wrong }.remedy(remedy));
             }
         }

@@ -247,7 +247,7 @@ fn stride(workload: &Workload<'_>, of_run: &OfRun<'_>, out: &mut Diagnostics) ->
     // Starts of strides of different length are multiples of the size, the ones below.
     let size = workload.values.transfer.first().max(1);
     let mean = min.midpoint(max).saturating_sub(size / 2) / size * size;
-    let did = format!("each operation begins {mean} bytes behind the end of the last one");
+    let did = format!("each operation begins {mean} bytes after the end of the last one");
     out.note(&scope, "stride", &did, "strides of different length become their mean");
     mean
 }

@@ -22,7 +22,7 @@ pub(super) fn definitions(request: &Request<'_>, out: &mut Diagnostics) {
         let scope = wd.in_texts(request.texts);
         let of = &wd.options;
         if of.skew.is_some_and(|skew| skew > 0.0) && of.rate.is_some() {
-            let message = format!("wd={} has a skew and a rate of its own", wd.name.text);
+            let message = format!("wd={} has a skew and its own rate", wd.name.text);
             out.wrong(&scope, "skew", message, "remove skew= or iorate=");
         }
         if of.rate.is_some() && of.priority.is_none() {
