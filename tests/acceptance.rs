@@ -180,7 +180,7 @@ fn latency_then_queue(report: &Report) {
     assert!(told.contains("one request at a time: 16 KiB ÷ "), "{told}");
     let told = report.sentence("B6");
     assert!(told.contains("ith 100 in flight an operation took"), "{told}");
-    assert!(told.contains("nothing between 1 and 100 was tried"), "{told}");
+    assert!(told.contains("no load between 1 and 100 was tried"), "{told}");
 }
 
 /// Requests as a trace for candor: sizes of 512 bytes to 64 KiB, at multiples of 512.
@@ -425,7 +425,7 @@ fn t19_files_per_second_are_a_number_of_metadata() {
     let told = report.sentence("H1");
     let per_s = report.number("/phases/0/measurements/0/operations/create/ops_per_s");
     let data = fmt::rate_decimal(per_s * 131_072.0);
-    assert!(told.starts_with("100 % of the time went into names (create: "), "{told}");
+    assert!(told.starts_with("100 % of the time was spent on names (create: "), "{told}");
     assert!(told.contains("with files of 128 KiB") && told.contains(&data), "{data}: {told}");
     assert_eq!(report.limited_by(0), "metadata (create)");
 }

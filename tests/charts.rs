@@ -82,7 +82,7 @@ fn what_cannot_be_drawn_is_a_sentence() {
         (&["chart", results, "-o", &out, "--kind", "pie"], 2, "`pie` is none of timeline"),
         (&["chart", results, "-o", &out, "--width", "9"], 2, "no width from 320 to 4000"),
         (&["chart", results, "-o", &out, "--kind", "heatmap"], 1, "several values of two"),
-        (&["chart", results, "-o", &out, "--kind", "changes"], 1, "set beside the first"),
+        (&["chart", results, "-o", &out, "--kind", "changes"], 1, "compare with the first"),
         (&["chart", results, "-o", &out, "--across", "depth"], 2, "give --kind changes"),
         (&["chart", "/nonexistent.json", "-o", &out], 1, "cannot be read"),
     ] {

@@ -85,7 +85,7 @@ fn mistakes_end_in_a_sentence() {
         (&[file.as_str()][..], 2, "RUN"),
         (&[&file, &file], 1, "x.json"),
         (&[&none, &none], 1, "cannot be read"),
-        (&[&file, &file, "--fail-if", "speed < -5%"], 2, "is no figure"),
+        (&[&file, &file, "--fail-if", "speed < -5%"], 2, "is not a metric"),
         (&[&file, &file, "--fail-if", "iops < 5%"], 2, "fails where nothing changes"),
     ] {
         let ran = compare(words);

@@ -11,7 +11,7 @@ fn a_run_a_stored_report_and_a_comparison_are_pages() {
     let words = ["run", "--target", &file, "--size", "8M", "--rw", "randread", "--seconds", "1"];
     let ran = candor(&[&words[..], &["--json", &json, "--html", &page]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.contains(&format!("The page for the browser is in {page}.")), "{}", ran.err);
+    assert!(ran.err.contains(&format!("The HTML page is in {page}.")), "{}", ran.err);
     let [shown, judged, compared] =
         ["shown.html", "judged.html", "compared.html"].map(|name| scratch.path(name));
     assert_eq!(candor(&["show", &json, "--html", &shown]).code, Some(0));

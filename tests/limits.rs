@@ -209,7 +209,7 @@ fn a_latency_goal_is_told_and_an_unmet_one_has_its_exit_code() {
     let file = scratch.random_file("file", 32 * MIB);
     let met = candor(&["run", &with_goal(&scratch, &file, "20s")]);
     assert_eq!(met.code, Some(0), "{}", met.err);
-    assert!(met.out.contains("Depth 8 is the greatest that met the goal of 50 %"), "{}", met.out);
+    assert!(met.out.contains("Depth 8 is the maximum that met the goal of 50 %"), "{}", met.out);
     let unmet = candor(&["run", &with_goal(&scratch, &file, "10ns")]);
     assert_eq!(unmet.code, Some(4), "{}", unmet.err);
     assert!(unmet.out.contains("No depth met the goal of 50 % within 10 ns"), "{}", unmet.out);

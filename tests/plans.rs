@@ -298,7 +298,7 @@ fn writing_until_full_ends_where_nothing_more_fits_and_shares_are_of_what_is_fre
     assert_eq!(report["phases"][0]["measurements"][0]["ended"], "full");
     let written = report["phases"][0]["measurements"][0]["operations"]["write"]["bytes"].as_u64();
     assert!(written > Some(7 << 20) && written <= Some(8 << 20), "{written:?}");
-    assert!(ran.out.contains("no space was left after"), "{}", ran.out);
+    assert!(ran.out.contains("no space left after"), "{}", ran.out);
     let (ran, report) = run("--bs 64k --size 50%");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let size = report["plan"]["target"][0]["size"].as_str().unwrap_or_default();

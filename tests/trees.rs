@@ -251,7 +251,11 @@ fn names_are_believed_where_a_device_saw_them() {
     assert!(["name_caches", "memory"].contains(&by), "{by}");
     let synced = try_next(&report, "H7");
     assert!(["ok", "caution"].contains(&&*verdict(&synced, 0)), "{}", synced.told());
-    assert!(synced.sentence("H7").starts_with("With its final sync it did"), "{}", synced.told());
+    assert!(
+        synced.sentence("H7").starts_with("With its final sync the job did"),
+        "{}",
+        synced.told()
+    );
     // What is written into small files counts for the page cache, and so does what is read of them.
     let files =
         tree + &of("\"create\", \"write\", \"close\"") + &of("\"open\", \"read\", \"close\"");

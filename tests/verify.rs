@@ -303,7 +303,7 @@ fn what_a_run_wrote_is_verified_afterwards() {
         let words: Vec<_> = words.split(' ').collect();
         let (ran, report) = measured(&scratch, &[&fixed[..], &words].concat());
         assert_eq!(ran.code, Some(0), "{words:?}: {}", ran.err);
-        assert!(ran.out.contains("all as written"), "{}", ran.out);
+        assert!(ran.out.contains("all match the written data"), "{}", ran.out);
         let job = report.at("/phases/0/measurements/0");
         assert_eq!(counts(&job["verify"]), [0; 5], "{words:?}");
         let (blocks, wrote) = (job["verify"]["blocks"].as_u64(), &job["operations"]["write"]);

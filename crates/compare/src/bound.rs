@@ -131,7 +131,7 @@ mod tests {
                 "commmit p99 < 5ms",
                 "is no operation, such as read, write or commit; did you mean commit?",
             ),
-            ("speed > 5", "is no figure"),
+            ("speed > 5", "is not a metric"),
             ("read write iops > 5", "names no figure"),
             ("> 5", "names no figure"),
         ] {

@@ -138,7 +138,7 @@ mod tests {
         }
         for (text, part) in [
             ("iops", "has no < or >"),
-            ("speed < -5%", "is no figure"),
+            ("speed < -5%", "is not a metric"),
             ("iops < -5", "no change in percent"),
             ("iops < 5%", "fails where nothing changes"),
             ("p99 > -5%", "fails where nothing changes"),

@@ -107,7 +107,7 @@ fn the_same_document_is_imported_once() {
     assert_eq!((runs, all(&history).1), ([1, 2, 1], vec![2, 1]));
     let refused =
         history.import((Kind::Report, "{}"), Note::default(), &mut |_| {}).expect_err("no report");
-    assert!(refused.to_string().contains("no report of candor"), "{refused}");
+    assert!(refused.to_string().contains("not a candor report"), "{refused}");
 }
 
 #[test]

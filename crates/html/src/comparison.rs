@@ -21,7 +21,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     };
     let sections = [
         ("changes", "Changes", changes(comparison)),
-        ("unlike", "Not alike", unlike(comparison)),
+        ("unlike", "Different conditions", unlike(comparison)),
         ("checks", "Conditions", checks(comparison)),
     ];
     let sections = sections.into_iter().filter(|(_, _, body)| !body.is_empty());

@@ -60,7 +60,7 @@ pub fn figure(into: &mut Markup, id: &str, chart: &Chart, heading: Heading) {
 fn behind(figure: &mut Markup, chart: &Chart) {
     let attributes = [("class", "long")];
     figure.within("details", &attributes, |details| {
-        details.element("summary", &[], "Numbers behind this picture");
+        details.element("summary", &[], "Numbers of this chart");
         for (nth, panel) in chart.panels.iter().enumerate() {
             let values = chart.table(nth, ROWS_MAX);
             let side = |at: usize| if at == 0 { Align::Left } else { Align::Right };
@@ -74,7 +74,7 @@ fn behind(figure: &mut Markup, chart: &Chart) {
             parts::table(details, &panel.y.label, &table);
             if values.left_out > 0 {
                 let left_out = candor_record::fmt::counted(values.left_out as u64, "row");
-                let text = format!("{left_out} between these left out; the samples have them all.");
+                let text = format!("{left_out} between these left out; the samples contain all.");
                 details.element("p", &[("class", "dim")], &text);
             }
         }

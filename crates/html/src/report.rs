@@ -39,9 +39,9 @@ pub fn report(report: &Report, json: &str, csv: &str) -> String {
         ),
         section("path", "Path to the devices", "Path", path(report)),
         section("sweep", "Sweep", "Sweep", sweep(report, &pictures)),
-        section("search", "Search for the load", "Search", pictures.search()),
+        section("search", "Load search", "Search", pictures.search()),
         section("findings", "Findings", "Findings", findings(report)),
-        section("notes", "Not exactly as asked", "Notes", notes(report)),
+        section("notes", "Differs from the request", "Notes", notes(report)),
         section("environment", "Environment", "Environment", environment(report)),
         section("plan", "The plan", "Plan", plan(report)),
         section("data", "Data", "Data", data(json, csv)),
@@ -267,7 +267,7 @@ fn results(report: &Report) -> Markup {
         body.element("h3", &[], "Names per second");
         parts::table(&mut body, "Names per second", &table);
         // Its rates are lower than those of the single operations above, and have other units.
-        let what = "Names of a whole pass; the final sync counts where there was one.";
+        let what = "Names per second over a whole pass, including the final sync, if any.";
         body.element("p", &[("class", "dim")], what);
         answered.iter().for_each(|line| body.element("p", &[("class", "dim")], line));
     }
@@ -534,7 +534,7 @@ fn evidence(card: &mut Markup, folded: &Folded<'_>) {
 fn notes(report: &Report) -> Markup {
     let mut body = Markup::new();
     if let Some(table) = shown::notes(report) {
-        parts::table(&mut body, "Asked and done", &table);
+        parts::table(&mut body, "Requested and executed", &table);
     }
     body
 }
@@ -550,7 +550,7 @@ fn environment(report: &Report) -> Markup {
         body.element("h3", &[], "Could not be read");
         parts::list(&mut body, &missing);
     }
-    parts::folded(&mut body, "Everything that was read of host, targets and devices", |inside| {
+    parts::folded(&mut body, "All facts of host, targets and devices", |inside| {
         let text = facts::of_hosts(report, &Style::default());
         inside.element("pre", &[("tabindex", "0")], text.trim_end());
     });
@@ -583,10 +583,10 @@ fn host_lines(report: &Report) -> Vec<NamedLines> {
 fn plan(report: &Report) -> Markup {
     let mut body = Markup::new();
     if !report.command.is_empty() {
-        body.element("p", &[], "It was started by");
+        body.element("p", &[], "Started by");
         parts::copyable(&mut body, &command_line(&report.command));
     }
-    body.element("p", &[], "Kept in a file, this runs the same again: candor run FILE.toml");
+    body.element("p", &[], "To repeat this run, save the plan and run: candor run FILE.toml");
     let text = candor_plan::text::write(&report.plan);
     parts::folded(&mut body, "plan.toml", |inside| parts::copyable(inside, text.trim_end()));
     parts::download(&mut body, "plan.toml", "application/toml", text.as_bytes());
@@ -599,8 +599,8 @@ fn data(json: &str, csv: &str) -> Markup {
     body.element(
         "p",
         &[],
-        "The report for machines, which candor show and candor judge read, and its results and \
-         samples as a table.",
+        "Files for other programs: the report (for candor show and candor judge), and its results \
+         and samples as tables.",
     );
     let files = [
         ("report.json.gz", "--json FILE", parts::gzip(json)),
@@ -615,7 +615,7 @@ fn data(json: &str, csv: &str) -> Markup {
                 parts::download(&mut body, name, "application/gzip", &file);
             }
             None => {
-                let text = format!("{name} would make this page too large; {option} writes it.");
+                let text = format!("{name} is too large for this page; {option} writes it.");
                 body.element("p", &[("class", "dim")], &text);
             }
         }

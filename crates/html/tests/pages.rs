@@ -21,7 +21,7 @@ fn the_answer_comes_first_and_sections_follow_a_readers_questions() {
     let pieces = [
         "<title>random write 4 KiB, depth 4: The storage&#39;s number</title>",
         "</span>The storage&#39;s number</h1>",
-        "Limited by <b>reading before each write to md5</b>.",
+        "Limited by <b>reads before each write to md5</b>.",
         "<span class=\"name\">median latency</span>",
         "<section id=\"results\"",
         "<section id=\"timeline\"",

@@ -55,7 +55,8 @@ pub fn of_processes(
         let own = activity(facts, device, &did, elapsed_s);
         let busy = ratio(all.busy_ms as f64 / 1000.0, elapsed_s).min(1.0);
         let ceilings = Vec::new();
-        let sentence = "only requests of the selected processes; busy is that of all".to_owned();
+        let sentence =
+            "only requests of the selected processes; busy time counts all processes".to_owned();
         Some(Activity { requests, busy, ceilings, sentence, ..own })
     };
     facts.devices.iter().filter_map(of).collect()
@@ -161,8 +162,8 @@ fn sentence(of: &Activity) -> String {
     let places = match of.queue_max {
         // Less is told as nothing.
         _ if of.queue_mean < 0.05 => String::new(),
-        Some(most) => format!(", {:.1} of {most} places in its queue taken", of.queue_mean),
-        None => format!(", {:.1} requests under way", of.queue_mean),
+        Some(most) => format!(", {:.1} of {most} queue slots used", of.queue_mean),
+        None => format!(", {:.1} requests in flight", of.queue_mean),
     };
     let full = of
         .ceilings
@@ -176,10 +177,12 @@ fn sentence(of: &Activity) -> String {
                 fmt::percent(ceiling.used.unwrap_or(0.0))
             )
         }
-        (busy, _) if busy >= NEVER_IDLE.value => format!("never idle, which is not full{places}"),
+        (busy, _) if busy >= NEVER_IDLE.value => {
+            format!("never idle, but not necessarily full{places}")
+        }
         (busy, _) if busy > 0.0 => format!("idle {} of the time{places}", fmt::percent(1.0 - busy)),
         _ if of.ways().any(|(_, way)| way.per_s > 0.0) => {
-            "idle but for moments too short for the kernel's clock".to_owned()
+            "busy except for gaps below the resolution of the kernel's clock".to_owned()
         }
         _ => "idle".to_owned(),
     }
@@ -235,7 +238,7 @@ mod tests {
         assert_eq!((of.read.merged, of.write.wait_mean_ns), (0.25, 5_000_000));
         assert_eq!((of.flush.per_s, of.flush.wait_mean_ns), (2.0, 2_000_000));
         assert_eq!((of.queue_mean, of.busy), (0.55, 0.5));
-        assert_eq!(of.sentence, "idle 50 % of the time, 0.6 of 32 places in its queue taken");
+        assert_eq!(of.sentence, "idle 50 % of the time, 0.6 of 32 queue slots used");
     }
 
     #[test]
@@ -260,13 +263,13 @@ mod tests {
         let quick = DiskCounters { busy_ms: 0, weighted_ms: 0, ..DID };
         let (before, after) = (look(5, DiskCounters::default()), look(6, quick));
         let of = between(&facts(None), &before, &after, &RequestStats::default()).remove(0);
-        assert_eq!(of.sentence, "idle but for moments too short for the kernel's clock");
+        assert_eq!(of.sentence, "busy except for gaps below the resolution of the kernel's clock");
     }
 
     #[test]
     fn never_idle_is_not_full() {
         let of = did(&facts(None), 1);
-        assert_eq!(of.sentence, "never idle, which is not full, 1.1 requests under way");
+        assert_eq!(of.sentence, "never idle, but not necessarily full, 1.1 requests in flight");
     }
 
     #[test]

@@ -16,7 +16,7 @@ pub fn friendliness(trace: &RequestStats) -> String {
     let sentences: Vec<_> =
         devices.into_iter().map(|device| of_device(device, &of(device))).collect();
     match sentences.is_empty() {
-        true => "No read or write reached these devices meanwhile.".to_owned(),
+        true => "No read or write reached these devices in this time.".to_owned(),
         false => sentences.join("\n"),
     }
 }
@@ -25,7 +25,7 @@ fn of_device(device: &str, seen: &[&Requests]) -> String {
     let all: u64 = seen.iter().map(|of| of.count).sum();
     let what = fmt::plural(all as f64, "read or write", "reads and writes");
     if seen.iter().all(|of| of.starts_in_4k.is_empty()) {
-        return format!("{device}: {what}; where each begins and ends is not known here.");
+        return format!("{device}: {what}; the alignment of each request is unknown.");
     }
     let unaligned = |of: &&Requests| {
         of.starts_in_4k.iter().filter(|(at, _)| *at > 0).map(|(_, n)| n).sum::<u64>()
@@ -33,21 +33,21 @@ fn of_device(device: &str, seen: &[&Requests]) -> String {
     let off: u64 = seen.iter().map(unaligned).sum();
     let odd: u64 = seen.iter().map(|of| of.length_off_4k).sum();
     if off == 0 && odd == 0 {
-        return format!("{device}: all of {what} begin and end on 4 KiB.");
+        return format!("{device}: all of {what} start and end on a 4 KiB boundary.");
     }
     let writes = seen.iter().filter(|of| of.direction == RequestOp::Write);
     let partial: u64 = writes.map(|of| unaligned(of).max(of.length_off_4k)).sum();
     let cost = match partial {
         0 => String::new(),
         n => format!(
-            " At least {} a part of a 4 KiB sector: a disk that has such sectors reads it, changes \
-             it and writes it back.",
+            " At least {} only part of a 4 KiB sector: a disk with 4 KiB sectors must read, change \
+             and write back the sector.",
             fmt::plural(n as f64, "write covers", "writes cover")
         ),
     };
     format!(
-        "{device}: of {what} {} begin off 4 KiB, and {} have a length that is no multiple of it.\
-         {cost}",
+        "{device}: of {what}, {} start off a 4 KiB boundary, and {} have a length that is not a \
+         multiple of 4 KiB.{cost}",
         fmt::count(off as f64),
         fmt::count(odd as f64)
     )
@@ -75,7 +75,10 @@ mod tests {
     #[test]
     fn aligned_requests_are_friendly() {
         let sentences = sentences(vec![seen(RequestOp::Read, &[(0, 2740)], 0)]);
-        assert_eq!(sentences, "sda: all of 2740 reads and writes begin and end on 4 KiB.");
+        assert_eq!(
+            sentences,
+            "sda: all of 2740 reads and writes start and end on a 4 KiB boundary."
+        );
     }
 
     #[test]
@@ -85,7 +88,9 @@ mod tests {
             seen(RequestOp::Write, &[(0, 735), (512, 5)], 0),
         ]);
         assert!(
-            sentences.starts_with("sda: of 2740 reads and writes 5 begin off 4 KiB, and 3 have"),
+            sentences.starts_with(
+                "sda: of 2740 reads and writes, 5 start off a 4 KiB boundary, and 3 have"
+            ),
             "{sentences}"
         );
         assert!(sentences.contains("At least 5 writes cover a part"), "{sentences}");

@@ -63,7 +63,7 @@ fn memory(observed: &Observed) -> Option<Bound> {
     let copy = observed.host.memory_copy?;
     let times = 2.0 / observed.memory_passes();
     let arithmetic = format!(
-        "{}{} copied by {} after the phase, which took {} s",
+        "{}{} copied by {} after the phase in {} s",
         if times > 1.0 { "2 × " } else { "" },
         fmt::rate_decimal(copy.bytes_per_s),
         fmt::plural(f64::from(copy.threads), "thread", "threads"),
@@ -135,7 +135,7 @@ fn pace(ran: &Ran) -> Vec<Bound> {
     let seconds = ran.measured.elapsed_ns as f64 / 1e9;
     let sides = ran.measured.directions().map(|(_, stats)| stats);
     let (bytes, ops) = sides.fold((0.0, 0.0), |(b, o), s| (b + s.bytes as f64, o + s.ops as f64));
-    let element = format!("rate that the plan asks for in job {}", ran.job.name);
+    let element = format!("rate limit of the plan for job {}", ran.job.name);
     let set = |most, rate: String, done| {
         let text = format!("{rate} in the plan");
         set_bound(Kind::Pace, &element, most, text, &[ratio(done, seconds)])

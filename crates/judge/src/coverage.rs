@@ -78,7 +78,7 @@ fn by_bytes(observed: &Observed) -> Cover {
     }
     if share < COVERAGE_FULL.value && !low_share_means_memory(observed) {
         return Cover::Unknown(
-            "a block device under the target, or a filesystem whose reads Linux charges to the \
+            "a block device under the target, or a filesystem with reads that Linux charges to the \
              process"
                 .into(),
         );
@@ -90,7 +90,7 @@ fn by_bytes(observed: &Observed) -> Cover {
 /// prove nothing: all but pages that were there at the start, and passes beyond the first over
 /// files that stayed. At random places operations decide.
 fn of_compressed(observed: &Observed, fetched: f64, from: String) -> Cover {
-    let lacked = || Cover::Unknown("whether memory or compression gave the rest".into());
+    let lacked = || Cover::Unknown("the share of reads answered by memory or compression".into());
     let reads = observed.ran.iter().filter(|ran| ran.does(Direction::Read));
     if reads.clone().any(|ran| ran.blocks.access.is_random()) {
         let Some(hits) = hits::of_reads(observed) else { return lacked() };

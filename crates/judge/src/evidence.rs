@@ -175,7 +175,7 @@ impl<'a> Way<'a> {
     /// Adds a device and what lies below it.
     fn add_chain(&mut self, observed: &Observed<'a>, name: &str) -> Result<(), String> {
         let chain = observed.chain(name);
-        let Some(top) = chain.first() else { return Err(format!("{name} is not there")) };
+        let Some(top) = chain.first() else { return Err(format!("{name} is missing")) };
         self.tops.push(top);
         for device in &chain {
             self.add_mirror(observed, device);
@@ -183,10 +183,10 @@ impl<'a> Way<'a> {
                 continue;
             }
             if !is_end(device) {
-                return Err(format!("what lies below {} is not known", device.name));
+                return Err(format!("the storage below {} is unknown", device.name));
             }
             if value(&device.counts_io) == Some(&false) {
-                return Err(format!("{} does not count", device.name));
+                return Err(format!("{} does not count I/O", device.name));
             }
             if !self.ends.iter().any(|end| end.name == device.name) {
                 self.ends.push(device);
@@ -280,7 +280,7 @@ fn is_end(device: &DeviceFacts) -> bool {
 fn no_device(observed: &Observed, target: &TargetFacts) -> String {
     let of_this = format!("block device under target `{}`", target.target);
     let missing = observed.facts.missing.iter().find(|missing| missing.what == of_this);
-    missing.map_or("no block device is known below".into(), |missing| missing.why.clone())
+    missing.map_or("no block device was found below".into(), |missing| missing.why.clone())
 }
 
 #[cfg(test)]
@@ -369,7 +369,7 @@ mod tests {
         let honest = || TestCase::direct(4096, 8, 1, 10_000.0);
         let mut gone = honest().on_loop(true);
         gone.host.facts.devices[0].below.clear();
-        assert_eq!(said(&gone), Some(Seen::Nowhere("what lies below loop0 is not known".into())));
+        assert_eq!(said(&gone), Some(Seen::Nowhere("the storage below loop0 is unknown".into())));
         let mut served = honest();
         let on = served.host.facts.targets[0].filesystem.as_mut().unwrap();
         (on.kind, on.mount_point) = ("fuseblk".into(), "/mnt".into());

@@ -79,7 +79,7 @@ fn as_sequential(
     let (_, large) = single(blocks)?;
     let applies = !blocks.access.is_random() && large >= MUCH_SMALLER.value * size;
     let (ops_per_s, arithmetic) = as_ops(before.bytes_per_s, size).filter(|_| applies)?;
-    let element = format!("what `{name}` moved");
+    let element = format!("bytes that `{name}` moved");
     Some(bound(element, ops_per_s, arithmetic, stats))
 }
 
@@ -100,7 +100,7 @@ fn as_one_at_a_time(
     let ops_per_s = ratio(concurrency * 1e9, mean_ns);
     let time = fmt::time(mean_ns);
     let arithmetic = format!("{concurrency} ÷ {time} = {}", fmt::iops(ops_per_s));
-    Some(bound("one at a time, so many times over".into(), ops_per_s, arithmetic, stats))
+    Some(bound("scaled from one operation at a time".into(), ops_per_s, arithmetic, stats))
 }
 
 /// Expectation for the phase's only job, where it writes or reads whole files of one size: what one
@@ -130,16 +130,11 @@ fn files(observed: &Observed) -> Option<Bound> {
             let (mean_ns, workers) = (before.latency.as_ref()?.mean_ns, names.in_progress());
             let per_s = ratio(workers * 1e9, mean_ns);
             let text = format!("{workers} ÷ {} = {}", fmt::time(mean_ns), fmt::iops(per_s));
-            return Some(bound(
-                format!("reads as fast as in `{}`", report.name),
-                per_s,
-                text,
-                stats,
-            ));
+            return Some(bound(format!("the read rate of `{}`", report.name), per_s, text, stats));
         }
         let is_large = !blocks.access.is_random() && at_once >= MUCH_SMALLER.value * size;
         let (per_s, text) = as_ops(before.bytes_per_s, size).filter(|_| is_large)?;
-        Some(bound(format!("what `{}` moved", report.name), per_s, text, stats))
+        Some(bound(format!("bytes that `{}` moved", report.name), per_s, text, stats))
     });
     let rate = |bound: &Bound| bound.ceiling.ops_per_s.unwrap_or(f64::INFINITY);
     bounds.min_by(|a, b| rate(a).total_cmp(&rate(b)))

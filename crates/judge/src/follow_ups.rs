@@ -105,17 +105,17 @@ pub fn load(follow_up: &FollowUp) -> Option<Doubled> {
 pub fn what(follow_up: &FollowUp) -> String {
     let (workers, depth) = (f64::from(follow_up.workers), f64::from(follow_up.depth));
     match follow_up.change {
-        Change::OtherPlaces => "the same at other places".into(),
-        Change::SamePlaces => "the same places once more".into(),
+        Change::OtherPlaces => "the same operations at other offsets".into(),
+        Change::SamePlaces => "the same offsets again".into(),
         Change::MoreDepth => Doubled::Depth(follow_up.depth).to_string(),
         Change::MoreWorkers => Doubled::Workers(follow_up.workers).to_string(),
         Change::TwiceTheThreads => format!(
-            "twice the threads and as many in flight ({} of depth {})",
+            "twice the threads, the same number in flight ({} of depth {})",
             fmt::count(workers),
             fmt::count(depth)
         ),
         Change::OneAtATime => "one operation at a time".into(),
-        Change::FilesOfTheirOwn => "each worker in files of its own".into(),
+        Change::FilesOfTheirOwn => "a separate file set for each worker".into(),
     }
 }
 
@@ -128,37 +128,37 @@ fn sentence(observed: &Observed, follow_up: &FollowUp) -> String {
     let what = fmt::capital(&what(follow_up));
     let cost = cost(follow_up);
     let Some(beside) = of(observed, follow_up) else {
-        return format!("{what} showed nothing. {cost}");
+        return format!("{what}: no result. {cost}");
     };
     let (now, before) = (fmt::iops(beside.now), fmt::iops(beside.before));
     let times = fmt::number(beside.times);
     let meant = meant(observed, &beside);
-    format!("{what}: {now}, {times} times the {before} of the phase: {meant}. {cost}")
+    format!("{what}: {now}, {times} times the phase's {before}: {meant}. {cost}")
 }
 
 fn meant(observed: &Observed, beside: &Beside) -> String {
     let text = match beside.follow_up.change {
         Change::MoreDepth | Change::MoreWorkers | Change::TwiceTheThreads => return gained(beside),
-        Change::OtherPlaces => "what the moment is like",
+        Change::OtherPlaces => "reference for current conditions",
         Change::SamePlaces if observed.ran.iter().any(|ran| ran.blocks.destroys().is_some()) => {
             match (beside.pays(), beside.is_flat()) {
-                (true, _) => "with all blocks there it is faster",
-                _ => "that blocks had to be allocated made no difference",
+                (true, _) => "faster with all blocks allocated",
+                _ => "block allocation made no difference",
             }
         }
         Change::SamePlaces => match (again(observed), beside.pays()) {
             (Some((_, times)), true) if times > AGAIN.value => {
-                "something below this host kept them"
+                "a cache below this host held the data"
             }
-            (Some(_), true) => "it was the moment: other places were as fast, or CPUs were free",
-            (None, true) if no_cpu_was_free(observed) => "the CPUs were busy, so it shows nothing",
-            (None, true) => "something below this host may have kept them",
-            (_, false) => "nothing below this host kept them",
+            (Some(_), true) => "conditions changed: other offsets were as fast, or CPUs were free",
+            (None, true) if no_cpu_was_free(observed) => "the CPUs were busy, no conclusion",
+            (None, true) => "a cache below this host may have held the data",
+            (_, false) => "no cache below this host held the data",
         },
         Change::OneAtATime => return alone_takes(beside),
         Change::FilesOfTheirOwn => match beside.pays() {
-            true => "sharing files costs",
-            false => "that files are shared makes no difference",
+            true => "file sharing costs throughput",
+            false => "file sharing makes no difference",
         },
     };
     text.into()
@@ -168,15 +168,18 @@ fn meant(observed: &Observed, beside: &Beside) -> String {
 fn gained(beside: &Beside) -> String {
     let gain = beside.times - 1.0;
     if beside.times < UNDISTURBED.value {
-        "disturbed, it shows nothing".into()
+        "disturbed, no conclusion".into()
     } else if beside.times < LOAD_GAINS.value {
-        "no more".into()
+        "no gain".into()
     } else if beside.faster(LOAD_PAYS.value) {
-        "more is to be had".into()
+        "more load gains more".into()
     } else if beside.apart {
         format!("{} more", fmt::percent(gain))
     } else {
-        format!("{} more, which single seconds of the phase reached too", fmt::percent(gain))
+        format!(
+            "{} more, but single seconds of the phase reached this rate too",
+            fmt::percent(gain)
+        )
     }
 }
 
@@ -189,7 +192,7 @@ fn alone_takes(beside: &Beside) -> String {
 fn cost(follow_up: &FollowUp) -> String {
     let bytes = follow_up.measurement.bytes_moved() as f64;
     let did = if follow_up.measurement.of(Direction::Write).ops > 0 { "moved" } else { "read" };
-    format!("It took {} and {did} {}.", fmt::time(follow_up.cost_s * 1e9), fmt::size(bytes))
+    format!("Cost: {}, {did} {}.", fmt::time(follow_up.cost_s * 1e9), fmt::size(bytes))
 }
 
 /// A follow-up as evidence.

@@ -155,8 +155,14 @@ fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
         let other = |who: &Issuer| is_other(observed, who) && (level == 0 || !who.is_kernel());
         let seen = seen_of(observed, &devices, |_| true, other);
         let bytes = seen.map_or(went_on, |share| went_on.min(share * all));
-        let how = "judged by the idle moment before";
-        Some(Foreign { bytes, all, devices, how, from: "the same in the idle moment before" })
+        let how = "estimated from the idle interval before";
+        Some(Foreign {
+            bytes,
+            all,
+            devices,
+            how,
+            from: "the same counters in the idle interval before",
+        })
     });
     Some(of_level.collect())
 }
@@ -207,8 +213,8 @@ fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
         bytes: (reads - slack).max(0.0) + writes,
         all: top.bytes(),
         devices: observed.tops(),
-        how: "beside ours",
-        from: "less /proc/self/io",
+        how: "in addition to this run's I/O",
+        from: "minus /proc/self/io",
     })
 }
 

@@ -101,7 +101,7 @@ fn own_cost(observed: &Observed) -> String {
     let ops: f64 = ops.map(|measured| measured.ops_done() as f64).sum();
     let what = match (entry_jobs::ran(observed).is_empty(), moved_nothing(observed)) {
         (false, _) => format!(" on names{}", in_files(observed)),
-        (true, true) => " that move nothing".into(),
+        (true, true) => " that move no data".into(),
         (true, false) => String::new(),
     };
     format!("{} operations/s{what}", fmt::count(ratio(ops, observed.elapsed_s())))

@@ -154,7 +154,7 @@ mod tests {
     fn each_job_has_a_limit_of_its_own() {
         let judgement = two().judge();
         let limits: Vec<_> = judgement.job_limits.iter().flatten().map(Limit::to_string).collect();
-        assert_eq!(limits, ["one CPU thread", "the rate that the plan asks for (1000 IOPS)"]);
+        assert_eq!(limits, ["one CPU thread", "the plan's rate (1000 IOPS)"]);
         assert_eq!(judgement.limited_by, None, "the phase has no limit of its own");
         assert!(judgement.finding("B7").is_some_and(|found| found.limits.is_some()));
     }
@@ -165,7 +165,7 @@ mod tests {
         case.measured().per_worker[0].cpu_system_ns = 1_000_000_000;
         let judgement = case.judge();
         let limits: Vec<_> = judgement.job_limits.iter().flatten().map(Limit::to_string).collect();
-        assert_eq!(limits, ["the SATA link of sda", "the rate that the plan asks for (1000 IOPS)"]);
+        assert_eq!(limits, ["the SATA link of sda", "the plan's rate (1000 IOPS)"]);
     }
 
     #[test]

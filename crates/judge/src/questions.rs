@@ -132,14 +132,14 @@ fn more_load(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<
     loaded(change, more_load::next(observed, ran, change)?, why)
 }
 
-const LOAD_OR_DEVICE: &str = "no counter tells whether the device has more to give";
-const GOES_ON: &str = "one step does not tell where more load stops moving more";
+const LOAD_OR_DEVICE: &str = "no counter shows whether the device can do more";
+const GOES_ON: &str = "one step does not show where the rate stops growing with load";
 const STARVED: &str =
-    "the device had less to do than was asked for, and no thread was busy all the time";
+    "the device had fewer operations in flight than requested, and no thread was busy all the time";
 
 /// Whether other places are as fast as the same places were the second time.
 fn control(observed: &Observed, ran: &Ran) -> Option<Question> {
-    let why = "the same places were faster, which the moment alone might have been";
+    let why = "the same offsets were faster, but a change of conditions could be the reason";
     let faster = follow_ups::beside(observed, Change::SamePlaces)?.times >= AGAIN.value;
     faster.then(|| question(ran, Change::OtherPlaces, why)).flatten()
 }
@@ -155,7 +155,8 @@ fn files(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
         true => question(
             ran,
             Change::FilesOfTheirOwn,
-            "all workers share their files, and the device had less to do than was asked for",
+            "all workers share their files, and the device had fewer operations in flight than \
+             requested",
         ),
         false => None,
     }
@@ -174,9 +175,11 @@ fn cache(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
         && observed.working_top().is_some()
         && !observed.all_memory()
     {
-        true => {
-            question(ran, Change::SamePlaces, "what lies below this host may cache, unseen by it")
-        }
+        true => question(
+            ran,
+            Change::SamePlaces,
+            "storage below this host may have a cache that this host cannot see",
+        ),
         false => None,
     }
 }
@@ -212,7 +215,7 @@ fn alone(observed: &Observed, ran: &Ran, judged: &PhaseJudgement) -> Option<Ques
     let known = trials::others(observed, ran).iter().any(|trial| trial.in_flight == 1.0);
     match deep && !known && !decided(judged, &[Stage::DeviceQueue]) {
         true => {
-            loaded(Change::OneAtATime, (1, 1), "nothing tells how long one operation takes alone")
+            loaded(Change::OneAtATime, (1, 1), "the latency of a single operation alone is unknown")
         }
         false => None,
     }
@@ -224,7 +227,7 @@ fn allocation(ran: &Ran, judged: &PhaseJudgement) -> Option<Question> {
         true => question(
             ran,
             Change::SamePlaces,
-            "writes that had to allocate blocks may be slow for another reason",
+            "slow writes with block allocation may have another cause",
         ),
         false => None,
     }

@@ -185,7 +185,7 @@ fn only_a_slow_member_is_called_slow() {
         ("lab-6.1-one-chunk", false),
     ] {
         let found = judged(&load(name)).findings;
-        let said = found.iter().any(|f| f.sentence.contains("waits for its slow member"));
+        let said = found.iter().any(|f| f.sentence.contains("waits for this slow member"));
         assert_eq!(said, slow, "{name}");
         let hot = found.iter().any(|finding| finding.rule == "E1");
         assert_eq!(hot, name == "lab-6.1-one-chunk", "{name}");
@@ -199,25 +199,27 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
         (
             "load-limited",
             "the load: 2 workers moved 1.68 times as much",
-            &["2 workers: 13k IOPS, 1.68 times the 7760 IOPS of the phase: more is to be had. \
-                 It took 602 ms and read 30.6 MiB."][..],
+            &[
+                "2 workers: 13k IOPS, 1.68 times the phase's 7760 IOPS: more load gains more. Cost: \
+                602 ms, read 30.6 MiB.",
+            ][..],
         ),
         (
             "past-the-knee",
             // One step of 6 % decides nothing; candor stopped there when this was recorded.
             "",
             &[
-                "Depth 128: 55k IOPS, 1.06 times the 51.9k IOPS of the phase: 6 % more, which \
-                 single seconds of the phase reached too. It took 608 ms and read 130 MiB.",
-                "One operation at a time: 8328 IOPS, 0.16 times the 51.9k IOPS of the phase: \
-                 120 µs each. It took 602 ms and read 19.5 MiB.",
+                "Depth 128: 55k IOPS, 1.06 times the phase's 51.9k IOPS: 6 % more, but single \
+                 seconds of the phase reached this rate too. Cost: 608 ms, read 130 MiB.",
+                "One operation at a time: 8328 IOPS, 0.16 times the phase's 51.9k IOPS: 120 µs \
+                 each. Cost: 602 ms, read 19.5 MiB.",
             ],
         ),
         (
             "new-file",
             "the allocation of blocks by the filesystem",
-            &["The same places once more: 46.7k IOPS, 5.02 times the 9302 IOPS of the phase: \
-                 with all blocks there it is faster. It took 562 ms and moved 102 MiB."],
+            &["The same offsets again: 46.7k IOPS, 5.02 times the phase's 9302 IOPS: faster with \
+                all blocks allocated. Cost: 562 ms, moved 102 MiB."],
         ),
     ] {
         let judged = judged(&load(name));

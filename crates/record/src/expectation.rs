@@ -48,7 +48,7 @@ impl ExpectationResult {
     pub fn label(self) -> &'static str {
         match self {
             ExpectationResult::Met => "met",
-            ExpectationResult::CannotTell => "cannot tell",
+            ExpectationResult::CannotTell => "undecided",
             ExpectationResult::NotMet => "not met",
         }
     }

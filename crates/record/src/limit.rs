@@ -304,14 +304,14 @@ impl Display for Limit {
             LaterPasses => f.write_str("the page cache, after the first pass"),
             Holes => f.write_str("memory: the reads hit holes"),
             UnwrittenBlocks => f.write_str("memory: the reads hit unwritten blocks"),
-            BlankBlocks => f.write_str("blocks that hold nothing"),
+            BlankBlocks => f.write_str("blank blocks"),
             LoopPageCache => f.write_str("the page cache of the loop's backing file"),
             LoopHoles => f.write_str("memory: the reads hit holes of the backing file"),
             NfsClientCache => f.write_str("the cache of the NFS client"),
             HostMemory => f.write_str("memory and CPU of this host"),
             MemoryBandwidth => f.write_str("the speed of memory"),
             PlanRate { bytes_per_s, ops_per_s } => {
-                write!(f, "the rate that the plan asks for ({})", rate(*bytes_per_s, *ops_per_s))
+                write!(f, "the plan's rate ({})", rate(*bytes_per_s, *ops_per_s))
             }
             ThinkTime => f.write_str("the plan's think time"),
             ControlGroup { bytes_per_s, ops_per_s } => {
@@ -351,15 +351,17 @@ impl Limit {
             }
             BlockingSubmission => f.write_str("one request at a time: submission blocks"),
             LoadGenerator => f.write_str("the load generator"),
-            PathToDevice => f.write_str("the way to the device: CPU, filesystem or a throttle"),
+            PathToDevice => f.write_str("the path to the device: CPU, filesystem or a throttle"),
             Load { doubled, times } => {
                 write!(f, "the load: {doubled} moved {} times as much", number::number(*times))
             }
             BlockAllocation => f.write_str("the allocation of blocks by the filesystem"),
             SharedFiles => f.write_str("workers that share files"),
             Metadata { operation } => write!(f, "metadata ({operation})"),
-            OwnWork { filling: true, checking: true } => f.write_str("making and checking content"),
-            OwnWork { filling: true, .. } => f.write_str("making content"),
+            OwnWork { filling: true, checking: true } => {
+                f.write_str("generating and checking content")
+            }
+            OwnWork { filling: true, .. } => f.write_str("generating content"),
             OwnWork { .. } => f.write_str("checking content"),
             Candor => f.write_str("candor itself: no byte was moved"),
             _ => self.of_device(f),
@@ -372,7 +374,7 @@ impl Limit {
         match self {
             Link { link } => write!(f, "the {link}"),
             SharedLink { link, devices } => {
-                write!(f, "the {link} link that {devices} devices share")
+                write!(f, "the {link} link shared by {devices} devices")
             }
             SerialCommands { device } => write!(f, "one command at a time to {device}"),
             Network { interface } => write!(f, "the network ({interface})"),
@@ -380,9 +382,9 @@ impl Limit {
             ArrayMember { array, member } => write!(f, "one member of {array} ({member})"),
             SlowMember { array, member } => write!(f, "one slow member of {array} ({member})"),
             PathToMembers { array } => {
-                write!(f, "what lies between the process and {array}")
+                write!(f, "the path between the process and {array}")
             }
-            ParityReads { array } => write!(f, "reading before each write to {array}"),
+            ParityReads { array } => write!(f, "reads before each write to {array}"),
             DeviceQueue { depth } => {
                 write!(f, "the device's own queue of {}", number::count(*depth))
             }
@@ -398,7 +400,7 @@ impl Limit {
                  was not tried)",
                 number::count(*depth),
                 number::number(*in_flight),
-                if *with_others { " with those of others" } else { "" },
+                if *with_others { " including other users" } else { "" },
                 number::time(*mean_latency_ns)
             ),
             DeviceFlat { depth, doubled, times } => write!(
@@ -502,7 +504,7 @@ impl Display for MeasuredInstead {
             MeasuredInstead::LaterPasses => "the page cache, after the first pass",
             MeasuredInstead::Holes => "holes: zeros made in memory",
             MeasuredInstead::UnwrittenBlocks => "unwritten blocks: zeros made in memory",
-            MeasuredInstead::BlankBlocks => "blocks that hold nothing",
+            MeasuredInstead::BlankBlocks => "blank blocks",
             MeasuredInstead::CompressedData => "compressed data",
             MeasuredInstead::LoopPageCache => "the page cache of the loop's backing file",
             MeasuredInstead::LoopHoles => "holes of the loop's backing file",

@@ -16,8 +16,8 @@ pub fn read(text: &str) -> Result<Report, String> {
     match document["judgement"]["judgement_version"].as_u64() {
         Some(version) if version == u64::from(JUDGEMENT_VERSION) => report(document),
         found => Err(format!(
-            "its judgement has version {}, and this candor reads version {JUDGEMENT_VERSION}; \
-             `candor judge` judges the report again",
+            "judgement version {}, but this candor reads version {JUDGEMENT_VERSION}; `candor \
+             judge` judges the report again",
             found.map_or("unknown".to_owned(), |version| version.to_string())
         )),
     }
@@ -37,12 +37,12 @@ pub fn read_unjudged(text: &str) -> Result<Report, String> {
 /// The text as a JSON document of a version that can be read.
 fn document(text: &str) -> Result<Value, String> {
     let document: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
     match document.get("report_version").map(Value::as_u64) {
-        None => Err("it is no report of candor: it has no `report_version`".to_owned()),
+        None => Err("not a candor report: `report_version` is missing".to_owned()),
         Some(Some(version)) if version == u64::from(REPORT_VERSION) => Ok(document),
         Some(found) => Err(format!(
-            "it is a report of version {}, and this candor reads version {REPORT_VERSION}",
+            "report version {}, but this candor reads version {REPORT_VERSION}",
             found.map_or("unknown".to_owned(), |version| version.to_string())
         )),
     }
@@ -50,13 +50,13 @@ fn document(text: &str) -> Result<Value, String> {
 
 fn report(document: Value) -> Result<Report, String> {
     let report: Report = serde_json::from_value(document)
-        .map_err(|error| format!("it is no report of candor: {error}"))?;
+        .map_err(|error| format!("not a candor report: {error}"))?;
     let phases = report.plan.phases.len();
     let stray = report.phases.iter().find(|phase| !phase.search_step && phase.phase >= phases);
     match stray {
         None => Ok(report),
         Some(phase) => Err(format!(
-            "`{}` is of phase {} of the plan, which has {phases}",
+            "`{}` belongs to phase {} of the plan, but the plan has {phases}",
             phase.name, phase.phase
         )),
     }
@@ -79,11 +79,11 @@ mod tests {
         assert!(read(&text(|_| {})).is_ok());
         for (text, word) in [
             ("{".to_owned(), "not JSON"),
-            ("{}".to_owned(), "no `report_version`"),
+            ("{}".to_owned(), "`report_version` is missing"),
             (r#"{"report_version": 2}"#.to_owned(), "version unknown"),
-            (text(|report| report.report_version = 1), "a report of version 1, and this candor"),
-            (text(|report| report.judgement.judgement_version = 9), "judgement has version 9"),
-            (text(|report| report.phases = vec![PhaseRecord::default()]), "is of phase 0"),
+            (text(|report| report.report_version = 1), "report version 1, but this candor"),
+            (text(|report| report.judgement.judgement_version = 9), "judgement version 9"),
+            (text(|report| report.phases = vec![PhaseRecord::default()]), "belongs to phase 0"),
         ] {
             let refused = read(&text).expect_err(&text);
             assert!(refused.contains(word), "{refused}");

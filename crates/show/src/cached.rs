@@ -22,8 +22,10 @@ pub fn text(cached: &Cached, style: &Style) -> String {
     files(&mut page, cached);
     reasons(&mut page, cached, |file| match (cached.action, &file.rest) {
         (CacheAction::Status, _) => mapped(&file.mapped_by),
-        (CacheAction::Evict, Some(why)) => Some(format!("{} stay: {why}", size(file.rest_bytes))),
-        (CacheAction::Warm, Some(why)) => Some(format!("{} lack: {why}", size(file.rest_bytes))),
+        (CacheAction::Evict, Some(why)) => {
+            Some(format!("{} stay in memory: {why}", size(file.rest_bytes)))
+        }
+        (CacheAction::Warm, Some(why)) => Some(format!("{} missing: {why}", size(file.rest_bytes))),
         (_, None) => None,
     });
     reasons(&mut page, cached, |file| file.trouble.clone());
@@ -60,13 +62,13 @@ fn outcome(cached: &Cached, files: &str) -> String {
             format!("{is} of {all} in {files} are in the page cache{}.", unwritten(&total))
         }
         (CacheAction::Evict, 0) => {
-            format!("{files}, {all}: nothing is in the page cache any more; {was} were.")
+            format!("{files}, {all}: evicted; {was} were in the page cache.")
         }
         (CacheAction::Evict, _) => {
             format!("{files}, {all}: {rest} stay in the page cache, of {was}.")
         }
         (CacheAction::Warm, 0) => {
-            format!("{files}, {all}: all of it is in the page cache; {was} were before.")
+            format!("{files}, {all}: loaded into the page cache; {was} were there before.")
         }
         (CacheAction::Warm, _) => format!("{files}, {all}: {rest} are not in the page cache."),
     }
@@ -111,7 +113,7 @@ fn files(page: &mut Page, cached: &Cached) {
     }
     if others > 0 {
         let files = counted(others as u64, "other file");
-        page.aside("", &format!("{files} with less in memory: --json FILE has them all."));
+        page.aside("", &format!("{files} with less in memory: --json FILE has all files."));
     }
 }
 
@@ -148,7 +150,7 @@ fn reasons(page: &mut Page, cached: &Cached, reason: impl Fn(&CachedFile) -> Opt
     }
     if let Some(more) = reasons.len().checked_sub(REASONS_MAX).filter(|more| *more > 0) {
         let files = counted(more as u64, "other file");
-        page.aside("  ", &format!("and {files}: --json FILE has them all."));
+        page.aside("  ", &format!("and {files}: --json FILE has all files."));
     }
 }
 
@@ -156,19 +158,19 @@ fn asides(cached: &Cached) -> Vec<String> {
     let mut asides = Vec::new();
     if cached.total.dirty_bytes.is_none() {
         asides.push(
-            "What is dirty or being written cannot be told: this kernel has no cachestat, which \
-             came with Linux 6.5."
+            "Dirty and writeback bytes are unknown: this kernel has no cachestat (since Linux \
+             6.5)."
                 .to_owned(),
         );
     }
     if !cached.mounts_left_out.is_empty() {
         let places = cached.mounts_left_out.join(", ");
-        asides.push(format!("Left out, because other filesystems are mounted there: {places}."));
+        asides.push(format!("Skipped, because other filesystems are mounted on them: {places}."));
     }
     let matters = cached.action == CacheAction::Status || cached.rest_bytes > 0;
     if cached.processes_unseen > 0 && matters && cached.action != CacheAction::Warm {
         let processes = exact(cached.processes_unseen);
-        asides.push(format!("Processes whose mappings this user may not see: {processes}."));
+        asides.push(format!("Processes with mappings hidden from this user: {processes}."));
     }
     asides
 }

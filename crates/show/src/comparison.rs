@@ -31,7 +31,7 @@ pub fn text(comparison: &Comparison, style: &Style) -> String {
         of_change(first, change, comparison.confidence, &mut page);
     }
     if !comparison.checks.is_empty() {
-        page.heading("Conditions under which it fails");
+        page.heading("Conditions that fail the comparison");
         comparison.checks.iter().for_each(|check| of_check(check, &mut page));
     }
     page.finish()
@@ -63,7 +63,7 @@ fn of_change(baseline: &ComparedRun, change: &RunChange, confidence: f64, page: 
     }
     for (run, more) in hidden_doubts(change) {
         page.blank();
-        page.aside("", &format!("The same of {run}: {more} more results."));
+        page.aside("", &format!("The same for {run}: {more} more results."));
     }
     for figures in by_job(change) {
         let of = figures[0];
@@ -141,7 +141,7 @@ fn differences(label: &str, change: &RunChange, page: &mut Page<'_>) {
     let widest = values.map(|value| value.as_deref().map_or(NOT_SET.len(), width)).max();
     let room = room.min(widest.unwrap_or(0).max(width(label)).max(width(&change.run)));
     if let Some(table) = unlike(label, change, (columns - 2 * room, room)) {
-        page.heading(&format!("Not alike in {label} and {}", change.run));
+        page.heading(&format!("Different in {label} and {}", change.run));
         table.lines(page.style).iter().for_each(|line| page.line(line));
     }
     if let Some(text) = also_different(change) {
@@ -174,7 +174,7 @@ pub fn also_different(change: &RunChange) -> Option<String> {
     let more = names.len().saturating_sub(MINOR_MAX);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let named = names.iter().take(MINOR_MAX).copied().collect::<Vec<_>>().join(", ");
-    (!names.is_empty()).then(|| format!("{named}{more}; these change no question."))
+    (!names.is_empty()).then(|| format!("{named}{more}; these do not change the comparison."))
 }
 
 /// The values in so many columns each. Lists that would be cut to the same text are shown by what
@@ -258,10 +258,10 @@ pub fn reasons(figures: &[&FigureChange]) -> Vec<(String, String)> {
         let text = match &figure.basis {
             Basis::Repeats { baseline, run } => format!("from {baseline} and {run} repeats"),
             Basis::Intervals { baseline, run } => format!(
-                "from {baseline} and {run} intervals of single runs, and an assumption about how \
-                 far runs differ"
+                "from {baseline} and {run} intervals of single runs, and an assumed variation \
+                 between runs"
             ),
-            Basis::Rate => "the rate that the plan held it at".to_owned(),
+            Basis::Rate => "the plan's rate limit".to_owned(),
             Basis::Nothing { why } => why.clone(),
         };
         match seen.iter_mut().find(|(known, _)| *known == text) {
@@ -281,7 +281,7 @@ pub fn reasons(figures: &[&FigureChange]) -> Vec<(String, String)> {
 pub fn word(result: CheckResult) -> (&'static str, Tone) {
     match result {
         CheckResult::Passed => ("passed", Tone::Good),
-        CheckResult::Undecided => ("cannot be told", Tone::Caution),
+        CheckResult::Undecided => ("undecided", Tone::Caution),
         CheckResult::Failed => ("FAILED", Tone::Bad),
     }
 }

@@ -114,14 +114,13 @@ pub fn table(report: &Report, table: Table) -> Result<String, csv::Error> {
 }
 
 /// The text before the tables.
-const PAGE_HEAD: &str = "\
-    # Tables of --csv\n\n\
-    Derived from the tables of columns; a test keeps it so. `--csv FILE` writes one of these tables, \
-    `--csv-of TABLE` says which; `candor show REPORT` writes any of them later.\n\n\
-    Numbers are written in full, with a point, in the unit that ends the column's name. An empty \
-    cell is something that was not measured. Steps of a search are in no table. Cells hold names \
-    exactly as they were given; a spreadsheet may run one that begins with `=`, `+`, `-` or `@`: \
-    import it as text. Columns keep their names and places; new ones are added at the end.\n";
+const PAGE_HEAD: &str = "# Tables of --csv\n\nDerived from the tables of columns; a test checks \
+    this. `--csv FILE` writes one of these tables, `--csv-of TABLE` selects it; `candor show \
+    REPORT` writes any of them later.\n\nNumbers have full precision and a decimal point, in the \
+    unit at the end of the column name. An empty cell was not measured. Steps of a search are in \
+    no table. Cells hold names unchanged; a spreadsheet may run a cell that begins with `=`, `+`, \
+    `-` or `@`: import it as text. Columns keep their names and positions; new columns are added \
+    at the end.\n";
 
 /// The page that describes all tables.
 pub fn page() -> String {
@@ -131,38 +130,38 @@ pub fn page() -> String {
         page.push_str(&match table {
             Table::Overview => described(
                 name,
-                "One row for each operation of a job in a phase (`result`), for its part on each \
-                 target where that was asked for (`target`), and for each interval in which it \
-                 completed something (`sample`). After these columns stand those of further \
-                 percentiles that `--percentiles` asked for, as `latency_ns_p99.99`.",
+                "One row for each operation of a job in a phase (`result`), on request for each \
+                 target (`target`), and for each interval with a completed operation (`sample`). \
+                 After these columns, further columns hold the percentiles requested by \
+                 `--percentiles`, such as `latency_ns_p99.99`.",
                 &measured::overview_columns(&[]),
             ),
             Table::Samples => described(
                 name,
-                "One row for each interval of each operation, those in which nothing completed \
-                 among them.",
+                "One row for each interval of each operation, including intervals without a \
+                 completion.",
                 &measured::sample_columns(),
             ),
             Table::Percentiles => described(
                 name,
-                "One row for each percentile that the report quotes.",
+                "One row for each percentile in the report.",
                 &latencies::percentile_columns(),
             ),
             Table::Histograms => described(
                 name,
-                "One row for each bucket that holds a latency; 64 buckets to each power of two.",
+                "One row for each bucket with a latency; 64 buckets to each power of two.",
                 &latencies::bucket_columns(),
             ),
             Table::Devices => described(
                 name,
                 "One row for each interval of each device below the targets, from the kernel's \
-                 counters: the work of all who use it.",
+                 counters: the work of all processes.",
                 &devices::columns(),
             ),
             Table::Requests => described(
                 name,
-                "One row for each device and direction in which single requests were traced, and \
-                 one more for the part that this run issued.",
+                "One row for each traced device and direction, and one more for the requests of \
+                 this run.",
                 &requests::columns(),
             ),
             Table::RequestHistograms => described(
@@ -172,14 +171,14 @@ pub fn page() -> String {
             ),
             Table::Repeats => described(
                 name,
-                "One row for each figure of each operation of a phase that ran several times.",
+                "One row for each metric of each operation of a phase that ran several times.",
                 &series::repeat_columns(),
             ),
             Table::Sweep => described(
                 name,
-                "One row for each value, or pair of values, of the settings in which phases \
-                 differ. These settings are the first columns, by their names (`rw`, `bs`, \
-                 `depth`, `workers`).",
+                "One row for each value, or pair of values, of the settings that differ between \
+                 phases. The first columns are these settings, by name (`rw`, `bs`, `depth`, \
+                 `workers`).",
                 &series::sweep_columns(&[]),
             ),
             Table::Hosts => described(name, hosts::ABOUT, &hosts::columns()),

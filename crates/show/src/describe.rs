@@ -37,7 +37,7 @@ pub fn path_kind(kind: PathKind) -> &'static str {
         PathKind::File => "file",
         PathKind::Directory => "directory",
         PathKind::Device => "block device",
-        PathKind::Other => "neither file nor directory nor block device",
+        PathKind::Other => "not a file, directory or block device",
     }
 }
 
@@ -156,7 +156,7 @@ pub fn target(facts: &Facts, target: &TargetFacts) -> String {
 /// How a device was found that the filesystem does not name.
 pub fn device_search(search: &DeviceSearch) -> String {
     format!(
-        "it alone of {} counted {} of {} to the byte",
+        "the only one of {} that counted {} of {} to the byte",
         counted(u64::from(search.devices), "block device"),
         search.exact,
         counted(u64::from(search.reads), "direct read"),

@@ -143,12 +143,16 @@ fn target(page: &mut Page, facts: &Facts, target: &TargetFacts) {
     }
     let may_have_one = target.holding().is_none_or(|on| !on.in_memory && !on.remote);
     if target.device.is_none() && may_have_one {
-        page.paragraph(&lead, "no block device was found under it");
+        page.paragraph(&lead, "no block device below");
     }
     if let (Some(search), Some(top)) = (&target.device_search, value(&target.device)) {
         let on = target.holding().map_or("the filesystem", |on| on.kind.as_str());
         let how = describe::device_search(search);
-        labelled(page, "Device", &format!("{top} was found by probe, for {on} names none: {how}"));
+        labelled(
+            page,
+            "Device",
+            &format!("{top} was found by probe, because {on} reports no device: {how}"),
+        );
     }
     for direct in direct_io(&target.files) {
         labelled(page, "Direct I/O", &direct);
@@ -178,8 +182,10 @@ fn direct_io(files: &[FileFacts]) -> Vec<String> {
     let mut answers: Vec<String> = Vec::new();
     for file in files {
         let text = match file.direct {
-            DirectIo::Unknown => "the kernel does not say what it needs".to_owned(),
-            DirectIo::Unsupported => "the filesystem says it does not do it here".to_owned(),
+            DirectIo::Unknown => "the kernel does not report its requirements".to_owned(),
+            DirectIo::Unsupported => {
+                "no support for direct I/O here, according to the filesystem".to_owned()
+            }
             DirectIo::Aligned { memory, offset } => format!(
                 "buffers aligned to {}, offsets and lengths to {}",
                 size(u64::from(memory)),
@@ -211,19 +217,21 @@ fn file(file: &FileFacts) -> String {
 
 fn accounting(probe: &AccountingProbe) -> String {
     let conclusion = match probe.outcome {
-        AccountingOutcome::NotMade => return "no accounting probe could be made".to_owned(),
-        AccountingOutcome::Counted => "the block layer's counters vouch for this target",
+        AccountingOutcome::NotMade => return "the accounting probe failed to run".to_owned(),
+        AccountingOutcome::Counted => "the block layer's counters can verify this target",
         AccountingOutcome::CountedBelow => {
-            "the top device counts nothing, but the devices below it vouch for this target"
+            "the top device counts nothing, but the devices below verify this target"
         }
         AccountingOutcome::NotCounted => {
-            "nobody counted it, so the block layer cannot vouch for this target"
+            "no device counted the read, so the block layer cannot verify this target"
         }
-        AccountingOutcome::NothingToRead => "the read needed no device, so it proves nothing",
+        AccountingOutcome::NothingToRead => {
+            "the read needed no device, so the probe is inconclusive"
+        }
     };
     // In a directory there is nothing else to read.
     let written = match probe.path.contains("/.candor-probe-") {
-        true => "; candor wrote a file of 1 MiB there for it and removed it",
+        true => "; candor created a file of 1 MiB for the probe and removed it",
         false => "",
     };
     if probe.bytes == 0 {
@@ -236,6 +244,6 @@ fn accounting(probe: &AccountingProbe) -> String {
         true => String::new(),
         false => format!(" (counted: {})", counted.join(", ")),
     };
-    let from = if written.is_empty() { probe.path.as_str() } else { "that directory" };
+    let from = if written.is_empty() { probe.path.as_str() } else { "this directory" };
     format!("{how} of {} from {from}{counted}: {conclusion}{written}", size(probe.bytes))
 }

@@ -31,11 +31,16 @@ const SPARK_COLUMNS: usize = 60;
 pub fn list(list: &RunList, style: &Style) -> String {
     let mut page = Page::new(style);
     if list.runs.is_empty() {
-        page.paragraph("", match list.in_all {
-            0 => "No run is in the history yet: candor check, run, tree and scenario enter theirs, \
-                  and candor history import reads others'.",
-            _ => "No run of the history matches.",
-        });
+        page.paragraph(
+            "",
+            match list.in_all {
+                0 => {
+                    "The history is empty: candor check, run, tree and scenario record their runs, \
+                and candor history import reads the runs of other tools."
+                }
+                _ => "No run in the history matches.",
+            },
+        );
         return page.finish();
     }
     let tags = list.runs.iter().map(|run| run.tags.join(" ").chars().count()).max().unwrap_or(0);
@@ -135,7 +140,7 @@ pub fn trends(trends: &Trends, style: &Style) -> String {
     if trends.trends.is_empty() {
         page.paragraph(
             "",
-            "No work of these runs ran twice with that figure, so there is no trend.",
+            "No work of these runs ran twice with this metric, so there is no trend.",
         );
     }
     for trend in &trends.trends {
@@ -144,7 +149,7 @@ pub fn trends(trends: &Trends, style: &Style) -> String {
     if trends.single > 0 {
         page.blank();
         let kinds = fmt::plural(trends.single as f64, "kind of work", "kinds of work");
-        page.aside("", &format!("{kinds} ran once only."));
+        page.aside("", &format!("{kinds} ran only once."));
     }
     page.finish()
 }
@@ -178,7 +183,9 @@ fn one(page: &mut Page<'_>, trend: &Trend) {
     if trend.changes.is_empty() {
         let why = match trend.noise_share {
             Some(_) => "No change beyond the noise.",
-            None => "Too few runs to tell a change from noise: 8 that count are needed.",
+            None => {
+                "Too few runs to separate a change from noise: at least 8 counted runs are needed."
+            }
         };
         page.aside("  ", why);
     }
@@ -247,7 +254,7 @@ fn sentence(trend: &Trend, change: &TrendChange) -> String {
         more => format!(" and {more} more"),
     };
     let before = change.run_before;
-    format!("{changed} Other than in run {before}: {}{more}.", named.join("; "))
+    format!("{changed} Different from run {before}: {}{more}.", named.join("; "))
 }
 
 /// A character per run, or per some of them, as high as the value; runs that do not count are dots.

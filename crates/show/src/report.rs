@@ -71,14 +71,16 @@ pub fn expectations(report: &Report, style: &Style) -> String {
 pub fn written(run_dir: Option<&str>, json: Option<&str>, html: Option<&str>) -> String {
     let mut text = String::new();
     if let Some(dir) = run_dir {
-        text.push_str(&format!("The run is kept in {dir} (report.txt, report.json, plan.toml).\n"));
+        text.push_str(&format!(
+            "The run is saved in {dir} (report.txt, report.json, plan.toml).\n"
+        ));
         text.push_str(&format!("Repeat it with: candor run {dir}/plan.toml\n"));
     }
     if let Some(file) = json {
-        text.push_str(&format!("The report for machines is in {file}.\n"));
+        text.push_str(&format!("The JSON report is in {file}.\n"));
     }
     if let Some(file) = html {
-        text.push_str(&format!("The page for the browser is in {file}.\n"));
+        text.push_str(&format!("The HTML page is in {file}.\n"));
     }
     text
 }
@@ -101,7 +103,7 @@ fn head(page: &mut Page, report: &Report) {
 
 /// Why the run ended early.
 fn cut_short(report: &Report) -> Option<String> {
-    let interrupted = || "interrupted; the figures cover what ran until then.".to_owned();
+    let interrupted = || "interrupted; the numbers cover the work until then.".to_owned();
     let sentence = report.cut_short.as_ref().map(|sentence| ended(sentence));
     sentence.or_else(|| report.interrupted.then(interrupted))
 }
@@ -137,7 +139,7 @@ fn notes(page: &mut Page, report: &Report) {
     if report.notes.is_empty() {
         return;
     }
-    page.heading("Not exactly as asked");
+    page.heading("Differs from the request");
     for note in &report.notes {
         let place = note.place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default();
         page.paragraph("  ", &format!("{place}{}: {} ({})", note.asked, note.did, note.why));
@@ -181,7 +183,7 @@ fn missing(report: &Report) -> Vec<String> {
 fn unapplied(report: &Report) -> Vec<String> {
     let mut rules: Vec<String> = Vec::new();
     for rule in report.judged().flat_map(|(_, judged)| &judged.not_evaluated) {
-        let text = format!("{} (lacks {})", rule.rule, rule.lacked);
+        let text = format!("{} (missing: {})", rule.rule, rule.lacked);
         if !rules.contains(&text) {
             rules.push(text);
         }

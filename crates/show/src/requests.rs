@@ -50,8 +50,8 @@ fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
     let all: u64 = report.trace.requests.iter().map(|of| of.count).sum();
     let sent = match all {
         0 => format!(
-            "{who} sent no request to a device in {seconds}: the page cache answered reads, or \
-             writes are still in it."
+            "{who} sent no request to a device in {seconds}: the page cache answered reads or \
+             still holds writes."
         ),
         all => format!(
             "{who} sent {} to devices in {seconds}: {} read, {} written, by {}.",
@@ -64,8 +64,8 @@ fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
     match of.by_kernel.count {
         0 => sent,
         count => format!(
-            "{sent} Kernel threads sent {} ({}) meanwhile; cached writes of any process are among \
-             them.",
+            "{sent} Kernel threads sent {} ({}) in this time, including cached writes of any \
+             process.",
             counted(count, "request"),
             size(of.by_kernel.bytes)
         ),
@@ -75,7 +75,7 @@ fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
 /// Why single requests could not be traced.
 pub(crate) fn untraced(page: &mut Page, missing: Option<&Missing>) {
     if let Some(Missing { what, why, enable }) = missing {
-        page.aside("", &format!("Not traced: {what}: {why}; it takes {enable}."));
+        page.aside("", &format!("Not traced: {what}: {why}; needs {enable}."));
     }
 }
 
@@ -183,7 +183,7 @@ fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> 
             who.map_or(String::new(), |who| format!(", most by {} ({})", who.command, who.pid));
         let parts = [
             (" by candor", issued.own, ""),
-            (" by threads of the kernel", issued.kernel, ""),
+            (" by kernel threads", issued.kernel, ""),
             (" by others", issued.others, who.as_str()),
         ];
         let parts = parts.into_iter().filter(|(_, part, _)| part.count > 0);
@@ -196,7 +196,7 @@ fn told_apart(trace: &RequestStats, of: &Requests, others: bool) -> Vec<String> 
     }
     if others && issued.shaped_by_kernel() {
         let all = amount(of.count, of.size_mean_bytes());
-        return vec![format!("{}{all}, some of them those of others (F10)", lead(""))];
+        return vec![format!("{}{all}, including requests of others (F10)", lead(""))];
     }
     let mut parts = shape(of);
     parts.extend(pieces(of));
@@ -226,7 +226,7 @@ pub(crate) fn in_words(of: &Requests) -> String {
 /// Sizes, places and order.
 fn shape(of: &Requests) -> Vec<String> {
     let place = match of.starts_in_4k[..] {
-        [(0, _)] => "all begin on 4 KiB".to_owned(),
+        [(0, _)] => "all start on a 4 KiB boundary".to_owned(),
         _ => place(of),
     };
     let mut parts = vec![steps(&of.sizes(), size), place];
@@ -259,8 +259,7 @@ fn details(of: &Requests) -> Vec<(&'static str, String)> {
     match latency(&of.latency_ns) {
         Some(text) => {
             lines.push(("latency", text));
-            let of_it = in_device.map(|text| format!("{text} in the device"));
-            lines.push(("of these", of_it.unwrap_or_default()));
+            lines.push(("in device", in_device.unwrap_or_default()));
         }
         // Some methods know nothing of the time before.
         None => {
@@ -295,12 +294,12 @@ fn steps(steps: &[(u64, u64)], name: impl Fn(u64) -> String) -> String {
 fn place(of: &Requests) -> String {
     let mut text = steps(&of.starts_in_4k, |bytes| match bytes {
         0 => "on 4 KiB".to_owned(),
-        bytes => format!("{} behind 4 KiB", size(bytes)),
+        bytes => format!("{} after a 4 KiB boundary", size(bytes)),
     });
     for (off, what) in [
         (of.off_physical_sector, "off a physical sector"),
         (of.off_optimal, "off the device's optimal size"),
-        (of.length_off_4k, "of a length that is no multiple of 4 KiB"),
+        (of.length_off_4k, "with a length that is not a multiple of 4 KiB"),
     ] {
         if off > 0 {
             text = format!("{text}; {} of {} {what}", exact(off), exact(of.count));
@@ -325,10 +324,10 @@ fn pieces(of: &Requests) -> Vec<String> {
     let worth = |factor: &f64| *factor >= PIECES_SHOWN;
     if let Some(factor) = of.split_factor().filter(worth) {
         let cuts = counted(of.splits, "cut");
-        parts.push(format!("{cuts} through I/O too large for the device, {factor:.1} pieces each"));
+        parts.push(format!("{cuts} of I/O too large for the device, {factor:.1} requests each"));
     }
     if let (Some(merged), Some(factor)) = (of.merged, of.merge_factor().filter(worth)) {
-        parts.push(format!("{} joined while waiting, {factor:.1} in a request", exact(merged)));
+        parts.push(format!("{} merged while waiting, {factor:.1} in a request", exact(merged)));
     }
     parts
 }
@@ -379,23 +378,23 @@ mod tests {
     #[test]
     fn the_page_tells_sizes_places_order_and_issuers() {
         let report = AlignmentReport {
-            verdict: "sdb: of 20,000 reads and writes 5 begin off 4 KiB.".into(),
+            verdict: "sdb: of 20,000 reads and writes, 5 start off a 4 KiB boundary.".into(),
             trace: sample::requests(),
             ..AlignmentReport::default()
         };
         insta::assert_snapshot!(text(&report, &Style::default()), @r"
-        sdb: of 20,000 reads and writes 5 begin off 4 KiB.
+        sdb: of 20,000 reads and writes, 5 start off a 4 KiB boundary.
 
         sdb read: 20,000 requests traced (10 % of all), 78.1 MiB, 4 KiB on average
           size      4 KiB 100 %
-          start     on 4 KiB 100 %, 512 B behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of
-                    20,000 off the device's optimal size; 3 of 20,000 of a length that is no multiple of
-                    4 KiB
+          start     on 4 KiB 100 %, 512 B after a 4 KiB boundary <0.1 %; 5 of 20,000 off a physical sector;
+                    4 of 20,000 off the device's optimal size; 3 of 20,000 with a length that is not a
+                    multiple of 4 KiB
           order     1.0 % sequential, half of the others 1 GiB away or more
-          pieces    4,000 cuts through I/O too large for the device, 1.2 pieces each; 50,000 joined while
+          pieces    4,000 cuts of I/O too large for the device, 1.2 requests each; 50,000 merged while
                     waiting, 1.2 in a request
           latency   p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs
-          of these  p50 65.5–81.9 µs, p99 65.5–81.9 µs, p99.9 65.5–81.9 µs in the device
+          in device p50 65.5–81.9 µs, p99 65.5–81.9 µs, p99.9 65.5–81.9 µs
           flags     sync 100 %
           issued by candor (4711) 100 %
 
@@ -436,7 +435,7 @@ mod tests {
             beside,
             [
                 "sdb read by candor (10 % traced): 5,000 requests, 4 KiB on average",
-                "sdb read by threads of the kernel (10 % traced): 40 requests, 4 KiB on average",
+                "sdb read by kernel threads (10 % traced): 40 requests, 4 KiB on average",
                 "sdb read by others (10 % traced): 14,960 requests, 4 KiB on average, \
                  most by dd (9)",
             ]
@@ -454,7 +453,7 @@ mod tests {
         assert_eq!(
             lines_of(issuers, Some(own), true),
             [
-                "sdb read by candor (10 % traced): 1 MiB 100 %; all begin on 4 KiB; 0 % \
+                "sdb read by candor (10 % traced): 1 MiB 100 %; all start on a 4 KiB boundary; 0 % \
                  sequential; p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs",
                 "sdb read by others (10 % traced): 14,000 requests, 4 KiB on average, \
                  most by dd (9)",
@@ -470,8 +469,8 @@ mod tests {
     #[test]
     fn shapes_of_requests_that_may_be_those_of_others_are_not_claimed() {
         let threads = || vec![issuer(4, "kworker/0:1", 20_000)];
-        let line = "sdb read (10 % traced): 20,000 requests, 4 KiB on average, some of them those \
-                    of others (F10)";
+        let line = "sdb read (10 % traced): 20,000 requests, 4 KiB on average, including requests \
+            of others (F10)";
         assert_eq!(issued_by(threads(), true), [line]);
         assert_eq!(issued_by(Vec::new(), true), [line], "nobody is known");
         assert!(issued_by(threads(), false)[0].contains("4 KiB 100 %; on 4 KiB"));
@@ -534,7 +533,7 @@ mod tests {
             text(report, &Style::default()).split_whitespace().collect::<Vec<_>>().join(" ")
         };
         let told = "`make -C '/a b'` sent 20,001 requests to devices in 3.2 s: 78.1 MiB read, 0 B \
-                    written, by 1 process. Kernel threads sent 2 requests (8 KiB) meanwhile;";
+                    written, by 1 process. Kernel threads sent 2 requests (8 KiB) in this time,";
         assert!(lines(&report).starts_with(told), "{}", lines(&report));
         report.trace.requests.clear();
         assert!(lines(&report).contains("sent no request to a device in 3.2 s:"));
@@ -561,7 +560,7 @@ mod tests {
         assert_eq!(
             text(&report, &Style::default()),
             "sdb: 2 reads and writes.\n\nsdb read: 2 requests, 8 KiB, 4 KiB on average\n\n\
-             Traced by the kernel's counters.\nNot traced: single requests: no rights; it takes root.\n"
+             Traced by the kernel's counters.\nNot traced: single requests: no rights; needs root.\n"
         );
     }
 }

@@ -18,10 +18,7 @@ pub fn text(results: &Results, style: &Style) -> String {
     let mut page = Page::new(style);
     let at = results.started.as_ref().map_or(String::new(), |at| format!(", started {at}"));
     page.heading(&format!("{}: results of {}{at}", results.name, results.tool));
-    page.paragraph(
-        "",
-        "Nobody judged them: whether a cache answered, and what limited them, is not known.",
-    );
+    page.paragraph("", "Not judged: cache use and limits are unknown.");
     operations(&mut page, results);
     devices(&mut page, results);
     page.blank();
@@ -45,7 +42,7 @@ fn table(page: &mut Page, columns: &[(&str, Align)], rows: Vec<Vec<Cell>>) {
     }
     if more > 0 {
         let lines = counted(more as u64, "line");
-        page.aside("", &format!("{lines} more: --json FILE has them all."));
+        page.aside("", &format!("{lines} more: --json FILE has all."));
     }
 }
 

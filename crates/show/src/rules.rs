@@ -35,7 +35,7 @@ pub fn list(rules: &[Explanation], style: &Style) -> String {
         }
     }
     page.blank();
-    page.line("`candor explain RULE` says more of one of them.");
+    page.line("`candor explain RULE` explains one rule.");
     page.finish()
 }
 
@@ -56,7 +56,7 @@ pub fn full(rules: &[&Explanation], style: &Style) -> String {
     page.finish()
 }
 
-const AHEAD: &str = "It can also speak before anything has run.";
+const AHEAD: &str = "This rule can also report before a run.";
 
 fn thresholds(page: &mut Page, thresholds: &[Threshold]) {
     for threshold in thresholds {
@@ -84,9 +84,9 @@ pub fn page_name(rule: &Explanation) -> String {
 /// The index of the evidence book, in Markdown: a line for each rule, with a link to its page.
 pub fn index(rules: &[Explanation]) -> String {
     let mut page = String::from(
-        "# Rules\n\nEvery rule that candor evaluates for a result, each with a page of its own. \
-         Derived from the rules\nthemselves; a test keeps it so. `candor explain RULE` prints the \
-         same. A rule that lacks a fact names the\nfact instead of guessing.\n",
+        "# Rules\n\nEvery rule that candor evaluates for a result, each with its own page. Derived \
+         from the rules\nthemselves; a test checks this. `candor explain RULE` prints the same. A \
+         rule with a missing fact reports the\nfact instead of guessing.\n",
     );
     for (title, rules) in groups(rules) {
         page.push_str(&format!("\n## {title}\n\n| rule | finds | before a run |\n"));
@@ -110,7 +110,10 @@ pub fn page(rule: &Explanation, all: &[Explanation]) -> String {
         page.push_str(&format!("\n{AHEAD}\n"));
     }
     if let Some(limit) = rule.limit {
-        page.push_str(&format!("\nIt may name the limit of a result: {}.\n", words::class(limit)));
+        page.push_str(&format!(
+            "\nThis rule can name the limit of a result: {}.\n",
+            words::class(limit)
+        ));
     }
     if !rule.thresholds.is_empty() {
         page.push_str("\n## Thresholds\n\nShares are from 0 to 1.\n\n");
@@ -124,7 +127,7 @@ pub fn page(rule: &Explanation, all: &[Explanation]) -> String {
         .map(|cause| format!("- [{}]({}): {}\n", cause.rule, page_name(cause), cause.title))
         .collect();
     if !causes.is_empty() {
-        page.push_str("\n## Causes\n\nFindings of these rules take this one in.\n\n");
+        page.push_str("\n## Causes\n\nFindings of these rules include this finding.\n\n");
         page.push_str(&causes.concat());
     }
     page
@@ -166,9 +169,7 @@ mod tests {
         let full = full(&[&rules[0], &rules[1]], &Style::default());
         assert_eq!(
             full,
-            "A1  the title of A1\n\n  How it comes about.\n  \
-             It can also speak before anything has run.\n\n  0.05  share of bytes\n      \
-             measured (evidence book A1)\n\nG1  the title of G1\n\n  How it comes about.\n"
+            "A1  the title of A1\n\n  How it comes about.\n  This rule can also report before a run.\n\n  0.05  share of bytes\n      measured (evidence book A1)\n\nG1  the title of G1\n\n  How it comes about.\n"
         );
     }
 

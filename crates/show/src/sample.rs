@@ -152,7 +152,7 @@ pub(crate) fn page_cache() -> Finding {
                 "/sys/class/block/sda/stat",
             ),
         ],
-        advice: "Bypass the page cache, or evict the file and check that it is gone.".into(),
+        advice: "Bypass the page cache, or evict the file and check the eviction.".into(),
         changes: vec![Setting {
             key: "phase[0].job[0].work.blocks.direct".into(),
             value: "true".into(),
@@ -161,8 +161,8 @@ pub(crate) fn page_cache() -> Finding {
         ..finding(
             "A1",
             Severity::Wrong,
-            "97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not \
-             the disk.",
+            "97 % of the bytes came from this machine's memory; 5.43 GB/s is the speed of the page \
+             cache, not of the disk.",
         )
     }
 }
@@ -445,7 +445,7 @@ pub(crate) fn full() -> Report {
         cut_short: Some("interrupted in phase 1 of 1.".into()),
         interrupted: true,
         expectations: vec![expectation],
-        ..report("so it is.", vec![phase])
+        ..report("correct.", vec![phase])
     }
 }
 
@@ -497,14 +497,14 @@ fn full_phase() -> Judged {
 }
 
 /// Result of [`follow_up`].
-pub(crate) const FLAT: &str = "Depth 64: 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: \
-     no more. It took 1.1 s and read 361 MiB.";
+pub(crate) const FLAT: &str = "Depth 64: 92.4k IOPS, 1.01 times the phase's 91.4k IOPS: no gain. \
+    Cost: 1.1 s, read 361 MiB.";
 
 /// A follow-up that doubled the depth, for nothing.
 pub(crate) fn follow_up() -> FollowUp {
     FollowUp {
         change: Change::MoreDepth,
-        why: "no counter tells whether the device has more to give".into(),
+        why: "no counter shows whether the device can do more".into(),
         workers: 1,
         depth: 64,
         cost_s: 1.1,
@@ -714,8 +714,8 @@ pub(crate) fn of_hosts() -> Report {
     let lost = finding(
         "G18",
         Severity::Unverified,
-        "node-c was lost 4.1 s after the start (silent for 2.0 s); it had done 90k operations. \
-         The figures are partial, and there is no verdict on the whole.",
+        "node-c was lost 4.1 s after the start (silent for 2.0 s), with 90k operations complete. \
+         The numbers are partial, without a verdict on the whole run.",
     );
     let late = finding(
         "G14",

@@ -166,7 +166,7 @@ mod tests {
             queue_mean: 1.3,
             queue_max: Some(32),
             busy: 1.0,
-            sentence: "never idle, which is not full, 1.3 of 32 places in its queue taken".into(),
+            sentence: "never idle, but not necessarily full, 1.3 of 32 queue slots used".into(),
             ceilings: vec![Ceiling {
                 element: "SATA link".into(),
                 bytes_per_s: Some(600e6),
@@ -193,13 +193,13 @@ mod tests {
                 flush      2     -      -   2.10 ms        -
         zram0   write    500  50.6  4 KiB  <2.00 µs        -    0.0    0 %
 
-        sdb: never idle, which is not full, 1.3 of 32 places in its queue taken
+        sdb: never idle, but not necessarily full, 1.3 of 32 queue slots used
           ceiling  SATA link 600 MB/s, 8.4 % of it used (6 Gbit/s × 8/10)
           merged   25 % of the reads
           read     p50 81.9–98.3 µs, p99 164–197 µs, p99.9 164–197 µs; 4 KiB 100 %; on 4 KiB 100 %, 512 B
-                   behind 4 KiB <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the device's
-                   optimal size; 3 of 20,000 of a length that is no multiple of 4 KiB; 1.0 % sequential; by
-                   candor (4711) 100 %; 10 % of requests traced
+                   after a 4 KiB boundary <0.1 %; 5 of 20,000 off a physical sector; 4 of 20,000 off the
+                   device's optimal size; 3 of 20,000 with a length that is not a multiple of 4 KiB; 1.0 %
+                   sequential; by candor (4711) 100 %; 10 % of requests traced
           flush    p50 2.10–2.62 ms
         zram0:
           merged   25 % of the writes

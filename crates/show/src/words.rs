@@ -86,6 +86,6 @@ pub(crate) fn ended_early(ended: Ended) -> Option<&'static str> {
         Ended::Done | Ended::Time | Ended::Steady | Ended::Full => None,
         Ended::Interrupted => Some("interrupted"),
         Ended::Failed => Some("stopped by an error"),
-        Ended::Stalled => Some("stopped because nothing completed any more"),
+        Ended::Stalled => Some("stopped because no operation completed"),
     }
 }

@@ -59,7 +59,7 @@ impl<'a> Pictures<'a> {
             let id = format!("histogram-{nth}");
             match parts.len() {
                 1 => distribution(&mut body, Kind::Histogram, &id, part),
-                _ => folded(&mut body, "The same as a histogram", |inside| {
+                _ => folded(&mut body, "The same data as a histogram", |inside| {
                     distribution(inside, Kind::Histogram, &id, part);
                 }),
             }

@@ -13,7 +13,7 @@ pub(super) fn of(key: SweepKey, series: &[Point]) -> Option<Knee> {
     let (value, sentence) = match (doubtful(series), disturbed(key, series)) {
         (0, None) => shown(key, (first, last), series),
         (0, Some(point)) => (None, by_disturbance(key, point, series)),
-        (some, _) => (None, format!("no knee is named: {} not trusted", counted(some, series))),
+        (some, _) => (None, format!("no knee is reported: {} not trusted", counted(some, series))),
     };
     let outer: Vec<String> = first.outer().iter().map(Value::phrase).collect();
     let lead = if outer.is_empty() { String::new() } else { format!("{}: ", outer.join(", ")) };
@@ -47,8 +47,8 @@ fn disturbed(key: SweepKey, series: &[Point]) -> Option<usize> {
 fn by_disturbance(key: SweepKey, nth: usize, series: &[Point]) -> String {
     let (point, before) = (&series[nth], &series[nth - 1]);
     format!(
-        "no knee is named: {} did {}, less than {} with {}, and more came again with a greater \
-         value; something disturbed it, so run it again",
+        "no knee is reported: {} did {}, less than {} with {}, and the rate rose again with a \
+         greater value; a disturbance is likely, run the sweep again",
         point.at(),
         rate(key, point),
         before.at(),
@@ -71,7 +71,10 @@ fn shown(
         let times = fmt::number(ratio(last.rate(key), before.rate(key)));
         let (at, from) = (last.at(), before.at());
         let rate = rate(key, last);
-        return (None, format!("no knee shows up to {at}: it did {rate}, {times}× that of {from}"));
+        return (
+            None,
+            format!("no knee up to {at}: the rate was {rate}, {times}× the rate at {from}"),
+        );
     }
     let of_best = match least.values == best.values {
         true => "the best tried".to_owned(),
@@ -79,7 +82,7 @@ fn shown(
     };
     let (at, did) = (least.at(), rate(key, least));
     let mut sentence = match (is_first, least.values == best.values) {
-        (true, _) => format!("no knee shows: {at}, the least tried, did {did}, {of_best}"),
+        (true, _) => format!("no knee: {at}, the least tried, did {did}, {of_best}"),
         (false, true) => format!("the knee is {at}: {did}, {of_best}"),
         (false, false) => format!("the knee is {at}: {did}, the least tried {of_best}"),
     };

@@ -77,7 +77,7 @@ fn rows_go_from_the_least_value_to_the_greatest_whatever_ran_first() {
 #[test]
 fn a_rate_that_still_grows_has_no_knee() {
     let knee = Ran::depths(&[(1, 9346.0), (8, 37_800.0), (128, 65_900.0)]).knee();
-    let wanted = "No knee shows up to depth 128: it did 65.9k IOPS, 1.74× that of depth 8.";
+    let wanted = "No knee up to depth 128: the rate was 65.9k IOPS, 1.74× the rate at depth 8.";
     assert_eq!((knee.value, knee.sentence.as_str()), (None, wanted));
 }
 
@@ -85,7 +85,7 @@ fn a_rate_that_still_grows_has_no_knee() {
 fn a_rate_that_never_grew_has_no_knee_either() {
     let knee = Ran::depths(&[(4, 40_000.0), (16, 41_000.0), (64, 40_500.0)]).knee();
     assert_eq!(knee.value, None);
-    let begins = "No knee shows: depth 4, the least tried, did 40k IOPS, within 5 % of the best";
+    let begins = "No knee: depth 4, the least tried, did 40k IOPS, within 5 % of the best";
     assert!(knee.sentence.starts_with(begins), "{}", knee.sentence);
 }
 
@@ -108,7 +108,7 @@ fn results_that_do_not_stand_have_no_knee() {
     ran.judged[2].as_mut().expect("judged").verdict = Verdict::Wrong;
     let sweep = ran.sweep().expect("a sweep");
     assert_eq!(sweep.rows[2].verdict, Verdict::Wrong);
-    let wanted = "No knee is named: 1 of 4 results is not trusted.";
+    let wanted = "No knee is reported: 1 of 4 results is not trusted.";
     assert_eq!((sweep.knees[0].value.clone(), sweep.knees[0].sentence.as_str()), (None, wanted));
 }
 
@@ -148,7 +148,7 @@ fn two_keys_have_a_series_for_each_value_of_the_first() {
     assert_eq!(sweep.rows[2].gain, None, "another series begins");
     assert_eq!(sweep.rows[3].gain, Some(2.0));
     assert_eq!(sweep.knees.len(), 2);
-    assert!(sweep.knees[1].sentence.starts_with("64 KiB blocks: no knee shows up to depth 16"));
+    assert!(sweep.knees[1].sentence.starts_with("64 KiB blocks: no knee up to depth 16"));
     let mut lacks_one = ran;
     lacks_one.plan.phases.pop();
     assert_eq!(lacks_one.sweep(), None);

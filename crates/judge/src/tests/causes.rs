@@ -80,8 +80,8 @@ fn the_device_is_the_limit_when_nothing_else_is() {
     assert_eq!(
         shared.judge().limit().as_deref(),
         Some(
-            "the device at depth 32 (60.8 in flight with those of others, mean latency 326 µs; \
-             a higher depth was not tried)"
+            "the device at depth 32 (60.8 in flight including other users, mean latency 326 µs; a \
+             higher depth was not tried)"
         )
     );
     let judgement = TestCase::direct(4096, 32, 1, 98_170.0).judge();
@@ -106,7 +106,7 @@ fn the_rate_that_the_plan_asks_for_is_a_limit() {
     case.measured().occupancy = 1.2;
     let judgement = case.judge();
     let limit = judgement.limit().unwrap();
-    assert_eq!(limit, "the rate that the plan asks for (10k IOPS)");
+    assert_eq!(limit, "the plan's rate (10k IOPS)");
     assert_eq!(judgement.verdict, Verdict::Ok);
 }
 
@@ -134,7 +134,7 @@ fn jobs_that_move_nothing_measure_candor() {
         let judgement = case.judge();
         assert_eq!(judgement.rules(), [] as [&str; 0]);
         assert_eq!(judgement.limit().as_deref(), Some("candor itself: no byte was moved"));
-        assert!(judgement.headline.contains("9M operations/s that move nothing"));
+        assert!(judgement.headline.contains("9M operations/s that move no data"));
     }
 }
 
@@ -149,7 +149,7 @@ fn work_on_memory_is_not_limited_by_candor() {
     for case in [case, of_engine] {
         let judgement = case.judge();
         assert_eq!(judgement.limit(), None);
-        assert!(!judgement.headline.contains("move nothing"), "{}", judgement.headline);
+        assert!(!judgement.headline.contains("move no data"), "{}", judgement.headline);
     }
 }
 

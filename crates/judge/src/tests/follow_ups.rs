@@ -128,10 +128,10 @@ fn t08_the_load_first_and_then_the_device() {
         eight.limit().as_deref(),
         Some("the device at depth 8: up to 32 workers moved at most 1.04 times as much")
     );
-    let cost = "It took 600 ms and read 172 MiB.";
+    let cost = "Cost: 600 ms, read 172 MiB.";
     assert_eq!(
         eight.follow_ups[0],
-        format!("16 workers: 88k IOPS, 1.04 times the 85k IOPS of the phase: no more. {cost}")
+        format!("16 workers: 88k IOPS, 1.04 times the phase's 85k IOPS: no gain. {cost}")
     );
 }
 
@@ -153,15 +153,15 @@ fn doubling_goes_on_until_two_steps_gain_nothing() {
 fn gains_are_reported_as_they_are() {
     let case = doubled(4, 60_000.0, &[64_800.0, 84_000.0]);
     let sentences = case.judge().follow_ups;
-    assert!(sentences[0].contains("1.08 times the 60k IOPS of the phase: 8 % more. "));
-    assert!(sentences[1].contains("1.4 times the 60k IOPS of the phase: more is to be had. "));
+    assert!(sentences[0].contains("1.08 times the phase's 60k IOPS: 8 % more. "));
+    assert!(sentences[1].contains("1.4 times the phase's 60k IOPS: more load gains more. "));
 }
 
 #[test]
 fn a_disturbed_step_is_repeated_and_never_believed() {
     assert_eq!(next(&doubled(4, 60_000.0, &[4200.0])), Some(8), "the same once more");
     let mut again = doubled(4, 60_000.0, &[4200.0]);
-    assert!(again.judge().follow_ups[0].contains("disturbed, it shows nothing"));
+    assert!(again.judge().follow_ups[0].contains("disturbed, no conclusion"));
     again.follow_up(Change::MoreWorkers, 8, 1, 4100.0);
     assert_eq!((next(&again), again.judge().limit()), (None, None), "silent");
     let mut well = doubled(4, 60_000.0, &[4200.0]);
@@ -219,7 +219,7 @@ fn a_follow_up_that_shows_nothing_names_no_limit() {
     follow_up.elapsed_ns = 1000;
     let judgement = case.judge();
     assert_eq!(judgement.limited_by, None);
-    assert!(judgement.follow_ups[0].starts_with("Depth 8 showed nothing."));
+    assert!(judgement.follow_ups[0].starts_with("Depth 8: no result."));
 }
 
 /// Seen on Linux 6.18: one worker on one CPU, beside another process on it; more workers on the
@@ -246,8 +246,8 @@ fn trials_are_compared_with_the_seconds_that_were_not_disturbed() {
     let rate = |second: u64| if second < 5 { 20_000.0 } else { 4_000.0 };
     let mut case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, rate);
     let sentence = &case.judge().follow_ups[0];
-    assert!(sentence.contains("1.15 times the 20k IOPS"), "{sentence}");
+    assert!(sentence.contains("1.15 times the phase's 20k IOPS"), "{sentence}");
     case = doubled(1, 12_000.0, &[23_000.0]).seconds(10, |_| 12_000.0);
     let sentence = &case.judge().follow_ups[0];
-    assert!(sentence.contains("1.92 times the 12k IOPS"), "{sentence}");
+    assert!(sentence.contains("1.92 times the phase's 12k IOPS"), "{sentence}");
 }

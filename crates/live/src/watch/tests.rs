@@ -33,7 +33,7 @@ fn device(name: &str, bytes_per_s: f64) -> Activity {
         read,
         queue_mean: 1.3,
         busy: 1.0,
-        sentence: "never idle, which is not full".into(),
+        sentence: "never idle, but not necessarily full".into(),
         ceilings: vec![Ceiling {
             element: "SATA link".into(),
             bytes_per_s: Some(600e6),

@@ -70,7 +70,9 @@ impl FigureKind {
             "bandwidth" | "bw" => Ok(FigureKind::BytesPerS),
             "mean" => Ok(FigureKind::LatencyMean),
             _ => percentile().ok_or_else(|| {
-                format!("`{word}` is no figure: iops, bandwidth, mean, or a percentile such as p99")
+                format!(
+                    "`{word}` is not a metric: iops, bandwidth, mean, or a percentile such as p99"
+                )
             }),
         }
     }
@@ -123,7 +125,7 @@ mod tests {
             assert_eq!(FigureKind::parse(word).expect(word).to_string(), word);
         }
         for word in ["", "p", "p0", "p100", "pNaN", "IOPS"] {
-            assert!(FigureKind::parse(word).expect_err(word).contains("is no figure"));
+            assert!(FigureKind::parse(word).expect_err(word).contains("is not a metric"));
         }
     }
 

@@ -64,9 +64,9 @@ fn status_tells_each_file_and_the_sum() {
 
       /data/theirs: it is not this user's to write (it belongs to user 0)
 
-    Left out, because other filesystems are mounted there: /data/mnt.
+    Skipped, because other filesystems are mounted on them: /data/mnt.
 
-    Processes whose mappings this user may not see: 12.
+    Processes with mappings hidden from this user: 12.
     ");
 }
 
@@ -80,8 +80,7 @@ fn what_an_old_kernel_cannot_tell_is_no_zero() {
       size  in memory        dirty  writeback  file
     64 MiB     32 MiB  50 %      ?          ?  /data/a
 
-    What is dirty or being written cannot be told: this kernel has no cachestat, which came with Linux
-    6.5.
+    Dirty and writeback bytes are unknown: this kernel has no cachestat (since Linux 6.5).
     ");
 }
 
@@ -111,7 +110,7 @@ fn evict_tells_what_stays_and_why() {
      64 MiB        0 B    0 %    0 B        0 B  /data/b
     128 MiB      2 MiB  1.6 %    0 B        0 B  together
 
-      /data/a: 2 MiB stay: mapped by postgres (4711)
+      /data/a: 2 MiB stay in memory: mapped by postgres (4711)
     ");
 }
 
@@ -126,7 +125,7 @@ fn evict_and_warm_that_worked_say_so_in_a_line() {
         ..Cached::default()
     };
     insta::assert_snapshot!(shown(&evicted), @r"
-    1 file, 64 MiB: nothing is in the page cache any more; 64 MiB were.
+    1 file, 64 MiB: evicted; 64 MiB were in the page cache.
 
       size  in memory       dirty  writeback  file
     64 MiB        0 B  0 %    0 B        0 B  /data/a
@@ -139,7 +138,7 @@ fn evict_and_warm_that_worked_say_so_in_a_line() {
         ..Cached::default()
     };
     insta::assert_snapshot!(shown(&warmed), @r"
-    1 file, 64 MiB: all of it is in the page cache; 0 B were before.
+    1 file, 64 MiB: loaded into the page cache; 0 B were there before.
 
       size  in memory         dirty  writeback  file
     64 MiB     64 MiB  100 %    0 B        0 B  /data/a
@@ -169,7 +168,7 @@ fn warm_tells_what_is_lacking() {
       size  in memory        dirty  writeback  file
     64 MiB     40 MiB  62 %    0 B        0 B  /data/a
 
-      /data/a: 24 MiB lack: dropped again: more than memory holds
+      /data/a: 24 MiB missing: dropped again: more than memory holds
     ");
 }
 

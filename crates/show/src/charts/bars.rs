@@ -32,7 +32,7 @@ pub fn bars(runs: &[Run<'_>]) -> Result<Chart, String> {
     }
     groups.truncate(ROWS_MAX);
     if groups.is_empty() {
-        return Err("there are no bars: the runs have no results of operations".into());
+        return Err("no bars: the runs have no results of operations".into());
     }
     let first: Vec<Curve<'_>> = groups.iter().map(|group| group[0]).collect();
     let names = curve::names(&first, runs, &[Part::Run, Part::Phase, Part::Job, Part::Op]);

@@ -33,7 +33,7 @@ pub fn changes(figures: &[&FigureChange], labels: [&str; 2], confidence: f64) ->
 /// A sentence: there is one run only, or nothing of another can be set beside it.
 pub fn comparison(comparison: &Comparison, runs: &[Run<'_>]) -> Result<Chart, String> {
     if runs.len() < 2 {
-        return Err("there are no changes: name a run to set beside the first".into());
+        return Err("no changes: name a run to compare with the first".into());
     }
     let mut rows: Vec<&FigureChange> = Vec::new();
     for figure in comparison.changes.iter().flat_map(|change| &change.figures) {
@@ -42,7 +42,7 @@ pub fn comparison(comparison: &Comparison, runs: &[Run<'_>]) -> Result<Chart, St
         }
     }
     if rows.is_empty() {
-        return Err(format!("there are no changes: {}", comparison.headline));
+        return Err(format!("no changes: {}", comparison.headline));
     }
     let left_out = rows.len().saturating_sub(ROWS_MAX);
     rows.truncate(ROWS_MAX);
@@ -65,7 +65,7 @@ pub fn comparison(comparison: &Comparison, runs: &[Run<'_>]) -> Result<Chart, St
     }
     let framed = frame::framed(Chart::default(), "changes", runs);
     let more = (left_out > 0)
-        .then(|| format!("the first {ROWS_MAX} of {} figures", rows.len() + left_out));
+        .then(|| format!("the first {ROWS_MAX} of {} metrics", rows.len() + left_out));
     let parts = [framed.subtitle.clone(), legend(comparison.confidence), more.unwrap_or_default()];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let is_unfair = comparison.changes.iter().any(|of| of.fairness != Fairness::Fair);
@@ -250,10 +250,10 @@ mod tests {
         let runs = ["a", "b"].map(|name| Run { name, results: &results, report: None });
         let chart = comparison(&compared(&[&figures]), &runs).expect("changes");
         assert_eq!(bars(&chart.panels[0]).len(), ROWS_MAX);
-        assert!(chart.subtitle.ends_with(" · the first 40 of 41 figures"), "{}", chart.subtitle);
+        assert!(chart.subtitle.ends_with(" · the first 40 of 41 metrics"), "{}", chart.subtitle);
         let refused = comparison(&compared(&[&[]]), &runs).expect_err("no figure");
-        assert_eq!(refused, "there are no changes: Nothing can be set beside A.");
+        assert_eq!(refused, "no changes: Nothing can be set beside A.");
         let alone = comparison(&compared(&[]), &runs[..1]).expect_err("one run");
-        assert!(alone.contains("name a run to set beside the first"), "{alone}");
+        assert!(alone.contains("name a run to compare with the first"), "{alone}");
     }
 }

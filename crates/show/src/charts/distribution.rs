@@ -99,7 +99,7 @@ fn finished(
 ) -> Result<Chart, String> {
     let chart = Chart { x, panels: vec![panel], ..Chart::default() };
     if chart.is_empty() {
-        return Err(format!("there is no picture of {what}: no latency of the runs was recorded"));
+        return Err(format!("no {what}: no latency of the runs was recorded"));
     }
     Ok(frame::first_of(frame::framed(chart, what, runs), merged.len()))
 }

@@ -20,9 +20,9 @@ pub fn over_time(runs: &[Run<'_>]) -> Result<Chart, String> {
     let counted: Vec<&String> =
         lines.slots.iter().filter(|name| is_counted(&lines, name)).collect();
     if counted.is_empty() {
-        return Err("there is no heat map of latency over time: latencies of intervals were not \
-                    counted, which takes a run of candor with intervals of a second or more, or \
-                    fio's logs of single latencies or of histograms"
+        return Err("no heat map of latency over time: the report has no latency counts per \
+            interval. candor counts them with intervals of a second or more; fio logs single \
+            latencies or histograms"
             .into());
     }
     let length_ns = (lines.end_ns() / COLUMNS_MAX as f64).ceil() as u64;

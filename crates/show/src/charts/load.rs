@@ -189,9 +189,11 @@ fn figure(curves: &[Curve<'_>], kind: FigureKind) -> Option<(f64, Option<(f64, f
 pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
     let curves = curve::all(runs);
     let Some(key) = along(&curves, runs) else {
-        return Err("there is no picture against load: all results have the same depth, number \
-                    of workers and block size"
-            .into());
+        return Err(
+            "no chart against load: all results have the same depth, number of workers and \
+            block size"
+                .into(),
+        );
     };
     let families = families(&curves, runs, key);
     let series = |kind: FigureKind, suffix: &str, is_second: bool| {
@@ -241,12 +243,12 @@ pub fn lines(runs: &[Run<'_>]) -> Result<Chart, String> {
 pub fn search(runs: &[Run<'_>]) -> Result<Chart, String> {
     let report = match runs {
         [Run { report: Some(report), .. }] => report,
-        _ => return Err("a search is drawn from one report of candor".into()),
+        _ => return Err("a search chart needs one report of candor".into()),
     };
     let results = Results::of_search(report);
     let run = [Run { name: runs[0].name, results: &results, report: None }];
     if !has_curve(&run) {
-        return Err("this run did not search for a load: there are no trials of three loads".into());
+        return Err("this run did not search for a load: fewer than three loads were tried".into());
     }
     let trials = curve::all(&run);
     let is_trial = |record: &&PhaseRecord| {
@@ -322,8 +324,8 @@ pub fn heatmap(runs: &[Run<'_>]) -> Result<Chart, String> {
     let curves = curve::all(runs);
     let keys = varying(&curves);
     let [x, y, ..] = keys[..] else {
-        return Err("a heat map takes results with several values of two of depth, workers and \
-                    block size"
+        return Err("a heat map needs results with several values of two of depth, workers and \
+            block size"
             .into());
     };
     let (columns, rows) = (values(&curves, x), values(&curves, y));

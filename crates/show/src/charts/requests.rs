@@ -24,8 +24,8 @@ pub fn sizes(record: &PhaseRecord) -> Option<Chart> {
 /// on a multiple of that.
 pub fn starts(record: &PhaseRecord) -> Option<Chart> {
     let name = |bytes: u64| match bytes {
-        0 => "on 4 KiB".to_owned(),
-        behind => format!("{} behind", fmt::column::size(behind)),
+        0 => "on a 4 KiB boundary".to_owned(),
+        behind => format!("{} after", fmt::column::size(behind)),
     };
     let starts = |of: &Requests| of.starts_in_4k.clone();
     by_value(record, "Alignment of requests", "Share of requests", starts, name)

@@ -70,7 +70,7 @@ fn together(all: &[(u32, u32, f64)]) -> Results {
 fn latencies_over_time_are_cells_of_shares_with_few_columns() {
     let mut one = results(1, 1, 9e3);
     let refused = chart(Kind::LatencyHeatmap, &[run("a", &one)]).expect_err("no counts");
-    assert!(refused.contains("latencies of intervals were not counted"), "{refused}");
+    assert!(refused.contains("the report has no latency counts per interval"), "{refused}");
     let intervals = &mut one.phases[0].jobs[0].operations[0].intervals;
     let shape = intervals[0].clone();
     let at = |nth: u64| {

@@ -74,7 +74,7 @@ fn finished(
 ) -> Result<Chart, String> {
     let chart = Chart { x: Axis::elapsed(), panels, marks, ..Chart::default() };
     match chart.is_empty() {
-        true => Err("there is no timeline: no interval of the runs was recorded".into()),
+        true => Err("no timeline: no interval of the runs was recorded".into()),
         false => Ok(frame::framed(chart, what, runs)),
     }
 }

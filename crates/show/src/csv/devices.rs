@@ -25,11 +25,12 @@ pub fn columns<'a>() -> Vec<Column<Row<'a>>> {
         "writes_per_s" "Writes completed per second" = row.interval.writes_per_s;
         "bytes_read_per_s" "Bytes read per second" = row.interval.bytes_read_per_s;
         "bytes_written_per_s" "Bytes written per second" = row.interval.bytes_written_per_s;
-        "read_wait_ns_mean" "Mean time of a read from its making to its end; counted in ms"
+        "read_wait_ns_mean" "Mean time of a read from creation to end; counted in ms"
             = row.interval.read_wait_ns_mean;
-        "write_wait_ns_mean" "The same of a write" = row.interval.write_wait_ns_mean;
-        "queue_mean" "Requests under way or waiting, on average" = row.interval.queue_mean;
-        "utilisation" "Share of the interval with a request under way, from 0 to 1"
+        "write_wait_ns_mean" "Mean time of a write from creation to end; counted in ms"
+            = row.interval.write_wait_ns_mean;
+        "queue_mean" "Requests in flight or waiting, on average" = row.interval.queue_mean;
+        "utilisation" "Share of the interval with a request in flight, from 0 to 1"
             = row.interval.utilisation;
     }
 }

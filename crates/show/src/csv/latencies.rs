@@ -39,10 +39,10 @@ pub fn percentile_columns<'a>() -> Vec<Column<Percentile<'a>>> {
         "repeat" "Number of its repeat, from 1" = row.of.repeat;
         "job" "Name of the job" = row.of.job;
         "operation" "Name of the operation; `read_back` for reads that verify" = row.of.operation;
-        "target" "Path of the target, where targets were counted apart; empty for all together"
+        "target" "Path of the target, if targets were counted separately; empty for all together"
             = row.of.target;
-        "kind" "Part of the latency: `all`, `submission`, `completion`, or `from_intended`: from \
-            the start that a rate intended"
+        "kind" "Section of the latency: `all`, `submission`, `completion`, or `from_intended`: \
+            from the start intended by a rate"
             = row.of.kind;
         "percentile" "Percentile, from 0 (the least) to 100 (the greatest)" = row.percentile;
         "latency_ns" "Value" = row.latency_ns;
@@ -68,13 +68,13 @@ pub fn bucket_columns<'a>() -> Vec<Column<Bucket<'a>>> {
         "repeat" "Number of its repeat, from 1" = row.of.repeat;
         "job" "Name of the job" = row.of.job;
         "operation" "Name of the operation; `read_back` for reads that verify" = row.of.operation;
-        "target" "Path of the target, where targets were counted apart; empty for all together"
+        "target" "Path of the target, if targets were counted separately; empty for all together"
             = row.of.target;
-        "kind" "Part of the latency, as in `percentiles`" = row.of.kind;
-        "from_ns" "Least latency of the bucket" = bucket_low(row.bucket);
-        "below_ns" "Least latency of the next bucket" = bucket_low(row.bucket + 1);
-        "middle_ns" "Middle of the bucket, by which percentiles go" = bucket_middle(row.bucket);
-        "count" "Latencies in it" = row.count;
+        "kind" "Section of the latency, as in `percentiles`" = row.of.kind;
+        "from_ns" "Lower bound of the bucket" = bucket_low(row.bucket);
+        "below_ns" "Lower bound of the next bucket" = bucket_low(row.bucket + 1);
+        "middle_ns" "Middle of the bucket, used for percentiles" = bucket_middle(row.bucket);
+        "count" "Latencies in the bucket" = row.count;
     }
 }
 

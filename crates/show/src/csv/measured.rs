@@ -62,14 +62,15 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "length_s" "Length of the phase (of writes with the final flush) or of the interval"
             = of.length_s;
         "ops" "Operations that completed" = of.ops;
-        "bytes" "Bytes that they moved" = of.bytes;
+        "bytes" "Bytes moved by these operations" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;
         "bytes_per_s" "Bytes per second" = of.bytes_per_s;
         "failed" "Operations that failed; of results only" = of.failed;
         "latency_ns_mean" "Mean latency" = of.mean();
         "latency_ns_min" "Least latency" = of.latency.map(|latency| latency.min_ns);
         "latency_ns_p50" "Median latency" = of.percentile(50.0).or(of.sample_ns_p50);
-        "latency_ns_p90" "90th percentile; this and those that follow where ten samples lie beyond"
+        "latency_ns_p90" "90th percentile; this and the next percentiles need ten samples beyond \
+            them"
             = of.percentile(90.0);
         "latency_ns_p95" "95th percentile" = of.percentile(95.0);
         "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.sample_ns_p99);
@@ -81,7 +82,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
     let further = percentiles.iter().copied().filter(|p| !PERCENTILES.contains(p));
     columns.extend(further.map(|p| Column {
         name: format!("latency_ns_p{p}"),
-        help: "A percentile that was asked for",
+        help: "A requested percentile",
         cell: Box::new(move |of: &Row<'a>| of.percentile(p).cell()),
     }));
     columns
@@ -102,18 +103,18 @@ pub fn sample_columns<'a>() -> Vec<Column<Row<'a>>> {
         "phase" "Name of the phase" = of.phase;
         "repeat" "Number of its repeat, from 1" = of.repeat;
         "job" "Name of the job" = of.job;
-        "operation" "Name of the operation; reads that read back count as `read`" = of.operation;
+        "operation" "Name of the operation; reads for verification count as `read`" = of.operation;
         "start_s" "Start of the interval since the start of the phase, its ramp left out"
             = of.start_s;
         "length_s" "Length of the interval" = of.length_s;
         "ops" "Operations that completed" = of.ops;
-        "bytes" "Bytes that they moved" = of.bytes;
+        "bytes" "Bytes moved by these operations" = of.bytes;
         "ops_per_s" "Operations per second" = of.ops_per_s;
         "bytes_per_s" "Bytes per second" = of.bytes_per_s;
         "latency_ns_mean" "Mean latency" = of.sample_ns_mean;
         "latency_ns_p50" "Median latency, in intervals of a second or more"
             = of.sample_ns_p50;
-        "latency_ns_p99" "99th percentile of latency, where ten samples lie beyond it"
+        "latency_ns_p99" "99th percentile of latency, with ten samples beyond it"
             = of.sample_ns_p99;
         "verdict" "Verdict on the phase" = of.verdict.name();
     }

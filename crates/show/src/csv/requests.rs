@@ -37,28 +37,30 @@ pub fn columns<'a>() -> Vec<Column<Row<'a>>> {
         "host" "Name of the host" = row.host;
         "device" "Name of the device" = row.requests.device.as_str();
         "direction" "`read`, `write`, `discard` or `flush`" = row.requests.direction.name();
-        "issuer" "`all`, or `own` for those that this run issued" = row.issuer;
+        "issuer" "`all`, or `own` for the requests of this run" = row.issuer;
         "requests" "Requests traced" = row.requests.count;
-        "bytes" "Bytes that they moved" = row.requests.bytes;
-        "counted" "Requests by the kernel's own counter; more than were traced where they were many"
+        "bytes" "Bytes moved by these requests" = row.requests.bytes;
+        "counted" "Requests counted by the kernel; higher than `requests` if only a sample was \
+            traced"
             = row.requests.counted;
         "size_bytes_mean" "Mean size" = row.requests.size_mean_bytes();
-        "splits" "Times that I/O was cut in two before it became requests" = row.requests.splits;
-        "merged" "Times that I/O was joined to a request that waited" = row.requests.merged;
-        "length_off_4k" "Requests whose length is no multiple of 4 KiB"
+        "splits" "Number of times that I/O was split before it became requests"
+            = row.requests.splits;
+        "merged" "Number of times that I/O was merged into a waiting request" = row.requests.merged;
+        "length_off_4k" "Requests with a length that is not a multiple of 4 KiB"
             = row.requests.length_off_4k;
-        "off_physical_sector" "Requests that start off a physical sector"
+        "off_physical_sector" "Requests that start off a physical sector boundary"
             = row.requests.off_physical_sector;
-        "off_optimal" "Requests that start off a multiple of the device's best size"
+        "off_optimal" "Requests that start off a multiple of the device's optimal size"
             = row.requests.off_optimal;
-        "placed" "Requests whose place was compared with those before" = row.requests.placed;
-        "sequential" "Of these, those that started where one of the last eight ended"
+        "placed" "Requests with a known distance to earlier requests" = row.requests.placed;
+        "sequential" "Sequential requests of these: each starts at the end of one of the last eight"
             = row.requests.sequential;
-        "latency_ns_mean" "Mean time from the making of a request to its end"
+        "latency_ns_mean" "Mean time from the creation of a request to its end"
             = row.requests.latency_ns_mean();
-        "latency_ns_p50" "Its median, from steps of four to each power of two"
+        "latency_ns_p50" "Median of this time, from steps of four to each power of two"
             = row.percentile(0.5);
-        "latency_ns_p99" "Its 99th percentile, from the same steps" = row.percentile(0.99);
+        "latency_ns_p99" "99th percentile of this time, from the same steps" = row.percentile(0.99);
     }
 }
 
@@ -89,13 +91,14 @@ pub fn bucket_columns<'a>() -> Vec<Column<Step<'a>>> {
         "host" "Name of the host" = row.of.host;
         "device" "Name of the device" = row.of.requests.device.as_str();
         "direction" "`read`, `write`, `discard` or `flush`" = row.of.requests.direction.name();
-        "issuer" "`all`, or `own` for those that this run issued" = row.of.issuer;
-        "distribution" "One of `size_bytes` (powers of two), `start_in_4k_bytes` (bytes behind a \
-            multiple of 4 KiB), `seek_bytes` (distance from the request before, powers of two), \
-            `latency_ns` and `device_latency_ns` (from the moment the driver took it)"
+        "issuer" "`all`, or `own` for the requests of this run" = row.of.issuer;
+        "distribution" "One of `size_bytes` (powers of two), `start_in_4k_bytes` (bytes after a \
+            multiple of 4 KiB), `seek_bytes` (distance from the previous request, powers of two), \
+            `latency_ns` and `device_latency_ns` (from the driver's start)"
             = row.distribution;
-        "value" "The step's least value, in the unit that ends the distribution's name" = row.value;
-        "requests" "Requests in it" = row.count;
+        "value" "Lower bound of the step, in the unit at the end of the distribution's name"
+            = row.value;
+        "requests" "Requests in the step" = row.count;
     }
 }
 

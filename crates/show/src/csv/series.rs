@@ -21,14 +21,14 @@ pub fn repeat_columns<'a>() -> Vec<Column<Repeated<'a>>> {
         "figure" "One of `ops_per_s`, `bytes_per_s`, `latency_ns_mean`, `latency_ns_p50`, \
             `latency_ns_p99`"
             = row.figure;
-        "repeats" "Repeats in the mean; those that did not end well are left out"
+        "repeats" "Repeats in the mean, without repeats that failed"
             = row.spread.count;
-        "mean" "Mean of the repeats, in the unit that ends the figure's name" = row.spread.mean;
+        "mean" "Mean of the repeats, in the unit at the end of the metric's name" = row.spread.mean;
         "stddev" "Standard deviation of a single repeat" = row.spread.stddev;
         "min" "Least" = row.spread.min;
         "max" "Greatest" = row.spread.max;
         "interval_95" "Half the width of the 95 % interval of the mean" = row.spread.interval_95;
-        "verdict" "The worst verdict of the repeats" = row.phase.verdict.name();
+        "verdict" "Worst verdict of the repeats" = row.phase.verdict.name();
     }
 }
 
@@ -64,10 +64,10 @@ pub fn sweep_columns<'a>(keys: &[&str]) -> Vec<Column<&'a SweepRow>> {
         "ops_per_s" "Operations per second" = row.ops_per_s;
         "bytes_per_s" "Bytes per second" = row.bytes_per_s;
         "latency_ns_mean" "Mean latency" = row.latency_ns_mean;
-        "latency_ns_p99" "99th percentile of latency, where there were operations enough for it"
+        "latency_ns_p99" "99th percentile of latency, with enough operations"
             = row.latency_ns_p99;
-        "gain" "Rate over that of the next smaller value" = row.gain;
-        "verdict" "Verdict; of repeats, the worst" = row.verdict.name();
+        "gain" "Rate over the rate of the next smaller value" = row.gain;
+        "verdict" "Verdict; for repeats, the worst" = row.verdict.name();
     };
     settings.chain(figures).collect()
 }

@@ -18,7 +18,7 @@ const DEPTH_MAX: usize = 12;
 /// this one's.
 pub(super) fn tree(page: &mut Page, facts: &Facts, name: &str, indent: &str, lead: &str) {
     let Some(device) = facts.device(name) else {
-        page.paragraph(&format!("{indent}{lead}"), &format!("{name} (nothing known about it)"));
+        page.paragraph(&format!("{indent}{lead}"), &format!("{name} (no facts known)"));
         return;
     };
     page.paragraph(&format!("{indent}{lead}"), &headline(device));
@@ -67,7 +67,7 @@ fn details(device: &DeviceFacts) -> Vec<(String, String)> {
         lines.push(("link", describe::link(link)));
         lines.push(("", format!("= {}", link.arithmetic)));
         let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
-        lines.extend(possible.map(|p| ("", format!("both ends could do {}", p.value))));
+        lines.extend(possible.map(|p| ("", format!("both ends support {}", p.value))));
     }
     let held = [("held by", device.held_by.join(", "))];
     let owned = |(label, text): (&str, String)| (label.to_owned(), text);
@@ -84,13 +84,13 @@ fn way(links: &[Link]) -> Vec<(String, String)> {
     }
     let narrowest = links.iter().map(|link| link.ceiling_bytes_per_s).min();
     let lines = |(depth, link): (usize, &Link)| {
-        let label = if depth == 0 { "way" } else { "" };
+        let label = if depth == 0 { "path" } else { "" };
         let inner = "   ".repeat(depth);
         let lead = if depth == 0 { "" } else { "└─ " };
         let (at, carries) = (&link.at, column::rate(link.ceiling_bytes_per_s as f64));
         let mut text = format!("{} {at}: {}, {carries}", link.kind, link.negotiated.value);
         let possible = link.possible.as_ref().filter(|p| p.value != link.negotiated.value);
-        text += &possible.map(|p| format!(", could do {}", p.value)).unwrap_or_default();
+        text += &possible.map(|p| format!(", supports {}", p.value)).unwrap_or_default();
         if Some(link.ceiling_bytes_per_s) == narrowest {
             text += " ← narrowest";
         }
@@ -153,7 +153,7 @@ fn blocks(queue: &QueueFacts) -> String {
 fn requests(queue: &QueueFacts) -> String {
     joined([
         sized("at most", &queue.max_request_bytes),
-        sized("hardware takes", &queue.max_hw_request_bytes),
+        sized("hardware accepts", &queue.max_hw_request_bytes),
         value(&queue.max_segments).map(|n| fmt::counted(*n, "segment")),
     ])
 }
@@ -161,7 +161,7 @@ fn requests(queue: &QueueFacts) -> String {
 fn queue(queue: &QueueFacts) -> String {
     joined([
         value(&queue.nr_requests).map(|n| fmt::counted(*n, "request")),
-        value(&queue.device_depth).map(|n| format!("the device takes {n} at once")),
+        value(&queue.device_depth).map(|n| format!("the device accepts {n} at once")),
         value(&queue.scheduler).map(|name| format!("scheduler {name}")),
         sized("read-ahead", &queue.read_ahead_bytes),
         value(&queue.io_poll).filter(|on| **on).map(|_| "completions can be polled".to_owned()),
@@ -179,12 +179,10 @@ fn quirks(device: &DeviceFacts) -> String {
         value(&device.counts_io)
             .filter(|on| !**on)
             .map(|_| "the kernel does not count I/O on it".to_owned()),
-        value(&device.bio_based)
-            .filter(|on| **on)
-            .map(|_| "no request queue of its own".to_owned()),
+        value(&device.bio_based).filter(|on| **on).map(|_| "no request queue".to_owned()),
         value(&device.queue.rotational)
             .filter(|on| **on)
-            .map(|_| "taken for a rotating disk".to_owned()),
+            .map(|_| "treated as a rotating disk".to_owned()),
         value(&device.queue.zoned)
             .filter(|model| *model != "none")
             .map(|model| format!("zoned: {model}")),

@@ -45,7 +45,7 @@ pub fn list(facts: &Facts, style: &Style) -> String {
     lines.for_each(|line| page.line(&line));
     if is_read {
         page.blank();
-        page.aside("", "candor inspect NAME shows one with all that lies below it.");
+        page.aside("", "`candor inspect NAME` shows one device with all devices below.");
     }
     page.finish()
 }

@@ -25,8 +25,8 @@ fn a_directory_on_a_partition() {
        └─ sda1 (partition, 500 GB), begins at 1 MiB
           └─ sda (ATA, Example SSD 860, 500 GB)
                 blocks    logical 512 B, physical 4 KiB
-                requests  at most 1.25 MiB, hardware takes 32 MiB, 168 segments
-                queue     64 requests, the device takes 32 at once, scheduler mq-deadline, read-ahead
+                requests  at most 1.25 MiB, hardware accepts 32 MiB, 168 segments
+                queue     64 requests, the device accepts 32 at once, scheduler mq-deadline, read-ahead
                           128 KiB
                 cache     write back, without FUA
                 link      SATA 6.0 Gbps, 600 MB/s at most
@@ -35,7 +35,7 @@ fn a_directory_on_a_partition() {
     Direct I/O  buffers aligned to 512 B, offsets and lengths to 4 KiB
     File        /data/candor.0: 1 GiB, 1 GiB allocated, 8 extents
     Accounting  a direct read of 64 KiB from /data/candor.0 (counted: sda1 64 KiB, sda 64 KiB): the
-                block layer's counters vouch for this target
+                block layer's counters can verify this target
 
     Could not be read
       temperature and wear of sda: the device node may not be opened (permission denied); run as root,
@@ -54,8 +54,8 @@ fn a_device_that_was_found_by_probe_says_how() {
     target.device_search = Some(search);
     let text = plain(&facts);
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let how = "it alone of 12 block devices counted 5 of 7 direct reads to the byte";
-    let told = format!("Device sda1 was found by probe, for overlay names none: {how}");
+    let how = "the only one of 12 block devices that counted 5 of 7 direct reads to the byte";
+    let told = format!("Device sda1 was found by probe, because overlay reports no device: {how}");
     assert!(words.contains(&told), "{text}");
     let line = describe::target(&facts, &facts.targets[0]);
     assert!(line.ends_with(&format!("; sda1 found by probe: {how}")), "{line}");
@@ -105,8 +105,8 @@ fn an_array_of_devices() {
           ├─ loop0 (loop device, 2 TB)
           │     quirks    the kernel does not count I/O on it
           │     backing   /srv/image on xfs, through the page cache
-          └─ sdb (nothing known about it)
-    Accounting  no accounting probe could be made
+          └─ sdb (no facts known)
+    Accounting  the accounting probe failed to run
     "#);
 }
 
@@ -155,17 +155,17 @@ fn memory_and_a_remote_filesystem() {
     assert_snapshot!(plain(&facts), @r#"
     /mnt/tmpfs (file)
     └─ tmpfs (this machine's memory) at /mnt/tmpfs: 512 MiB of 1 GiB free, blocks of 4 KiB; rw
-    Direct I/O  the filesystem says it does not do it here
+    Direct I/O  no support for direct I/O here, according to the filesystem
     File        /mnt/tmpfs/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
                 compressed, only 512 KiB mapped, the rest are holes
-    Accounting  the read needed no device, so it proves nothing
+    Accounting  the read needed no device, so the probe is inconclusive
 
     /mnt/nfs4 (file)
     └─ nfs4 from server:/export at /mnt/nfs4: 512 MiB of 1 GiB free, blocks of 4 KiB; rw
-    Direct I/O  the filesystem says it does not do it here
+    Direct I/O  no support for direct I/O here, according to the filesystem
     File        /mnt/nfs4/a: 1 MiB, 512 KiB allocated, 1 extent, 4 KiB never written, 4 KiB stored
                 compressed, only 512 KiB mapped, the rest are holes
-    Accounting  the read needed no device, so it proves nothing
+    Accounting  the read needed no device, so the probe is inconclusive
     "#);
 }
 
@@ -201,10 +201,10 @@ fn links_on_the_way_and_servers_at_its_end() {
                     GB/s at most
           link      PCIe 8.0 GT/s x1, 985 MB/s at most
                     = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 1 = 985 MB/s
-                    both ends could do 8.0 GT/s x4
-          way       PCIe 0000:00:1c.0: 8.0 GT/s x4, 3.94 GB/s
+                    both ends support 8.0 GT/s x4
+          path      PCIe 0000:00:1c.0: 8.0 GT/s x4, 3.94 GB/s
                     = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 4 = 3940 MB/s
-                    └─ PCIe 0000:01:00.0: 8.0 GT/s x1, 985 MB/s, could do 8.0 GT/s x4 ← narrowest
+                    └─ PCIe 0000:01:00.0: 8.0 GT/s x1, 985 MB/s, supports 8.0 GT/s x4 ← narrowest
                        = 8.0 GT/s × 128/130 ÷ 8 = 985 MB/s per lane, × 1 = 985 MB/s
 
     /mnt/share (directory)

@@ -29,7 +29,7 @@ pub fn chart(trends: &Trends) -> Chart {
     };
     let left_out = match trends.trends.len() - shown.len() {
         0 => String::new(),
-        more => format!("; {more} more kinds of work are not drawn"),
+        more => format!("; {more} more kinds of work not shown"),
     };
     Chart {
         title,

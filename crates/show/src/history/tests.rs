@@ -76,9 +76,9 @@ fn runs_are_a_table() {
     let untagged = RunList { in_all: 1, matching: 1, runs: vec![run(1)], ..RunList::default() };
     assert_eq!(list(&untagged, &Style::default()).lines().count(), 2);
     let none = RunList { in_all: 9, ..RunList::default() };
-    assert_eq!(list(&none, &Style::default()), "No run of the history matches.\n");
+    assert_eq!(list(&none, &Style::default()), "No run in the history matches.\n");
     let empty = list(&RunList::default(), &Style::default());
-    assert!(empty.starts_with("No run is in the history yet"), "{empty}");
+    assert!(empty.starts_with("The history is empty"), "{empty}");
 }
 
 /// The text without its line breaks.
@@ -147,11 +147,11 @@ fn a_trend_names_what_changed() {
         " run 781 IOPS; noise from run to run 0.2 %.",
         "Changed in run 13 (2026-10-13 10:00): 1006 IOPS became 785 IOPS, -22 %, worse; medians of",
         "12 runs before and 7 runs after.",
-        "Other than in run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",
+        "Different from run 12: kernel 6.12.3 → 6.12.9; cap of sda absent → 6.12.9.",
         "  1 run left out: cut short, or not the storage's numbers.\n",
         "p99: read, randread 4 KiB, depth 32 on /data of node1 (phase main, candor); direct yes\n",
-        "Too few runs to tell a change from noise: 8 that count are needed.",
-        "3 kinds of work ran once only.",
+        "Too few runs to separate a change from noise: at least 8 counted runs are needed.",
+        "3 kinds of work ran only once.",
     ] {
         assert!(words(&text).contains(&words(part)), "{part}\n{text}");
     }
@@ -165,7 +165,7 @@ fn a_picture_has_a_panel_per_trend_and_a_mark_per_change() {
     let picture = chart(&all);
     assert_eq!((picture.panels.len(), picture.marks.len()), (6, 1), "all changed in one run");
     assert_eq!(picture.marks[0].label, "run 13: -22 %");
-    assert!(picture.subtitle.ends_with("2 more kinds of work are not drawn"), "{picture:?}");
+    assert!(picture.subtitle.ends_with("2 more kinds of work not shown"), "{picture:?}");
     assert_eq!(picture.verdict, "The storage's number: all 114 results; 6 results left out");
     let day = Trend { points: trend().points[..1].to_vec(), ..trend() };
     let day = chart(&Trends { trends: vec![day], ..all.clone() });

@@ -29,9 +29,9 @@ fn line(report: &Report, phase: &PhaseRecord, measured: &Measurement) -> Option<
     let stored = column::size(measured.of(Direction::Write).bytes);
     let name = &phase.name;
     match measured.ended {
-        Ended::Full => Some(format!("{name}: no space was left after {stored}.")),
+        Ended::Full => Some(format!("{name}: no space left after {stored}.")),
         Ended::Done if stop.until_full => {
-            Some(format!("{name}: the end was reached after {stored}, with space for all of it."))
+            Some(format!("{name}: end reached after {stored}, with enough space."))
         }
         _ => None,
     }

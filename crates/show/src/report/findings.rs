@@ -61,7 +61,7 @@ impl Folded<'_> {
         let same = self.same.join("; ");
         match self.other.is_empty() {
             true => format!("In {same}."),
-            false => format!("In {same}. With numbers of their own in {}.", self.other.join("; ")),
+            false => format!("In {same}. With other numbers in {}.", self.other.join("; ")),
         }
     }
 
@@ -197,7 +197,7 @@ fn rows(finding: &Finding) -> Vec<[String; 3]> {
         .iter()
         .map(|evidence| [evidence.quantity.clone(), evidence.text(), evidence.source.clone()]);
     let consequences = finding.consequences.iter().map(|other| {
-        let what = if other.is_reason { "the reason" } else { "follows from it" };
+        let what = if other.is_reason { "the reason" } else { "follows from this finding" };
         [what.to_owned(), other.sentence.clone(), format!("{} {}", other.rule, other.title)]
     });
     evidence.chain(consequences).collect()

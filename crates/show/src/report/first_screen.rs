@@ -199,7 +199,9 @@ fn rest(findings: usize) -> String {
         1 => "1 more finding, ".to_owned(),
         n => format!("{n} more findings, "),
     };
-    fmt::capital(&format!("{findings}evidence and requests: --verbose; all of it: --json FILE."))
+    fmt::capital(&format!(
+        "{findings}evidence and requests: --verbose; complete report: --json FILE."
+    ))
 }
 
 /// The text in so many lines at most, its end replaced by `…` where it is longer.

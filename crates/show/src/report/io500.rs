@@ -43,7 +43,7 @@ fn whole_lines(io500: &Io500) -> Vec<String> {
     };
     let other: Vec<String> = io500.results.iter().filter(is_other).map(named).collect();
     if !other.is_empty() {
-        lines.push(format!("Measured something else: {}", other.join(", ")));
+        lines.push(format!("Different measurement: {}", other.join(", ")));
     }
     lines
 }

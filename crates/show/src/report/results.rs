@@ -120,8 +120,8 @@ fn stage_lines(report: &Report) -> Vec<String> {
         let wear_out = measured.wear_out.map(|counts| {
             let (most, least) = (counts.ops, counts.ops_least);
             format!(
-                "When the time of {name} was up, the furthest worker had done {most} operations \
-                 and the last one {least}; all went on to the furthest one's count."
+                "At the end of the time of {name}, the furthest worker had done {most} operations \
+                 and the last worker {least}; all workers continued to the furthest count."
             )
         });
         [stages, wear_out].into_iter().flatten()
@@ -145,7 +145,7 @@ pub(super) fn submission_line(report: &Report) -> Option<String> {
     };
     let phases: Vec<_> = report.phases.iter().filter_map(phase).collect();
     let line =
-        || format!("Submission, tried for a moment before the clock: {}.", phases.join("; "));
+        || format!("Submission method, from a short test before the clock: {}.", phases.join("; "));
     (!phases.is_empty()).then(line)
 }
 
@@ -156,7 +156,7 @@ fn follow_ups(page: &mut Page, report: &Report) {
         return;
     }
     page.blank();
-    page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to tell what limited it"));
+    page.line(&page.style.paint(Tone::Strong, "Short trials afterwards, to find the limit"));
     lines.iter().for_each(|line| page.aside("  ", line));
 }
 
@@ -273,7 +273,7 @@ fn goal(report: &Report, phase: &PhaseRecord, measured: &Measurement) -> Option<
     let name = if jobs.len() > 1 { format!("{}: ", measured.job) } else { String::new() };
     Some(match measured.depth_reached? {
         0 => format!("{name}no depth met the goal of {goal}"),
-        depth => format!("{name}depth {depth} is the greatest that met the goal of {goal}"),
+        depth => format!("{name}depth {depth} is the maximum that met the goal of {goal}"),
     })
 }
 

@@ -74,7 +74,7 @@ fn believable() {
 fn split_requests(sentence: &str) -> Vec<Finding> {
     let split = Finding {
         advice: "Use 256 KiB blocks, or raise max_sectors_kb.".into(),
-        evidence: vec![Evidence::new("pieces per operation", "4.00", "stat of sda")],
+        evidence: vec![Evidence::new("requests per operation", "4.00", "stat of sda")],
         ..finding("C1", Severity::Caution, sentence)
     };
     let full = Finding {
@@ -94,8 +94,7 @@ fn submission_that_was_tried_is_named() {
         ops_per_s_one_at_a_time: 92_600.0,
     });
     let text = plain(&sample::report("every number is the storage's own.", phases));
-    let line = "Submission, tried for a moment before the clock: one at a time for random read \
-                4 KiB, depth 32\n(92.6k IOPS; all at once 84.3k).\n";
+    let line = "Submission method, from a short test before the clock: one at a time for random read 4 KiB, depth 32\n(92.6k IOPS; all at once 84.3k).\n";
     assert!(text.contains(line), "{text}");
 }
 
@@ -144,16 +143,15 @@ fn with_remarks() {
     Findings
       C1  title of the rule: caution (certain)
           Each 1 MiB write reached sda in 4 pieces of 256 KiB.
-          In sequential write 1 MiB, depth 8. With numbers of their own in sequential read 1 MiB, depth
-          8.
-            pieces per operation  4.00  stat of sda
+          In sequential write 1 MiB, depth 8. With other numbers in sequential read 1 MiB, depth 8.
+            requests per operation  4.00  stat of sda
           Use 256 KiB blocks, or raise max_sectors_kb.
 
       D1  title of the rule: the limit: the SATA link (likely)
           522 MB/s is 87 % of what the link can carry.
           In sequential write 1 MiB, depth 8; sequential read 1 MiB, depth 8.
 
-    Not exactly as asked
+    Differs from the request
       job.toml:12:3: registered buffers: without them (the limit of locked memory is 64 KiB)
 
     Could not be read
@@ -161,7 +159,7 @@ fn with_remarks() {
       or with read access to /dev/sda
 
     Rules that could not be applied
-      B8 (lacks run-queue waits of the workers)
+      B8 (missing: run-queue waits of the workers)
 
     candor 0.1.0 ran 58.2 s from 2026-01-02T03:04:05Z on Linux 6.12.9, 8 CPUs, Example CPU 7000, 32 GiB
     memory.
@@ -200,11 +198,12 @@ fn measures_something_else() {
 
     Findings
       A1  reads were served from memory: measures the page cache (certain)
-          97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
+          97 % of the bytes came from this machine's memory; 5.43 GB/s is the speed of the page cache,
+          not of the disk.
             bytes read by the engine    50.6 GiB       own counters
             bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
             bytes counted on sda        1.52 GiB       /sys/class/block/sda/stat
-          Bypass the page cache, or evict the file and check that it is gone.
+          Bypass the page cache, or evict the file and check the eviction.
           try: candor run --target /data/file --rw read --bs 1m --direct
 
     Could not be read
@@ -262,7 +261,7 @@ fn interrupted() {
     report.interrupted = true;
     assert_snapshot!(plain(&report), @"
     All 2 results are the storage's numbers.
-    Cut short: interrupted; the figures cover what ran until then.
+    Cut short: interrupted; the numbers cover the work until then.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
     most
 
@@ -322,7 +321,7 @@ fn out_of_space_and_corrupted() {
     let right =
         Measurement { verify, ..measurement(Direction::Read, stats(900.0, 65536, 400_000)) };
     let phases = vec![phase("fill", full), phase("check one", wrong), phase("check two", right)];
-    let mut report = sample::report("the figures cover what ran until the error.", phases);
+    let mut report = sample::report("the numbers cover the work until the error.", phases);
     report.cut_short = Some("/data is full: a write of 64 KiB found no space left.".into());
     assert_snapshot!(plain(&report), @"
     Corrupt data: 1201 of 288000 blocks read differ from the data written.
@@ -346,12 +345,12 @@ fn out_of_space_and_corrupted() {
 
     Errors
       fill: write of /data/candor.0 failed 3 times, first at offset 589824000: No space left on device
-      fill: 1 write moved fewer bytes than asked
-      check one: 144,000 blocks checked, not all as written: 1 flipped, 1,200 stale
+      fill: 1 write moved fewer bytes than requested
+      check one: 144,000 blocks checked, not all match the written data: 1 flipped, 1,200 stale
       check one: 4 KiB at offset 4096 of /data/candor.0: checksum 1f2e3d4c, expected 5b6a7988
 
     Verified
-      check two: 144,000 blocks, all as written
+      check two: 144,000 blocks, all match the written data
 
     Could not be read
       temperature and wear of sda: the device node may not be opened (permission denied); run as root,
@@ -424,21 +423,21 @@ fn a_series_with_one_result_that_is_none() {
 
     Short trials, not judged: searching at depth 4: 20k IOPS.
 
-    Short trials afterwards, to tell what limited it
-      Depth 64: 92.4k IOPS, 1.01 times the 91.4k IOPS of the phase: no more. It took 1.1 s and read
-      361 MiB.
+    Short trials afterwards, to find the limit
+      Depth 64: 92.4k IOPS, 1.01 times the phase's 91.4k IOPS: no gain. Cost: 1.1 s, read 361 MiB.
 
     At most
       SATA link of sda: 600 MB/s = 6.0 Gb/s × 8/10 ÷ 8 bits
 
     Findings
       A1  reads were served from memory: measures the page cache (certain)
-          97 % of the bytes came from this machine's memory; 5.43 GB/s is the page cache, not the disk.
+          97 % of the bytes came from this machine's memory; 5.43 GB/s is the speed of the page cache,
+          not of the disk.
           In sequential read 1 MiB, depth 8.
             bytes read by the engine    50.6 GiB       own counters
             bytes fetched from storage  1.63 GB (3 %)  /proc/self/io read_bytes
             bytes counted on sda        1.52 GiB       /sys/class/block/sda/stat
-          Bypass the page cache, or evict the file and check that it is gone.
+          Bypass the page cache, or evict the file and check the eviction.
           try: candor run --target /data/file --rw read --bs 1m --direct
 
     Could not be read
@@ -462,9 +461,9 @@ fn nothing_ran() {
 #[test]
 fn files_beside_the_report() {
     assert_snapshot!(written(Some("runs/1"), Some("out.json"), None), @r#"
-    The run is kept in runs/1 (report.txt, report.json, plan.toml).
+    The run is saved in runs/1 (report.txt, report.json, plan.toml).
     Repeat it with: candor run runs/1/plan.toml
-    The report for machines is in out.json.
+    The JSON report is in out.json.
     "#);
     assert_eq!(written(None, None, None), "");
 }

@@ -50,7 +50,7 @@ pub(super) fn section(page: &mut Page, report: &Report) {
 fn job(measurement: &Measurement) -> Vec<String> {
     let mut lines: Vec<String> = measurement.errors.iter().map(failure).collect();
     for op in measurement.operations.iter().filter(|op| op.short > 0) {
-        lines.push(format!("{} moved fewer bytes than asked", counted(op.short, &op.name)));
+        lines.push(format!("{} moved fewer bytes than requested", counted(op.short, &op.name)));
     }
     let Some(verify) = &measurement.verify else { return lines };
     if verify.mismatches() > 0 {
@@ -102,7 +102,7 @@ fn mismatches(verify: &VerifyStats) -> String {
         0 => String::new(),
         blocks => format!("; {} unknown, not checked", counted(blocks, "block")),
     };
-    format!("{blocks} checked, not all as written: {}{unknown}", kinds.join(", "))
+    format!("{blocks} checked, not all match the written data: {}{unknown}", kinds.join(", "))
 }
 
 /// Results of verification that found nothing wrong, and those that had nothing to look at.
@@ -116,7 +116,7 @@ pub(super) fn verified(report: &Report) -> [Vec<String>; 2] {
                     let (blocks, journal) = (counted(blocks, "block"), journal(measurement));
                     let unknown = unknown(measurement);
                     clean.push(format!(
-                        "{}: {blocks}, all as written{unknown}{journal}",
+                        "{}: {blocks}, all match the written data{unknown}{journal}",
                         phase.name
                     ));
                 }
@@ -142,10 +142,10 @@ fn journal(measurement: &Measurement) -> String {
     };
     let pending = match journal.pending {
         0 => String::new(),
-        pending => format!("; {} pending when it was taken up", counted(pending, "write")),
+        pending => format!("; {} pending when the journal was loaded", counted(pending, "write")),
     };
     format!(
-        "; journal: {} in {}, {} of all workers, outside of the latencies and inside of the \
+        "; journal: {} in {}, {} of all workers, excluded from the latencies and included in the \
          elapsed time{pending}",
         counted(journal.records, "record"),
         counted(journal.writes, "write"),
@@ -165,7 +165,7 @@ fn unverified(measurement: &Measurement) -> String {
     }
     let why = match wrote_only(measurement) {
         true => {
-            "nothing was verified: this run only wrote. --verify-after reads back what was written \
+            "nothing was verified: this run only wrote. --verify-after reads the written data back \
              (in a plan: read_back of verify)."
         }
         false => "nothing was verified: no block with a header was read.",

@@ -52,7 +52,7 @@ fn results_of_another_tool_are_told_with_what_is_not_known() {
     };
     insta::assert_snapshot!(text(&results, &Style::default()), @r"
     run: results of fio-3.33, started 2026-11-23T18:08:43Z
-    Nobody judged them: whether a cache answered, and what limited them, is not known.
+    Not judged: cache use and limits are unknown.
 
     phase      job     operation  ops/s  bandwidth    mean     p50      p99
     reader #2  reader  read         200   819 kB/s  504 µs  187 µs  4.49 ms

@@ -183,7 +183,7 @@ mod tests {
             issuers: vec![issuer(9, 30), issuer(0, 10)],
             ..Requests::default()
         });
-        let line = "  requests, sda read: 10 by candor, 0 by threads of the kernel, 30 by others\n";
+        let line = "  requests, sda read: 10 by candor, 0 by kernel threads, 30 by others\n";
         assert_eq!(text(&beside), line);
         let own = Requests {
             count: 10,
@@ -204,8 +204,7 @@ mod tests {
             own: Some(Box::new(own)),
             ..Requests::default()
         });
-        let line = "  requests, sda read by candor: 64 KiB 100 %; all begin on 4 KiB; 30 by \
-                    others, 4 KiB on average\n";
+        let line = "  requests, sda read by candor: 64 KiB 100 %; all start on a 4 KiB boundary; 30 by others, 4 KiB on average\n";
         assert_eq!(text(&apart), line);
         let sizes = Object::default().with("65536", 10_u64);
         let found = trees(&apart).remove(0);

@@ -15,10 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E9",
         title: "another partition was busy",
-        explanation: "Partitions share their disk: its heads, its queue, its link. The counters \
-            of a partition hold its own traffic, those of the disk that of all, and the \
-            difference is what the others did. More than 5 % of it during a run takes from the \
-            result. Quiet whoever uses the other partitions, and run again.",
+        explanation: "Partitions share the heads, the queue and the link of their disk. The \
+            counters of a partition hold only the traffic of this partition. The counters of the \
+            disk hold the traffic of all partitions; the difference is the traffic of the other \
+            partitions. More than 5 % during a run reduces the result. Stop all I/O to the other \
+            partitions, and run again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -53,7 +54,7 @@ fn of(observed: &Observed, disk: &DeviceFacts) -> Option<Finding> {
 
 fn finding(observed: &Observed, disk: &DeviceFacts, other: f64, share: f64) -> Finding {
     let sentence = format!(
-        "Other partitions took {} of the traffic of {} ({}).",
+        "Other partitions caused {} of the traffic of {} ({}).",
         fmt::percent(share),
         disk.name,
         fmt::rate(ratio(other, observed.window_s()))
@@ -62,7 +63,7 @@ fn finding(observed: &Observed, disk: &DeviceFacts, other: f64, share: f64) -> F
     FindingBuilder::new("E9", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("bytes of other partitions", Quantity::bytes(other), from)
-        .advice("Quiet what uses the other partitions, and run again.", None)
+        .advice("Stop all I/O to the other partitions, and run again.", None)
         .done()
 }
 
@@ -85,7 +86,7 @@ mod tests {
     fn a_neighbour_is_seen_in_the_difference() {
         let found = partition(0.78).found(&RULE);
         assert!(
-            found[0].sentence.starts_with("Other partitions took 22 % of the traffic of sd0"),
+            found[0].sentence.starts_with("Other partitions caused 22 % of the traffic of sd0"),
             "{}",
             found[0].sentence
         );

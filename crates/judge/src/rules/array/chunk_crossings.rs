@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E2",
         title: "operations cross array chunks",
-        explanation: "A striped array cuts operations at its chunks. An operation of many chunks \
-            becomes as many requests on several members; one that is smaller than a chunk stays \
-            on one member, so that with one in flight all the others are idle. candor compares \
-            the size of operations with the chunk and with the members' requests. Nothing is \
-            wrong with the number: use multiples of the chunk, a larger chunk, or more depth.",
+        explanation: "A striped array splits operations at its chunks. An operation larger than a \
+            chunk becomes several requests to several members. An operation smaller than a chunk \
+            uses one member; with one operation in flight, all other members are idle. candor \
+            compares the operation size with the chunk size and with the members' requests. The \
+            number is correct. Use multiples of the chunk, a larger chunk, or more depth.",
     },
     stage: Stage::Member,
     limit: None,
@@ -55,7 +55,7 @@ fn cut(observed: &Observed, array: &DeviceFacts, size: f64, chunk: f64) -> Optio
         return None;
     }
     let sentence = format!(
-        "Each {} {} became {} requests over {busy} of {} members of {}, whose chunk is {}.",
+        "Each {} {} became {} requests over {busy} of {} members of {} (chunk {}).",
         fmt::size(size),
         op.name(),
         fmt::number(pieces),
@@ -76,8 +76,8 @@ fn alone(observed: &Observed, array: &DeviceFacts, size: f64, chunk: f64) -> Opt
         && observed.all_direct()
         && observed.main_op() == Direction::Read;
     let sentence = format!(
-        "One {} read at a time keeps one of the {} members of {} busy (chunk {}); the others are \
-         idle.",
+        "One {} read at a time keeps one of the {} members of {} busy (chunk {}); the other \
+         members are idle.",
         fmt::size(size),
         array.below.len(),
         array.name,
@@ -111,7 +111,7 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Each 1 MiB read became 16 requests over 2 of 2 members of md0, whose chunk is 64 KiB."
+            "Each 1 MiB read became 16 requests over 2 of 2 members of md0 (chunk 64 KiB)."
         );
         assert!(case.judge().finding("C1").is_none(), "the split itself is folded into it");
     }
@@ -127,7 +127,7 @@ mod tests {
         for (_, counters) in &mut case.host.after.devices {
             counters.reads *= 16;
         }
-        assert!(case.found(&RULE)[0].sentence.ends_with("members of md0, whose chunk is 64 KiB."));
+        assert!(case.found(&RULE)[0].sentence.ends_with("members of md0 (chunk 64 KiB)."));
         case.host.facts.devices[0].queue.optimal_io_bytes = fact(65_536);
         assert_eq!(case.found(&RULE), [], "no stripes, such as a cache and its block");
     }

@@ -11,11 +11,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E3",
         title: "array degraded or rebuilding",
-        explanation: "An array with a missing member computes what that held, and one that \
-            resynchronises, recovers or checks itself reads and writes all of its members \
-            meanwhile: both take from the speed, and the result is that of the repair. candor \
-            reads state, missing members and action of each md array before and after the phase. \
-            Wait for the end, or set sync_action to idle, and run again.",
+        explanation: "An array with a missing member recomputes the data of that member. An array \
+            that resynchronises, recovers or checks itself reads and writes all members at the \
+            same time. Both reduce the rate, and the result includes the repair. candor reads \
+            state, missing members and action of each md array before and after the phase. Wait \
+            for the end, or set sync_action to idle, and run again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -70,7 +70,7 @@ fn finding(array: &ArrayState, what: &str) -> Finding {
         .evidence_if(of("state", &array.state, "array_state"))
         .evidence_if(of("members missing", &array.degraded.map(|n| n.to_string()), "degraded"))
         .evidence_if(of("action", &array.action, "sync_action"))
-        .advice("Wait until it is whole and idle, and run again.", None)
+        .advice("Wait until the array is complete and idle, and run again.", None)
         .done()
 }
 

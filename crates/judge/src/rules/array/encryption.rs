@@ -14,12 +14,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E5",
         title: "encryption takes the time",
-        explanation: "dm-crypt encrypts every byte on the CPU, in kernel threads beside the \
-            workers, and a fast disk then waits for it. candor knows the layer by its name, \
-            compares what was in flight above it with what the disk below held, and looks at the \
-            CPU time in the kernel that the workers did not use themselves. Where the disk had \
-            slack and the kernel was busy, encryption is the limit. Compare with the raw disk; \
-            try no_read_workqueue and no_write_workqueue, or larger sectors.",
+        explanation: "dm-crypt encrypts every byte on the CPU, in kernel threads next to the \
+            workers, and a fast disk then waits for dm-crypt. candor detects the layer by its \
+            name. candor compares operations in flight above the layer with requests in flight at \
+            the disk below. candor also measures the CPU time in the kernel that the workers did \
+            not use themselves. If the disk had slack and the kernel was busy, encryption is the \
+            limit. Compare with the raw disk; try no_read_workqueue and no_write_workqueue, or \
+            larger sectors.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -70,7 +71,7 @@ fn finding(crypt: &DeviceFacts, cpus: f64, queue: f64, occupancy: f64) -> Findin
     let maker = crypt.mapping.as_ref().and_then(|mapping| mapping.maker.as_ref());
     FindingBuilder::new("E5", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("CPUs busy in the kernel beside the workers", Quantity::ratio(cpus), "/proc/stat")
+        .evidence("kernel CPUs busy outside the workers", Quantity::ratio(cpus), "/proc/stat")
         .evidence("in flight", Quantity::ratio(occupancy), "candor")
         .evidence_if(maker.map(|m| ("mapping".into(), m.value.clone(), m.from.clone())))
         .advice("Compare with the raw disk; try no_read_workqueue, no_write_workqueue.", None)

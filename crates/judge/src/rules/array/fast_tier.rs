@@ -14,13 +14,13 @@ use crate::thresholds::{BYTES_MIN, FAST_TIER};
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E6",
-        title: "a fast tier served part",
-        explanation: "A volume that keeps what is used often on flash and the rest on rotating \
-            disks (bcache, dm-cache, and whatever else is built of both) has two speeds, and a \
-            test has the mix of them that its working set happens to meet. candor tells the two \
-            kinds apart among the devices below and compares what each moved; from 10 % on the \
-            fast one it is told. Size the test well beyond the fast tier to see the slow one, \
-            and report both.",
+        title: "fast tier served some I/O",
+        explanation: "A tiered volume keeps frequently used data on flash and the rest on rotating \
+            disks (bcache, dm-cache, or any other volume built from both). Such a volume has two \
+            speeds; a test measures the mix that its working set happens to hit. candor separates \
+            flash and rotating disks below the volume and compares the bytes of each. candor \
+            reports a share of 10 % or more on the fast tier. Use a test far larger than the fast \
+            tier to measure the slow tier, and report both.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -78,7 +78,7 @@ fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Findin
     let (fast_names, slow_names) = (fast.names.join(", "), slow.names.join(", "));
     let sentence = format!(
         "{} of the bytes of {} were moved by {fast_names}, its fast tier, {} by {slow_names}: the \
-         rate is that of this mix.",
+         rate is a mix of both tiers.",
         fmt::percent(share),
         volume.name,
         fmt::percent(1.0 - share)
@@ -95,7 +95,7 @@ fn finding(volume: &DeviceFacts, fast: &Tier, slow: &Tier, share: f64) -> Findin
             Quantity::bytes(slow.bytes),
             "/sys/class/block/*/stat",
         )
-        .advice("Size the test well beyond the fast tier, and report both speeds.", None)
+        .advice("Use a test far larger than the fast tier, and report both speeds.", None)
         .done()
 }
 
@@ -148,8 +148,8 @@ mod tests {
         let found = tiers(0.16, 0.84).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "84 % of the bytes of md0 were moved by sd1, its fast tier, 16 % by sd0: the rate is \
-             that of this mix."
+            "84 % of the bytes of md0 were moved by sd1, its fast tier, 16 % by sd0: the rate is a \
+             mix of both tiers."
         );
     }
 

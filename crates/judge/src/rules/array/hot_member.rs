@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E1",
         title: "one member does most",
-        explanation: "A striped array is as fast as its members only if they share the work. A \
-            working set of less than a stripe, or steps that are a multiple of it, meet the same \
-            member again and again, and the array has the speed of one disk. candor compares \
-            what each member moved; the busiest with more than 1.3 times the mean is hot. Spread \
-            the range over many stripes, and look at offsets and steps against the chunk.",
+        explanation: "A striped array reaches the speed of all members only if the members share \
+            the work. A working set smaller than a stripe, or steps of a multiple of a stripe, hit \
+            the same member again and again. The array then has the speed of one disk. candor \
+            compares the bytes of each member; a member with more than 1.3 times the mean is hot. \
+            Spread the range over many stripes, and compare offsets and steps with the chunk.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Array),
@@ -66,7 +66,7 @@ fn finding(observed: &Observed, array: &DeviceFacts, members: &[Member]) -> Opti
     }
     let share = ratio(hot.bytes, mean * count);
     let sentence = format!(
-        "{} of the bytes of {} fell on {}, one of {} members ({}× the mean): the working set or \
+        "{} of the bytes of {} went to {}, one of {} members ({}× the mean): the working set or \
          its steps do not spread over the stripes.",
         fmt::percent(share),
         array.name,
@@ -87,7 +87,7 @@ fn finding(observed: &Observed, array: &DeviceFacts, members: &[Member]) -> Opti
     }
     let chunk = observed.chunk(array);
     let chunk = chunk.map(|c| ("chunk".into(), Quantity::bytes(c.value as f64), c.from.clone()));
-    let advice = "Use a range of many stripes, and steps that are no multiple of one.";
+    let advice = "Use a range of many stripes, and steps that are not a multiple of a stripe.";
     Some(draft.evidence_if(chunk).advice(advice, None).done())
 }
 

@@ -12,11 +12,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E8",
         title: "device without its own queue",
-        explanation: "Arrays, volumes and NVMe heads pass requests on to their members without a \
-            queue, a scheduler or tags; older kernels show numbers for these that mean nothing. \
-            Depth and waiting are those of the members. candor says so where more than one \
-            operation was asked for at a time, so that nobody tunes what is not there; figures \
-            of queues in this report are the members' where the upper device keeps none.",
+        explanation: "Arrays, volumes and NVMe heads pass requests to their members without a \
+            queue, a scheduler or tags. Older kernels show meaningless numbers for such devices. \
+            Depth and wait time belong to the members. candor reports this if more than one \
+            operation at a time was requested: tune the queues of the members instead. If the \
+            upper device has no queue, this report shows the queue numbers of the members.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -33,12 +33,11 @@ fn after(observed: &Observed) -> Outcome {
     };
     let Some(device) = observed.tops().into_iter().find(without) else { return Outcome::Nothing };
     let members = device.below.join(", ");
-    let sentence =
-        format!("{} has no queue of its own; queue figures are those of {members}.", device.name);
+    let sentence = format!("{} has no queue; queue numbers are from {members}.", device.name);
     let from = device.bio_based.as_ref().map_or("", |fact| &fact.from);
     let draft = FindingBuilder::new("E8", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("asked for at a time", Quantity::count(observed.requested()), "candor")
+        .evidence("requested in flight", Quantity::count(observed.requested()), "candor")
         .evidence("queue", "none", from)
         .advice("Tune scheduler and depth on the members.", None);
     Outcome::one(draft.done())
@@ -53,10 +52,7 @@ mod tests {
     fn an_array_has_the_queues_of_its_members() {
         let found =
             TestCase::direct(4096, 32, 1, 10_000.0).on_array("raid0", &[0.5, 0.5]).found(&RULE);
-        assert_eq!(
-            found[0].sentence,
-            "md0 has no queue of its own; queue figures are those of sd0, sd1."
-        );
+        assert_eq!(found[0].sentence, "md0 has no queue; queue numbers are from sd0, sd1.");
         assert_eq!(found[0].severity, Severity::Explains);
     }
 

@@ -15,10 +15,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E4",
         title: "volume used one disk",
-        explanation: "A linear volume fills one disk before it begins the next, so that a test on \
-            a part of it meets one disk however many there are. candor sees which disks lie \
-            under a volume and what each of them moved; one with more than 95 % of it did the \
-            work alone. Stripe the volume, or let the test cover the whole of it.",
+        explanation: "A linear volume fills one disk before the next. A test on a section of the \
+            volume then uses one disk, regardless of the number of disks. candor finds the disks \
+            under a volume and the bytes of each disk; a disk with more than 95 % of the bytes did \
+            the work alone. Stripe the volume, or test the whole volume.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -61,7 +61,7 @@ fn of(observed: &Observed, volume: &DeviceFacts) -> Option<Finding> {
     let share = ratio(*most, all);
     (all >= BYTES_MIN.value && share > ONE_LEAF.value).then(|| {
         let sentence = format!(
-            "{} spans {} devices, and {} of the bytes fell on {name}.",
+            "{} spans {} devices, and {} of the bytes went to {name}.",
             volume.name,
             volume.below.len(),
             fmt::percent(share)
@@ -72,7 +72,7 @@ fn of(observed: &Observed, volume: &DeviceFacts) -> Option<Finding> {
             let from = format!("/sys/class/block/{name}/stat");
             draft = draft.evidence(format!("bytes on {name}"), Quantity::bytes(*bytes), from);
         }
-        draft.advice("Stripe the volume, or test the whole of it.", None).done()
+        draft.advice("Stripe the volume, or test the whole volume.", None).done()
     })
 }
 
@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn one_disk_of_four() {
         let found = linear(&[0.0, 1.0, 0.0, 0.0]).found(&RULE);
-        assert_eq!(found[0].sentence, "md0 spans 4 devices, and 100 % of the bytes fell on sd1.");
+        assert_eq!(found[0].sentence, "md0 spans 4 devices, and 100 % of the bytes went to sd1.");
         let mut volume = linear(&[0.0, 1.0]);
         volume.host.facts.devices[0].kind = DeviceKind::Dm;
         assert_eq!(volume.found(&RULE).len(), 1);

@@ -99,11 +99,11 @@ fn is_no_chance(
 fn finding(array: &DeviceFacts, slow: &Member, others: &[Member], like_ms: f64) -> Finding {
     let time = |ms: f64| fmt::time(ms * 1e6);
     let rest = match others.len() {
-        1 => format!("those to {}", others[0].name),
-        more => format!("those to its other {more} members"),
+        1 => format!("requests to {}", others[0].name),
+        more => format!("requests to the other {more} members"),
     };
     let sentence = format!(
-        "Requests to {} took {}, {} times as long as {rest} ({}): {} waits for its slow member.",
+        "Requests to {} took {}, {} times as long as {rest} ({}): {} waits for this slow member.",
         slow.name,
         time(slow.wait_ms),
         fmt::number(ratio(slow.wait_ms, like_ms)),
@@ -125,8 +125,7 @@ fn finding(array: &DeviceFacts, slow: &Member, others: &[Member], like_ms: f64) 
         draft = draft.evidence(format!("mean time of a request to {}", member.name), text, from);
     }
     let advice = format!(
-        "Measure {} on its own; look at its link, its errors, its temperature and who else uses \
-         it.",
+        "Measure {} alone; check its link, errors, temperature and other users.",
         slow.name
     );
     draft.advice(advice, None).done()
@@ -170,14 +169,14 @@ mod tests {
         let found = found(&case);
         assert_eq!(
             found[0].sentence,
-            "Requests to sd1 took 8.7 ms, 7.91 times as long as those to sd0 (1.1 ms): md0 waits \
-             for its slow member."
+            "Requests to sd1 took 8.7 ms, 7.91 times as long as requests to sd0 (1.1 ms): md0 \
+             waits for this slow member."
         );
         assert!(found[0].evidence.iter().any(|e| e.text() == "1.1 ms, busy 80 %"), "{found:?}");
         assert_eq!(case.judge().limit().as_deref(), Some("one slow member of md0 (sd1)"));
         let took = [(1.0, 0.5), (1.1, 0.5), (9.0, 1.0), (0.9, 0.5)];
         let four = self::found(&striped(&took));
-        assert!(four[0].sentence.contains("as those to its other 3 members"), "{four:?}");
+        assert!(four[0].sentence.contains("as requests to the other 3 members"), "{four:?}");
     }
 
     #[test]

@@ -17,17 +17,17 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "E7",
         title: "members starved or one slow",
-        explanation: "What is in flight on a striped array should be in flight on its members: \
-            120 requests over eight disks are 15 on each. candor adds up the queues of the \
-            members, with the pieces of one operation counted as one; where they hold less than \
-            half of what the workers kept in flight, the rest waits between the process and the \
-            array, in its threads, in locks, for a CPU, and the disks are not the limit. Where \
-            they hold all of it and are slow, it is the disks. Try the same depth on one member, \
-            and an asynchronous engine instead of threads. Where one member takes three times as \
-            long for a request as the others, the array is as slow as that one: what is in flight \
-            gathers there, and the others are idle. candor compares the mean times of members on \
-            which about the same fell. Measure that member on its own, and look at its link, its \
-            errors and who else uses it.",
+        explanation: "Operations in flight on a striped array should be in flight on its members: \
+            120 requests over eight disks are 15 on each disk. candor adds up the queues of the \
+            members and counts the requests of one operation as one. If the members hold less than \
+            half of the workers' operations in flight, the rest waits between the process and the \
+            array. Threads, locks or CPUs hold that rest, and the disks are not the limit. If the \
+            members hold all operations and are slow, the disks are the limit. Try the same depth \
+            on one member, and an asynchronous engine instead of threads. If one member takes \
+            three times as long for a request as the others, the array is as slow as this member. \
+            The operations in flight then collect at this member, and the other members are idle. \
+            candor compares the mean times of members with about equal load. Measure this member \
+            alone, and check its link, errors and other users.",
     },
     stage: Stage::Member,
     limit: Some(LimitClass::Array),
@@ -65,8 +65,8 @@ fn saw_little(observed: &Observed, array: &DeviceFacts) -> Option<Finding> {
     let lost = seen / pieces < MEMBERS_SAW.value * in_flight && in_flight > count;
     (lost && count > 1.0).then(|| {
         let sentence = format!(
-            "{} operations were in flight, and the {} members of {} saw {} each: the rest waited \
-             between your process and the array.",
+            "{} operations were in flight, and the {} members of {} held {} each: the rest waited \
+             between the process and the array.",
             fmt::count(in_flight.round()),
             members.len(),
             array.name,
@@ -75,9 +75,9 @@ fn saw_little(observed: &Observed, array: &DeviceFacts) -> Option<Finding> {
         FindingBuilder::new("E7", Severity::Explains, sentence)
             .confidence(Confidence::Likely)
             .limits(Limit::PathToMembers { array: array.name.clone() })
-            .evidence("in flight as the workers saw it", Quantity::ratio(in_flight), "candor")
+            .evidence("in flight in the workers", Quantity::ratio(in_flight), "candor")
             .evidence("in all members", Quantity::ratio(seen), "/sys/class/block/*/stat")
-            .evidence("pieces per operation", Quantity::ratio(pieces), "/sys/class/block/*/stat")
+            .evidence("requests per operation", Quantity::ratio(pieces), "/sys/class/block/*/stat")
             .advice("Try the same depth on one member, and an asynchronous engine.", None)
             .done()
     })
@@ -102,12 +102,12 @@ mod tests {
         let case = members(2.0);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "120 operations were in flight, and the 8 members of md0 saw 2 each: the rest waited \
-             between your process and the array."
+            "120 operations were in flight, and the 8 members of md0 held 2 each: the rest waited \
+             between the process and the array."
         );
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none(), "it follows from it");
-        assert_eq!(judgement.limit().as_deref(), Some("what lies between the process and md0"));
+        assert_eq!(judgement.limit().as_deref(), Some("the path between the process and md0"));
     }
 
     #[test]

@@ -16,12 +16,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A19",
         title: "no counter saw the bytes",
-        explanation: "A result is that of a device where a counter at the end of the path saw the \
-            bytes: the disks below filesystems, overlays, arrays and loop devices, or the network \
-            to a server. Where the path ends in what Linux does not show (a process behind FUSE, a \
-            layer of another mount namespace whose device no probe found, a file without a name), or where those counters saw \
-            less than 95 % of the bytes and nothing else explains it, nobody can vouch for the \
-            result: no counter can verify it. Test what lies below directly.",
+        explanation: "A result belongs to a device only if a counter at the end of the path \
+            counted the bytes. Such counters are in the disks below filesystems, overlays, arrays \
+            and loop devices, or in the network to a server. Linux shows no such counter for three \
+            targets: a process that serves FUSE, a layer of another mount namespace without a \
+            probed device, or a file without a name. If the counters miss more than 5 % of the \
+            bytes and no other rule explains the gap, the result is unverified. Test the storage \
+            below directly.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -44,19 +45,19 @@ fn is_explained(observed: &Observed, unseen: &Unseen) -> bool {
 }
 
 fn finding(observed: &Observed, unseen: &Unseen) -> Finding {
-    let (went, done) = match unseen.op {
-        Direction::Read => ("came from", "read"),
-        Direction::Write => ("went to", "written"),
-        Direction::Trim => ("went to", "trimmed"),
+    let done = match unseen.op {
+        Direction::Read => "read",
+        Direction::Write => "written",
+        Direction::Trim => "trimmed",
     };
     let sentence = match &unseen.seen {
         Seen::Bytes { bytes, by, .. } => format!(
-            "{by} counted {} of the {} {done}; nothing shows what the rest {went}.",
+            "{by} counted {} of the {} {done}; no counter shows the rest.",
             fmt::percent(ratio(*bytes, unseen.app)),
             fmt::size(unseen.app)
         ),
         Seen::Nowhere(why) => {
-            format!("Nothing that Linux counts shows what the bytes {went}: {why}.")
+            format!("No Linux counter shows the bytes {done}: {why}.")
         }
     };
     let draft = FindingBuilder::new("A19", Severity::Unverified, sentence)
@@ -87,7 +88,7 @@ mod tests {
         let judgement = case.judge();
         assert_eq!(judgement.verdict, Verdict::Unverified, "{judgement:#?}");
         let sentence = &judgement.finding("A19").unwrap().sentence;
-        assert!(sentence.ends_with("came from: what lies below loop0 is not known."), "{sentence}");
+        assert!(sentence.ends_with("read: the storage below loop0 is unknown."), "{sentence}");
     }
 
     #[test]

@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A21",
         title: "only some hosts used caches",
-        explanation: "Where some of several hosts read from their own memory and others from the \
-            storage, the sum is the speed of neither: it grows with the hosts that hold the data. \
-            candor compares the share of the bytes that each host's kernel fetched. It happens \
-            when one host wrote the data, ran before, or has more memory. Evict the data on \
-            every host, read directly, or have each host read what another one wrote.",
+        explanation: "If some hosts read from their own memory and others from the storage, the \
+            sum is the speed of neither. The sum grows with the number of hosts that hold the data \
+            in memory. candor compares the share of the bytes that each host's kernel fetched. \
+            Typical reasons: one host wrote the data, ran before, or has more memory. Evict the \
+            data on every host, read directly, or let each host read data that another host wrote.",
     },
     stage: Stage::KnownCache,
     limit: None,

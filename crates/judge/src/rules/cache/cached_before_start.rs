@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A2",
         title: "data cached before the phase",
-        explanation: "A host that has just written or read a file still has it in memory, and a \
-            buffered read then never leaves the host; whole clusters have published the speed of \
-            their memory that way. candor asks the kernel how much of the files is cached before \
-            it starts and warns from 5 % on. After the run the bytes that were really fetched \
-            decide (A1). Read what another host wrote, evict the files, or read directly.",
+        explanation: "A host that has just written or read a file still has the data in memory, \
+            and a buffered read never leaves the host. Whole clusters have published the speed of \
+            their memory because of this. candor reads the cached share of the files from the \
+            kernel before the start and warns from 5 % on. After the run, the bytes really fetched \
+            decide (A1). Read data that another host wrote, evict the files, or read directly.",
     },
     stage: Stage::CacheState,
     limit: None,
@@ -34,7 +34,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     }
     let Some(cache) = setup.before.cache else {
-        return Outcome::lacks("how much of the files is in the page cache");
+        return Outcome::lacks("the cached share of the files");
     };
     let share = ratio(cache.resident_bytes as f64, cache.size_bytes as f64);
     if share <= CACHED_AT_START.value {
@@ -73,7 +73,7 @@ fn finding(setup: &SetupFacts, cache: CacheState, share: f64) -> Finding {
         .evidence("cached", Quantity::bytes(cache.resident_bytes as f64), "cachestat or mincore")
         .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
         .advice(
-            "Evict the files first, read what another host wrote, or read directly.",
+            "Evict the files first, read data that another host wrote, or read directly.",
             command.map(Command::evict),
         )
         .done()

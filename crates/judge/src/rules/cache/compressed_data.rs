@@ -18,11 +18,12 @@ pub const RULE: Rule = Rule {
         id: "A11",
         title: "the data was compressed",
         explanation: "A filesystem that compresses, or stores equal blocks once, moves fewer bytes \
-            than it is given: 64 MiB of zeros become 2 MiB on btrfs with zstd, with direct I/O \
-            too, while the file shows its full size. candor compares what the device moved with \
-            what was written (flushes included) or read, where the mount options, the extents or \
-            the kind of filesystem (erofs, squashfs, f2fs) say that something may be compressed. \
-            Buffered reads count if the files were not in the page cache. Use data that does not compress, or name the ratio.",
+            than the application. 64 MiB of zeros become 2 MiB on btrfs with zstd, with direct I/O \
+            too, although the file shows its full size. candor compares the device's bytes with \
+            the bytes written (flushes included) or read. The check applies if the mount options, \
+            the extents or the filesystem type (erofs, squashfs, f2fs) indicate compression. \
+            Buffered reads count if the files were not in the page cache. Use data that does not \
+            compress, or state the ratio.",
     },
     stage: Stage::Detour,
     limit: None,
@@ -41,7 +42,7 @@ fn after(observed: &Observed) -> Outcome {
         causes.into_iter().filter_map(|(op, cause)| Some((op, moved(observed, op)?, cause)));
     let known: Vec<_> = known.collect();
     if known.is_empty() {
-        return Outcome::lacks("the counters of the device, or a flush of what was written once");
+        return Outcome::lacks("the counters of the device, or a flush of data written once");
     }
     let found = known.into_iter().filter_map(|(op, bytes, cause)| {
         let app = observed.app(op).bytes;
@@ -106,7 +107,7 @@ fn finding(
         .evidence(format!("bytes {done}"), Quantity::bytes(app), "candor")
         .evidence("bytes on the device", Quantity::bytes(moved), coverage::stat_of(observed))
         .evidence("compression", what.clone(), from.clone())
-        .advice("Use random content that does not repeat, or name the ratio.", None)
+        .advice("Use random content that does not repeat, or state the ratio.", None)
         .done()
 }
 

@@ -19,13 +19,15 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A5",
         title: "direct I/O was not direct",
-        explanation: "Some filesystems accept O_DIRECT and use the page cache all the same: ext4 \
-            with data=journal, btrfs on compressed files or for writes with checksums, anything \
-            in memory. Three things tell: the filesystem itself (statx: both alignments zero), \
-            pages of the files that appear in the cache during a phase in which all I/O was \
-            direct, and on btrfs pages that were made dirty, as many as were written (nr_dirtied \
-            of /proc/vmstat, less what the host dirtied in the idle moment before). If the bytes reached the device nevertheless it is a caution, otherwise the \
-            number is that of memory. Use another filesystem or mount option, or the raw device.",
+        explanation: "Some filesystems accept O_DIRECT but use the page cache: ext4 with \
+            data=journal, btrfs on compressed files or for writes with checksums, any filesystem \
+            in memory. candor uses three signs. First, the filesystem reports no direct I/O \
+            (statx: both alignments zero). Second, pages of the files appear in the cache during a \
+            phase with only direct I/O. Third, on btrfs, as many pages become dirty as were \
+            written (nr_dirtied of /proc/vmstat, minus the host's dirtied pages in the idle \
+            interval before). If the bytes reached the device nevertheless, the severity is \
+            caution; otherwise the number is the speed of memory. Use another filesystem or mount \
+            option, or the raw device.",
     },
     stage: Stage::Detour,
     limit: Some(LimitClass::Memory),
@@ -39,7 +41,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     }
     let sentence = format!(
-        "The filesystem of {} says that it does no direct I/O there; it will use the page cache.",
+        "The filesystem of {} reports no support for direct I/O; the run will use the page cache.",
         setup.target_paths()
     );
     Outcome::one(draft(setup, Severity::Caution, sentence).done())
@@ -132,10 +134,10 @@ fn by_others(observed: &Observed) -> f64 {
 fn finding(observed: &Observed, pages: Option<Pages>) -> Finding {
     let else_where = missed_the_device(observed);
     let severity = if else_where { Severity::Wrong } else { Severity::Caution };
-    let tail = if else_where { "; the number is that of memory" } else { "" };
+    let tail = if else_where { "; the number is the speed of memory" } else { "" };
     let what = if matches!(pages, Some(Pages::Dirty(_))) { "writes to " } else { "" };
     let sentence = format!(
-        "The filesystem accepted O_DIRECT for {what}{} but went through the page cache{tail}.",
+        "The filesystem accepted O_DIRECT for {what}{} but used the page cache{tail}.",
         observed.target_paths()
     );
     let grown = pages.map(|pages| match pages {
@@ -170,7 +172,7 @@ fn draft(setup: &SetupFacts, severity: Severity, sentence: String) -> FindingBui
     let kind = targets.iter().find_map(|target| target.filesystem.as_ref());
     let says = setup
         .refuses_direct(&targets)
-        .then(|| ("what the filesystem says".into(), "no direct I/O", "statx".into()));
+        .then(|| ("direct I/O by the filesystem".into(), "not supported", "statx".into()));
     let fs = kind.map(|fs| {
         let value = format!("{} {}", fs.kind, fs.options);
         ("filesystem".into(), value.trim().to_owned(), "/proc/self/mountinfo".into())
@@ -231,7 +233,7 @@ mod tests {
     #[test]
     fn pages_that_each_write_makes_dirty_give_btrfs_away() {
         let found = dirtying("btrfs", 1.01).found(&RULE);
-        assert!(found[0].sentence.contains("O_DIRECT for writes to /data/file but went through"));
+        assert!(found[0].sentence.contains("O_DIRECT for writes to /data/file but used"));
         assert_eq!(found[0].severity, Severity::Caution, "the device had them all");
         assert_eq!(dirtying("btrfs", 0.12).found(&RULE), [], "without checksums");
         assert_eq!(dirtying("ext4", 1.3).found(&RULE), [], "pages of others");

@@ -15,10 +15,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A6",
         title: "eviction left pages cached",
-        explanation: "Dropping a file from the page cache is only a request: on dirty pages it \
-            starts writing and drops nothing, and pages that any process has mapped stay. candor \
-            flushes, drops, looks and repeats; what is still resident after that is reported, \
-            with a caution from 1 % on. Close whoever maps the file, drop all caches as root, or \
+        explanation: "Dropping a file from the page cache is only a request. For dirty pages the \
+            kernel starts writing and drops nothing, and pages mapped by any process stay. candor \
+            flushes, drops, checks and repeats. candor then reports the pages still resident, with \
+            a caution from 1 % on. Close processes that map the file, drop all caches as root, or \
             run in a control group with little memory.",
     },
     stage: Stage::CacheState,
@@ -36,7 +36,7 @@ fn before(setup: &SetupFacts) -> Outcome {
         return Outcome::Nothing;
     }
     let Some(cache) = setup.before.cache else {
-        return Outcome::lacks("how much of the files is in the page cache after the eviction");
+        return Outcome::lacks("the cached share of the files after the eviction");
     };
     if cache.resident_bytes == 0 {
         return Outcome::Nothing;
@@ -57,8 +57,8 @@ fn before(setup: &SetupFacts) -> Outcome {
             )
             .evidence("files together", Quantity::bytes(cache.size_bytes as f64), "stat")
             .advice(
-                "End whoever maps the files, or drop all caches as root: \
-                 sync; echo 1 > /proc/sys/vm/drop_caches",
+                "End processes that map the files, or drop all caches as root: sync; echo 1 > \
+                 /proc/sys/vm/drop_caches",
                 None,
             )
             .done(),
@@ -67,7 +67,7 @@ fn before(setup: &SetupFacts) -> Outcome {
 
 fn after(observed: &Observed) -> Outcome {
     if observed.phase.has_ramp() && observed.jobs.iter().any(evicts) {
-        return Outcome::lacks("the cache before the ramp: after it, it holds what the ramp read");
+        return Outcome::lacks("the cached share before the ramp; the ramp itself fills the cache");
     }
     before(&observed.setup)
 }

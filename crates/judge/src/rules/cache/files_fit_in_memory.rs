@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A7",
         title: "the files fit into memory",
-        explanation: "Buffered reads of files that memory can hold become faster the more of them \
-            is cached, and the result depends on what was read before and for how long. Files of \
-            twice the memory that may cache them are the least; MLPerf demands five times. \
-            candor compares the files with the memory that is available and with the limit of \
-            the control group, and says so where not all bytes came from the device. Use a \
-            larger set, or run inside a control group with little memory.",
+        explanation: "Buffered reads of files that fit into memory become faster with each cached \
+            page. The result depends on earlier reads and on the run time. Use files of at least \
+            twice the memory available for the cache; MLPerf requires five times. candor compares \
+            the files with the available memory and with the limit of the control group. candor \
+            reports the finding if some bytes did not come from the device. Use a larger set, or \
+            run inside a control group with little memory.",
     },
     stage: Stage::CacheState,
     limit: None,
@@ -41,7 +41,7 @@ fn after(observed: &Observed) -> Outcome {
     let targets = observed.targets_of(buffered);
     let size: f64 = targets.iter().map(|target| target.files_bytes()).sum();
     let Some((memory, from)) = memory(observed) else {
-        return Outcome::lacks("how much memory may cache the files");
+        return Outcome::lacks("the memory available to cache the files");
     };
     let fits = size > 0.0 && size < TIMES_MEMORY.value * memory;
     if fits { Outcome::one(finding(size, memory, &from)) } else { Outcome::Nothing }
@@ -66,16 +66,19 @@ fn finding(size: f64, memory: f64, from: &str) -> Finding {
         _ => "are less than twice".into(),
     };
     let sentence = format!(
-        "The {} of files {how} the {} of memory that may cache them; results depend on what is \
-         cached.",
+        "The {} of files {how} the {} of memory available to cache them; results depend on the \
+         cached share.",
         fmt::size(size),
         fmt::size(memory)
     );
     FindingBuilder::new("A7", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
         .evidence("files together", Quantity::bytes(size), "stat")
-        .evidence("memory that may cache", Quantity::bytes(memory), from)
-        .advice("Use at least twice the memory, or a control group with little of it.", None)
+        .evidence("memory available for the cache", Quantity::bytes(memory), from)
+        .advice(
+            "Use files of at least twice the memory, or a control group with little memory.",
+            None,
+        )
         .done()
 }
 

@@ -16,12 +16,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A17",
         title: "I/O is not counted here",
-        explanation: "All checks of coverage rest on counters, and some targets have none: \
-            accounting switched off (queue/iostats), NVMe multipath heads, drivers that never \
-            count, commands that go past the block layer (io_uring_cmd, sg). Before a run candor reads a known amount \
-            directly and looks whether the device counted it. If no device did, and none counts \
-            in the phase what the kernel charges to the process, zero means nothing, and the result is unverified instead of cached. Switch accounting on, or \
-            use a device that counts.",
+        explanation: "All coverage checks use counters, and some targets have none: accounting \
+            switched off (queue/iostats), NVMe multipath heads, drivers without counters, commands \
+            that bypass the block layer (io_uring_cmd, sg). Before a run candor reads a known \
+            number of bytes directly and checks whether the device counted the read. If no device \
+            counted the read and none counts the kernel's charges to the process during the phase, \
+            a counter of zero means nothing. The result is then unverified instead of cached. \
+            Switch accounting on, or use a device with counters.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -41,18 +42,16 @@ fn after(observed: &Observed) -> Outcome {
 /// Commands past the block layer: neither its counters nor a process's see their bytes.
 fn of_commands(observed: &Observed, device: &str, probe: &AccountingProbe) -> Finding {
     let sentence = format!(
-        "Linux does not count commands that go to {device} past the block layer, so nobody can \
-         vouch that the bytes reached it.",
+        "Linux does not count commands to {device} that bypass the block layer, so no counter can \
+         verify that the bytes reached it.",
     );
-    let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
+    let value = format!("{}, counted by no device", fmt::size(probe.bytes as f64));
     let is_made = probe.outcome == AccountingOutcome::NotCounted;
     let switch = observed.facts.device(device);
     let switch = switch.and_then(|device| device.queue.counts_commands.as_ref());
     let advice = match switch {
         Some(switch) => format!("Have the kernel count them (as root): echo 1 > {}", switch.from),
-        None => {
-            "Measure through the block layer: name the block device, and another engine.".into()
-        }
+        None => "Measure through the block layer: use the block device and another engine.".into(),
     };
     FindingBuilder::new("A17", Severity::Unverified, sentence)
         .confidence(if is_made { Confidence::Certain } else { Confidence::Likely })
@@ -101,14 +100,15 @@ fn of_target(observed: &Observed, target: &TargetFacts) -> Option<Finding> {
         _ => return None,
     };
     let sentence = format!(
-        "Linux does not count I/O on {device}, so nobody can vouch that the bytes reached it{}.",
+        "Linux does not count I/O on {device}, so no counter can verify that the bytes reached \
+         it{}.",
         charged(observed)
     );
     let draft = FindingBuilder::new("A17", Severity::Unverified, sentence)
         .confidence(confidence)
         .evidence_if(off.map(|off| ("accounting".into(), "off", off.from.clone())))
         .evidence_if(probe.filter(|_| not_counted).map(|probe| {
-            let value = format!("{}, counted by nobody", fmt::size(probe.bytes as f64));
+            let value = format!("{}, counted by no device", fmt::size(probe.bytes as f64));
             ("accounting probe".into(), value, coverage::stat_of(observed))
         }))
         .evidence_if(coverage::device_evidence(observed, observed.main_op()));
@@ -158,12 +158,12 @@ fn charged(observed: &Observed) -> String {
 fn below(observed: &Observed, device: &str) -> Finding {
     let leaves: Vec<_> = observed.leaves().iter().map(|leaf| leaf.name.as_str()).collect();
     let sentence = format!(
-        "Linux does not count I/O on {device}; the devices below it ({}) count and vouch for it.",
+        "Linux does not count I/O on {device}; the devices below it ({}) count and verify it.",
         leaves.join(", ")
     );
     FindingBuilder::new("A17", Severity::Explains, sentence)
         .evidence("accounting probe", "counted below", "/sys/class/block")
-        .advice("Look at the devices below in iostat, not at this one.", None)
+        .advice("Check the devices below in iostat instead.", None)
         .done()
 }
 

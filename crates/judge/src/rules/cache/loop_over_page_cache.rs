@@ -23,14 +23,14 @@ pub const RULE: Rule = Rule {
         id: "A13",
         title: "loop device over page cache",
         explanation: "A loop device reads and writes a file, by default through the page cache of \
-            that file: direct I/O on the loop is then still answered from memory, and the loop's \
-            own counters count it all. candor looks whether the loop bypasses the cache \
-            (loop/dio), how much of the file is in the cache and how much has data at all \
-            (FIEMAP), and compares its bytes with those that the disk below moved for it; bytes \
-            of others count where they can be told apart, else the result is unverified. If \
-            the disk moved nine tenths of them it is a caution; if not, the number belongs to \
-            memory, or a mix. Set up the loop with losetup --direct-io=on, on a file that was \
-            fully written.",
+            the file. Direct I/O on the loop is then still answered from memory, and the loop's \
+            own counters count all of it. candor checks whether the loop bypasses the cache \
+            (loop/dio), and reads the cached share and the allocated share of the file (FIEMAP). \
+            candor compares the loop's bytes with the bytes of the disk below. Traffic of other \
+            processes is subtracted if known; otherwise the result is unverified. If the disk \
+            moved nine tenths of the bytes, the severity is caution; with less, the number is the \
+            speed of memory, or a mix. Set up the loop with losetup --direct-io=on, on a fully \
+            written file.",
     },
     stage: Stage::LowerCache,
     limit: Some(LimitClass::Memory),
@@ -47,7 +47,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let buffered = |(_, backing): &(_, &LoopBacking)| value(&backing.direct) == Some(&false);
     let found = loops(setup).into_iter().filter(buffered).map(|(device, backing)| {
         let sentence = format!(
-            "{} goes through the page cache of {}; direct I/O on it is not direct.",
+            "{} uses the page cache of {}; direct I/O on it is not direct.",
             device.name, backing.file.value
         );
         draft(device, backing, Severity::Caution, sentence).done()
@@ -59,7 +59,7 @@ fn after(observed: &Observed) -> Outcome {
     let mut found = Vec::new();
     for (device, backing) in loops(&observed.setup) {
         let Some(direct) = direct(observed, device, backing) else {
-            return Outcome::lacks(format!("whether {} bypasses the page cache", device.name));
+            return Outcome::lacks(format!("the direct I/O mode of {}", device.name));
         };
         let on = Loop { device, backing, direct };
         found.extend(match below(observed, &on) {
@@ -221,7 +221,7 @@ fn buffered(on: &Loop) -> Finding {
 fn unsure(observed: &Observed, on: &Loop) -> Finding {
     let disks = names(observed, on.device);
     let sentence = format!(
-        "Others used {disks} meanwhile: nobody knows how many of the bytes of {} it moved.",
+        "Other processes used {disks} at the same time: the share of the bytes of {} is unknown.",
         on.device.name
     );
     draft(on.device, on.backing, Severity::Unverified, sentence).done()
@@ -241,7 +241,7 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         (true, _) => format!("{} of {file} are holes or were never written", fmt::percent(empty)),
         (false, true) if below.empty.is_some() => return None,
         (false, true) => format!("{file} has holes or was never fully written"),
-        (false, false) => format!("the rest is memory, where {file} is cached"),
+        (false, false) => format!("the rest is memory, because {file} is cached"),
     };
     let (least, mix, all) = match below.is_empty() || on.direct {
         true => (
@@ -260,7 +260,9 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         false => Severity::Wrong,
     };
     let sentence = match below.is_cached && !below.is_empty() {
-        true => format!("All of {file} was in the page cache: {name} was answered from memory."),
+        true => {
+            format!("All of {file} was in the page cache: memory answered the reads of {name}.")
+        }
         false => format!("{moved}: {why}."),
     };
     let draft = draft(on.device, on.backing, severity, sentence);
@@ -392,7 +394,7 @@ mod tests {
         assert_eq!(told(&case), memory);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "All of /data/image was in the page cache: loop0 was answered from memory."
+            "All of /data/image was in the page cache: memory answered the reads of loop0."
         );
     }
 

@@ -15,12 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A18",
         title: "mapped reads are page faults",
-        explanation: "Work on a mapped file makes no read calls: the processor meets a page that \
-            is not there and the kernel brings it, with its neighbours. A fault that had to wait \
-            for storage is a major one, one that found the page in memory is minor, and most \
-            accesses make none at all. candor tells the shares; bytes charged to the process \
-            still say what came from storage. Advise the kernel of random access, or use an \
-            engine that reads.",
+        explanation: "I/O on a mapped file makes no read calls: the processor hits a missing page, \
+            and the kernel loads the page with its neighbours. A major fault waited for storage, a \
+            minor fault found the page in memory, and most accesses cause no fault. candor reports \
+            the shares. The bytes charged to the process still show the bytes from storage. Advise \
+            the kernel of random access, or use an engine that reads.",
     },
     stage: Stage::Apart,
     limit: None,

@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A14",
         title: "NFS client answered from cache",
-        explanation: "An NFS client keeps what it has read, and answers from that as long as the \
-            server's file has not changed; no block device tells. The client counts what \
-            applications read and what it asked the server for, per mount. Where the server gave \
-            less than 95 % of it the rest came from this host's memory, and where it gave next \
-            to nothing the rate is that of memory. Read directly, read what another host wrote, \
-            or mount anew.",
+        explanation: "An NFS client keeps data that it has read, and answers reads from this cache \
+            until the server's file changes; no block device counts such reads. The client counts, \
+            per mount, the bytes that applications read and the bytes requested from the server. \
+            If the server sent less than 95 %, the rest came from this host's memory. If the \
+            server sent almost nothing, the rate is the speed of memory. Read directly, read data \
+            that another host wrote, or remount.",
     },
     stage: Stage::KnownCache,
     limit: Some(LimitClass::Memory),
@@ -71,7 +71,7 @@ fn finding(point: &str, app: f64, server: f64) -> Finding {
     let cached = (1.0 - ratio(server, app)).clamp(0.0, 1.0);
     let memory = 1.0 - cached < COVERAGE_MEMORY.value;
     let sentence = format!(
-        "The NFS client answered {} from its own cache ({point}): the server gave {} of {}.",
+        "The NFS client answered {} from its own cache ({point}): the server sent {} of {}.",
         fmt::percent(cached),
         fmt::size(server),
         fmt::size(app)
@@ -81,7 +81,7 @@ fn finding(point: &str, app: f64, server: f64) -> Finding {
         .confidence(Confidence::Certain)
         .evidence("read by applications", Quantity::bytes(app), "/proc/self/mountstats")
         .evidence("read from the server", Quantity::bytes(server), "/proc/self/mountstats")
-        .advice("Read directly, read what another host wrote, or mount anew.", None);
+        .advice("Read directly, read data that another host wrote, or remount.", None);
     match memory {
         true => {
             draft.measures(MeasuredInstead::NfsClientCache).limits(Limit::NfsClientCache).done()

@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A4",
         title: "pages overwritten in memory",
-        explanation: "A page of the cache that is dirty already costs nothing to write again: \
-            random writes on a small file are overwritten several times before the kernel writes \
-            them out once. The kernel charges a page to the process when it becomes dirty; what \
-            the application wrote beyond that was overwritten in memory. From 1.2 times on it \
-            shows in the rate. Use a larger file, write directly, or flush every few writes.",
+        explanation: "Writing again to a dirty page costs almost nothing: random writes to a small \
+            file overwrite pages several times before the kernel writes them out once. The kernel \
+            charges a page to the process when the page becomes dirty. Bytes written beyond this \
+            charge were overwritten in memory. From a factor of 1.2 on, the rate shows the effect. \
+            Use a larger file, write directly, or flush every few writes.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -41,7 +41,7 @@ fn after(observed: &Observed) -> Outcome {
         .process(Direction::Write)
         .filter(|_| observed.targets().iter().all(|t| t.device.is_some()));
     let Some(charged) = charged else {
-        return Outcome::lacks("what the kernel charged to this process (/proc/self/io)");
+        return Outcome::lacks("the bytes that the kernel charged to this process (/proc/self/io)");
     };
     // A page is charged whole, so that small writes are charged more than they wrote.
     let times = ratio(app.bytes, charged + observed.slack_bytes(Direction::Write));
@@ -53,7 +53,7 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(observed: &Observed, ran: &crate::observed::Ran, written: f64, charged: f64) -> Finding {
     let sentence = format!(
-        "Each page was written {}× in memory for each time that it was written out.",
+        "Each page was written {}× in memory for each time it was written to storage.",
         fmt::number(ratio(written, charged))
     );
     let command = Command::of(observed.plan, &ran.planned);
@@ -97,7 +97,7 @@ mod tests {
         let found = buffered(1.0 / 3.1).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Each page was written 3.1× in memory for each time that it was written out."
+            "Each page was written 3.1× in memory for each time it was written to storage."
         );
         assert!(proposes(&found[0], "direct=true"));
     }

@@ -19,14 +19,15 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A1",
         title: "reads were served from memory",
-        explanation: "Linux keeps what was read or written in the page cache and answers the next \
-            read from there, at the speed of memory. The kernel charges a process only for bytes \
-            that it really had to fetch (/proc/self/io read_bytes). candor divides those by the \
-            bytes it read: below 5 % the result is memory's, from 95 % on the device's, in \
-            between a mix of both. Random reads also fetch neighbours, which hides hits; candor \
-            counts hits by operations: reads without a request of this process, and reads that \
-            took less than a fifth of the device's fastest request. Bypass the cache (--direct), \
-            drop the files from it first (--evict), or read far more than fits into memory.",
+        explanation: "Linux keeps file data in the page cache and answers the next read from \
+            memory, at the speed of memory. The kernel charges a process only for bytes really \
+            fetched (/proc/self/io read_bytes). candor divides these bytes by the bytes read. \
+            Below 5 % the result is the speed of memory, from 95 % on the speed of the device, in \
+            between a mix of both. Random reads also fetch neighbours, which hides cache hits. For \
+            random reads candor counts hits by operations: reads without a request of this \
+            process, and reads faster than a fifth of the device's fastest request. Bypass the \
+            cache (--direct), drop the files from it first (--evict), or read far more than fits \
+            into memory.",
     },
     stage: Stage::PageCache,
     limit: Some(LimitClass::Memory),
@@ -116,8 +117,10 @@ fn sentence(observed: &Observed, share: f64, hits: Option<&Hits>) -> String {
         None => format!("{memory} of the bytes read came from this machine's memory"),
     };
     match (share < COVERAGE_MEMORY.value, direct(observed)) {
-        (true, false) => format!("{came}; {rate} is the page cache, not {device}."),
-        (true, true) => format!("{came} although the I/O was direct; {rate} is not {device}."),
+        (true, false) => format!("{came}; {rate} is the speed of the page cache, not of {device}."),
+        (true, true) => {
+            format!("{came} although the I/O was direct; {rate} is not the speed of {device}.")
+        }
         (false, _) => format!("{came}; {rate} is a mix of memory and {device}."),
     }
 }
@@ -125,10 +128,12 @@ fn sentence(observed: &Observed, share: f64, hits: Option<&Hits>) -> String {
 fn advice<'a>(observed: &Observed<'a>) -> (&'static str, Option<Command<'a>>) {
     let command = observed.main_job().and_then(|job| Command::of(observed.plan, &job.planned));
     if direct(observed) {
-        let advice = "Read a file that was written with random data and flushed, or the device.";
+        let advice =
+            "Read a file that was written with random data and flushed, or read the device.";
         return (advice, command.map(Command::evict));
     }
-    let advice = "Bypass the cache, drop the files from it first, or read far more than fits.";
+    let advice =
+        "Bypass the cache, drop the files from it first, or read far more than fits into memory.";
     let direct = command.clone().map(|command| command.direct(observed));
     let is_possible = direct.as_ref().is_some_and(Command::is_possible);
     (advice, if is_possible { direct } else { command.map(Command::evict) })
@@ -147,7 +152,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "100 % of the bytes read came from this machine's memory; 5.32 GB/s (4.96 GiB/s) is \
-             the page cache, not vda."
+             the speed of the page cache, not of vda."
         );
         assert!(proposes(&found[0], "direct=true"));
     }

@@ -18,12 +18,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A10",
         title: "reads of blank blocks",
-        explanation: "A drive answers reads of blocks that were trimmed or never written from its \
-            tables, without touching a medium, and a thin volume does the same; the block layer \
-            counts them like any other. zram tells how much it holds. For other devices candor \
-            compares passes of one run: where reads were 1.5 times faster before the blocks were \
-            written than after, the first pass read nothing. Write the whole range with random \
-            data before reading it.",
+        explanation: "A drive answers reads of trimmed or never written blocks from its tables, \
+            without access to the medium. A thin volume does the same, and the block layer counts \
+            such reads like any other. zram reports its stored bytes. For other devices candor \
+            compares passes of one run: if reads were 1.5 times faster before the blocks were \
+            written than after, the first pass read blank blocks. Write the whole range with \
+            random data before reading.",
     },
     stage: Stage::Target,
     limit: Some(LimitClass::Memory),
@@ -57,7 +57,7 @@ fn of_zram(observed: &Observed, zram: &ZramPages) -> Option<Finding> {
         observed.app(Direction::Read).bytes >= BYTES_MIN.value && observed.ran.iter().all(anywhere);
     (covers && !sized && blank > BLANK_SHARE.value).then(|| {
         let sentence = format!(
-            "{} of {} was never written, or holds one repeated word; reading it needs no content.",
+            "{} of {} was never written, or holds one repeated value; reads need no stored data.",
             fmt::percent(blank),
             zram.device
         );
@@ -66,13 +66,13 @@ fn of_zram(observed: &Observed, zram: &ZramPages) -> Option<Finding> {
             .confidence(Confidence::Certain)
             .measures(MeasuredInstead::BlankBlocks)
             .limits(Limit::BlankBlocks)
-            .evidence("bytes held", Quantity::bytes(zram.stored_bytes as f64), from.clone())
+            .evidence("stored bytes", Quantity::bytes(zram.stored_bytes as f64), from.clone())
             .evidence(
-                "of these one repeated word",
+                "bytes of one repeated value",
                 Quantity::bytes(zram.same_filled_bytes as f64),
                 from,
             )
-            .advice("Write all of it with random data first.", None)
+            .advice("Write all blocks with random data first.", None)
             .done()
     })
 }
@@ -92,8 +92,8 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
     let times = ratio(before, now);
     (times > BLANK.value).then(|| {
         let sentence = format!(
-            "Phase {} read the same blocks {}× faster before they were written: it read blocks \
-             that held nothing.",
+            "Phase {} read the same blocks {}× faster before they were written: the blocks were \
+             blank.",
             blank.name,
             fmt::number(times)
         );
@@ -105,7 +105,7 @@ fn before_writing(observed: &Observed, ran: &Ran) -> Option<Finding> {
                 "candor",
             )
             .evidence("rate now", Quantity::bytes_per_s(now), "candor")
-            .advice("Take this rate; the earlier one is that of blank blocks.", None)
+            .advice("Use this rate; the earlier rate is the speed of blank blocks.", None)
             .done()
     })
 }

@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A8",
         title: "reads of holes",
-        explanation: "A sparse file has a length but no blocks where nothing was written. Reading \
-            a hole gives zeros at the speed of memory, also with O_DIRECT. candor asks the \
-            filesystem which parts of the files are mapped (FIEMAP, else st_blocks); less than \
-            99 % and the read test stands on holes. Where the bytes really fetched cover the \
-            reads, the holes were not touched and nothing is said. Write the file once, with data \
-            that does not compress.",
+        explanation: "A sparse file has a length, but no blocks in ranges that were never written. \
+            A read of such a hole returns zeros at the speed of memory, also with O_DIRECT. candor \
+            reads the mapped ranges of the files from the filesystem (FIEMAP, else st_blocks); \
+            with less than 99 % mapped, the test may read holes. If the bytes really fetched cover \
+            the reads, the test read no holes and candor reports nothing. Write the file once, \
+            with data that does not compress.",
     },
     stage: Stage::Content,
     limit: Some(LimitClass::Memory),
@@ -60,7 +60,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let heavy = exact && share >= UNREAD_SHARE.value;
     let severity = if heavy { Severity::Wrong } else { Severity::Caution };
     let sentence =
-        format!("{} of the data set are holes; reading them needs no disk.", fmt::percent(share));
+        format!("{} of the data set are holes; reads of holes need no disk.", fmt::percent(share));
     Outcome::one(finding(severity, sentence, (share, holes), exact))
 }
 
@@ -84,7 +84,7 @@ fn after(observed: &Observed) -> Outcome {
         false => "are holes",
     };
     let sentence = format!(
-        "{} of the data set {are}; reading them needs no disk, so {} is {mixed} {}.",
+        "{} of the data set {are}; reads of holes need no disk, so {} is {mixed} {}.",
         fmt::percent(share),
         fmt::rate(observed.bytes_per_s(candor_plan::units::Direction::Read)),
         observed.device_names()

@@ -14,14 +14,13 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A22",
-        title: "whose data was read",
-        explanation: "A host that wrote data still holds it in memory, so benchmarks have each \
-            worker read the data of another rank. That only helps where the rank is one of \
-            another host: a shift of one rank leaves all but one worker of each host with data of \
-            their own host. candor works out for every worker on which host the rank is whose \
-            data it read; agents of one kernel count as one host, and hosts without common \
-            storage read files of their own whatever the ranks. Shift by as many ranks as a host \
-            has workers.",
+        title: "reads across hosts",
+        explanation: "A host that wrote data still holds the data in memory, so benchmarks let \
+            each worker read the data of another rank. This helps only if the other rank is on \
+            another host. A shift of one rank leaves all but one worker of each host with data of \
+            the same host. candor finds, for every worker, the host of the rank that wrote the \
+            data. Agents of one kernel count as one host; hosts without common storage always read \
+            their own files. Shift by as many ranks as a host has workers.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -84,31 +83,34 @@ fn finding(observed: &Observed, job: &Job, read: &Read) -> Finding {
         (1.., _) => (
             Severity::Caution,
             format!(
-                "{unseen} of {workers} workers were sent to data of hosts with other storage, and \
-                 read files of their own host."
+                "{unseen} of {workers} workers were assigned data on hosts with other storage, and \
+                 read local files instead."
             ),
         ),
         (0, 0) => (
             Severity::Explains,
             format!(
-                "All {workers} workers read data of another host's ranks, which their own page \
-                 cache does not hold from writing."
+                "All {workers} workers read data of another host's ranks; their own page cache \
+                 does not hold this data from writing."
             ),
         ),
         _ => (
             if is_buffered { Severity::Caution } else { Severity::Explains },
             format!(
-                "{of_own} of {workers} workers read data of ranks on their own host, which may \
-                 still be in its memory."
+                "{of_own} of {workers} workers read data of ranks on their own host; this data may \
+                 still be in memory."
             ),
         ),
     };
     let share = |of: u64| Quantity::share(fmt::ratio(of as f64, workers as f64));
     FindingBuilder::new("A22", severity, sentence)
         .job(&job.name)
-        .evidence("workers with data of their own host", share(of_own), "the plan's ranks")
-        .evidence("workers that do not see that data", share(unseen), "the fleet's marks")
-        .advice("Shift by as many ranks as a host has workers, on storage that all see.", None)
+        .evidence("workers with data of the same host", share(of_own), "the plan's ranks")
+        .evidence("workers without access to the data", share(unseen), "the fleet's marks")
+        .advice(
+            "Shift by as many ranks as a host has workers, on storage that all hosts share.",
+            None,
+        )
         .done()
 }
 
@@ -134,8 +136,8 @@ mod tests {
     #[test]
     fn a_shift_within_a_host_reads_what_it_wrote() {
         let found = shifted(1).found(&RULE);
-        let sentence = "6 of 8 workers read data of ranks on their own host, which may still be in \
-                        its memory.";
+        let sentence = "6 of 8 workers read data of ranks on their own host; this data may still \
+            be in memory.";
         assert_eq!((found[0].sentence.as_str(), found[0].severity), (sentence, Severity::Caution));
         let mut one_kernel = shifted(4);
         one_kernel.member(1).kernel_of = 0;
@@ -154,7 +156,7 @@ mod tests {
         assert_eq!(found[0].severity, Severity::Explains);
         let mut apart = shifted(4);
         apart.member(1).storage_of = 1;
-        assert!(apart.found(&RULE)[0].sentence.starts_with("8 of 8 workers were sent"));
+        assert!(apart.found(&RULE)[0].sentence.starts_with("8 of 8 workers were assigned"));
     }
 
     #[test]

@@ -17,11 +17,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A9",
         title: "reads of unwritten blocks",
-        explanation: "fallocate reserves blocks without writing them; the filesystem remembers \
-            that and gives zeros without asking the disk, also with O_DIRECT, although st_blocks \
-            looks complete. candor asks for the extents of the files (FIEMAP) and looks for the \
-            unwritten ones. Where the bytes really fetched cover the reads, they were not touched \
-            and nothing is said. Write the file once; never preallocate for a read test.",
+        explanation: "fallocate reserves blocks without writing them. The filesystem marks such \
+            blocks and returns zeros without disk access, also with O_DIRECT, although st_blocks \
+            shows a complete file. candor reads the extents of the files (FIEMAP) and finds \
+            unwritten extents. If the bytes really fetched cover the reads, the test read no \
+            unwritten extents and candor reports nothing. Write the file once; never preallocate \
+            for a read test.",
     },
     stage: Stage::Content,
     limit: Some(LimitClass::Memory),
@@ -47,7 +48,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let heavy = share >= UNREAD_SHARE.value;
     let severity = if heavy { Severity::Wrong } else { Severity::Caution };
     let sentence = format!(
-        "{} of the data set was preallocated and never written; reading it needs no disk.",
+        "{} of the data set was preallocated and never written; reads need no disk.",
         fmt::percent(share)
     );
     Outcome::one(finding(severity, sentence, bytes))

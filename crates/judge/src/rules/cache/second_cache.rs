@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A15",
         title: "a second cache answered",
-        explanation: "ZFS keeps data in a cache of its own in memory (ARC), which direct I/O of \
-            older versions and the eviction of pages do not reach; bcache and dm-cache keep it on a \
-            faster device. All of them count hits and misses, dm-cache for root only. candor compares their counts before and \
-            after a phase that reads; from 10 % hits on it tells the share. The counts of ARC are \
-            of the whole host. Take a data set well beyond that cache, or name the tier with the \
-            number.",
+        explanation: "ZFS has its own cache in memory (ARC). Direct I/O of older versions and page \
+            eviction do not bypass or empty the ARC. bcache and dm-cache keep data on a faster \
+            device. All three count hits and misses, dm-cache for root only. candor compares these \
+            counts before and after a phase that reads, and reports a hit share of 10 % or more. \
+            The ARC counts cover the whole host. Use a data set far larger than the cache, or \
+            state the tier with the number.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -50,7 +50,7 @@ fn finding(cache: &CacheHits, share: f64, lookups: f64) -> Finding {
     let share = Quantity::share(share);
     let sentence = match cache.name.as_str() {
         "ARC" => format!(
-            "{share} of the reads on this host were answered by ZFS's own cache in memory (ARC)."
+            "{share} of the reads on this host were answered by the ZFS cache in memory (ARC)."
         ),
         name => format!("{share} of the requests to {name} were answered by its caching device."),
     };
@@ -58,7 +58,10 @@ fn finding(cache: &CacheHits, share: f64, lookups: f64) -> Finding {
         .confidence(Confidence::Likely)
         .evidence("answered by the cache", share, cache.from.clone())
         .evidence("asked", Quantity::count(lookups), cache.from.clone())
-        .advice("Take a data set well beyond that cache, or name the tier with the number.", None)
+        .advice(
+            "Use a data set far larger than the cache, or state the tier with the number.",
+            None,
+        )
         .done()
 }
 

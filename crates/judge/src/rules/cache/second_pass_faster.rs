@@ -17,15 +17,15 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A12",
         title: "the second pass was faster",
-        explanation: "Direct I/O leaves out this host's page cache and no other: the host of a \
-            virtual machine, a RAID controller, an array have caches of their own, and a range \
-            that they hold is read at their speed. candor compares a direct pass with an earlier \
-            one of the same run over the same blocks; 1.5 times as fast, with no second of the \
-            earlier pass as fast as most seconds of this one, and something below keeps the data. \
-            Where there is no second pass, a short follow-up reads what the phase \
-            began with once more; it counts if other blocks, read as briefly, are not as fast, if \
-            not all CPUs were busy, and if time spent waiting for a CPU does not explain it. \
-            Use a range far larger than that cache, or turn it off (cache=none).",
+        explanation: "Direct I/O bypasses only this host's page cache. The host of a virtual \
+            machine, a RAID controller and an array have other caches, and a cached range is read \
+            at the speed of the cache. candor compares a direct pass with an earlier pass of the \
+            same run over the same blocks. A lower layer caches the data if the later pass is 1.5 \
+            times as fast, and no second of the earlier pass is as fast as most seconds of the \
+            later. Without a second pass, a short follow-up reads the first blocks of the phase \
+            again. The follow-up counts under three conditions: other blocks, read for the same \
+            short time, are slower; some CPU was free; and CPU wait time does not explain the \
+            difference. Use a range far larger than the cache, or turn the cache off (cache=none).",
     },
     stage: Stage::Storage,
     limit: None,
@@ -93,8 +93,8 @@ fn by_follow_up(observed: &Observed) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "What the phase read first was read {}× as fast once more: something below this host \
-         caches.",
+        "A second read of the first blocks of the phase was {}× as fast: a cache below this host \
+         holds the data.",
         fmt::number(times)
     );
     Some(follow_ups::evidence(draft(observed, sentence), &same).done())
@@ -102,8 +102,8 @@ fn by_follow_up(observed: &Observed) -> Option<Finding> {
 
 fn finding(observed: &Observed, first: &PhaseRecord, times: f64, then: f64, now: f64) -> Finding {
     let sentence = format!(
-        "A second pass over the same blocks ran {}× as fast as {}: something below this host \
-         caches.",
+        "A second pass over the same blocks ran {}× as fast as {}: a cache below this host holds \
+         the data.",
         fmt::number(times),
         if first.name.is_empty() { "the first" } else { &first.name }
     );
@@ -123,7 +123,7 @@ fn draft(observed: &Observed, sentence: String) -> FindingBuilder {
                 .is_none()
                 .then(|| ("virtual machine".into(), "unknown", "/proc/cpuinfo".into())),
         )
-        .advice("Use a range far larger than that cache, or turn it off.", None)
+        .advice("Use a range far larger than the cache, or turn the cache off.", None)
 }
 
 #[cfg(test)]
@@ -145,8 +145,8 @@ mod tests {
         let found = again(1.7).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "A second pass over the same blocks ran 1.7× as fast as first: something below this \
-             host caches."
+            "A second pass over the same blocks ran 1.7× as fast as first: a cache below this host \
+             holds the data."
         );
         assert_eq!(found[0].severity, Severity::Caution);
     }
@@ -166,17 +166,19 @@ mod tests {
         let found = followed_up(3.0, Some(1.2)).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "What the phase read first was read 2.5× as fast once more: something below this host \
-             caches."
+            "A second read of the first blocks of the phase was 2.5× as fast: a cache below this \
+             host holds the data."
         );
         let sentence = |case: TestCase| case.judge().follow_ups[0].clone();
         assert!(
-            sentence(followed_up(3.0, Some(1.2))).contains("below this host kept them. It took")
+            sentence(followed_up(3.0, Some(1.2))).contains("below this host held the data. Cost:")
         );
-        assert!(sentence(followed_up(3.0, Some(2.8))).contains("it was the moment"));
-        assert!(sentence(followed_up(1.1, None)).contains("nothing below this host kept them"));
+        assert!(sentence(followed_up(3.0, Some(2.8))).contains("conditions changed"));
+        assert!(
+            sentence(followed_up(1.1, None)).contains("no cache below this host held the data")
+        );
         assert_eq!(followed_up(3.0, None).found(&RULE), [], "nothing rules the moment out");
-        assert_eq!(followed_up(3.0, Some(2.8)).found(&RULE), [], "it was the moment");
+        assert_eq!(followed_up(3.0, Some(2.8)).found(&RULE), [], "conditions changed");
         assert_eq!(followed_up(1.3, Some(1.0)).found(&RULE), []);
         let mut noisy = followed_up(3.0, Some(1.0));
         noisy.measured().samples[3].of_mut(Direction::Read).ops *= 4;

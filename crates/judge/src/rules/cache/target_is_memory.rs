@@ -13,11 +13,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A16",
         title: "the target is memory",
-        explanation: "tmpfs, ramfs, zram, brd and pmem keep their data in this host's memory, and \
-            so does a loop device over a file on one of them. They accept every flag and look \
-            like storage; the number is that of memory and of the processor. What other rules \
-            would say about such a target follows from it and is left out. Choose a path on a \
-            device.",
+        explanation: "tmpfs, ramfs, zram, brd and pmem keep their data in this host's memory. A \
+            loop device over a file on any of them does the same. Such targets accept every flag \
+            and appear as storage; the number is the speed of memory and processor. Findings of \
+            other rules follow from this and are left out. Choose a path on a device.",
     },
     stage: Stage::Target,
     limit: Some(LimitClass::Memory),
@@ -45,7 +44,7 @@ fn after(observed: &Observed) -> Outcome {
         false => fmt::rate(observed.bytes_per_s(observed.main_op())),
     };
     let sentence = format!(
-        "The target is memory: {}. {rate} is what this host's memory and processor do.",
+        "The target is memory: {}. {rate} is the speed of this host's memory and processor.",
         reasons.join("; ")
     );
     Outcome::one(finding(sentence, &reasons))
@@ -66,8 +65,8 @@ fn finding(sentence: String, reasons: &[String]) -> Finding {
         .confidence(Confidence::Certain)
         .measures(MeasuredInstead::HostMemory)
         .limits(Limit::HostMemory)
-        .evidence("what the target is", reasons.join("; "), "statfs and /sys/class/block")
-        .advice("Choose a path on a device that is to be measured.", None)
+        .evidence("kind of target", reasons.join("; "), "statfs and /sys/class/block")
+        .advice("Choose a path on the device to be measured.", None)
         .done()
 }
 

@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A20",
         title: "the wanted cache missed",
-        explanation: "The plan says that caches of this host are meant to answer (`wants_cache`), \
-            as for an application that counts on them. Where a device gave 5 % and more of the \
-            bytes that were read, or half an inode and more for each name that was looked up, \
-            the number is a mix of memory and device, or the device's. Let a pass come first \
-            that reads all of it, and see that it fits into memory.",
+        explanation: "The plan expects caches of this host to answer (`wants_cache`), as for an \
+            application that relies on caches. A device may have supplied 5 % or more of the bytes \
+            read, or half an inode or more for each name lookup. The number is then a mix of \
+            memory and device, or the speed of the device. Run a pass first that reads all the \
+            data, and check that the data fits into memory.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -37,7 +37,7 @@ fn after(observed: &Observed) -> Outcome {
         Cover::Unknown(lacked) => Outcome::lacks(lacked),
         Cover::Known { share, bytes, from, .. } if share >= COVERAGE_MEMORY.value => {
             let sentence = format!(
-                "{} of the bytes read came from {}, although the plan wants a cache to answer.",
+                "{} of the bytes read came from {}, although the plan expects a cache to answer.",
                 fmt::percent(share),
                 observed.device_names()
             );
@@ -58,19 +58,22 @@ fn of_names(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let sentence = format!(
-        "{} gave {} for each of {}, although the plan wants a cache to answer.",
+        "{} supplied {} for each of {}, although the plan expects a cache to answer.",
         seen.by,
         fmt::size(ratio(seen.bytes, unique)),
         fmt::plural(unique, "name", "names")
     );
-    Outcome::one(finding(sentence, ("bytes read of the filesystem", seen.bytes), seen.from))
+    Outcome::one(finding(sentence, ("bytes read by the filesystem", seen.bytes), seen.from))
 }
 
 fn finding(sentence: String, (quantity, bytes): (&str, f64), from: String) -> Finding {
     FindingBuilder::new("A20", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence(quantity, Quantity::bytes(bytes), from)
-        .advice("Let a pass over all of it come first, and see that it fits into memory.", None)
+        .advice(
+            "Run a pass over all the data first, and check that the data fits into memory.",
+            None,
+        )
         .done()
 }
 

@@ -22,14 +22,15 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "A3",
         title: "writes stayed in memory",
-        explanation: "A buffered write is done as soon as the bytes are in the page cache; the \
-            kernel writes them out later, in its own time. Without a flush inside the measured \
-            time the rate is that of memory until the kernel throttles the writer. candor \
-            compares what the device had written when the clock stopped with what was written to \
-            it, and counts the pages still dirty: more than 5 % dirty, or less than 95 % on the \
-            device (the rest was overwritten in memory), and the number is not the device's. Rates \
-            of writes include their final flush; if the device had all bytes after it, candor also \
-            gives the rate before it. Bytes that never reached a device are memory's.",
+        explanation: "A buffered write completes as soon as the bytes are in the page cache; the \
+            kernel writes the bytes to the device later. Without a flush inside the measured time, \
+            the rate is the speed of memory until the kernel throttles the writer. candor compares \
+            the bytes written to the device at the end of the measured time with the bytes of the \
+            application, and counts dirty pages. The number is not the speed of the device in two \
+            cases: more than 5 % is dirty, or less than 95 % is on the device (the rest was \
+            overwritten in memory). Write rates include the final flush. If the device had all \
+            bytes after the flush, candor also reports the rate before the flush. Bytes that never \
+            reached a device measure memory.",
     },
     stage: Stage::WriteCache,
     limit: Some(LimitClass::Memory),
@@ -247,7 +248,7 @@ fn never_arrived(
     let compressed = if compresses { "compressed, or " } else { "" };
     let sentence = format!(
         "{} of the bytes written ever reached {}, final flush included: {}; the rest was \
-         {}overwritten in memory, whose speed {} is.",
+         {}overwritten in memory, and {} is the speed of memory.",
         only(ratio(arrived, progress.written)),
         observed.device_names(),
         fmt::rate(ratio(arrived, seconds)),
@@ -259,7 +260,7 @@ fn never_arrived(
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
         .advice(
-            "Write each place once, on a file larger than memory, or write directly.",
+            "Write each offset once, on a file larger than memory, or write directly.",
             command.map(|command| command.direct(observed)),
         )
         .done()
@@ -268,7 +269,7 @@ fn never_arrived(
 fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> Finding {
     let rate = memory_rate(observed);
     let reached = share(progress);
-    let how_much = if reached < 0.5 { "" } else { "in part " };
+    let how_much = if reached < 0.5 { "" } else { "partly " };
     let sentence = format!(
         "{} of the bytes written had reached {} when the clock stopped; {rate} is {how_much}the \
          speed of memory.",
@@ -289,11 +290,11 @@ fn no_flush(observed: &Observed, progress: &WriteProgress, writers: &[Ran]) -> F
     let flushes = !in_tree.is_empty() || observed.host.after.cache.is_some_and(once);
     let (advice, command) = match flushes {
         true => (
-            "Flush at the end, which gives the rate to media as well, or write directly.",
+            "Flush at the end, which also reports the rate to the device, or write directly.",
             command.map(Command::fsync_end),
         ),
         false => (
-            "Write directly; or write each place once, and flush at the end.",
+            "Write directly; or write each offset once, and flush at the end.",
             command.map(|command| command.direct(observed)),
         ),
     };
@@ -443,7 +444,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "Only 0.3 % of the bytes written ever reached vda, final flush included: 930 kB/s (908 \
-             KiB/s); the rest was overwritten in memory, whose speed 2.37 GB/s (2.2 GiB/s) is."
+             KiB/s); the rest was overwritten in memory, and 2.37 GB/s (2.2 GiB/s) is the speed of memory."
         );
     }
 

@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F3",
         title: "a burst allowance ran out",
-        explanation: "Cloud volumes may run above their own rate for a while, on credit: one \
-            gp2 volume does 3000 IOPS for half an hour and 3 IOPS per gigabyte then. The sign \
-            is a step down to a level that is flatter than any medium. candor looks in virtual \
-            machines for a fall of more than a quarter to seconds that differ by less than 2 %. \
-            Report both rates, and run longer than the credits last.",
+        explanation: "Cloud volumes may exceed their baseline rate for a limited time, on credit: \
+            one gp2 volume does 3000 IOPS for half an hour and then 3 IOPS per gigabyte. The sign \
+            is a step down to a level that is flatter than any medium. In virtual machines, candor \
+            detects a fall of more than a quarter to seconds that differ by less than 2 %. Report \
+            both rates, and run longer than the credits last.",
     },
     stage: Stage::Derating,
     limit: Some(LimitClass::Throttle),
@@ -54,7 +54,7 @@ fn of(observed: &Observed, ran: &Ran) -> Option<Finding> {
 
 fn finding(ran: &Ran, step: &Step, at_s: f64) -> Finding {
     let sentence = format!(
-        "After {} the rate fell from {} to a flat {}: an allowance for bursts ran out.",
+        "After {} the rate fell from {} to a flat {}: a burst allowance ran out.",
         fmt::time(at_s * 1e9),
         fmt::iops(step.before),
         fmt::iops(step.after)
@@ -89,8 +89,8 @@ mod tests {
         let case = burst(|_| 300.0);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "After 40 s the rate fell from 3000 IOPS to a flat 300 IOPS: an allowance for bursts \
-             ran out."
+            "After 40 s the rate fell from 3000 IOPS to a flat 300 IOPS: a burst allowance ran \
+             out."
         );
         let when = case.found(&RULE)[0].when;
         assert_eq!(when.map(|of| (of.from_ns, of.until_ns)), Some((40_000_000_000, None)));

@@ -17,15 +17,16 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F4",
         title: "control group limits the rate",
-        explanation: "Containers and services may be given so many bytes or operations per second \
+        explanation: "Containers and services may have a limit of bytes or operations per second \
             on a device (io.max, blkio.throttle). The kernel then holds operations back above the \
-            driver: the rate is flat, latency is depth over limit, and the device is idle most of \
-            the time. candor reads the limits of its own control group and compares: within 5 % \
-            the limit is the limit; what io_uring hands to a thread is charged twice. A quota of \
-            CPU time (cpu.max, cpu.cfs_quota_us) holds the workers back as well: candor reads how \
-            long (cpu.stat), and remarks on a tenth of the time and more. Limits are read every \
-            second: one that is set in the course of a run counts from then on. Raise the limit, or \
-            quote the result as the container's.",
+            driver: the rate is flat, latency is depth divided by limit, and the device is idle \
+            most of the time. candor reads the limits of its control group and compares: within 5 \
+            % of the limit, the limit decides the rate. The kernel charges operations that \
+            io_uring passes to a thread twice. A quota of CPU time (cpu.max, cpu.cfs_quota_us) \
+            also holds the workers back. candor reads the throttled time (cpu.stat) and reports a \
+            share of a tenth or more. candor reads limits every second; a limit set during a run \
+            counts from that moment. Raise the limit, or report the result as the container's \
+            rate.",
     },
     stage: Stage::Throttle,
     limit: Some(LimitClass::Throttle),
@@ -86,15 +87,15 @@ fn in_part(observed: &Observed, span: &Span, ceiling: &Ceiling) -> Finding {
         _ => format!("{} of the time", fmt::time(until - from)),
     };
     let sentence = format!(
-        "The control group of this process was capped at {cap} in {when} of {}, and reached that: \
-         the result is a mean of two conditions.",
+        "The control group of this process was capped at {cap} in {when} of {}, and reached this \
+         limit: the result is a mean of two conditions.",
         fmt::time(whole)
     );
     let draft = FindingBuilder::new("F4", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("limit", cap, ceiling.arithmetic.clone())
-        .evidence("used in that time", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
-        .advice("Keep the limit as it is during the run, or report both rates.", None);
+        .evidence("used in this period", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
+        .advice("Keep the limit constant during the run, or report both rates.", None);
     match span.share(observed) >= PART_MOST.value {
         true => draft.limits(limit).done(),
         false => draft.done(),
@@ -120,8 +121,8 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
     let periods = after.throttled.saturating_sub(before.throttled);
     let cpus = quota.value;
     let sentence = format!(
-        "The control group of this process may use {}; it used them up in {} and was held back \
-         for {} in {}.",
+        "The control group of this process has a quota of {}; the quota ran out in {} and the \
+         kernel throttled the group for {} in {}.",
         fmt::plural(cpus, "CPU", "CPUs"),
         fmt::plural(periods as f64, "period", "periods"),
         fmt::time(held_ns),
@@ -130,8 +131,8 @@ fn cpu_quota(observed: &Observed) -> Option<Finding> {
     let draft = FindingBuilder::new("F4", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
         .evidence("CPUs' worth of time", Quantity::ratio(cpus), quota.from.as_str())
-        .evidence("time held back, on all CPUs", Quantity::ns(held_ns), "cpu.stat")
-        .advice("Raise or remove the quota, or quote the result as the container's.", None);
+        .evidence("throttled time, on all CPUs", Quantity::ns(held_ns), "cpu.stat")
+        .advice("Raise or remove the quota, or report the result as the container's rate.", None);
     let draft = match observed.device_fed() {
         true => draft,
         false => draft.limits(Limit::CpuQuota { cpus }),
@@ -151,7 +152,7 @@ fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
     });
     let charged = match twice > 0.0 {
         true => format!(
-            ", and charges twice what io_uring hands to a thread ({} of the bytes)",
+            ", and the kernel charges operations of io_uring threads twice ({} of the bytes)",
             fmt::percent(twice)
         ),
         false => String::new(),
@@ -162,7 +163,7 @@ fn finding(observed: &Observed, bound: &Bound, twice: f64) -> Finding {
         .limits(limit)
         .evidence("limit", cap, ceiling.arithmetic.clone())
         .evidence("used", Quantity::share(ceiling.used.unwrap_or(0.0)), "candor")
-        .advice("Raise or remove the limit, or quote the result as the container's.", None)
+        .advice("Raise or remove the limit, or report the result as the container's rate.", None)
         .done()
 }
 
@@ -206,8 +207,9 @@ mod tests {
         case.host.after.uring_worker_bytes = Some((0.93 * bytes) as u64);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "The control group of this process is capped at 1000 IOPS, and charges twice what \
-             io_uring hands to a thread (93 % of the bytes); the device had 1.2 of 32 in flight."
+            "The control group of this process is capped at 1000 IOPS, and the kernel charges \
+             operations of io_uring threads twice (93 % of the bytes); the device had 1.2 of 32 in \
+             flight."
         );
     }
 
@@ -231,8 +233,8 @@ mod tests {
         let case = quota(0.45);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "The control group of this process may use 0.5 CPUs; it used them up in 90 periods and \
-             was held back for 4.5 s in 10 s."
+            "The control group of this process has a quota of 0.5 CPUs; the quota ran out in 90 \
+             periods and the kernel throttled the group for 4.5 s in 10 s."
         );
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("the control group's CPU quota of 0.5 CPUs"));
@@ -265,7 +267,7 @@ mod tests {
         assert_eq!(
             found.sentence,
             "The control group of this process was capped at 3000 IOPS in the last 11 s of 17 s, \
-             and reached that: the result is a mean of two conditions."
+             and reached this limit: the result is a mean of two conditions."
         );
         assert!(judgement.limit().unwrap().contains("control group"), "{:?}", judgement.limit());
         let follows = |rule: &str| found.consequences.iter().any(|of| of.rule == rule);

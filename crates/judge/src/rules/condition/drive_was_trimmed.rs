@@ -15,12 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F7",
         title: "the drive was mostly trimmed",
-        explanation: "A flash drive that was just erased or trimmed has free blocks at hand and \
-            writes faster than it will once they are used up. The kernel counts discards since \
-            boot: where more of a drive was discarded than half of it, and less written than \
-            that, a write test meets an empty drive. What happened before boot is not known. \
-            Write the drive twice over first to see what it sustains, or quote the rate as that \
-            of an empty drive.",
+        explanation: "A recently erased or trimmed flash drive has free blocks and writes faster \
+            than after these blocks are used up. The kernel counts discards since boot. If \
+            discards exceed half of the drive and writes are less than the discards, a write test \
+            measures an empty drive. Discards before boot are unknown. Write the whole drive twice \
+            first to measure the sustained rate, or report the rate as the rate of an empty drive.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -60,7 +59,10 @@ fn of(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
             .confidence(Confidence::Possible)
             .evidence("discarded", Quantity::bytes(discarded), from.clone())
             .evidence("written", Quantity::bytes(written), from)
-            .advice("Write the drive twice over first, or quote it as an empty drive's.", None)
+            .advice(
+                "Write the whole drive twice first, or report the rate of an empty drive.",
+                None,
+            )
             .done()
     })
 }

@@ -11,11 +11,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F14",
         title: "drive or slot counted errors",
-        explanation: "A command that times out, is tried again or is sent over a link that makes \
-            errors takes milliseconds to seconds, and shows in a benchmark as outliers that \
-            nobody can explain. The kernel counts commands that timed out or failed, links that \
-            were slowed down, and errors of PCIe. candor compares these counters before and \
-            after the phase. Mend the hardware first; throw the run away.",
+        explanation: "A command that times out, is retried, or crosses a link with errors takes \
+            milliseconds to seconds, and causes unexplained outliers in a benchmark. The kernel \
+            counts commands that timed out or failed, links that were slowed down, and PCIe \
+            errors. candor compares these counters before and after the phase. Fix the hardware \
+            first and discard the run.",
     },
     stage: Stage::Failure,
     limit: None,
@@ -49,7 +49,7 @@ fn finding(found: &[(&ErrorCount, u64)]) -> Finding {
     for (error, more) in found {
         draft = draft.evidence(&*error.what, Quantity::count(*more as f64), &*error.from);
     }
-    draft.advice("Look at cable, slot and drive, mend them, and run again.", None).done()
+    draft.advice("Check cable, slot and drive, fix the fault, and run again.", None).done()
 }
 
 #[cfg(test)]

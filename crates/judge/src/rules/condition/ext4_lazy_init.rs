@@ -16,13 +16,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F9",
         title: "ext4 still initialises inodes",
-        explanation: "A fresh ext4 is made in a second because its inode tables are written \
-            later, by a kernel thread (ext4lazyinit), while the filesystem is in use. A test that \
-            begins at once shares the device with these writes. candor reports the thread if it \
-            exists before or after a phase on ext4 and wrote more than 5 % of the traffic. Without \
-            a trace of the thread, candor compares direct writes of ours with all writes of \
-            the device, if no other process writes to it. Wait for the end of the thread, or make the \
-            filesystem with lazy_itable_init=0 and lazy_journal_init=0.",
+        explanation: "mkfs creates ext4 in a second because a kernel thread (ext4lazyinit) writes \
+            the inode tables later, while the filesystem is in use. A test that starts at once \
+            shares the device with these writes. candor reports the thread if it exists before or \
+            after a phase on ext4 and wrote more than 5 % of the traffic. Without a trace of the \
+            thread, candor compares its own direct writes with the device's writes, if no other \
+            process writes to the device. Wait for the end of the thread, or create the filesystem \
+            with lazy_itable_init=0 and lazy_journal_init=0.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -46,15 +46,18 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     let sentence = format!(
-        "ext4 was initialising inode tables in the background (ext4lazyinit): {} of writes \
-         were its own, not this run's.",
+        "ext4 was initialising inode tables in the background (ext4lazyinit): {} of the writes \
+         came from ext4, not from this run.",
         fmt::size(bytes)
     );
     let draft = FindingBuilder::new("F9", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("kernel thread", "ext4lazyinit", "/proc/*/comm")
         .evidence("bytes written by others", Quantity::bytes(bytes), "/sys/class/block/*/stat")
-        .advice("Wait for its end, or make the filesystem with lazy_itable_init=0.", None);
+        .advice(
+            "Wait for the end of ext4lazyinit, or create the filesystem with lazy_itable_init=0.",
+            None,
+        );
     Outcome::one(draft.done())
 }
 
@@ -101,7 +104,7 @@ mod tests {
         let mut case = beside(1.2);
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.contains(" of writes were its own"), "{found:?}");
+        assert!(found[0].sentence.contains(" of the writes came from ext4"), "{found:?}");
         case.host.facts.targets[0].filesystem.as_mut().unwrap().kind = "xfs".into();
         assert_eq!(case.found(&RULE), []);
     }

@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F8",
         title: "filesystem full or file fragmented",
-        explanation: "A filesystem with little room searches longer for blocks and finds them in \
-            small pieces, and a file in thousands of pieces makes sequential work random. candor \
-            looks at the free space where a run's writes take new blocks (what has its blocks \
-            already keeps them, but for filesystems that never write in place), and at the \
-            extents per GiB of files that are gone through in order; ext4 needs 8 for a file in \
-            one piece. Make room, and lay the file out anew.",
+        explanation: "A nearly full filesystem searches longer for blocks and finds small extents, \
+            and a file in thousands of extents makes sequential work random. candor checks the \
+            free space if a run's writes allocate new blocks. Writes to allocated blocks keep \
+            these blocks, except on filesystems that never overwrite blocks. candor also checks \
+            the extents per GiB of files accessed in order; ext4 needs 8 for a contiguous file. \
+            Free space, and lay the file out again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -60,7 +60,7 @@ fn full(on: &Filesystem) -> Option<Finding> {
     let known = on.size_bytes > 0 && !on.remote && !on.in_memory;
     (known && used > FULL_FS.value).then(|| {
         let sentence = format!(
-            "{} at {} is {} full: what is written now finds small pieces.",
+            "{} at {} is {} full: new writes get small extents.",
             on.kind,
             on.mount_point,
             fmt::percent(used)
@@ -68,7 +68,7 @@ fn full(on: &Filesystem) -> Option<Finding> {
         FindingBuilder::new("F8", Severity::Explains, sentence)
             .confidence(Confidence::Possible)
             .evidence("free", Quantity::bytes(on.available_bytes as f64), "statvfs")
-            .advice("Make room, and lay the files out anew.", None)
+            .advice("Free space, and lay the files out again.", None)
             .done()
     })
 }
@@ -85,7 +85,7 @@ fn pieces(file: &FileFacts) -> Option<f64> {
 fn in_pieces(file: &FileFacts, each: f64) -> Finding {
     let count = value(&file.extents).map_or(0, |extents| extents.count);
     let sentence = format!(
-        "{} lies in {} pieces ({} per GiB): going through it in order is not.",
+        "{} has {} extents ({} per GiB): sequential access is not sequential on the device.",
         file.path,
         fmt::count(count as f64),
         fmt::count(each)
@@ -93,7 +93,7 @@ fn in_pieces(file: &FileFacts, each: f64) -> Finding {
     FindingBuilder::new("F8", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("extents", Quantity::count(count as f64), "FIEMAP")
-        .advice("Lay the file out anew, where there is room.", None)
+        .advice("Lay the file out again on a filesystem with free space.", None)
         .done()
 }
 
@@ -111,7 +111,7 @@ mod tests {
         case.blocks().access = Access::Sequential;
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "/data/file lies in 12.4k pieces (12.4k per GiB): going through it in order is not."
+            "/data/file has 12.4k extents (12.4k per GiB): sequential access is not sequential on the device."
         );
         let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         on.kind = "erofs".into();

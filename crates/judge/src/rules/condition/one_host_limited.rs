@@ -15,10 +15,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F16",
         title: "control group limits one host",
-        explanation: "Agents on one machine share its kernel and devices, but each is in a \
-            control group of its own. candor compares the rate of each agent with the limits of \
-            its group: within 5 % the limit is the limit of that agent, and the sum is no rate of \
-            the device. Raise the limit, or leave that agent out.",
+        explanation: "Agents on one machine share its kernel and devices, but each agent has a \
+            separate control group. candor compares the rate of each agent with the limits of its \
+            group. Within 5 % of a limit, the limit decides the rate of the agent, and the sum is \
+            not a device rate. Raise the limit, or leave the agent out.",
     },
     stage: Stage::Throttle,
     limit: Some(LimitClass::Throttle),

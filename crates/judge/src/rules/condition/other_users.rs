@@ -14,13 +14,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F10",
         title: "others used the device meanwhile",
-        explanation: "The device's counters hold everyone's traffic, the process's only its own. \
-            candor looks at the device in an idle moment before the phase, and compares what the \
-            device read with what this process caused; in a phase that only reads, all writes are \
-            somebody else's. Where single requests were seen, no more is called foreign than was \
-            seen of others. More than 5 % foreign traffic makes the result noisier and lower; from \
-            90 % of bytes and requests on it is the rate that the others left over, which nobody \
-            can verify as the device's. Stop it and run again.",
+        explanation: "The device counters include the traffic of all processes; the process \
+            counters include only the process's own traffic. candor reads the device counters in \
+            an idle interval before the phase, and compares the device's reads with the reads of \
+            this process. In a phase that only reads, other processes cause all writes. If single \
+            requests were traced, foreign traffic never exceeds the traced requests of others. \
+            More than 5 % foreign traffic makes the result noisier and lower. From 90 % of bytes \
+            and requests on, the result is only the rate left over by other users. No counter can \
+            verify such a result as the rate of the device. Stop the other traffic and run again.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -37,7 +38,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::lacks("the counters of the device");
     }
     match foreign::known(observed) {
-        None => Outcome::lacks("an idle moment before the phase, or /proc/self/io"),
+        None => Outcome::lacks("an idle interval before the phase, or /proc/self/io"),
         Some(all) => match foreign::most(all, app) {
             Some(foreign) => Outcome::one(finding(observed, &foreign, app)),
             None => Outcome::Nothing,
@@ -50,10 +51,10 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
     let names: Vec<&str> = foreign.devices.iter().map(|device| device.name.as_str()).collect();
     let most = seen.and_then(|seen| seen.largest_other(&foreign::seen_at(&foreign.devices)));
     let most = most.map_or(String::new(), |who| {
-        format!("; most seen by process: {} ({})", who.command, who.pid)
+        format!("; most requests from process: {} ({})", who.command, who.pid)
     });
     let sentence = format!(
-        "{} of the traffic on {} was not ours ({} {}{most}).",
+        "{} of the traffic on {} came from other users ({} {}{most}).",
         fmt::percent(foreign.share(app)),
         names.join(", "),
         fmt::rate(ratio(foreign.bytes, observed.window_s())),
@@ -74,7 +75,7 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
         .evidence("bytes of all", Quantity::bytes(foreign.all), stat)
         // A device that is full gives others the time of their bytes or of their requests.
         .lost_at_most(of_bytes.max(of_requests))
-        .advice("Find who it is (iotop, pidstat -d), stop it, and run again.", None)
+        .advice("Find the process (iotop, pidstat -d), stop it, and run again.", None)
         .done()
 }
 
@@ -92,7 +93,7 @@ mod tests {
         case.after_top().read_sectors += 84_000_000 / 512;
         let found = case.found(&RULE);
         assert!(
-            found[0].sentence.starts_with("16 % of the traffic on vda was not ours"),
+            found[0].sentence.starts_with("16 % of the traffic on vda came from other users"),
             "{}",
             found[0].sentence
         );
@@ -118,7 +119,7 @@ mod tests {
         let seen = Requests { device: "vda".into(), issuers: vec![who], ..Requests::default() };
         case.host.requests = Some(RequestStats { requests: vec![seen], ..RequestStats::default() });
         let sentence = &case.found(&RULE)[0].sentence;
-        assert!(sentence.ends_with("most seen by process: rsync (99))."), "{sentence}");
+        assert!(sentence.ends_with("most requests from process: rsync (99))."), "{sentence}");
     }
 
     #[test]
@@ -141,7 +142,7 @@ mod tests {
         assert_eq!(case.found(&RULE), [], "a burst that did not go on");
         case.after_top().write_sectors += 80 * MIB / 512;
         let sentence = case.found(&RULE)[0].sentence.clone();
-        assert!(sentence.contains("judged by the idle moment before"), "{sentence}");
+        assert!(sentence.contains("estimated from the idle interval before"), "{sentence}");
         // The tracer knows who wrote: candor alone.
         let trace = |own_pid| {
             let who = Issuer { pid: 7, command: "candor".into(), count: 9, bytes: 9 * MIB };
@@ -169,7 +170,10 @@ mod tests {
         case.host.idle = Some(idle);
         case.host.after.devices[1].1.read_sectors += 80 * MIB / 512;
         let sentence = &case.found(&RULE)[0].sentence;
-        assert!(sentence.starts_with("17 % of the traffic on vda was not ours"), "{sentence}");
+        assert!(
+            sentence.starts_with("17 % of the traffic on vda came from other users"),
+            "{sentence}"
+        );
     }
 
     #[test]

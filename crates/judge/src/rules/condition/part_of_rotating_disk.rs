@@ -14,12 +14,12 @@ use crate::thresholds::SPAN;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F11",
-        title: "part of a rotating disk",
-        explanation: "The outer tracks of a rotating disk pass twice as many bytes per turn as the \
-            inner ones, and a small range keeps the arm still: a test of the first tenth shows a \
-            disk that nobody has. candor compares the range with the size of the disk, on disks \
-            that really turn (virtual disks often only say so). Add a slice at the end, or cover \
-            the whole disk.",
+        title: "rotating disk partly covered",
+        explanation: "The outer tracks of a rotating disk pass twice the bytes per turn of the \
+            inner tracks, and a small range keeps the arm still. A test of the first tenth is \
+            faster than any full disk. candor compares the range with the size of the disk, for \
+            real rotating disks (virtual disks often only claim to rotate). Add a slice at the \
+            end, or cover the whole disk.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -63,8 +63,8 @@ fn turns(device: &DeviceFacts) -> bool {
 
 fn finding(disk: &DeviceFacts, share: f64, start: f64) -> Finding {
     let sentence = format!(
-        "The run covered {} of {}, from {} of it on: elsewhere it may be up to twice as fast or \
-         slow.",
+        "The run covered {} of {}, starting at {} of the disk: other regions may be up to twice as \
+         fast or slow.",
         fmt::percent(share),
         disk.name,
         fmt::percent(start)

@@ -12,12 +12,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F15",
         title: "settings changed during the run",
-        explanation: "A result stands for one set of conditions. Limits of control groups, mount \
-            options, the flag of a loop device, the scheduler and the cache of a queue, holes in \
-            a file: another process can change each of them while candor measures. candor reads \
-            them at the start of each phase, every four seconds if that is cheap, and at the end. Rules \
-            that rest on one of them use the value of each moment. Leave the settings alone, and \
-            run again.",
+        explanation: "A result is valid for one set of conditions. Another process can change \
+            conditions during the run: limits of control groups, mount options, the flag of a loop \
+            device, the scheduler and cache of a queue, holes in a file. candor reads these \
+            settings at the start of each phase, every four seconds if the reading is cheap, and \
+            at the end. Rules that depend on a setting use the current value at each moment. Leave \
+            the settings unchanged, and run again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -46,7 +46,7 @@ fn finding(changes: &[(u64, String)]) -> Finding {
     let sentence = format!("Settings changed during the phase: {}{more}.", shown.join("; "));
     let draft = FindingBuilder::new("F15", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
-        .advice("Leave the settings alone, and run again.", None);
+        .advice("Leave the settings unchanged, and run again.", None);
     let draft = changes.iter().fold(draft, |draft, (at_ns, change)| {
         let at = candor_record::fmt::time(*at_ns as f64);
         draft.evidence(format!("seen after {at}"), change.clone(), "read again")

@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F13",
         title: "volume still loads its snapshot",
-        explanation: "A volume made from a snapshot is there at once, and its blocks are fetched \
-            from slow storage when they are first read: the first pass is a multiple slower than \
-            every later one. candor knows volumes of clouds by their model, and speaks where a \
-            short follow-up read what the phase began with more than twice as fast \
-            once more, and other blocks not. Read the whole volume once before measuring it, or \
-            have it initialised fast when it is made.",
+        explanation: "A volume created from a snapshot is available at once, but its blocks are \
+            fetched from slow storage on the first read. The first pass is several times slower \
+            than every later pass. candor knows cloud volumes by their model. candor reports the \
+            finding if a short follow-up read the first blocks of the phase more than twice as \
+            fast, and other blocks not. Read the whole volume once before measuring, or request \
+            fast initialisation when you create the volume.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -56,8 +56,8 @@ fn cloud(device: &DeviceFacts) -> Option<(&DeviceFacts, &str)> {
 
 fn finding(volume: &DeviceFacts, model: &str, same: &follow_ups::Beside, times: f64) -> Finding {
     let sentence = format!(
-        "What the phase read first of {} ({model}) was read {}× as fast once more: the volume is \
-         still being filled from its snapshot.",
+        "The first blocks of the phase on {} ({model}) were {}× as fast in a second read: the \
+         volume still loads data from its snapshot.",
         volume.name,
         fmt::number(times)
     );
@@ -88,8 +88,8 @@ mod tests {
         let case = volume("Amazon Elastic Block Store", 3.3, 1.0);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "What the phase read first of vda (Amazon Elastic Block Store) was read 3.3× as fast \
-             once more: the volume is still being filled from its snapshot."
+            "The first blocks of the phase on vda (Amazon Elastic Block Store) were 3.3× as fast \
+             in a second read: the volume still loads data from its snapshot."
         );
         let judgement = case.judge();
         assert!(judgement.finding("A12").is_none(), "{:?}", judgement.rules());
@@ -101,7 +101,7 @@ mod tests {
         let ebs = "Amazon Elastic Block Store";
         assert_eq!(volume(ebs, 1.1, 1.0).found(&RULE), []);
         assert_eq!(volume(ebs, 1.9, 1.0).found(&RULE), [], "that much a cache may do");
-        assert_eq!(volume(ebs, 3.3, 3.0).found(&RULE), [], "it was the moment");
+        assert_eq!(volume(ebs, 3.3, 3.0).found(&RULE), [], "conditions changed");
         assert_eq!(volume("Amazon EC2 NVMe Instance Storage", 3.3, 1.0).found(&RULE), []);
         let mut unknown = volume(ebs, 3.3, 1.0);
         unknown.disk().model = None;

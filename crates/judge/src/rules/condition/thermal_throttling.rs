@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F6",
         title: "the drive ran hot",
-        explanation: "A drive that reaches its own limit of temperature slows itself down until \
-            it is cooler, and a test of minutes at full speed gets many there. candor reads the \
-            drive's sensor and its limit before and after the phase; within two degrees of the \
-            limit, with a rate that fell by a tenth and more from the first third to the last, \
-            the heat explains the fall. Cool the drive, and let it rest between phases.",
+        explanation: "A drive at its own temperature limit slows down until it is cooler, and \
+            minutes of full speed heat many drives to this limit. candor reads the drive's sensor \
+            and limit before and after the phase. Heat explains a fall of the rate by a tenth or \
+            more from the first third to the last, if the drive is within two degrees of the \
+            limit. Cool the drive, and pause between phases.",
     },
     stage: Stage::Derating,
     limit: Some(LimitClass::Throttle),
@@ -55,7 +55,8 @@ fn finding(
 ) -> Finding {
     let degrees = |mc: i64| Quantity::celsius(mc as f64 / 1000.0);
     let sentence = format!(
-        "{} reached {} of at most {}, and the rate fell from {} to {}: it slowed itself down.",
+        "{} reached {} of at most {}, and the rate fell from {} to {}: the drive slowed itself \
+         down.",
         sensor.device,
         degrees(sensor.now_mc),
         degrees(limit),
@@ -70,9 +71,9 @@ fn finding(
         .confidence(Confidence::Likely)
         .limits(Limit::Temperature { device: sensor.device.clone() })
         .evidence("temperature at the end", degrees(sensor.now_mc), from.clone())
-        .evidence("its own limit", degrees(limit), of_limit)
+        .evidence("temperature limit of the drive", degrees(limit), of_limit)
         .evidence_if(before.map(|b| ("temperature before".into(), degrees(b.now_mc), from.clone())))
-        .advice("Cool the drive, and let it rest between phases.", None)
+        .advice("Cool the drive, and pause between phases.", None)
         .done()
 }
 

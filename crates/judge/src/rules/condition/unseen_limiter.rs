@@ -17,13 +17,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F5",
         title: "flat rate, no visible limit",
-        explanation: "Clouds and hypervisors sell volumes by their rate and hold them to it: the \
-            rate is flatter than any medium's, lies at a number that people choose, and the \
-            queue is full. candor says so in a virtual machine where the seconds differ by less \
-            than 2 %, the mean is within 1 % of such a number of operations or bytes, and no \
-            control group and no link on this host explains it. A round number can be chance, \
-            so it is no more than possible. Look at what was provisioned; on AWS the vendor log \
-            of the drive counts the time above it.",
+        explanation: "Clouds and hypervisors sell volumes by rate and enforce this rate: the rate \
+            is flatter than any medium, equals a round number, and the queue is full. In a virtual \
+            machine, candor reports three signs together: the seconds differ by less than 2 %; the \
+            mean is within 1 % of a round number of operations or bytes; and no control group and \
+            no link on this host explains the rate. A round number can be chance, so the \
+            confidence is only possible. Check the provisioned rate; on AWS the vendor log of \
+            the drive counts the time above the limit.",
     },
     stage: Stage::Limiter,
     limit: Some(LimitClass::Throttle),
@@ -91,7 +91,7 @@ fn finding(
     let rate = candor_record::round_rate(bytes_per_s, ops_per_s);
     let sentence = format!(
         "The rate held {rate} to within {} from second to second, with the queue of {} full and no \
-         limit on this host: something below it may be set to that.",
+         limit on this host: a limiter below this host may enforce this rate.",
         fmt::percent(spread),
         observed.device_names()
     );
@@ -104,7 +104,7 @@ fn finding(
             Quantity::ratio(observed.queue_ops().unwrap_or(0.0)),
             "its statistics",
         )
-        .advice("Look at what was provisioned for the volume and for the machine.", None)
+        .advice("Check the provisioned rate of the volume and of the machine.", None)
         .done()
 }
 

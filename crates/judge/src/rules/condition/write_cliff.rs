@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F2",
         title: "the write rate fell sharply",
-        explanation: "Drives write to a fast part first (flash cells used with one bit each, or a \
-            cache on a shingled disk) and to their own cells when that is full: several times \
-            slower, after tens or hundreds of gigabytes. A mean over both is the rate of \
-            neither. candor looks for a fall of more than 40 % in direct writes that lasts ten \
-            seconds and more, and tells how much was written before it. Report both rates, or \
+        explanation: "Drives write to a fast region first (flash cells with one bit each, or a \
+            cache on a shingled disk). After tens or hundreds of gigabytes, the fast region is \
+            full and writes go to the main cells, several times slower. A mean over both is the \
+            rate of neither. candor detects a fall of more than 40 % in direct writes for at least \
+            ten seconds, and reports the bytes written before the fall. Report both rates, or \
             write one and a half times the capacity beforehand.",
     },
     stage: Stage::WriteCourse,
@@ -60,7 +60,10 @@ fn finding(ran: &Ran, step: &Step, last: &Second) -> Finding {
         .evidence("written before the fall", Quantity::bytes(last.bytes_so_far), "candor")
         .evidence("rate before", Quantity::bytes_per_s(step.before), "candor")
         .evidence("rate after", Quantity::bytes_per_s(step.after), "candor")
-        .advice("Write one and a half times the capacity first, or call it a burst.", None)
+        .advice(
+            "Write one and a half times the capacity first, or report the rate as a burst.",
+            None,
+        )
         .done()
 }
 

@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
         id: "F1",
         title: "write rate has not settled",
         explanation: "A solid-state drive that was erased, or was idle for long, writes faster \
-            than it can go on: first runs are the best ones. The SNIA calls a drive settled when \
-            a line through five windows changes by no more than a tenth of their mean. candor \
-            fits that line to direct writes of thirty seconds and more, and remarks a drift that \
-            is larger than what the windows vary anyway. Write the range twice beforehand, and \
-            go on until it is level.",
+            than its sustained rate: first runs are the fastest. The SNIA calls a drive settled if \
+            a line through five windows changes by no more than a tenth of their mean. candor fits \
+            this line to direct writes of thirty seconds or more, and reports a drift larger than \
+            the normal variation of the windows. Write the range twice beforehand, and continue \
+            until the rate is level.",
     },
     stage: Stage::WriteCourse,
     limit: None,

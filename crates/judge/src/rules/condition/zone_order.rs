@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "F12",
         title: "zone written out of order",
-        explanation: "A zoned device (a shingled disk, a drive of zones) writes its zones from \
-            front to back. One that is managed by the host refuses anything else; one that is \
-            merely aware of zones takes random writes into a cache and pays later, so that their \
-            rate collapses after minutes. candor reads the model of zones from sysfs. Write the \
-            zones in order (zones in the plan), or take the rate for what the cache does.",
+        explanation: "A zoned device (a shingled disk, a zoned SSD) writes its zones from start to \
+            end. A host-managed device refuses any other order. A host-aware device takes random \
+            writes into a cache; when the cache is full after minutes, the rate collapses. candor \
+            reads the zone model from sysfs. Write the zones in order (zones in the plan), or \
+            report the rate as the rate of the cache.",
     },
     stage: Stage::Failure,
     limit: None,
@@ -35,11 +35,12 @@ fn after(observed: &Observed) -> Outcome {
     let writers: Vec<&Planned> = observed.jobs.iter().filter(unaware).collect();
     let head = format!("{} is zoned ({})", device.name, model.value);
     let (sentence, advice) = if writers.iter().any(|_| refused(observed)) {
-        let sentence = format!("{head}: it refused a write that was not where its zone goes on.");
-        (sentence, "Give the job zones in a plan (`zones = {}`), which keeps to the pointers.")
+        let sentence =
+            format!("{head}: the device refused a write that was not at the zone's write pointer.");
+        (sentence, "Give the job zones in a plan (`zones = {}`), which obeys the write pointers.")
     } else if writers.iter().any(|job| job.blocks.access.is_random()) {
-        let sentence = format!("{head}: random writes are not native to it.");
-        (sentence, "Write its zones in order, or run until its cache is full.")
+        let sentence = format!("{head}: the device does not support random writes natively.");
+        (sentence, "Write the zones in order, or run until the cache is full.")
     } else {
         return Outcome::Nothing;
     };
@@ -88,7 +89,7 @@ mod tests {
             count: 1,
         });
         let found = case.found(&RULE);
-        assert!(found[0].sentence.contains("it refused a write"), "{}", found[0].sentence);
+        assert!(found[0].sentence.contains("the device refused a write"), "{}", found[0].sentence);
     }
 
     #[test]

@@ -22,15 +22,16 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B18",
         title: "writes waited for block allocation",
-        explanation: "Writes into holes or behind the end of a file need new blocks, and ext4 and \
-            others allocate them under a lock of the file: direct writes to a new file run one at \
-            a time, however many were asked for (17.8k instead of 53.1k IOPS with four threads). \
-            candor speaks where a file that is written directly was not all there at the start, \
-            the device saw much less in flight than was asked (but not two and more at a time \
-            all the time), and the workers were neither kept busy by their CPUs nor kept waiting \
-            for one. Where a short follow-up wrote the same places once more, with all blocks \
-            there, its rate decides; it is certain where that was twice as fast. Lay the file out \
-            first, or give each worker a file of its own.",
+        explanation: "Writes into holes or beyond the end of a file need new blocks. ext4 and \
+            others allocate blocks under a lock of the file. Direct writes to a new file therefore \
+            run one at a time, whatever depth was requested (17.8k instead of 53.1k IOPS with four \
+            threads). candor reports the finding under three conditions. First, a file written \
+            directly was not fully allocated at the start. Second, the device saw far fewer \
+            operations in flight than requested (but not two or more at a time all the time). \
+            Third, the workers were neither busy on their CPUs nor waiting for a CPU. If a short \
+            follow-up wrote the same offsets again, with all blocks allocated, its rate decides; \
+            the finding is certain if the follow-up was twice as fast. Lay the file out first, or \
+            give each worker a separate file.",
     },
     stage: Stage::Submission,
     limit: Some(LimitClass::Filesystem),
@@ -121,7 +122,7 @@ fn finding(
         .job(&ran.job.name)
         .confidence(sure)
         .limits(Limit::BlockAllocation)
-        .evidence("of the file there at the start", Quantity::share(mapped), "FIEMAP")
+        .evidence("allocated share of the file at the start", Quantity::share(mapped), "FIEMAP")
         .evidence("in the device", Quantity::ratio(seen), "/sys/class/block/*/stat");
     let draft = match &again {
         Some(again) => follow_ups::evidence(draft, again),
@@ -189,7 +190,7 @@ mod tests {
         case.follow_up(Change::SamePlaces, 4, 1, 53_100.0);
         let found = case.found(&RULE);
         assert_eq!(found[0].confidence, Confidence::Certain);
-        assert!(case.judge().follow_ups[0].starts_with("The same places once more: 53.1k IOPS"));
+        assert!(case.judge().follow_ups[0].starts_with("The same offsets again: 53.1k IOPS"));
         let mut alike = writing(0, 11_000);
         alike.follow_up(Change::SamePlaces, 4, 1, 18_000.0);
         assert_eq!(alike.found(&RULE), []);

@@ -16,11 +16,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B2",
         title: "buffered libaio blocks",
-        explanation: "The kernel's aio is asynchronous only with direct I/O. Buffered, each \
-            submission does the whole operation before it returns; the others of the queue wait \
-            in user space, and their latency is the sum of those before them. The time spent \
-            submitting and the queue of the device prove it after a run. Use direct I/O, or \
-            io_uring.",
+        explanation: "The kernel's aio is asynchronous only with direct I/O. With buffered I/O, \
+            each submission completes the whole operation before it returns. The other operations \
+            of the queue wait in user space, and their latency is the sum of the latencies before \
+            them. The time spent submitting and the queue of the device prove this after a run. \
+            Use direct I/O, or io_uring.",
     },
     stage: Stage::Submission,
     limit: Some(LimitClass::Load),
@@ -88,9 +88,9 @@ fn draft(
     FindingBuilder::new("B2", Severity::Caution, sentence)
         .job(&job.job.name)
         .confidence(confidence)
-        .evidence("depth asked for", Quantity::count(job.blocks.depth as f64), "plan")
+        .evidence("depth requested", Quantity::count(job.blocks.depth as f64), "plan")
         .advice(
-            "Use direct I/O, or io_uring, which can wait elsewhere.",
+            "Use direct I/O, or io_uring, which does not wait in the submission.",
             command.map(|command| command.deep(setup, job.blocks.depth)),
         )
 }

@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B16",
         title: "clock reading costs too much",
-        explanation: "Each operation is timed with two readings of the clock. From the TSC they \
-            cost some 20 ns; from hpet or acpi_pm, or in some virtual machines, more than a \
-            microsecond, which short operations cannot hide. When two readings are more than 5 % \
-            of the mean latency, both latency and rate are those of the clock in part. Boot with \
-            clocksource=tsc where that is stable.",
+        explanation: "candor times each operation with two clock readings. A reading of the TSC \
+            costs some 20 ns. A reading of hpet or acpi_pm, or of any clock in some virtual \
+            machines, costs more than a microsecond, which is significant for short operations. If \
+            two readings exceed 5 % of the mean latency, latency and rate include the cost of the \
+            clock. Boot with clocksource=tsc if the TSC is stable.",
     },
     stage: Stage::Artefact,
     limit: None,
@@ -70,7 +70,7 @@ fn finding(observed: &Observed, ran: &Ran, cost_ns: f64, share: f64) -> Finding 
         .confidence(Confidence::Certain)
         .evidence("one reading of the clock", Quantity::ns(cost_ns), "candor")
         .evidence("two readings over mean latency", Quantity::share(share), "candor")
-        .advice("Use the TSC as clock source where it is stable, or larger operations.", None)
+        .advice("Use the TSC as clock source if stable, or larger operations.", None)
         .done()
 }
 

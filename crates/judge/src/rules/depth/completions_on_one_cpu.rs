@@ -15,12 +15,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B10",
         title: "completions on one busy CPU",
-        explanation: "A device with one queue, or with interrupts that are bound to one CPU, has \
-            all its completions handled there. While that CPU has time to spare nothing is lost; \
-            once it is busy they come late, however many others idle. candor counts the device's \
-            interrupts per CPU (/proc/interrupts) and, where there are 1000 a second or more, \
-            looks how busy the one is that serves more than 80 % of them. More queues, another \
-            affinity of the interrupt, or rq_affinity = 2 spread the work.",
+        explanation: "A device with one queue, or with interrupts bound to one CPU, has all its \
+            completions handled on one CPU. With spare time on this CPU, nothing is lost; if the \
+            CPU is busy, completions are late even if other CPUs idle. candor counts the device's \
+            interrupts per CPU (/proc/interrupts). At 1000 or more per second, candor checks the \
+            busy time of a CPU that serves more than 80 % of them. More queues, another affinity \
+            of the interrupt, or rq_affinity = 2 spread the work.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -67,7 +67,7 @@ fn finding(device: &DeviceFacts, cpu: usize, share: f64, busy: f64) -> Finding {
         .confidence(Confidence::Likely)
         .evidence("interrupts on that CPU", Quantity::share(share), "/proc/interrupts")
         .evidence("that CPU busy", busy, "/proc/stat")
-        .advice("Spread them: more queues, irq affinity, or rq_affinity = 2.", None)
+        .advice("Spread the interrupts: more queues, irq affinity, or rq_affinity = 2.", None)
         .done()
 }
 

@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B13",
         title: "the hypervisor took CPU time",
-        explanation: "A virtual CPU that is ready to run and is not run by the host counts that \
-            time as stolen (/proc/stat). Submissions and completions are late by it, and no \
-            figure from inside the machine can be trusted to repeat. candor explains it from 1 % \
-            of all CPU time on and remarks it from 5 % on. Use another host, a quieter moment, or \
-            a machine with CPUs of its own.",
+        explanation: "Steal time is the time in which a virtual CPU is ready to run but the host \
+            does not run it (/proc/stat). Submissions and completions are late by this time, and \
+            no number from inside the machine is reliably repeatable. candor explains steal time \
+            from 1 % of all CPU time on, and warns from 5 % on. Use another host, a quieter time, \
+            or a machine with dedicated CPUs.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -50,7 +50,7 @@ fn finding(share: f64) -> Finding {
     FindingBuilder::new("B13", severity, format!("The hypervisor took {share} of the CPU time."))
         .confidence(Confidence::Certain)
         .evidence("stolen CPU time", share, "/proc/stat")
-        .advice("Run on a quieter host, or on a machine with CPUs of its own.", None)
+        .advice("Run on a quieter host, or on a machine with dedicated CPUs.", None)
         .done()
 }
 

@@ -14,13 +14,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B12",
         title: "CPU wake-up in the latency",
-        explanation: "A CPU that waits for one operation goes to sleep, and waking it from a deep \
-            state takes up to some hundred microseconds; a governor that saves power also lets \
-            it run slowly at first. With one or two operations in flight that is part of every \
-            latency, and the next run differs. candor compares the time to leave the deepest \
-            state that is allowed with the mean latency, and reads the governor. Choose the \
-            governor `performance`, forbid deep states (cpuidle, or PM QoS), or compare with a \
-            run that polls for completions.",
+        explanation: "A CPU that waits for one operation goes to sleep, and waking from a deep \
+            state takes up to some hundred microseconds. A power-saving governor also lets the CPU \
+            run slowly at first. With one or two operations in flight this delay adds to every \
+            latency, and the next run differs. candor compares the exit latency of the deepest \
+            allowed state with the mean latency, and reads the governor. Choose the governor \
+            `performance`, forbid deep states (cpuidle, or PM QoS), or compare with a run that \
+            polls for completions.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -48,8 +48,8 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(observed: &Observed, mean_ns: f64, exit_ns: f64, governor: Option<&str>) -> Finding {
     let governor = governor.map_or(String::new(), |name| format!(", and the governor is {name}"));
     let sentence = format!(
-        "Between single operations the CPU may sleep in a state that takes {} to leave, of a mean \
-         latency of {}{governor}.",
+        "Between single operations the CPU may enter a sleep state with an exit latency of {}, \
+         compared with a mean latency of {}{governor}.",
         fmt::time(exit_ns),
         fmt::time(mean_ns)
     );
@@ -57,7 +57,7 @@ fn finding(observed: &Observed, mean_ns: f64, exit_ns: f64, governor: Option<&st
     FindingBuilder::new("B12", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
         .evidence_if(exit.map(|fact| {
-            ("time to leave the deepest state".into(), Quantity::ns(exit_ns), fact.from.clone())
+            ("exit latency of the deepest state".into(), Quantity::ns(exit_ns), fact.from.clone())
         }))
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice("Choose the governor performance, or compare with a run that polls.", None)
@@ -80,8 +80,8 @@ mod tests {
     fn a_deep_state_is_part_of_a_short_latency() {
         assert_eq!(
             sleepy(1, 133_000).found(&RULE)[0].sentence,
-            "Between single operations the CPU may sleep in a state that takes 133 µs to leave, of \
-             a mean latency of 100 µs, and the governor is powersave."
+            "Between single operations the CPU may enter a sleep state with an exit latency of 133 \
+             µs, compared with a mean latency of 100 µs, and the governor is powersave."
         );
     }
 

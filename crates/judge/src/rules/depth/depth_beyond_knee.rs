@@ -15,13 +15,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B6",
         title: "depth costs latency",
-        explanation: "Beyond some depth the rate stays and the latency grows. candor names the \
-            least depth that was tried and came within 5 % of the best: in an earlier phase of \
-            the same work, in the search of `candor check`, or in a follow-up. Where no less than \
-            the depth at hand was tried, rate times the latency of one operation alone is a lower \
-            bound: so many in flight are needed at least, and as they share the device often many \
-            more. That bound is told where the latency is three times that of one operation \
-            alone. The rate stands. Ask for less where latency matters.",
+        explanation: "Beyond some depth the rate is constant and the latency grows. candor reports \
+            the least tried depth within 5 % of the best rate: from an earlier phase of the same \
+            work, from the search of `candor check`, or from a follow-up. If no lower depth was \
+            tried, rate times the latency of one operation alone is a lower bound of the depth \
+            needed. Operations share the device, so the real depth is often far higher. candor \
+            reports this bound if the latency is three times the latency of one operation alone. \
+            The rate is correct. Request a lower depth if latency matters.",
     },
     stage: Stage::Queue,
     limit: None,
@@ -74,8 +74,8 @@ fn bound<'t>(others: &'t [Trial], here: &Trial) -> Option<Bound<'t>> {
 fn as_good(observed: &Observed, ran: &Ran, enough: &Trial, here: &Trial, best: f64) -> Finding {
     let (least, requested) = (fmt::count(enough.in_flight), fmt::count(here.in_flight));
     let sentence = format!(
-        "The least load tried that came within 5 % of the best rate ({}) had {least} in flight; \
-         with {requested} an operation took {} instead of {}.",
+        "The least tried load within 5 % of the best rate ({}) had {least} in flight; with \
+         {requested} an operation took {} instead of {}.",
         fmt::iops(best),
         fmt::time(here.mean_ns),
         fmt::time(enough.mean_ns)
@@ -88,7 +88,7 @@ fn as_good(observed: &Observed, ran: &Ran, enough: &Trial, here: &Trial, best: f
         )
         .evidence("best rate tried", Quantity::ops_per_s(best), "candor")
         .advice(
-            "Where latency matters, ask for that much.",
+            "If latency matters, request this depth.",
             with_in_flight(observed, ran, enough.in_flight),
         )
         .done()
@@ -98,7 +98,7 @@ fn at_least(observed: &Observed, ran: &Ran, bound: &Bound, here: &Trial) -> Find
     let requested = fmt::count(here.in_flight);
     let sentence = format!(
         "With {requested} in flight an operation took {}, alone {}: this rate needs at least {} in \
-         flight, and nothing between 1 and {requested} was tried.",
+         flight, and no load between 1 and {requested} was tried.",
         fmt::time(here.mean_ns),
         fmt::time(bound.alone.mean_ns),
         fmt::count(bound.in_flight),
@@ -110,7 +110,7 @@ fn at_least(observed: &Observed, ran: &Ran, bound: &Bound, here: &Trial) -> Find
             bound.alone.from.as_str(),
         )
         .advice(
-            "Where latency matters, try half as much, and whether the rate stays.",
+            "If latency matters, try half the depth, and check whether the rate stays the same.",
             with_in_flight(observed, ran, here.in_flight / 2.0),
         )
         .done()
@@ -120,8 +120,8 @@ fn draft(ran: &Ran, sentence: String, here: &Trial) -> FindingBuilder {
     FindingBuilder::new("B6", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
-        .evidence("latency here", Quantity::ns(here.mean_ns), "candor")
-        .evidence("in flight as asked", Quantity::count(here.in_flight), "plan")
+        .evidence("latency at this depth", Quantity::ns(here.mean_ns), "candor")
+        .evidence("in flight as requested", Quantity::count(here.in_flight), "plan")
 }
 
 /// The same work with so many in flight.
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "With 32 in flight an operation took 2.01 ms, alone 107 µs: this rate needs at least 2 \
-             in flight, and nothing between 1 and 32 was tried."
+             in flight, and no load between 1 and 32 was tried."
         );
         assert_eq!(found[0].severity, Severity::Explains);
         assert!(proposes(&found[0], "blocks.depth=16"));
@@ -187,8 +187,8 @@ mod tests {
         let found = after_search(32, 15_940.0, &steps).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The least load tried that came within 5 % of the best rate (16k IOPS) had 2 in \
-             flight; with 32 an operation took 2.01 ms instead of 131 µs."
+            "The least tried load within 5 % of the best rate (16k IOPS) had 2 in flight; with 32 \
+             an operation took 2.01 ms instead of 131 µs."
         );
         assert_eq!(found[0].evidence[2].source, "search step `searching at depth 2`");
         assert!(proposes(&found[0], "blocks.depth=2"));

@@ -16,15 +16,15 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B5",
         title: "the device's queue is full",
-        explanation: "Every device takes only so many commands at once: 31 or 32 on SATA, one \
-            over plain USB storage, some hundreds on NVMe (device/queue_depth, mq/*/nr_tags). \
-            What is asked beyond that waits in the kernel for a free place, a wait that adds to \
-            the latency and that iostat does not show. candor compares the mean queue of the \
-            devices with that number, and with what the kernel queues before them \
-            (queue/nr_requests, for each hardware queue); from 85 % on they are full. The number \
-            stands, and more depth only lengthens the latency. The queue is named as the limit, \
-            unless a request takes twice as long in the device as one alone does: then requests \
-            wait for each other in the device, and a longer queue would move no more.",
+        explanation: "Every device accepts a limited number of commands at once: 31 or 32 on SATA, \
+            one over plain USB storage, some hundreds on NVMe (device/queue_depth, mq/*/nr_tags). \
+            Further operations wait in the kernel for a free slot; this wait adds to the latency \
+            and iostat does not show it. candor compares the mean queue of the devices with this \
+            number and with the kernel's queue before the device (queue/nr_requests, for each \
+            hardware queue). From 85 % on, the queue is full. The rate is correct, and more depth \
+            only increases the latency. candor names the queue as the limit, unless a request \
+            takes twice as long in the device as a request alone. In this case requests wait for \
+            each other in the device, and a longer queue would not increase the rate.",
     },
     stage: Stage::DeviceQueue,
     limit: Some(LimitClass::Device),
@@ -114,12 +114,12 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
         let takes = fmt::plural(depth, "request", "requests");
         (
             format!(
-                "The kernel queues {takes} for {device} (nr_requests); {waited} of your \
-                 {requested_text} waited for their turn."
+                "The kernel queues {takes} for {device} (nr_requests); {waited} of \
+                 {requested_text} requested operations waited for a slot."
             ),
             Limit::RequestQueue { requests: depth },
             format!(
-                "Raise queue/nr_requests of {device}, or ask for no more than {} in flight.",
+                "Raise queue/nr_requests of {device}, or request no more than {} in flight.",
                 fmt::count(depth)
             ),
         )
@@ -127,11 +127,11 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
         let takes = fmt::plural(depth, "command", "commands");
         (
             format!(
-                "{device} accepts {takes}; {waited} of your {requested_text} waited for their \
-                 turn, a wait that iostat does not show."
+                "{device} accepts {takes}; {waited} of {requested_text} requested operations \
+                 waited for a slot, a wait that iostat does not show."
             ),
             Limit::DeviceQueue { depth },
-            format!("Ask for no more than {} in flight.", fmt::count(depth)),
+            format!("Request no more than {} in flight.", fmt::count(depth)),
         )
     };
     let queue = observed.queue().map_or(0.0, |(queue, _)| queue);
@@ -141,14 +141,14 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
         let command = Command::of(observed.plan, &job.planned)?.workers(workers as u32);
         Some(command.depth((depth / workers).floor() as u32))
     });
-    let takes = if full.in_kernel { "requests queued" } else { "commands that the device takes" };
+    let takes = if full.in_kernel { "requests queued" } else { "queue depth of the device" };
     let draft = FindingBuilder::new("B5", Severity::Explains, sentence);
     let draft = if is_saturated(observed) { draft } else { draft.limits(limit) };
     draft
         .confidence(Confidence::Likely)
         .evidence(takes, Quantity::count(depth), full.from.as_str())
         .evidence("in the device", Quantity::ratio(queue), stat)
-        .evidence("in flight as asked", Quantity::count(requested), "plan")
+        .evidence("in flight as requested", Quantity::count(requested), "plan")
         .advice(advice, command)
         .done()
 }
@@ -216,8 +216,8 @@ mod tests {
         let judgement = short(1, 1).judge();
         assert_eq!(
             judgement.finding("B5").expect("it is full").sentence,
-            "The kernel queues 4 requests for vda (nr_requests); 28 of your 32 waited for their \
-             turn."
+            "The kernel queues 4 requests for vda (nr_requests); 28 of 32 requested operations \
+             waited for a slot."
         );
         assert_eq!(
             judgement.limit().as_deref(),

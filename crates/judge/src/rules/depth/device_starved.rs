@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
         id: "B4",
         title: "the device saw less depth",
         explanation: "Little's law holds at every level: operations in flight are rate times \
-            latency. candor compares what the plan asks for with what the workers kept in flight \
-            and with the mean queue of the device (pieces of one operation counted as one). Where \
-            the chain loses, there is the limit: before the workers, the generator is too slow; \
-            between workers and device, it is the CPU, the filesystem or a throttle. A device \
-            that is full at its own depth is told by B5. Shown as an explanation: the number \
-            stands.",
+            latency. candor compares the requested depth with the workers' operations in flight \
+            and with the device's mean queue (requests of one operation counted as one). The limit \
+            is at the first loss in this chain. A loss before the workers means a slow load \
+            generator. A loss between workers and device means the CPU, the filesystem or a \
+            throttle. Rule B5 reports a device that is full at its own depth. The finding is an \
+            explanation: the number is correct.",
     },
     stage: Stage::Queue,
     limit: Some(LimitClass::Load),
@@ -75,7 +75,7 @@ fn loss(observed: &Observed, chain: &Chain) -> Option<Finding> {
 
 fn generator(observed: &Observed, chain: &Chain) -> Finding {
     let sentence = format!(
-        "You asked for {} in flight; the workers kept {} on average: they had other things to do.",
+        "Of {} requested in flight, the workers kept {} on average: other work took their time.",
         fmt::count(chain.requested),
         fmt::number(chain.workers)
     );
@@ -91,7 +91,7 @@ fn generator(observed: &Observed, chain: &Chain) -> Finding {
 
 fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
     let sentence = format!(
-        "You asked for {} in flight; {} saw {}: the rest of the time passed above the driver.",
+        "Of {} requested in flight, {} saw {}: the rest waited above the driver.",
         fmt::count(chain.requested),
         observed.device_names(),
         fmt::number(seen)
@@ -102,19 +102,20 @@ fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
     });
     draft(chain, sentence)
         .limits(Limit::PathToDevice)
-        .advice("Use more workers on more CPUs, and see whether the rate follows.", command)
+        .advice("Use more workers on more CPUs, and check whether the rate follows.", command)
         .done()
 }
 
 fn draft(chain: &Chain, sentence: String) -> FindingBuilder {
     let device = chain.device.map(|device| {
-        let from = "/sys/class/block/*/stat: weighted time ÷ time, pieces of one taken together";
+        let from = "/sys/class/block/*/stat: weighted time ÷ time, requests of one operation \
+            counted as one";
         ("in the device".into(), Quantity::ratio(device), from.into())
     });
     FindingBuilder::new("B4", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
-        .evidence("in flight as asked", Quantity::count(chain.requested), "plan")
-        .evidence("in flight as the workers saw it", Quantity::ratio(chain.workers), "candor")
+        .evidence("in flight as requested", Quantity::count(chain.requested), "plan")
+        .evidence("in flight in the workers", Quantity::ratio(chain.workers), "candor")
         .evidence_if(device)
 }
 
@@ -129,7 +130,7 @@ mod tests {
         case.after_top().weighted_ms = 19_000;
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.starts_with("You asked for 32 in flight; vda saw 1.9"));
+        assert!(found[0].sentence.starts_with("Of 32 requested in flight, vda saw 1.9"));
     }
 
     #[test]

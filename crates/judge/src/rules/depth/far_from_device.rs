@@ -15,12 +15,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B11",
         title: "workers far from the device",
-        explanation: "In a host of several NUMA nodes a device hangs off one of them; workers and \
-            memory on another reach it over the link between the processors, which costs 10 to \
-            40 % and varies with where the scheduler puts them. candor knows the node of each \
-            controller and the CPU on which each worker ended; more than 20 % of the workers on \
-            other nodes are told. Pin them (placement = { numa_node = N } in a plan), or measure \
-            both ways and show both.",
+        explanation: "In a host with several NUMA nodes a device is attached to one node. Workers \
+            and memory on another node reach the device over the link between the processors. The \
+            link costs 10 to 40 % and varies with the scheduler's placement. candor compares the \
+            node of each controller with the last CPU of each worker, and reports more than 20 % \
+            of the workers on other nodes. Pin the workers (placement = { numa_node = N } in a \
+            plan), or measure both placements and report both.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -57,7 +57,7 @@ fn node_of(observed: &Observed, cpu: u32) -> Option<i32> {
 fn finding(observed: &Observed, home: i32, far: usize, all: usize) -> Finding {
     let names: Vec<_> = observed.leaves().iter().map(|leaf| leaf.name.as_str()).collect();
     let sentence = format!(
-        "{} hangs off NUMA node {home}; {far} of {} ran on other nodes.",
+        "{} is attached to NUMA node {home}; {far} of {} ran on other nodes.",
         names.join(", "),
         fmt::plural(all as f64, "worker", "workers")
     );
@@ -65,7 +65,7 @@ fn finding(observed: &Observed, home: i32, far: usize, all: usize) -> Finding {
         .confidence(Confidence::Likely)
         .evidence("node of the device", Quantity::count(home as f64), "numa_node of its controller")
         .evidence("workers on other nodes at the end", Quantity::count(far as f64), "getcpu")
-        .advice("Pin the workers to the node of the device, or show both.", None)
+        .advice("Pin the workers to the node of the device, or report both placements.", None)
         .done()
 }
 
@@ -91,7 +91,7 @@ mod tests {
     fn most_workers_on_the_other_node() {
         assert_eq!(
             on(&[0, 1, 4, 9]).found(&RULE)[0].sentence,
-            "vda hangs off NUMA node 1; 3 of 4 workers ran on other nodes."
+            "vda is attached to NUMA node 1; 3 of 4 workers ran on other nodes."
         );
     }
 

@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B9",
         title: "host CPUs were busy",
-        explanation: "Submitting, completing and copying need CPUs. candor looks at the time of \
-            all CPUs and of each (/proc/stat): from 90 % on there is nothing left for more \
-            operations, whoever uses it, and a single CPU that is busy above 95 % and spends at \
-            least half of its time in interrupts holds up every completion that lands there. It \
-            is called the limit only where the device was not kept fed. Quiet the machine, spread \
+        explanation: "Submitting, completing and copying need CPUs. candor measures the time of \
+            all CPUs and of each CPU (/proc/stat). From 90 % on, no CPU time is left for more \
+            operations, whichever process uses it. A single CPU above 95 % busy with at least half \
+            of its time in interrupts delays every completion on this CPU. candor names the limit \
+            only if the device was not kept busy. Stop other work on the machine, spread \
             interrupts over CPUs (rq_affinity, irq affinity), or do less per operation.",
     },
     stage: Stage::Starvation,
@@ -85,7 +85,7 @@ fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) ->
         .confidence(Confidence::Likely)
         .evidence("busy", Quantity::share(share.busy), "/proc/stat")
         .evidence("in interrupts", Quantity::share(share.interrupts), "/proc/stat")
-        .advice("Quiet the machine, or spread interrupts over more CPUs.", None);
+        .advice("Stop other work on the machine, or spread interrupts over more CPUs.", None);
     // CPUs that are busy slow down who waits for them.
     let waited = observed.waited_for_cpu().is_none_or(|waited| waited >= RUN_WAIT_MOST.value);
     let by_others = limit == Limit::HostCpus && !waited;

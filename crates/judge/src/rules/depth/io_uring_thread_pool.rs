@@ -15,13 +15,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B3",
         title: "io_uring used a thread pool",
-        explanation: "What io_uring cannot start without waiting it hands to threads that the \
-            kernel makes for it (iou-wrk-…): flushes, buffered writes that meet a full cache, \
-            writes that need new blocks, anything on a filesystem or array that cannot say that \
-            it would block. That costs CPU and order, and on one file the threads queue up behind \
-            each other. candor looks for such threads among its own while a phase runs, and \
-            speaks where they moved 5 % of the bytes, or flushes are 5 % of the operations. Use \
-            direct I/O on a file that is laid out.",
+        explanation: "io_uring passes operations that it cannot start without blocking to kernel \
+            threads (iou-wrk-…). Such operations are flushes, buffered writes to a full cache, and \
+            writes that need new blocks. On a filesystem or array without support for non-blocking \
+            I/O, all operations go to threads. The threads cost CPU and order, and on one file \
+            they wait for each other. candor searches its own threads for such threads during a \
+            phase. candor reports the finding if they moved 5 % of the bytes, or flushes are 5 % \
+            of the operations. Use direct I/O on a file that is laid out.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -79,12 +79,12 @@ fn finding(most: u32, share: f64, flushes: f64) -> Finding {
         false => format!("the flushes, {} of the operations,", fmt::percent(flushes)),
     };
     let sentence = format!(
-        "io_uring handed {what} to {threads} of the kernel: that part ran as a thread pool."
+        "io_uring passed {what} to {threads} of the kernel: this work ran as a thread pool."
     );
     // A flush moves no bytes, and the kernel charges those of a buffered write to its writer.
     let evidence = match share >= PUNTED.value {
-        true => ("bytes that they moved, of all", share, "/proc/self/task/*/io"),
-        false => ("flushes, of all operations", flushes, "candor"),
+        true => ("share of bytes moved by threads", share, "/proc/self/task/*/io"),
+        false => ("share of flushes in all operations", flushes, "candor"),
     };
     let (quantity, part, from) = evidence;
     FindingBuilder::new("B3", Severity::Explains, sentence)
@@ -118,7 +118,7 @@ mod tests {
         let found = with_workers(Some(4), 0.64).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "io_uring handed 64 % of the bytes to 4 threads of the kernel: that part ran as a \
+            "io_uring passed 64 % of the bytes to 4 threads of the kernel: this work ran as a \
              thread pool."
         );
         assert_eq!(found[0].severity, Severity::Explains);
@@ -145,6 +145,6 @@ mod tests {
         case.measured().operation_mut(fsync).ops = ops;
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("the flushes, 50 % of the operations,"), "{found:?}");
-        assert_eq!(found[0].evidence[1].quantity, "flushes, of all operations");
+        assert_eq!(found[0].evidence[1].quantity, "share of flushes in all operations");
     }
 }

@@ -15,13 +15,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B15",
         title: "memory is near its limit",
-        explanation: "I/O through the page cache copies each byte from memory to memory, so that \
-            nothing makes it much faster than memory copies. After a phase that moved 1 GB/s and \
-            more for 2 s and more, candor copies for a tenth of a second between buffers that no \
-            cache holds, with a thread for each CPU (--no-follow-ups leaves that out), and speaks from \
-            half of that rate on. A device passes each byte once, where a copy reads and writes \
-            it, so direct I/O may come to twice the rate. From 85 % on memory is the limit. Bypass \
-            the page cache, or take a host whose memory is faster.",
+        explanation: "I/O through the page cache copies each byte from memory to memory, so the \
+            rate cannot be much higher than the rate of memory copies. After a phase with at least \
+            1 GB/s for at least 2 s, candor measures memory copies for a tenth of a second \
+            (--no-follow-ups leaves this out). The copies run between buffers that no cache holds, \
+            with a thread for each CPU. candor reports the finding from half of this rate on. A \
+            device passes each byte once, while a copy reads and writes it, so direct I/O may \
+            reach twice the rate. From 85 % on, memory is the limit. Bypass the page cache, or use \
+            a host with faster memory.",
     },
     stage: Stage::Memory,
     limit: Some(LimitClass::Memory),
@@ -55,7 +56,9 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
     let most = bound.ceiling.bytes_per_s.unwrap_or(0.0);
     let (moves, because) = match observed.memory_passes() {
-        1.0 => ("devices can move into or out of this memory", "each byte passes it once"),
+        1.0 => {
+            ("devices can move into or out of this memory", "each byte crosses the memory bus once")
+        }
         _ => ("this memory can copy", "I/O through the page cache is such a copy"),
     };
     let (rate, copied) = (fmt::rate(used * most), fmt::rate_decimal(most));
@@ -63,18 +66,21 @@ fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
     let beaten = used > CEILING_OVER.value;
     let sentence = match beaten {
         false => {
-            format!("{rate} is {} of what {moves} ({copied}): {because}.", fmt::percent(used))
+            format!(
+                "{rate} is {} of the rate at which {moves} ({copied}): {because}.",
+                fmt::percent(used)
+            )
         }
         true => format!(
-            "{rate} is more than {moves} ({copied}): the processor's caches held a part, such as \
-             the buffers of the workers."
+            "{rate} is more than {moves} ({copied}): the processor's caches held some data, such \
+             as the buffers of the workers."
         ),
     };
     let draft = FindingBuilder::new("B15", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("ceiling", Quantity::bytes_per_s(most), bound.ceiling.arithmetic.clone())
         .evidence("used", Quantity::share(used), "candor")
-        .advice("Bypass the page cache, or take a host whose memory is faster.", None);
+        .advice("Bypass the page cache, or use a host with faster memory.", None);
     if !beaten && used >= CEILING_NEAR.value {
         draft.limits(Limit::MemoryBandwidth).done()
     } else {
@@ -113,8 +119,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "22 GB/s (20.5 GiB/s) is 92 % of what this memory can copy (24 GB/s): I/O through the \
-             page cache is such a copy."
+            "22 GB/s (20.5 GiB/s) is 92 % of the rate at which this memory can copy (24 GB/s): I/O \
+             through the page cache is such a copy."
         );
         assert_eq!(found[0].severity, Severity::Explains);
         assert!(found[0].evidence[0].source.contains("by 8 threads"), "{found:?}");

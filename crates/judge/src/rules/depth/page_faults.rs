@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B14",
         title: "page faults while measuring",
-        explanation: "The first touch of a page of memory is a page fault, in which the kernel \
-            finds and clears a page: about a microsecond for each 4 KiB, which can halve the rate \
-            of cached or very fast reads. candor's own buffers are touched before the clock \
-            starts, so faults that make up half of the bytes moved come from the way the engine \
-            or the memory was set up. Mapped files are exempt, for there the fault is the read. \
-            Keep buffers, touch them first, or use huge pages.",
+        explanation: "The first access to a page of memory is a page fault: the kernel finds and \
+            clears a page. A fault takes about a microsecond per 4 KiB, which can halve the rate \
+            of cached or very fast reads. candor touches its own buffers before the clock starts. \
+            Faults for half of the bytes moved therefore come from the setup of engine or memory. \
+            Mapped files are exempt, because their reads are faults. Keep buffers, touch buffers \
+            first, or use huge pages.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -49,8 +49,8 @@ fn of_job(ran: &Ran, page_bytes: f64) -> Option<Finding> {
 
 fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
     let sentence = format!(
-        "{} page faults happened while the clock ran, for {} as many bytes as were moved: memory \
-         was touched for the first time.",
+        "{} page faults occurred while the clock ran, for {} of the bytes moved: the run touched \
+         memory for the first time.",
         fmt::count(faults),
         fmt::percent(share)
     );
@@ -58,7 +58,7 @@ fn finding(ran: &Ran, faults: f64, share: f64) -> Finding {
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
         .evidence("page faults without I/O", Quantity::count(faults), "getrusage ru_minflt")
-        .advice("Use buffers that are touched before and used again, or huge pages.", None)
+        .advice("Reuse buffers that were touched before, or use huge pages.", None)
         .done()
 }
 
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn fresh_pages_are_remarked() {
         let found = faulting(Engine::Psync).found(&RULE);
-        assert!(found[0].sentence.starts_with("16.4k page faults happened while the clock ran"));
+        assert!(found[0].sentence.starts_with("16.4k page faults occurred while the clock ran"));
         assert_eq!(found[0].severity, Severity::Caution);
     }
 

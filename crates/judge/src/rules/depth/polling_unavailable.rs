@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B17",
         title: "the device does not poll",
-        explanation: "Polled I/O (iopoll of io_uring, hipri of pvsync) needs queues that the \
-            driver set aside for it; nvme has none unless it was loaded with poll_queues. Without \
-            them the kernel refuses such operations or completes them by interrupt as always, and \
-            the result is not that of polling. candor looks at queue/io_poll of the devices. Load \
-            the driver with poll queues, or leave polling out.",
+        explanation: "Polled I/O (iopoll of io_uring, hipri of pvsync) needs driver queues \
+            reserved for polling; nvme has none unless loaded with poll_queues. Without poll \
+            queues the kernel refuses such operations or completes them by interrupt, and the \
+            result does not measure polling. candor reads queue/io_poll of the devices. Load the \
+            driver with poll queues, or run without polling.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -32,7 +32,7 @@ fn before(setup: &SetupFacts) -> Outcome {
     let polls: Vec<_> =
         leaves.iter().filter_map(|device| value(&device.queue.io_poll)).copied().collect();
     match (polls.is_empty(), polls.contains(&false)) {
-        (true, _) => Outcome::lacks("whether the device can poll (queue/io_poll)"),
+        (true, _) => Outcome::lacks("the polling support of the device (queue/io_poll)"),
         (false, false) => Outcome::Nothing,
         (false, true) => Outcome::one(finding(setup, &job.job.name)),
     }
@@ -47,12 +47,15 @@ fn finding(setup: &SetupFacts, job: &str) -> Finding {
     let mute = leaves.iter().filter(|device| value(&device.queue.io_poll) == Some(&false));
     let names: Vec<_> = mute.map(|device| device.name.as_str()).collect();
     let names = names.join(", ");
-    let sentence = format!("Polling was asked for, but {names} has no poll queues.");
+    let sentence = format!("Polling was requested, but {names} has no poll queues.");
     FindingBuilder::new("B17", Severity::Caution, sentence)
         .job(job)
         .confidence(Confidence::Certain)
         .evidence("can poll", "no", format!("/sys/class/block/{names}/queue/io_poll"))
-        .advice("Load the driver with poll queues (nvme.poll_queues), or leave polling out.", None)
+        .advice(
+            "Load the driver with poll queues (nvme.poll_queues), or run without polling.",
+            None,
+        )
         .done()
 }
 
@@ -72,7 +75,7 @@ mod tests {
     fn a_device_without_poll_queues_is_remarked_before_and_after() {
         let case = polling(Some(false));
         let found = case.found(&RULE);
-        assert_eq!(found[0].sentence, "Polling was asked for, but vda has no poll queues.");
+        assert_eq!(found[0].sentence, "Polling was requested, but vda has no poll queues.");
         assert_eq!(case.preflight().len(), 1);
     }
 

@@ -18,14 +18,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B19",
         title: "sharing files costs",
-        explanation: "Several workers in one file wait for its locks: those of the filesystem \
-            here, and on cluster filesystems those that pass ranges of the file from host to \
-            host, which has cost a factor of eighty. candor compares two phases of a run that \
-            differ only in that the workers share their files or have one each, or, where there \
-            are files enough, a short follow-up with files of their own after a phase that shared \
-            them; a factor of more than two is told. Only direct work and writing are compared, \
-            since reads of one phase may be cached by the other. Give each worker a file of its \
-            own, or align and stripe the shared one.",
+        explanation: "Several workers in one file wait for its locks: local filesystem locks, or, \
+            on cluster filesystems, the locks that move ranges of the file between hosts. The \
+            cluster locks have cost a factor of eighty. candor compares two phases of a run that \
+            differ only in sharing: the workers share their files, or have one each. With enough \
+            files, candor also compares a phase with shared files with a short follow-up on \
+            separate files. candor reports a factor of more than two. candor compares only direct \
+            work and writes, because one phase may cache the reads of the other. Give each worker \
+            a separate file, or align and stripe the shared file.",
     },
     stage: Stage::Engine,
     limit: Some(LimitClass::Filesystem),
@@ -112,7 +112,7 @@ fn ways(observed: &Observed, job: &Job) -> Option<Way> {
 fn finding(ran: &Ran, rates: &Rates) -> Finding {
     let workers = fmt::count(f64::from(ran.job.workers));
     let sentence = format!(
-        "Sharing files cost {}×: {workers} workers did {} together and {} in files of their own.",
+        "Sharing files cost {}×: {workers} workers did {} together and {} in separate files.",
         fmt::number(ratio(rates.own, rates.shared)),
         fmt::iops(rates.shared),
         fmt::iops(rates.own),
@@ -125,8 +125,8 @@ fn finding(ran: &Ran, rates: &Rates) -> Finding {
         .job(&ran.job.name)
         .confidence(Confidence::Likely)
         .evidence("rate with shared files", Quantity::ops_per_s(rates.shared), shared)
-        .evidence("rate with files of their own", Quantity::ops_per_s(rates.own), own)
-        .advice("Give each worker a file of its own, or align and stripe the shared one.", None);
+        .evidence("rate with separate files", Quantity::ops_per_s(rates.own), own)
+        .advice("Give each worker a separate file, or align and stripe the shared file.", None);
     if rates.here { draft.limits(Limit::SharedFiles).done() } else { draft.done() }
 }
 
@@ -164,8 +164,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Sharing files cost 78.8×: 8 workers did 427 IOPS together and 33.6k IOPS in \
-             files of their own."
+            "Sharing files cost 78.8×: 8 workers did 427 IOPS together and 33.6k IOPS in separate \
+             files."
         );
         assert_eq!(found[0].severity, Severity::Explains);
         assert_eq!(case.judge().limit().as_deref(), Some("workers that share files"));

@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B20",
         title: "one host is slower",
-        explanation: "Hosts that do the same work with as many workers should come to about the \
-            same rate. candor compares each host's rate with the median of the others; one below \
-            80 % of it is named, with what was found on that host alone: CPUs that others use, a \
-            slower link, a limit of its control group, another device. Where nothing was found, \
-            the storage may serve that host from another place. The sum of all hosts is then no \
-            multiple of what one of them does.",
+        explanation: "Hosts with the same work and the same number of workers should reach about \
+            the same rate. candor compares each host's rate with the median of the other hosts and \
+            reports a host below 80 %. The finding includes problems found on this host alone: \
+            CPUs used by others, a slower link, a limit of its control group, another device. If \
+            no problem was found, the storage may serve this host from another location. The sum \
+            of all hosts is then not a multiple of one host's rate. ",
     },
     stage: Stage::Apart,
     limit: None,
@@ -88,21 +88,21 @@ fn finding(observed: &Observed, slow: &Slow) -> Finding {
         false => Quantity::count(rate),
     };
     let others = match observed.hosts.len() - 1 {
-        1 => "that the other host did".to_owned(),
-        others => format!("that is the median of the other {others}"),
+        1 => "the rate of the other host".to_owned(),
+        others => format!("the median of the other {others} hosts"),
     };
     let sentence = format!(
-        "{} did {}, {} of the {} {others}, with as many workers.",
+        "{} did {}, {} of {}, {others}, with the same number of workers.",
         observed.hosts[slow.at].name,
         text(slow.rate),
         fmt::percent(ratio(slow.rate, slow.others)),
         text(slow.others),
     );
     FindingBuilder::new("B20", Severity::Caution, sentence)
-        .evidence("rate of that host", quantity(slow.rate), "candor")
-        .evidence("median of the others", quantity(slow.others), "candor")
+        .evidence("rate of this host", quantity(slow.rate), "candor")
+        .evidence("median of the other hosts", quantity(slow.others), "candor")
         .advice(
-            "Compare that host's CPUs, link and limits with the others', or leave it out.",
+            "Compare this host's CPUs, link and limits with the other hosts, or leave it out.",
             None,
         )
         .done()
@@ -123,8 +123,7 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].sentence,
-            "node-b did 16.4 MB/s (15.6 MiB/s), 38 % of the 43 MB/s (41 MiB/s) that is the median \
-             of the other 2, with as many workers."
+            "node-b did 16.4 MB/s (15.6 MiB/s), 38 % of 43 MB/s (41 MiB/s), the median of the other 2 hosts, with the same number of workers."
         );
     }
 

@@ -15,9 +15,9 @@ pub const RULE: Rule = Rule {
         id: "B1",
         title: "one operation per thread",
         explanation: "pread, pwrite and memory mappings return when the operation is done, so one \
-            thread never has two in flight, whatever depth was asked for. A run with psync and \
-            depth 32 is a run with depth 1. Ask for more workers, or use io_uring or libaio with \
-            direct I/O.",
+            thread never has two operations in flight, whatever depth was requested. A run with \
+            psync and depth 32 is a run with depth 1. Request more workers, or use io_uring or \
+            libaio with direct I/O.",
     },
     stage: Stage::Engine,
     limit: Some(LimitClass::Load),
@@ -69,10 +69,10 @@ fn draft(setup: &SetupFacts, job: &Planned, sentence: String) -> FindingBuilder 
     FindingBuilder::new("B1", Severity::Caution, sentence)
         .job(&job.job.name)
         .confidence(Confidence::Certain)
-        .evidence("depth asked for", Quantity::count(depth as f64), "plan")
+        .evidence("depth requested", Quantity::count(depth as f64), "plan")
         .evidence("workers", Quantity::count(job.job.workers as f64), "plan")
         .advice(
-            format!("Ask for {depth} workers, or use an asynchronous engine with direct I/O."),
+            format!("Request {depth} workers, or use an asynchronous engine with direct I/O."),
             command,
         )
 }

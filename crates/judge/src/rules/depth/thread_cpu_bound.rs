@@ -17,13 +17,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "B7",
         title: "thread CPU is the limit",
-        explanation: "One thread can issue only so many operations per second: at 90 % and more \
-            of a CPU for the busiest worker the number is that of the processor, and the device \
-            may have more to give. So it is where a short follow-up did half as much \
-            again and more with twice the threads and no more in flight, whatever the threads' \
-            CPU time. Workers that poll for completions are busy by design and are not judged by \
-            it. More workers, larger operations, or batches help; if the rate follows, \
-            the device was not the limit.",
+        explanation: "One thread can issue a limited number of operations per second. If the \
+            busiest worker uses 90 % or more of a CPU, the CPU limits the rate, and the device may \
+            have more to give. The same holds, whatever the threads' CPU time, if a short \
+            follow-up with twice the threads and the same number in flight did half as much again. \
+            Workers that poll for completions are busy by design and exempt. More workers, larger \
+            operations, or batches help; if the rate follows, the device was not the limit.",
     },
     stage: Stage::Cpu,
     limit: Some(LimitClass::Cpu),
@@ -58,12 +57,12 @@ fn finding(observed: &Observed, ran: &Ran, busiest: f64, count: usize) -> Findin
     let of = fmt::plural(ran.measured.per_worker.len() as f64, "worker", "workers");
     let sentence = if count == 1 {
         format!(
-            "A single core was busy {} generating the load; this is the CPU's number.",
+            "A single core was busy {} generating the load; the CPU limits the number.",
             fmt::percent(busiest.min(1.0))
         )
     } else {
         format!(
-            "{count} of {of} kept a core busy, up to {}; this is the CPU's number.",
+            "{count} of {of} kept a core busy, up to {}; the CPU limits the number.",
             fmt::percent(busiest.min(1.0))
         )
     };
@@ -88,8 +87,8 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
     let beside = follow_ups::beside(observed, Change::TwiceTheThreads).filter(Beside::pays)?;
     let (workers, times) = (f64::from(ran.job.workers), fmt::number(beside.times));
     let sentence = format!(
-        "{} could not feed the device: twice as many did {times} times as much with no more in \
-         flight.",
+        "{} could not keep the device busy: twice as many did {times} times as much with the same \
+         number in flight.",
         if workers == 1.0 {
             "One thread".into()
         } else {
@@ -104,7 +103,7 @@ fn by_threads(observed: &Observed) -> Option<Finding> {
         .confidence(Confidence::Likely)
         .limits(limits);
     let draft = follow_ups::evidence(draft, &beside);
-    Some(draft.advice("Use more threads, each with less in flight.", command).done())
+    Some(draft.advice("Use more threads, each with fewer operations in flight.", command).done())
 }
 
 #[cfg(test)]
@@ -144,8 +143,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "One thread could not feed the device: twice as many did 1.83 times as much with no \
-             more in flight."
+            "One thread could not keep the device busy: twice as many did 1.83 times as much with \
+             the same number in flight."
         );
         assert!(proposes(&found[0], "workers=2"));
         assert!(proposes(&found[0], "blocks.depth=16"));
@@ -154,7 +153,7 @@ mod tests {
         assert!(judgement.finding("B4").is_none(), "it follows");
         case.record.follow_ups[0].measurement.of_mut(Direction::Read).ops = 40_000;
         assert_eq!(case.found(&RULE), [], "not half as much again");
-        assert!(case.judge().limit().unwrap().starts_with("the way to the device"));
+        assert!(case.judge().limit().unwrap().starts_with("the path to the device"));
     }
 
     #[test]

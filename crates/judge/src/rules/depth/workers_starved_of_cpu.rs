@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
         id: "B8",
         title: "workers starved of CPU",
         explanation: "A worker that is ready to run and waits for a CPU sees long latencies that \
-            the device did not cause. The kernel counts that wait per thread \
+            the device did not cause. The kernel counts this wait per thread \
             (/proc/self/task/*/schedstat). From 10 % of the time on, averaged over the workers by \
-            what they did, the result has a caution. The wait is the limit from half of the time \
-            on, if the device had fewer operations than requested. Where most of the work of all \
-            CPUs (/proc/stat) was candor's own, fewer workers wait less; where it was not, only \
-            others can make room.",
+            their operations, the result has a caution. From half of the time on, the wait is the \
+            limit, if the device had fewer operations than requested. If candor did most of the \
+            work of all CPUs (/proc/stat), fewer workers wait less. Otherwise only other processes \
+            can free CPU time.",
     },
     stage: Stage::Starvation,
     limit: Some(LimitClass::Cpu),
@@ -41,13 +41,13 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(observed: &Observed, share: f64) -> Finding {
     let sentence = format!(
-        "Your threads waited {} of the time for a CPU; that part of the latency is scheduling, \
-         not storage.",
+        "The threads waited {} of the time for a CPU; this share of the latency is scheduling, not \
+         storage.",
         fmt::percent(share.min(1.0))
     );
     let pressure = pressure(observed).map(|share| {
         (
-            "time some task waited for a CPU".into(),
+            "time with a task waiting for a CPU".into(),
             Quantity::share(share),
             "/proc/pressure/cpu".into(),
         )
@@ -55,12 +55,12 @@ fn finding(observed: &Observed, share: f64) -> Finding {
     let own = own_share(observed);
     let (advice, command) = match own {
         Some(own) if own >= MAINLY_OWN.value => ("Use fewer workers.", fewer_workers(observed)),
-        Some(_) => ("Quiet the machine, or give the workers CPUs that nothing else uses.", None),
-        None => ("Quiet the machine, or use fewer workers.", None),
+        Some(_) => ("Stop other work on the machine, or give the workers dedicated CPUs.", None),
+        None => ("Stop other work on the machine, or use fewer workers.", None),
     };
     let own = own.map(|share| {
         let quantity = Quantity::share(share);
-        ("candor's part of what all CPUs did".into(), quantity, "/proc/stat".into())
+        ("candor's share of the work of all CPUs".into(), quantity, "/proc/stat".into())
     });
     let draft = FindingBuilder::new("B8", Severity::Caution, sentence)
         .confidence(Confidence::Certain)
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn starved_workers_are_a_remark_and_the_limit_from_half_of_the_time_on() {
         let found = starved(0.43).found(&RULE);
-        assert!(found[0].sentence.starts_with("Your threads waited 43 % of the time"));
+        assert!(found[0].sentence.starts_with("The threads waited 43 % of the time"));
         assert_eq!((found[0].severity, &found[0].limits), (Severity::Caution, &None));
         assert_eq!(starved(0.57).judge().limit().as_deref(), Some("CPU starvation"));
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn fewer_workers_are_not_proposed_where_others_take_the_cpus() {
         let finding = crowded(0.1).found(&RULE).remove(0);
-        assert!(finding.advice.starts_with("Quiet the machine"), "{}", finding.advice);
+        assert!(finding.advice.starts_with("Stop other work"), "{}", finding.advice);
         assert_eq!(finding.changes, []);
     }
 

@@ -17,10 +17,10 @@ pub const RULE: Rule = Rule {
         id: "D9",
         title: "faster than the link",
         explanation: "No data crosses a link faster than the link. A result more than 2 % above \
-            it means that the data came from somewhere else, a cache on this side, or that the \
-            link is not what it says: virtual machines give their disks links that exist on paper \
-            only. Where the device counted the bytes in a virtual machine it is a caution, \
-            otherwise the number is that of something else.",
+            the link has one of two reasons: the data came from a cache on this side, or the link \
+            speed is wrong. Virtual machines report disk links that exist on paper only. If the \
+            device counted the bytes in a virtual machine, the severity is caution; otherwise the \
+            number does not measure the device.",
     },
     stage: Stage::Artefact,
     limit: None,
@@ -55,16 +55,16 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let paper = observed.working_top().is_some()
         && value(&observed.facts.host.hypervisor).copied().unwrap_or(false);
     let times = match used {
-        used if used >= 1.5 => format!("{}× what", fmt::number(used)),
-        used => format!("{} of what", fmt::percent(used)),
+        used if used >= 1.5 => format!("{}×", fmt::number(used)),
+        used => format!("{} of", fmt::percent(used)),
     };
     let tail = if paper {
-        "the device counted it, so this virtual machine's link exists on paper only"
+        "the device counted the bytes, so this virtual machine's link exists on paper only"
     } else {
-        "the data did not cross it"
+        "the data did not cross the link"
     };
     let sentence = format!(
-        "{} is {times} the {} can carry ({}): {tail}.",
+        "{} is {times} the ceiling of the {} ({}): {tail}.",
         fmt::rate(used * most),
         ceiling.element,
         fmt::rate_decimal(most)
@@ -74,7 +74,7 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
         .confidence(if paper { Confidence::Likely } else { Confidence::Certain })
         .evidence("ceiling", Quantity::bytes_per_s(most), ceiling.arithmetic.clone())
         .evidence("used", Quantity::share(used), "candor")
-        .advice("Look for the cache in between: run directly, and on far more data.", None);
+        .advice("Find the cache on this side: run directly, and on far more data.", None);
     if paper { draft.done() } else { draft.measures(MeasuredInstead::NearCache).done() }
 }
 
@@ -87,7 +87,7 @@ mod tests {
     fn five_gigabytes_through_sata_are_impossible() {
         let found = TestCase::buffered_read().sata(600_000_000).found(&RULE);
         assert_eq!(found[0].severity, Severity::Wrong);
-        assert!(found[0].sentence.contains("is 8.87× what the SATA link of sda can carry"));
+        assert!(found[0].sentence.contains("is 8.87× the ceiling of the SATA link of sda"));
     }
 
     #[test]

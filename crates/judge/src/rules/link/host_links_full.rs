@@ -16,11 +16,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D12",
         title: "links of all hosts full",
-        explanation: "Where the link of every client is full at once, the sum is what the clients \
-            can take, and the storage may have more to give. candor adds up the speeds of the \
-            hosts' interfaces on the way to the servers, those of agents on one kernel once, and \
-            compares each with what its host moved. Add clients or faster links until the rate \
-            stays the same although the links are not full: that is the storage.",
+        explanation: "If the link of every client is full at once, the clients limit the sum, and \
+            the storage may have more to give. candor adds up the speeds of the hosts' interfaces \
+            to the servers, and compares each speed with the traffic of its host. Agents on one \
+            kernel count once. Add clients or faster links until the rate stays the same although \
+            the links are not full: the storage is then the limit.",
     },
     stage: Stage::LinkFull,
     limit: Some(LimitClass::Link),
@@ -48,8 +48,8 @@ fn finding(observed: &Observed, full: &[(Bound, f64)]) -> Finding {
     let moved: f64 = full.iter().map(|(bound, used)| used * most(bound)).sum();
     let hosts = all_of(full.len());
     let sentence = format!(
-        "The links of {hosts} were full, {} of the {} that they carry together: the \
-         clients' links are the limit, not the storage.",
+        "The links of {hosts} were full, {} of the {} of all links together: the clients' links \
+         are the limit, not the storage.",
         fmt::percent(ratio(moved, all)),
         fmt::rate_decimal(all)
     );
@@ -93,8 +93,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "The links of both hosts were full, 98 % of the 2.35 GB/s that they carry together: \
-             the clients' links are the limit, not the storage."
+            "The links of both hosts were full, 98 % of the 2.35 GB/s of all links together: the \
+             clients' links are the limit, not the storage."
         );
         let judged = case.judge();
         assert_eq!(judged.limit().as_deref(), Some("the network (eth1 of both hosts)"));

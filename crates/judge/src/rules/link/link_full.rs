@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D8",
         title: "the link is the limit",
-        explanation: "A link carries so many bytes per second, and small operations meet that \
-            ceiling as a number of operations: 600 MB/s at 4 KiB are 146k IOPS. At 85 % of a link \
-            and above there is little left, and the result is that of the link, not of the drive \
-            behind it. A drive behind a slower link than it could use is worth a look at cable, \
-            port, slot or enclosure.",
+        explanation: "A link carries a limited number of bytes per second, and small operations \
+            reach this ceiling as a number of operations: 600 MB/s at 4 KiB are 146k IOPS. At 85 % \
+            or more, the link is almost full, and the result is the rate of the link, not of the \
+            attached drive. If the drive supports a faster link, check cable, port, slot and \
+            enclosure.",
     },
     stage: Stage::LinkFull,
     limit: Some(LimitClass::Link),
@@ -51,10 +51,10 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
     let in_ops = ceiling.ops_per_s.map_or(String::new(), |ops| {
         let app = observed.app(observed.main_op());
         let size = fmt::size(fmt::ratio(app.bytes, app.ops));
-        format!(" At {size} it tops out near {}.", fmt::iops(ops))
+        format!(" At {size} the ceiling is near {}.", fmt::iops(ops))
     });
     let sentence = format!(
-        "{} is {} of what the {} can carry ({}); the link is the limit, not the device.{in_ops}",
+        "{} is {} of the ceiling of the {} ({}); the link is the limit, not the device.{in_ops}",
         fmt::rate(used * most),
         fmt::percent(used),
         ceiling.element,
@@ -65,7 +65,7 @@ fn finding(observed: &Observed, bound: &Bound) -> Finding {
         .limits(Limit::Link { link: ceiling.element.clone() })
         .evidence("ceiling", Quantity::bytes_per_s(most), ceiling.arithmetic.clone())
         .evidence("used", Quantity::share(used), "candor")
-        .advice("Look at cable, port, slot and enclosure: could the link be faster?", None)
+        .advice("Check cable, port, slot and enclosure for a faster link.", None)
         .done()
 }
 
@@ -80,7 +80,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(
             found[0].sentence.starts_with(
-                "262 MB/s (250 MiB/s) is 87 % of what the SATA link of sda can carry (300 MB/s)"
+                "262 MB/s (250 MiB/s) is 87 % of the ceiling of the SATA link of sda (300 MB/s)"
             ),
             "{}",
             found[0].sentence
@@ -91,9 +91,9 @@ mod tests {
     #[test]
     fn t10_small_operations_meet_it_as_iops() {
         let found = TestCase::direct(4096, 32, 1, 138_000.0).sata(600_000_000).found(&RULE);
-        assert!(found[0].sentence.ends_with("At 4 KiB it tops out near 146k IOPS."));
+        assert!(found[0].sentence.ends_with("At 4 KiB the ceiling is near 146k IOPS."));
         let found = TestCase::direct(4096, 32, 1, 270_000.0).sata(1_200_000_000).found(&RULE);
-        assert!(found[0].sentence.ends_with("At 4 KiB it tops out near 293k IOPS."));
+        assert!(found[0].sentence.ends_with("At 4 KiB the ceiling is near 293k IOPS."));
     }
 
     #[test]

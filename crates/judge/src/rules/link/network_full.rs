@@ -17,13 +17,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D5",
         title: "the network is the limit",
-        explanation: "A network filesystem is no faster than the interface on the way to its \
-            server: 10 Gb/s carry 1177 MB/s of data in packets of 1500 bytes. candor takes the \
-            server's address from the mount table, the interface from the routing table and its \
-            speed from sysfs, and looks whether the bytes really passed the interface. An \
-            interface that does not tell its speed (loopback, many virtual ones) gives no claim. \
-            Use more connections over more links, or a faster one; one connection uses one \
-            member of a bond.",
+        explanation: "A network filesystem is no faster than the interface to its server: 10 Gb/s \
+            carry 1177 MB/s of data in packets of 1500 bytes. candor reads the server's address \
+            from the mount table, the interface from the routing table and its speed from sysfs. \
+            candor also checks that the bytes really passed the interface. An interface without a \
+            reported speed (loopback, many virtual interfaces) gives no result. Use more \
+            connections over more links, or a faster link; one connection uses one member of a \
+            bond.",
     },
     stage: Stage::LinkFull,
     limit: Some(LimitClass::Link),
@@ -38,7 +38,7 @@ fn after(observed: &Observed) -> Outcome {
         return Outcome::Nothing;
     }
     if remotes.iter().all(|remote| remote.link.is_none()) {
-        return Outcome::lacks("the speed of the interface on the way to the server");
+        return Outcome::lacks("the speed of the interface to the server");
     }
     let found = remotes.iter().filter_map(|remote| of(observed, remote));
     found.take(1).collect::<Vec<_>>().into()
@@ -60,7 +60,7 @@ fn finding(observed: &Observed, remote: &Remote, bound: &Bound, used: f64) -> Fi
     let most = bound.ceiling.bytes_per_s.unwrap_or(0.0);
     let interface = value(&remote.interface).map_or("the interface", String::as_str);
     let sentence = format!(
-        "{} is {} of what {interface} can carry to {} ({}): the network is the limit.",
+        "{} is {} of the ceiling of {interface} to {} ({}): the network is the limit.",
         fmt::rate(used * most),
         fmt::percent(used),
         remote.server.value,
@@ -96,7 +96,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(
             found[0].sentence.starts_with(
-                "1.15 GB/s (1.07 GiB/s) is 98 % of what eth1 can carry to 10.0.0.9 (1.18 GB/s)"
+                "1.15 GB/s (1.07 GiB/s) is 98 % of the ceiling of eth1 to 10.0.0.9 (1.18 GB/s)"
             ),
             "{}",
             found[0].sentence

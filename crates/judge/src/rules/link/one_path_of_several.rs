@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D7",
         title: "one path carries everything",
-        explanation: "A device with several paths is as fast as those that are used. NVMe chooses \
-            a path by its policy: numa takes the nearest one for everything, round-robin and \
-            queue-depth use all that are optimized. A multipath map uses the paths of one group, \
-            by turns or by load, and keeps the other groups for bad days. candor counts the bytes \
-            of each path; where several work and one carried more than 90 %, half of the fabric \
-            was idle (no more than possible where SCSI paths do not say which may be used). Set \
+        explanation: "A device with several paths is as fast as the paths in use. NVMe chooses a \
+            path by its policy: numa uses the nearest path for all I/O, round-robin and \
+            queue-depth use all optimized paths. A multipath map uses the paths of one group, in \
+            turn or by load, and keeps the other groups for failover. candor counts the bytes of \
+            each path. If several paths work and one carried more than 90 %, half of the fabric \
+            was idle. If the SCSI path states are unknown, the confidence is only possible. Set \
             iopolicy of the subsystem, or put the paths of the map into one group.",
     },
     stage: Stage::Apart,
@@ -81,11 +81,11 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
     // Where the paths of an array do not say so, it may want the others to be left alone.
     let says = |path: &&DeviceFacts| path.scsi.as_ref().is_some_and(|scsi| scsi.access.is_some());
     let (which, sure) = match paths.iter().all(|path| path.nvme.is_some() || says(path)) {
-        true => ("that work", Confidence::Certain),
-        false => ("of which the others may be there for failures only", Confidence::Possible),
+        true => ("working paths", Confidence::Certain),
+        false => ("paths, of which the others may be for failover only", Confidence::Possible),
     };
     let sentence = format!(
-        "{} of the bytes of {} went down path {}, one of {} {which}{why}.",
+        "{} of the bytes of {} used path {}, one of {} {which}{why}.",
         fmt::percent(share),
         device.name,
         path.name,
@@ -99,7 +99,7 @@ fn finding(device: &DeviceFacts, paths: &[&DeviceFacts], moved: &[f64]) -> Optio
         draft = draft.evidence(format!("bytes on {}", path.name), Quantity::bytes(*bytes), from);
     }
     let advice = match device.kind {
-        DeviceKind::Dm => "Put all paths that are equal into one group (path_grouping_policy).",
+        DeviceKind::Dm => "Put all equal paths into one group (path_grouping_policy).",
         _ => "Use all paths: iopolicy round-robin or queue-depth.",
     };
     Some(draft.advice(advice, None).done())
@@ -133,7 +133,7 @@ mod tests {
         let found = paths(&[1.0, 0.0]).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "100 % of the bytes of md0 went down path sd0, one of 2 that work (iopolicy = numa)."
+            "100 % of the bytes of md0 used path sd0, one of 2 working paths (iopolicy = numa)."
         );
     }
 
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn groups_of_one_path_each() {
         let found = mapped("active/optimized").found(&RULE);
-        assert!(found[0].sentence.ends_with("went down path sd0, one of 2 that work."));
+        assert!(found[0].sentence.ends_with("used path sd0, one of 2 working paths."));
         assert!(found[0].advice.contains("path_grouping_policy"), "{}", found[0].advice);
         // The array wants the other path to be left alone.
         assert_eq!(mapped("standby").found(&RULE), []);
@@ -176,7 +176,7 @@ mod tests {
         case.host.facts.devices[0].mapping =
             Some(Mapping { maker: fact("mpath".into()), ..Mapping::default() });
         let found = case.found(&RULE);
-        assert!(found[0].sentence.ends_with("the others may be there for failures only."));
+        assert!(found[0].sentence.ends_with("the others may be for failover only."));
         assert_eq!(found[0].confidence, Confidence::Possible);
     }
 

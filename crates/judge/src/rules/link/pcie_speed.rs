@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D3",
         title: "PCIe link below its best",
-        explanation: "A PCIe lane carries 250, 500, 985, 1969, 3938 or 7563 MB/s from generation \
-            1 to 6, times the number of lanes. Both ends of every hop say what they could do; \
-            what they agreed on is less where a slot shares its lanes, a riser is poor, or the \
-            firmware says so. candor walks every bridge up to the root and names the hop, and \
-            which of its ends is the lesser, where the run used 85 % of it and more. Reseat the \
-            drive, look at the lanes in the firmware's settings, try another slot.",
+        explanation: "A PCIe lane carries 250, 500, 985, 1969, 3938 or 7563 MB/s from generation 1 \
+            to 6, times the number of lanes. Both ends of every hop report their maximum. The \
+            negotiated speed is lower if a slot shares its lanes, a riser is poor, or the firmware \
+            sets a limit. candor checks every bridge up to the root. If the run used 85 % of a hop \
+            or more, candor reports the hop and its slower end. Reseat the drive, check the lanes \
+            in the firmware settings, try another slot.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -39,23 +39,20 @@ fn after(observed: &Observed) -> Outcome {
 fn why(full: &Full) -> Option<(String, &'static str)> {
     let link = full.hop.link;
     if link.is_reduced() {
-        let why = format!("of {} that both ends could do", full.possible());
-        return Some((
-            why,
-            "Reseat the drive, try another slot, look at its lanes in the firmware.",
-        ));
+        let why = format!("of {} that both ends support", full.possible());
+        return Some((why, "Reseat the drive, try another slot, check its lanes in the firmware."));
     }
     let (lower, upper) = (value(&link.lower_could)?, value(&link.upper_could)?);
     let now = &link.negotiated.value;
     if lower != now && upper == now {
         return Some((
-            format!("all that the slot can do, of {lower} that the device could"),
+            format!("the maximum of the slot, of {lower} that the device supports"),
             "Try a slot with more lanes or of a newer generation.",
         ));
     }
     (upper != now && lower == now).then(|| {
-        let why = format!("all that the device can do, of {upper} that the slot could");
-        (why, "Nothing is wrong with the slot: the device can do no more.")
+        let why = format!("the maximum of the device, of {upper} that the slot supports");
+        (why, "The slot is fine: the device does not support a higher speed.")
     })
 }
 
@@ -84,7 +81,7 @@ mod tests {
     fn one_lane_of_four_is_the_limit() {
         let case = TestCase::direct(MIB, 8, 1, 860.0).behind("PCIe", 985_000_000, 3_940_000_000);
         let found = case.found(&RULE);
-        assert!(found[0].sentence.contains("of 3940 MB/s that both ends could do: 985 MB/s"));
+        assert!(found[0].sentence.contains("of 3940 MB/s that both ends support: 985 MB/s"));
         assert!(case.judge().finding("D8").is_none(), "it is folded into this");
         assert_eq!(case.judge().limit().as_deref(), Some("the PCIe link of vda"));
     }
@@ -95,10 +92,10 @@ mod tests {
         assert_eq!(case.found(&RULE), [], "both ends are as good as the link");
         // As in the lab: the device does 2.5 GT/s x1, its port 8 GT/s x4.
         case.disk().way[0].upper_could = fact("8.0 GT/s x4".into());
-        assert!(case.found(&RULE)[0].sentence.contains("all that the device can do"));
+        assert!(case.found(&RULE)[0].sentence.contains("the maximum of the device"));
         let link = &mut case.disk().way[0];
         link.upper_could = link.lower_could.replace(link.upper_could.clone().unwrap());
-        assert!(case.found(&RULE)[0].sentence.contains("all that the slot can do"));
+        assert!(case.found(&RULE)[0].sentence.contains("the maximum of the slot"));
     }
 
     #[test]

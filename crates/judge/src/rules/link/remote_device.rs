@@ -14,14 +14,14 @@ use crate::stage::Stage;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D6",
-        title: "device behind a network",
-        explanation: "A namespace of NVMe over TCP or RDMA and a disk of iSCSI look like local \
-            ones, and are no faster than the network to their target. candor takes the target's \
-            address from sysfs, the interface from it or from the routing table, and the speed \
-            from the interface. At 85 % of that and above the network is the limit; below, the \
-            way is named all the same, because its latency is part of every operation. An \
-            interface that does not tell its speed gives no ceiling. More queues or more paths \
-            spread the load over more links.",
+        title: "remote device",
+        explanation: "NVMe over TCP or RDMA and iSCSI disks appear as local devices, but are no \
+            faster than the network to their target. candor reads the target's address from sysfs, \
+            the interface from the address or from the routing table, and the speed from the \
+            interface. At 85 % of this speed and above, the network is the limit. Below 85 %, \
+            candor still reports the path, because its latency is included in every operation. An \
+            interface without a reported speed gives no ceiling. More queues or more paths spread \
+            the load over more links.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -55,11 +55,12 @@ fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Findin
             link.negotiated.value,
             fmt::rate_decimal(link.ceiling_bytes_per_s as f64)
         ),
-        (Some(name), None) => format!(" through {name}, whose speed is unknown"),
+        (Some(name), None) => format!(" through {name}, speed unknown"),
         _ => String::new(),
     };
-    let limit = near
-        .map(|used| format!("; {} of that is used, the network is the limit", fmt::percent(used)));
+    let limit = near.map(|used| {
+        format!("; {} of this speed is used, the network is the limit", fmt::percent(used))
+    });
     let sentence = format!(
         "{} is remote: {} to {}{through}{}.",
         device.name,
@@ -74,7 +75,10 @@ fn finding(observed: &Observed, device: &DeviceFacts, remote: &Remote) -> Findin
         .evidence_if(
             queues.map(|q| ("queues".into(), Quantity::count(q.value as f64), q.from.clone())),
         )
-        .advice("Use more queues, more paths or a faster network, if it is the limit.", None);
+        .advice(
+            "If the network is the limit, use more queues, more paths or a faster network.",
+            None,
+        );
     match near {
         Some(_) => draft.limits(Limit::NetworkToDevice { device: device.name.clone() }).done(),
         None => draft.done(),
@@ -108,7 +112,7 @@ mod tests {
         let case = remote(TestCase::direct(MIB, 8, 1, 2800.0), Some(3_093_000_000));
         let found = case.found(&RULE);
         assert!(found[0].sentence.contains("NVMe/tcp to 10.0.0.9 through eth2"));
-        assert!(found[0].sentence.contains("95 % of that is used"), "{}", found[0].sentence);
+        assert!(found[0].sentence.contains("95 % of this speed is used"), "{}", found[0].sentence);
         assert_eq!(case.judge().limit().as_deref(), Some("the network to vda"));
     }
 
@@ -116,7 +120,7 @@ mod tests {
     fn an_unknown_speed_is_named_and_limits_nothing() {
         let case = remote(TestCase::direct(MIB, 8, 1, 2800.0), None);
         let found = case.found(&RULE);
-        assert!(found[0].sentence.ends_with("through eth2, whose speed is unknown."));
+        assert!(found[0].sentence.ends_with("through eth2, speed unknown."));
         assert_eq!(found[0].limits, None);
         assert_eq!(TestCase::direct(MIB, 8, 1, 2800.0).found(&RULE), []);
     }

@@ -13,12 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D2",
         title: "SAS link below its best",
-        explanation: "A SAS line is negotiated at 3, 6, 12 or 22.5 Gb/s: 300, 600, 1200 or \
-            2400 MB/s. Ports to an expander bundle several lines, and a line that failed is \
-            missing from the sum. candor walks every port on the way to the drive and compares \
-            what was negotiated with what the line could do; where the run used 85 % of it and \
-            more, the line is the limit. Look at cables, expanders and the error counters of \
-            the lines.",
+        explanation: "A SAS lane is negotiated at 3, 6, 12 or 22.5 Gb/s: 300, 600, 1200 or 2400 \
+            MB/s. Ports to an expander bundle several lanes, and a failed lane is missing from the \
+            sum. candor checks every port between host and drive and compares the negotiated speed \
+            with the maximum of the lane. If the run used 85 % or more, the port is the limit. \
+            Check cables, expanders and the error counters of the lanes.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -49,7 +48,7 @@ fn finding(full: &Full) -> Finding {
     full.evidence(
         FindingBuilder::new("D2", Severity::Explains, sentence).confidence(Confidence::Likely),
     )
-    .advice("Look at the cable, the expander and the drive: one of them is slower.", None)
+    .advice("Check the cable, the expander and the drive for a lower speed.", None)
     .done()
 }
 

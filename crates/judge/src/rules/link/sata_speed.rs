@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D1",
         title: "SATA link below its best",
-        explanation: "Drive and port agree on 1.5, 3 or 6 Gb/s when they meet: 150, 300 or \
-            600 MB/s. A tired cable, a dirty connector, an old port or an enclosure makes them \
-            agree on less, and the kernel slows a link down after errors. candor reads what they \
-            agreed on from sysfs and says so where the run used 85 % of it and more: that plateau \
-            is the link's and not the drive's. Change cable or port, look for errors of the link.",
+        explanation: "Drive and port negotiate 1.5, 3 or 6 Gb/s at link-up: 150, 300 or 600 MB/s. \
+            A worn cable, a dirty connector, an old port or an enclosure causes a lower speed, and \
+            the kernel slows a link down after errors. candor reads the negotiated speed from \
+            sysfs and reports a link of which the run used 85 % or more: the link is then the \
+            limit, not the drive. Change cable or port, check the link for errors.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -41,10 +41,11 @@ fn finding(full: &Full) -> Finding {
     let link = full.hop.link;
     let best = match link.is_reduced() {
         true => full.possible().to_owned(),
-        false => "6.0 Gbps of today's SATA".into(),
+        false => "6.0 Gbps of current SATA".into(),
     };
     let sentence = format!(
-        "The SATA link of {} trained at {} = {}, of {best}; {}. Not the drive.",
+        "The SATA link of {} negotiated {} = {}, of {best}; {}. The link is the limit, not the \
+         drive.",
         full.hop.names(),
         link.negotiated.value,
         fmt::rate_decimal(link.ceiling_bytes_per_s as f64),

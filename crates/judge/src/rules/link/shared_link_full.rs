@@ -13,11 +13,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D10",
         title: "a shared link is full",
-        explanation: "Drives behind one switch, expander, hub or host adapter share its link to \
-            the host: each is fast alone, and all together are no faster than that link. candor \
-            walks every link on the way to every device, sums what passed those that several \
-            devices have in common, and says so at 85 % of one and above. Spread the drives \
-            over more links, or count the link as the limit of the whole.",
+        explanation: "Drives on one switch, expander, hub or host adapter share its link to the \
+            host: each drive is fast alone, and all together are no faster than the shared link. \
+            candor checks every link between host and devices, adds up the traffic on shared \
+            links, and reports a link at 85 % and above. Spread the drives over more links, or \
+            treat the link as the limit of all drives.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -90,7 +90,7 @@ mod tests {
             found[0].sentence
         );
         let judgement = case.judge();
-        assert_eq!(judgement.limit().as_deref(), Some("the PCIe link that 4 devices share"));
+        assert_eq!(judgement.limit().as_deref(), Some("the PCIe link shared by 4 devices"));
         let all = judgement.ceilings.iter().any(|c| c.element == "all links together");
         assert!(!all, "one link is not four");
     }

@@ -16,11 +16,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "D11",
         title: "one host's link is slower",
-        explanation: "Clients of one server should reach it by links of the same speed. candor \
-            takes each host's interface on the way to the server and its speed from sysfs, and \
-            names a host whose link carries less than 90 % of the median of the others': a port \
-            that negotiated a lower speed, a bond that lost a member, another network. It is a \
-            remark where that host filled its link. Check the port, its cable and the switch.",
+        explanation: "All clients of one server should have links of the same speed. candor reads \
+            each host's interface to the server and its speed from sysfs. candor reports a host \
+            with a link below 90 % of the median of the other hosts: a port that negotiated a \
+            lower speed, a bond that lost a member, another network. The severity is caution if \
+            the host filled its link. Check the port, its cable and the switch.",
     },
     stage: Stage::Link,
     limit: None,
@@ -81,23 +81,23 @@ fn finding(observed: &Observed, slow: &SlowLink) -> Finding {
     let is_full = used >= CEILING_NEAR.value;
     let interface = value(&slow.remote.interface).map_or("the interface", String::as_str);
     let sentence = format!(
-        "{interface} of {} carries {} to {}, the links of the other hosts {}{}.",
+        "{interface} of {} carries {} to {}, compared with {} on the links of the other hosts{}.",
         on.name,
         fmt::rate_decimal(most),
         slow.remote.server.value,
         fmt::rate_decimal(slow.others),
-        if is_full { ", and it was full" } else { "" }
+        if is_full { "; this link was full" } else { "" }
     );
     let severity = if is_full { Severity::Caution } else { Severity::Explains };
     FindingBuilder::new("D11", severity, sentence)
         .evidence(
-            "link of that host",
+            "link of this host",
             Quantity::bytes_per_s(most),
             slow.link.negotiated.from.clone(),
         )
-        .evidence("median of the others", Quantity::bytes_per_s(slow.others), "candor")
+        .evidence("median of the other hosts", Quantity::bytes_per_s(slow.others), "candor")
         .evidence("used", Quantity::share(used), "candor")
-        .advice("Check the speed of that port (ethtool), its cable and the switch.", None)
+        .advice("Check the speed of the port (ethtool), its cable and the switch.", None)
         .done()
 }
 
@@ -117,8 +117,7 @@ mod tests {
         let found = on_links([10_000, 1000, 10_000], [500.0, 110.0, 500.0]).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "eth1 of node-b carries 118 MB/s to 10.0.0.9, the links of the other hosts 1.18 GB/s, \
-             and it was full."
+            "eth1 of node-b carries 118 MB/s to 10.0.0.9, compared with 1.18 GB/s on the links of the other hosts; this link was full."
         );
         assert_eq!((found.len(), found[0].severity), (1, Severity::Caution));
         let idle = on_links([10_000, 1000, 10_000], [50.0, 50.0, 50.0]).found(&RULE);

@@ -23,7 +23,11 @@ impl Full<'_> {
 
     /// `262 MB/s (250 MiB/s) is 87 % of it`.
     pub fn share(&self) -> String {
-        format!("{} is {} of it", fmt::rate(self.bytes_per_s()), fmt::percent(self.used))
+        format!(
+            "{} is {} of the link speed",
+            fmt::rate(self.bytes_per_s()),
+            fmt::percent(self.used)
+        )
     }
 
     /// The speed that both ends could do, or the negotiated one where that is not known.

@@ -15,10 +15,10 @@ pub const RULE: Rule = Rule {
         id: "D4",
         title: "USB is the limit",
         explanation: "USB carries about 40 MB/s at 480 Mb/s, 440 MB/s at 5 Gb/s and 1000 MB/s at \
-            10 Gb/s, and the slowest hub on the way decides. The old bulk-only transport \
-            (usb-storage) sends one command at a time whatever depth is asked for; uas sends \
-            some thirty. candor reads speed and driver from sysfs. Plug the drive into a faster \
-            port, avoid the hub, use an enclosure and a cable that do uas.",
+            10 Gb/s; the slowest hub between host and drive decides. The old bulk-only transport \
+            (usb-storage) sends one command at a time, whatever depth is requested; uas sends some \
+            thirty. candor reads speed and driver from sysfs. Plug the drive into a faster port, \
+            avoid the hub, use an enclosure and a cable with uas support.",
     },
     stage: Stage::Link,
     limit: Some(LimitClass::Link),
@@ -48,7 +48,7 @@ fn of_speed(full: &Full) -> Finding {
     full.evidence(
         FindingBuilder::new("D4", Severity::Explains, sentence).confidence(Confidence::Likely),
     )
-    .advice("Plug it into a faster port, with a cable for it and without a hub.", None)
+    .advice("Plug the drive into a faster port, with a suitable cable and without a hub.", None)
     .done()
 }
 
@@ -61,8 +61,8 @@ fn of_driver(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
     }
     let depth = value(&device.queue.device_depth).copied().unwrap_or(1);
     let sentence = format!(
-        "{} is driven by usb-storage, one command at a time: of {} in flight all but {depth} wait \
-         in the kernel.",
+        "{} uses usb-storage, one command at a time: of {} in flight all but {depth} wait in the \
+         kernel.",
         device.name,
         fmt::count(in_flight)
     );
@@ -71,7 +71,7 @@ fn of_driver(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
         .limits(Limit::SerialCommands { device: device.name.clone() })
         .evidence("driver", driver.value.clone(), driver.from.clone())
         .evidence("in flight", Quantity::count(in_flight), "candor")
-        .advice("Use an enclosure, a port and a cable that do uas.", None);
+        .advice("Use an enclosure, a port and a cable with uas support.", None);
     Some(draft.done())
 }
 

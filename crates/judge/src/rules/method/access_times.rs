@@ -17,9 +17,9 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G13",
         title: "access times were written",
-        explanation: "A filesystem mounted with strictatime notes the time of every access, so \
-            that reading makes the device write. relatime, the usual choice, does so once a day, \
-            noatime never. candor speaks where a phase only reads, the filesystem has neither \
+        explanation: "A filesystem mounted with strictatime records the time of every access, so \
+            reads make the device write. relatime, the usual choice, writes once a day, noatime \
+            never. candor reports the finding if a phase only reads, the filesystem has neither \
             option, and more than 1 % of the traffic was written. Mount with noatime.",
     },
     stage: Stage::Apart,
@@ -59,7 +59,7 @@ fn notes(fs: &Filesystem) -> bool {
 
 fn finding(observed: &Observed, fs: &Filesystem, share: f64) -> Finding {
     let sentence = format!(
-        "{} of the traffic on {} was written in a phase that only reads; {} notes every access.",
+        "{} of the traffic on {} was written in a phase that only reads; {} records every access.",
         fmt::percent(share),
         observed.device_names(),
         fs.mount_point

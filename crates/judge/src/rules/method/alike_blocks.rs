@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G15",
         title: "the written blocks were alike",
-        explanation: "Zeros, a pattern, or the same bytes in every block are what drives, arrays \
-            and filesystems that compress or deduplicate store in next to no space, and at rates \
-            that real data never sees. candor looks at what the plan writes: content that \
-            repeats from block to block, or that is made to compress or to duplicate by more than \
-            half. The number stands for such data and for devices that store bytes as they come. \
-            The default content (pool) has no two blocks alike.",
+        explanation: "Drives, arrays and filesystems that compress or deduplicate store alike \
+            blocks in almost no space, at rates impossible with real data. Alike blocks are zeros, \
+            a pattern, or the same bytes in every block. candor checks the content in the plan: \
+            content that repeats from block to block, or content set to compress or duplicate by \
+            more than half. The number is valid for such data and for devices that store bytes \
+            unchanged. In the default content (pool), no two blocks are alike.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -43,10 +43,10 @@ fn alike(content: &Content) -> Option<String> {
     let much = |percent: u8| f64::from(percent) > ALIKE_PERCENT.value;
     match content.fill {
         Fill::Zero => Some("zeros".into()),
-        Fill::Once => Some("the same bytes again and again".into()),
+        Fill::Once => Some("the same bytes in every operation".into()),
         Fill::Pattern if !marked(content) => Some("a pattern that repeats".into()),
         _ if much(content.duplicate_percent) => {
-            Some(format!("{} % repetitions of other blocks", content.duplicate_percent))
+            Some(format!("{} % copies of other blocks", content.duplicate_percent))
         }
         _ if much(content.compressible_percent) => {
             Some(format!("{} % compressible", content.compressible_percent))
@@ -60,9 +60,9 @@ fn alike(content: &Content) -> Option<String> {
 fn words(content: &Content) -> Option<String> {
     Some(match content.words?.kind {
         WordKind::Random => return None,
-        WordKind::Timestamp => "words that are the same in every operation of a rank".into(),
-        WordKind::Offset => "words that count up, but for one in 512".into(),
-        WordKind::Incompressible => "one word again and again, but for one in 512".into(),
+        WordKind::Timestamp => "integers that are the same in every operation of a rank".into(),
+        WordKind::Offset => "integers that count up, except one in 512".into(),
+        WordKind::Incompressible => "one integer repeated, except one in 512".into(),
     })
 }
 
@@ -80,14 +80,14 @@ fn marked(content: &Content) -> bool {
 
 fn finding(ran: &Ran, how: &str) -> Finding {
     let sentence = format!(
-        "What was written was {how}: storage that compresses or deduplicates had next to nothing \
-         to do."
+        "The written content was {how}: storage that compresses or deduplicates had almost no \
+         work."
     );
     FindingBuilder::new("G15", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Possible)
         .evidence("content", how, "plan")
-        .advice("Write the default content, in which no two blocks are alike.", None)
+        .advice("Write the default content without alike blocks.", None)
         .done()
 }
 

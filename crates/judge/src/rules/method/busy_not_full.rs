@@ -14,12 +14,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G12",
         title: "busy was not full",
-        explanation: "The busy time of a device (%util of iostat) is the time in which at least \
-            one request was under way. A device that works on many at once is busy all the time \
-            with one of them, so 100 % says that it was never idle and nothing of what it has \
-            left. Where an earlier phase of the same run kept the device busy all the time and \
-            this one, with more in flight, did much more, candor shows both: the proof that the \
-            first was not full. Judge by rates at several depths, never by busy time.",
+        explanation: "The busy time of a device (%util of iostat) is the time with at least one \
+            request in flight. A device that works on many requests at once is busy all the time \
+            with one of them. 100 % therefore means only that the device was never idle; the \
+            remaining capacity is unknown. An earlier phase of the run may keep the device busy \
+            all the time and a later phase, with more in flight, may do much more. candor then \
+            shows both. The device was then not full in the earlier phase. Judge by rates at \
+            several depths, never by busy time.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -92,7 +93,7 @@ fn finding(report: &PhaseRecord, device: &str, times: f64, depth: f64, now: f64)
     );
     FindingBuilder::new("G12", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
-        .evidence("rate over that of the earlier phase", Quantity::ratio(times), "candor")
+        .evidence("rate over the rate of the earlier phase", Quantity::ratio(times), "candor")
         .evidence("busy in both", "99 % or more", format!("/sys/class/block/{device}/stat"))
         .advice("Judge by rates at several depths, not by busy time.", None)
         .done()

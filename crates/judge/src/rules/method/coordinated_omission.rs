@@ -14,13 +14,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G4",
         title: "percentiles leave out stalls",
-        explanation: "A worker that waits for one slow operation sends nothing meanwhile: the \
-            stall is counted once, and the operations that users would have sent in that time, \
-            all of them late, are not counted at all (coordinated omission). candor divides the \
-            longest latency by the mean one: where more than 1 % of all operations were left out \
-            like that, the 99th percentile is too good. Under a rate it measures from the \
-            intended start as well, and says so where the two differ by a factor of two. Measure \
-            with a rate (--rate-iops) to see what users would.",
+        explanation: "A worker that waits for one slow operation sends no other operation. The \
+            stall is counted once; operations that users would have sent in this time, all of them \
+            late, are not counted (coordinated omission). candor divides the longest latency by \
+            the mean latency: if more than 1 % of all operations were left out, the 99th \
+            percentile is too low. With a fixed rate, candor also measures from the intended start \
+            and reports a difference of a factor of two. Measure with a rate (--rate-iops) to see \
+            the latency that users see.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -54,8 +54,8 @@ fn paced(ran: &Ran, op: Direction, latency: &Latency, intended: &Latency) -> Opt
     let differ = served > 0 && ratio(wanted as f64, served as f64) >= INTENDED.value;
     differ.then(|| {
         let sentence = format!(
-            "Counted from the intended start, p99 of {}s is {}, not {}: operations waited behind \
-             slow ones.",
+            "Counted from the intended start, p99 of {}s is {}, not {}: operations waited for slow \
+             operations before them.",
             op.name(),
             fmt::time(wanted as f64),
             fmt::time(served as f64)
@@ -63,7 +63,7 @@ fn paced(ran: &Ran, op: Direction, latency: &Latency, intended: &Latency) -> Opt
         let evidence = Quantity::ns(intended.max_ns as f64);
         draft(ran, sentence, latency)
             .evidence("longest from the intended start", evidence, "candor")
-            .advice("Quote the latencies from the intended start.", None)
+            .advice("Report the latencies from the intended start.", None)
             .done()
     })
 }
@@ -74,15 +74,18 @@ fn closed(ran: &Ran, op: Direction, latency: &Latency) -> Option<Finding> {
     let many = missed > OMITTED.value * latency.count as f64 && missed >= BEYOND.value;
     many.then(|| {
         let sentence = format!(
-            "While one {} took {}, some {} more were due and never sent; p99 and above leave them \
-             out.",
+            "During one {} of {}, some {} more operations were due and never sent; p99 and above \
+             leave them out.",
             op.name(),
             fmt::time(latency.max_ns as f64),
             fmt::count(missed.round())
         );
         draft(ran, sentence, latency)
             .evidence("mean latency", Quantity::ns(latency.mean_ns), "candor")
-            .advice("Measure at a fixed rate (--rate-iops) to see what users would.", None)
+            .advice(
+                "Measure at a fixed rate (--rate-iops) to see the latency that users see.",
+                None,
+            )
             .done()
     })
 }
@@ -106,8 +109,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "While one read took 800 ms, some 8000 more were due and never sent; p99 and above \
-             leave them out."
+            "During one read of 800 ms, some 8000 more operations were due and never sent; p99 and \
+             above leave them out."
         );
         assert_eq!(found[0].severity, Severity::Explains);
     }

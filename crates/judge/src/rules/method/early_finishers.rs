@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G7",
         title: "some workers finished early",
-        explanation: "Where workers have a fixed amount to do, the first one to end takes its \
-            share of the load with it: from then on fewer work, and the rate over the whole time \
-            is lower than what all of them together reach. candor keeps the counts of the moment \
-            in which the first worker ended and of the end; two rates that differ by more than \
-            10 % are both told. Use a time limit instead, or quote both.",
+        explanation: "If each worker has a fixed amount of work, a worker that ends early takes \
+            its load away. From then on fewer workers run, and the rate over the whole time is \
+            lower than the rate of all workers together. candor keeps the counts at the end of the \
+            first worker and of the phase, and reports both rates if they differ by more than 10 \
+            %. Use a time limit instead, or report both rates.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -79,7 +79,7 @@ fn finding(measured: &Measurement, [first, last]: [Progress; 2], rate: Rate) -> 
         .confidence(Confidence::Certain)
         .evidence("first worker done", time(&first), "candor")
         .evidence("last worker done", time(&last), "candor")
-        .advice("Give workers a time instead of an amount, or quote both rates.", None)
+        .advice("Set a time limit instead of an amount, or report both rates.", None)
         .done()
 }
 

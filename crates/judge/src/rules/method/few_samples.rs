@@ -13,10 +13,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G5",
         title: "too few samples for percentiles",
-        explanation: "A percentile rests on the samples beyond it: p99.9 of 500 operations is \
-            half an operation. candor quotes one only where at least ten samples lie beyond it \
-            (1000 operations for p99, 10 000 for p99.9) and says here which ones are missing. Run \
-            longer, or look at the ones that are quoted.",
+        explanation: "A percentile depends on the samples beyond it: p99.9 of 500 operations is \
+            half an operation. candor reports a percentile only with at least ten samples beyond \
+            it (1000 operations for p99, 10 000 for p99.9). This finding lists the missing \
+            percentiles. Run longer, or use a reported percentile.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -43,7 +43,7 @@ fn finding(measured: &Measurement, op: &str, latency: &Latency, missing: f64) ->
     let beyond = latency.count as f64 * (1.0 - missing / 100.0);
     let highest = latency.percentiles.iter().map(|(p, _)| *p).fold(0.0, f64::max);
     let instead = match highest {
-        p if p > 50.0 => format!("; the highest that is quoted is p{p}"),
+        p if p > 50.0 => format!("; the highest reported is p{p}"),
         _ => String::new(),
     };
     let needed = BEYOND.value / (1.0 - missing / 100.0);
@@ -58,7 +58,7 @@ fn finding(measured: &Measurement, op: &str, latency: &Latency, missing: f64) ->
         .confidence(Confidence::Certain)
         .evidence("operations", Quantity::count(latency.count as f64), "candor")
         .evidence("needed", Quantity::count(needed), "ten beyond the percentile")
-        .advice("Run longer where that percentile matters.", None)
+        .advice("Run longer if this percentile matters.", None)
         .done()
 }
 
@@ -72,7 +72,7 @@ mod tests {
         let found = TestCase::direct(MIB, 1, 1, 50.0).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "p99 of the reads would rest on 5 samples; the highest that is quoted is p95."
+            "p99 of the reads would rest on 5 samples; the highest reported is p95."
         );
         let found = TestCase::direct(MIB, 1, 1, 500.0).found(&RULE);
         assert!(found[0].sentence.starts_with("p99.9 of the reads would rest on 5 samples"));

@@ -12,11 +12,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G18",
         title: "a host was lost",
-        explanation: "A host that is silent or whose connection broke may still be working, or \
-            may have died with the machine; its last figures are older than the others', and its \
-            counters have no end. candor stops the run and keeps what had arrived: the figures \
-            are partial, and there is no verdict on the whole. Find out why the host was lost \
-            (power, memory, network), and run again.",
+        explanation: "A host that is silent or has a broken connection may still be working, or \
+            may have crashed. The last numbers of a lost host are older than the numbers of other \
+            hosts, and its counters have no end. candor stops the run and keeps all data received. \
+            The numbers are partial, without a verdict on the whole run. Find the reason (power, \
+            memory, network), and run again.",
     },
     stage: Stage::Failure,
     limit: None,
@@ -43,21 +43,21 @@ fn finding(name: &str, host: &HostRecord, lost: &LostHost) -> Finding {
     let bytes: u64 =
         host.measurements.iter().flat_map(Measurement::work_operations).map(|op| op.bytes).sum();
     let done = match ops {
-        0 => "it had done nothing that is known".to_owned(),
-        _ => format!("it had done {}", fmt::plural(ops as f64, "operation", "operations")),
+        0 => "with no operation known to be complete".to_owned(),
+        _ => format!("with {} complete", fmt::plural(ops as f64, "operation", "operations")),
     };
     let sentence = format!(
-        "{name} was lost {when} ({}); {done}. The figures are partial, and there is no verdict on \
-         the whole.",
+        "{name} was lost {when} ({}), {done}. The numbers are partial, without a verdict on the \
+         whole run.",
         lost.why
     );
     let mut finding = FindingBuilder::new("G18", Severity::Unverified, sentence)
-        .evidence("operations that it told of", Quantity::count(ops as f64), name)
-        .evidence("bytes that it told of", Quantity::bytes(bytes as f64), name);
+        .evidence("operations reported", Quantity::count(ops as f64), name)
+        .evidence("bytes reported", Quantity::bytes(bytes as f64), name);
     if let Some(at_ns) = lost.at_ns {
         finding = finding.at_s(at_ns as f64 / 1e9);
     }
-    finding.advice("Find out why the host was lost, and run again.", None).done()
+    finding.advice("Find the reason of the loss, and run again.", None).done()
 }
 
 #[cfg(test)]
@@ -79,16 +79,18 @@ mod tests {
         assert_eq!(judged.verdict, Verdict::Unverified);
         assert_eq!(
             judged.headline,
-            "Cannot be verified: node-b was lost 3.2 s after the start (silent for 2.0 s); it had \
-             done 100k operations. The figures are partial, and there is no verdict on the \
-             whole."
+            "Cannot be verified: node-b was lost 3.2 s after the start (silent for 2.0 s), with \
+             100k operations complete. The numbers are partial, without a verdict on the whole \
+             run."
         );
         assert_eq!(judged.findings[0].rule, "G18");
         case.record.hosts[1].measurements.clear();
         case.member(1).lost.as_mut().unwrap().at_ns = None;
         let found = case.found(&RULE);
         assert!(
-            found[0].sentence.contains("before the start (silent for 2.0 s); it had done nothing")
+            found[0]
+                .sentence
+                .contains("before the start (silent for 2.0 s); with nothing complete")
         );
     }
 

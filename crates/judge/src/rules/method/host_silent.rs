@@ -14,10 +14,11 @@ pub const RULE: Rule = Rule {
         title: "a host was silent",
         explanation: "Each host answers a sign of life four times a second, on a thread that waits \
             neither for the workers nor for the disk. Silence of more than 2 s means that the \
-            network, the virtual machine or the whole host stood still. The run continues until \
-            --host-timeout, and the report has the moment and the length of each silence. If the \
-            host stood still, its workers did, too: its rate and its longest latencies include \
-            the pause. Check the host's network, memory pressure and hypervisor, and run again.",
+            network, the virtual machine or the whole host was stopped. The run continues until \
+            --host-timeout, and the report has the time and the length of each silence. If the \
+            host was stopped, its workers were stopped, too: its rate and its longest latencies \
+            include the pause. Check the host's network, memory pressure and hypervisor, and run \
+            again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -44,7 +45,7 @@ fn finding(name: &str, host: &HostRecord) -> Option<Finding> {
     };
     let sentence = format!(
         "{name} was silent for {:.1} s, {:.1} s after the start{others}: its network or the whole \
-         host stood still.",
+         host was stopped.",
         silent_ns as f64 / 1e9,
         at_ns as f64 / 1e9
     );
@@ -53,7 +54,7 @@ fn finding(name: &str, host: &HostRecord) -> Option<Finding> {
         .evidence("longest silence", Quantity::ns(silent_ns as f64), name)
         .evidence("silence in all", Quantity::ns(all_ns as f64), name)
         .at_s(at_ns as f64 / 1e9)
-        .advice("Check the network and the load of that host, and run again.", None);
+        .advice("Check the network and the load of this host, and run again.", None);
     Some(finding.done())
 }
 
@@ -76,8 +77,7 @@ mod tests {
         let found = silent(&[7.2]);
         assert_eq!(
             found[0].sentence,
-            "node-b was silent for 7.2 s, 3.1 s after the start: its network or the whole host \
-             stood still."
+            "node-b was silent for 7.2 s, 3.1 s after the start: its network or the whole host was stopped."
         );
         assert_eq!(found.len(), 1);
         let found = silent(&[1.5, 2.4, 1.1]);

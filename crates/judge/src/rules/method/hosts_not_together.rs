@@ -13,13 +13,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G14",
         title: "hosts not working together",
-        explanation: "A rate of several hosts means something for the time in which all of them \
-            worked. All hosts start at one moment, which each waits for on its own clock; candor \
-            measures how far the clocks are apart by messages to and fro, and how late each host \
-            was. Starts that lie apart by more than 1 % of the time, beyond the error of the \
-            clocks, are told. So are ends, where hosts had a fixed amount to do and one was done \
-            long before another: from then on fewer worked. Use a time instead of an amount, and \
-            synchronise hosts that stall.",
+        explanation: "A rate of several hosts is valid for the time in which all hosts worked. All \
+            hosts start at one moment, and each host waits for this moment on its own clock. \
+            candor measures the difference between the clocks by messages in both directions, and \
+            the delay of each host. candor reports starts more than 1 % of the time apart, beyond \
+            the clock error. candor also reports ends, if hosts had a fixed amount of work and one \
+            ended long before another: from then on fewer hosts worked. Use a time instead of an \
+            amount, and synchronise hosts that stall.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -105,7 +105,7 @@ fn ends(observed: &Observed, moments: &[Moment]) -> Option<Finding> {
     }
     let [first_ns, last_ns] = [first.end_ns?, last.end_ns?];
     let sentence = format!(
-        "{} had done its part after {}, {} after {}: in between fewer hosts worked.",
+        "{} had finished its work after {}, {} after {}: in between fewer hosts worked.",
         first.name,
         fmt::time(first_ns),
         last.name,
@@ -123,7 +123,10 @@ fn finding(sentence: String, times: [(&str, f64); 2]) -> Finding {
     FindingBuilder::new("G14", Severity::Caution, sentence)
         .evidence(a, Quantity::ns(a_ns), "the hosts' clocks")
         .evidence(b, Quantity::ns(b_ns), "the hosts' clocks")
-        .advice("Give hosts a time instead of an amount, and a start that all can keep.", None)
+        .advice(
+            "Give hosts a time instead of an amount, and a start that all hosts can keep.",
+            None,
+        )
         .done()
 }
 
@@ -163,8 +166,7 @@ mod tests {
             case.found(&RULE)
         };
         let found = ended([6, 10], Ended::Done);
-        let sentence =
-            "node-a had done its part after 6 s, node-b after 10 s: in between fewer hosts worked.";
+        let sentence = "node-a had finished its work after 6 s, node-b after 10 s: in between fewer hosts worked.";
         assert_eq!(found[0].sentence, sentence);
         assert_eq!(ended([10, 10], Ended::Done), []);
         assert_eq!(ended([6, 10], Ended::Time), [], "whoever works for a time is never done");

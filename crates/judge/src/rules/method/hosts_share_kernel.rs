@@ -13,12 +13,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G17",
         title: "several agents, one kernel",
-        explanation: "Agents in containers or on several ports of one machine are several hosts \
-            in the plan, but have one page cache, one set of CPUs and one link: data that one of \
-            them wrote or read is in the memory of all, and one more of them adds no bandwidth. \
+        explanation: "Agents in containers or on several ports of one machine are several hosts in \
+            the plan. Such agents share one page cache, one set of CPUs and one link. Data that \
+            one agent wrote or read is in the memory of all, and another agent adds no bandwidth. \
             candor compares the boot identity of the hosts' kernels, counts their devices and \
-            links once, and names the agents. Run agents on machines of their own, or give one \
-            of them all the workers.",
+            links once, and lists the agents. Run agents on separate machines, or give all workers \
+            to one agent.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -35,7 +35,7 @@ fn finding(observed: &Observed, places: &[usize]) -> Finding {
     let names = observed.record.host_names();
     let own: Vec<&str> = places.iter().map(|at| names[*at].as_str()).collect();
     let sentence = format!(
-        "{} have one kernel: one page cache, one set of CPUs and links, so {} of them adds none.",
+        "{} share one kernel: one page cache, one set of CPUs and links, so {} of them adds none.",
         listed(&own),
         if own.len() == 2 {
             "the second".to_owned()
@@ -49,7 +49,7 @@ fn finding(observed: &Observed, places: &[usize]) -> Finding {
         .evidence("kernels", Quantity::count(kernels), "boot_id")
         .advice(
             format!(
-                "Run each of the {} on a machine of its own.",
+                "Run each of the {} on a separate machine.",
                 fmt::counted(own.len() as u64, "agent")
             ),
             None,
@@ -74,7 +74,7 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "node-a and node-c have one kernel: one page cache, one set of CPUs and links, so the \
+            "node-a and node-c share one kernel: one page cache, one set of CPUs and links, so the \
              second of them adds none."
         );
         case.member(1).kernel_of = 0;

@@ -13,12 +13,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G9",
         title: "other work inside the clock",
-        explanation: "A rate over the whole time also counts what is no I/O; a published run spent \
-            32 of its 38 seconds in close(). candor opens and lays out files before the clock \
-            starts and keeps the final flush apart, but content that is made anew for each write \
-            and blocks that are checked after each read take the workers' time inside it. From \
-            5 % on it is told, and named as the limit where operations were missing because of \
-            it. Leave verification and fresh content out while measuring, or use more workers.",
+        explanation: "A rate over the whole time also counts work other than I/O; a published run \
+            spent 32 of its 38 seconds in close(). candor opens and lays out files before the \
+            clock starts and reports the final flush separately. However, generating new content \
+            for each write and checking each block read take the workers' time inside the clock. \
+            candor reports this from 5 % on, and reports it as the limit if operations were \
+            missing because of it. Disable verification and fresh content while measuring, or use \
+            more workers.",
     },
     stage: Stage::HostWork,
     limit: Some(LimitClass::Candor),
@@ -42,8 +43,8 @@ fn of_job(observed: &Observed, ran: &Ran) -> Option<Finding> {
 
 fn finding(observed: &Observed, ran: &Ran, fill: f64, verify: f64) -> Finding {
     let what = match (fill > 0.0, verify > 0.0) {
-        (true, true) => "making and checking content",
-        (true, false) => "making content",
+        (true, true) => "generating and checking content",
+        (true, false) => "generating content",
         _ => "checking content",
     };
     let share = (fill + verify).min(1.0);
@@ -55,9 +56,9 @@ fn finding(observed: &Observed, ran: &Ran, fill: f64, verify: f64) -> Finding {
     let draft = FindingBuilder::new("G9", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(Confidence::Certain)
-        .evidence("making content", Quantity::share(fill), "candor")
+        .evidence("generating content", Quantity::share(fill), "candor")
         .evidence("checking content", Quantity::share(verify), "candor")
-        .advice("Leave it out while measuring, or use more workers.", None);
+        .advice("Disable this work while measuring, or use more workers.", None);
     let missing =
         !observed.paced() && observed.occupancy() < IN_FLIGHT.value * observed.concurrency();
     let limit = Limit::OwnWork { filling: fill > 0.0, checking: verify > 0.0 };
@@ -87,7 +88,7 @@ mod tests {
             "Making content took 60 % of the workers' time, inside the clock."
         );
         assert!(judgement.finding("B4").is_none(), "it follows from it");
-        assert_eq!(judgement.limit().as_deref(), Some("making content"));
+        assert_eq!(judgement.limit().as_deref(), Some("generating content"));
         assert_eq!(filling(0.1, 7.6).found(&RULE)[0].limits, None, "the device was kept fed");
         assert_eq!(filling(0.25, 3.0).found(&RULE)[0].limits, None, "the rest took longer");
     }

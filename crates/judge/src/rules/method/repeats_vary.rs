@@ -14,11 +14,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G16",
         title: "the repeats differ much",
-        explanation: "Repeats tell how far one run can be trusted: what comes out once may come \
-            out otherwise the next time. candor takes the rate of each repeat of a phase, by job; \
-            a standard deviation of more than 10 % of their mean is shown with the lowest and the \
-            highest, more than 25 % is a caution, because then no single one of them is the rate \
-            of the device. Quiet the machine, find what changed between them (a cache, a burst \
+        explanation: "Repeats show how reliable one run is: a result of one run may differ in the \
+            next. candor compares the rates of the repeats of a phase, by job. A standard \
+            deviation of more than 10 % of their mean is shown with the lowest and the highest \
+            rate. Above 25 % the severity is caution, because no single repeat then represents the \
+            device. Stop other work, find the change between the repeats (a cache, a burst \
             allowance, the state of the drive), and repeat more often.",
     },
     stage: Stage::Variation,
@@ -55,8 +55,8 @@ fn rate(measured: &Measurement) -> f64 {
 fn finding(job: &str, spread: f64, rates: &[f64]) -> Finding {
     let (low, high) = (series::quantile(rates, 0.0), series::quantile(rates, 1.0));
     let sentence = format!(
-        "{} repeats ranged from {} to {} operations/s, {} times as many: mean {}, deviation {} of \
-         it.",
+        "{} repeats ranged from {} to {} operations/s, a factor of {}: mean {}, standard deviation \
+         {} of the mean.",
         rates.len(),
         fmt::count(low),
         fmt::count(high),
@@ -70,7 +70,10 @@ fn finding(job: &str, spread: f64, rates: &[f64]) -> Finding {
         .confidence(Confidence::Certain)
         .evidence("deviation of the repeats", Quantity::share(spread), "candor")
         .evidence("repeats", Quantity::count(rates.len() as f64), "candor")
-        .advice("Quiet the machine, find what changed between them, and repeat more often.", None)
+        .advice(
+            "Stop other work, find the change between the repeats, and repeat more often.",
+            None,
+        )
         .done()
 }
 
@@ -99,8 +102,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "2 repeats ranged from 10k to 23k operations/s, 2.3 times as many: mean 16.5k, \
-             deviation 56 % of it."
+            "2 repeats ranged from 10k to 23k operations/s, a factor of 2.3: mean 16.5k, standard \
+             deviation 56 % of the mean."
         );
         assert_eq!(found[0].severity, Severity::Caution);
         assert_eq!(found[0].changes, [], "no setting quiets a machine");

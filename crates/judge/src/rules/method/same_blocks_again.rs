@@ -17,12 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G10",
         title: "same blocks read repeatedly",
-        explanation: "A small range that is read many times over invites every cache below Linux: \
-            the drive's own memory, a controller's, that of the host under a virtual machine. None \
-            of them shows in the counters of this kernel. candor divides the length of what was \
-            read from, less the parts of its files that share their place with others of \
-            them (reflinks), by the bytes that were read; below a fifth it says so. Read from a range \
-            that no cache below can hold.",
+        explanation: "A small range read many times fits into every cache below Linux: the drive's \
+            own memory, a controller's cache, the memory of a virtual machine's host. No kernel \
+            counter shows such a cache. candor divides the size of the range by the bytes read, \
+            and reports a value below a fifth. File extents shared between the files (reflinks) \
+            count once. Read from a range that no cache below can hold.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -75,7 +74,7 @@ fn stored(file: &FileFacts) -> u64 {
 
 fn finding(ran: &Ran, read: f64, range: f64) -> Finding {
     let sentence = format!(
-        "{} were read from {}, {} times over: caches below Linux may have served some of it.",
+        "{} were read from {}, {} times over: caches below Linux may have answered some reads.",
         fmt::size(read),
         fmt::size(range),
         fmt::number(ratio(read, range))
@@ -101,8 +100,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "2.29 GiB were read from 256 MiB, 9.16 times over: caches below Linux may have served \
-             some of it."
+            "2.29 GiB were read from 256 MiB, 9.16 times over: caches below Linux may have \
+             answered some reads."
         );
         assert_eq!(found[0].severity, Severity::Explains);
     }

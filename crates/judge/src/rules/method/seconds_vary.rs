@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G2",
         title: "the seconds differ much",
-        explanation: "A mean is a fair summary only of values that are alike. candor takes the \
-            rate of each full second, less what mere counting varies; a standard \
-            deviation of more than 10 % of the mean is shown with the slowest and the fastest \
-            second: the mean of the next run may differ as much. Stop other programs, run longer, \
-            repeat at least three times.",
+        explanation: "A mean is a fair summary only of similar values. candor computes the rate of \
+            each full second and subtracts the pure counting noise. A standard deviation of more \
+            than 10 % of the mean is shown with the slowest and the fastest second: the mean of \
+            the next run may differ by the same amount. Stop other programs, run longer, repeat at \
+            least three times.",
     },
     stage: Stage::Variation,
     limit: None,

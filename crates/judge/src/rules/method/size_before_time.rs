@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
         id: "G21",
         title: "size reached before the time",
         explanation: "A job with a size and a time ends at the first of the two. A job that \
-            reaches its size after a tenth of its time has measured that tenth only, and the \
-            requested time says nothing of the result. candor compares the length of a job that \
-            did all its work with its time limit and reports a length below nine tenths of it, \
-            where the job is short and its plan has no other end: a number of operations or of \
-            bytes is an end of its own, and the time next to it a bound. \
-            Repeat the work until the time ends (in fio: time_based), or set a larger size.",
+            reaches its size after a tenth of its time measures only this tenth, and the requested \
+            time does not describe the result. candor compares the length of a job that did all \
+            its work with its time limit and reports a length below nine tenths. The job must be \
+            short, and its plan must have no other end: with a number of operations or of bytes as \
+            the end, the time is only a bound. Repeat the work until the time ends (in fio: \
+            time_based), or set a larger size.",
     },
     stage: Stage::Apart,
     limit: None,

@@ -12,13 +12,15 @@ use crate::thresholds::STOPPED;
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G19",
-        title: "stopped while it measured",
+        title: "stopped during the measurement",
         explanation: "Ctrl-Z, SIGSTOP, a frozen control group, a debugger or a suspended machine \
-            stop all threads at once. Nothing is sent meanwhile, devices and caches rest, and \
-            operations in flight count the stop as their latency. candor sees such a stop when \
-            a thread wakes late that neither ran nor waited for a CPU. It takes the stop off the \
-            clock: rates and intervals leave it out, and a phase of a fixed time continues for as \
-            long. Percentiles that contain it, mean and maximum are left out. From 1 % of the time on the result is wrong. Run again without a stop.",
+            stop all threads at once. During a stop no operation is sent, devices and caches idle, \
+            and the latency of operations in flight includes the stop. candor detects a stop by a \
+            thread that wakes late although it neither ran nor waited for a CPU. candor subtracts \
+            the stop from the clock: rates and intervals leave the stop out, and a phase of a \
+            fixed time runs longer by the stop. Percentiles that contain the stop, mean and \
+            maximum are left out. From 1 % of the time on, the result is wrong. Run again without \
+            a stop.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -52,7 +54,7 @@ fn finding(measured: &Measurement, stopped: Stopped) -> Finding {
         times => format!(" in {times} stops"),
     };
     let sentence = format!(
-        "The process was stopped for {}{times} by {cause}: rates leave this out; percentiles \
+        "The process was stopped for {}{times} by {cause}: rates leave this time out; percentiles \
          that contain it, mean and maximum are not reported.",
         fmt::time(stopped.ns as f64)
     );
@@ -91,7 +93,7 @@ mod tests {
         assert_eq!(
             found.sentence,
             "The process was stopped for 4 s by a signal (Ctrl-Z or SIGSTOP): rates leave this \
-             out; percentiles that contain it, mean and maximum are not reported."
+             time out; percentiles that contain it, mean and maximum are not reported."
         );
         assert!(judgement.finding("G4").is_none(), "nothing was due while it was stopped");
     }

@@ -16,11 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G1",
         title: "too short to mean much",
-        explanation: "Short runs measure a start: caches fill, queues build up, nothing is flushed \
-            yet, credits are not spent. The ramp does not count. Below 1 s the result has a \
-            caution, and so has work on names that ended sooner, unless it wants the cache; below \
-            8 s the rule only explains. Buffered writes need three of the kernel's flush intervals \
-            of 5 s, unless a flush is part of the measured time. Run for 30 s, or use more files.",
+        explanation: "Short runs measure a start: caches fill, queues build up, dirty pages are \
+            not yet flushed, credits are not spent. The ramp does not count. Below 1 s the result \
+            has a caution, and also work on names that ended sooner, unless the plan wants the \
+            cache; below 8 s the rule only explains. Buffered writes need three of the kernel's \
+            flush intervals of 5 s, unless the measured time includes a flush. Run for 30 s, or \
+            use more files.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -52,7 +53,7 @@ fn after(observed: &Observed) -> Outcome {
         ),
         s if s < USABLE_S.value => (
             Severity::Explains,
-            format!("{} is short; the number is a first look.", fmt::time(s * 1e9)),
+            format!("{} is short; the number is only a first estimate.", fmt::time(s * 1e9)),
         ),
         _ => return Outcome::Nothing,
     };

@@ -16,13 +16,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G11",
         title: "tracing cost time",
-        explanation: "The programs that trace single requests run where a request is submitted and \
-            where it completes, half a microsecond each time, and a thread attaches and detaches \
-            them. candor adds up both and divides by the time that the workers had: the \
-            length of the phase for each of them, or for each CPU where these are fewer. So much \
-            longer operations became at least; the workers' CPU time would tell of those that wait \
-            for a device, or for a CPU that others have, what costs them next to nothing. From 2 % \
-            on it is a caution for phases of half a second and more. --block-trace auto stays \
+        explanation: "The programs that trace single requests run at submission and at completion \
+            of a request, half a microsecond each time; a thread attaches and detaches them. \
+            candor adds up both costs and divides by the workers' time: the length of the phase \
+            for each worker, or for each CPU if the host has fewer CPUs. The result is the minimum \
+            by which operations became longer. The workers' CPU time would also count workers that \
+            wait for a device or a CPU, and tracing costs them almost no time. From 2 % on, the \
+            severity is caution for phases of half a second or more. --block-trace auto stays \
             within a quarter of a percent of a CPU, --block-trace off traces nothing.",
     },
     stage: Stage::Apart,
@@ -51,7 +51,7 @@ fn workers_ns(observed: &Observed) -> f64 {
 fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
     let cost = trace.cost;
     let sentence = format!(
-        "Tracing {} requests took {} of the time that the workers had: without it they do more.",
+        "Tracing {} requests took {} of the workers' time: the rate is higher without tracing.",
         fmt::count(trace.requests.iter().map(|of| of.count as f64).sum()),
         fmt::percent(share)
     );
@@ -64,10 +64,10 @@ fn finding(observed: &Observed, trace: &RequestStats, share: f64) -> Finding {
     FindingBuilder::new("G11", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("events traced", Quantity::count(cost.events as f64), trace.method.clone())
-        .evidence("time that they took", Quantity::ns(cost.events_ns as f64), each)
+        .evidence("time spent tracing", Quantity::ns(cost.events_ns as f64), each)
         .evidence("CPU time of the tracer's thread", thread, "its own clock")
         .advice(
-            "Trace some of the requests (--block-trace auto), or none (--block-trace off).",
+            "Trace only some of the requests (--block-trace auto), or none (--block-trace off).",
             command.map(Command::block_trace_auto),
         )
         .done()
@@ -99,8 +99,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Tracing 2.92M requests took 29 % of the time that the workers had: without it they \
-             do more."
+            "Tracing 2.92M requests took 29 % of the workers' time: the rate is higher without \
+             tracing."
         );
         assert_eq!(found[0].evidence[1].source, "an estimate, 500 ns each");
         assert!(proposes(&found[0], "--block-trace=auto"));

@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G3",
         title: "rate was rising or falling",
-        explanation: "A mean describes a steady rate only. candor fits a \
-            line through the seconds of the second half: where it rises or falls by more than \
-            10 %, and by clearly more than the seconds scatter around it, the mean depends on how \
-            long the run was. Caches that fill, drives that run out of erased blocks, heat and \
-            spent credits look like that. Run longer, and quote the end.",
+        explanation: "A mean describes a steady rate only. candor fits a line through the seconds \
+            of the second half. A rise or fall of more than 10 %, and clearly more than the \
+            scatter of the seconds, means that the mean depends on the length of the run. Typical \
+            reasons: caches that fill, drives without erased blocks, heat and spent credits. Run \
+            longer, and report the rate at the end.",
     },
     stage: Stage::Variation,
     limit: None,
@@ -68,7 +68,7 @@ fn finding(observed: &Observed, measured: &Measurement, change: f64, half: &[f64
         .evidence("fitted change of the rate", Quantity::share(change), "candor")
         .evidence("intervals", Quantity::count(half.len() as f64), "candor")
         .advice(
-            "Run until the rate is steady, and quote the end.",
+            "Run until the rate is steady, and report the rate at the end.",
             command.map(|command| command.seconds(120)),
         )
         .done()

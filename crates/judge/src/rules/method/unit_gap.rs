@@ -15,10 +15,10 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G8",
         title: "gap may be only units",
-        explanation: "MB are millions of bytes, MiB are 1 048 576; the two differ by 4.9 %, kB \
-            and KiB by 2.4 %, GB and GiB by 7.4 %. People have explained such gaps with drivers \
-            and caches. Where a rate and its ceiling, or the rate that the plan asks for, differ \
-            by exactly that, candor says so and gives the rate in both; it may be chance.",
+        explanation: "MB are millions of bytes, MiB are 1 048 576 bytes; the two differ by 4.9 %, \
+            kB and KiB by 2.4 %, GB and GiB by 7.4 %. People have explained such gaps with drivers \
+            and caches. If a rate and its ceiling, or a rate and the plan's rate, differ by \
+            exactly this factor, candor reports the rate in both units. The match may be chance.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -54,7 +54,7 @@ fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
     let measured = ceiling.used.unwrap_or(0.0) * ceiling.bytes_per_s.unwrap_or(0.0);
     let percent = fmt::percent(factor - 1.0);
     let sentence = format!(
-        "The {percent} between the result and the {} is as much as {binary} is more than \
+        "The {percent} between the result and the {} equals the gap between {binary} and \
          {decimal}: {} = {}.",
         ceiling.element,
         fmt::rate_binary(measured),
@@ -68,7 +68,7 @@ fn finding(ceiling: &Ceiling, gap: (f64, &str, &str)) -> Finding {
             Quantity::bytes_per_s(ceiling.bytes_per_s.unwrap_or(0.0)),
             "plan or link",
         )
-        .advice("Compare bytes with bytes before looking for a cause.", None)
+        .advice("Compare both in bytes before you look for a cause.", None)
         .done()
 }
 

@@ -16,13 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "G22",
         title: "workers write the same range",
-        explanation: "Several jobs or workers that write the same range of one file, as clones of \
-            a fio job with one filename do, replace each other's data. A page cache or a cache of \
-            the device may keep the last version of a block only, so that fewer bytes than \
-            the sum of the workers' reach the media. candor reads the ranges of the workers from \
-            the plan. Of workers that write in order it reports the overlap always, of those that \
-            write at random places it reports the overlap once they wrote half the bytes of the range. Give each worker its own range \
-            or its own file.",
+        explanation: "Several jobs or workers that write the same range of one file, like clones \
+            of a fio job with one filename, replace each other's data. A page cache or a device \
+            cache may keep only the last version of a block. The media then receive fewer bytes \
+            than all workers wrote. candor reads the ranges of the workers from the plan. candor \
+            always reports overlaps of sequential writers; for random writers only after they \
+            wrote half the bytes of the range. Give each worker its own range or its own file.",
     },
     stage: Stage::Apart,
     limit: None,

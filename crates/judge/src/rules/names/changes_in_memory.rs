@@ -16,14 +16,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H7",
         title: "changed names stayed in memory",
-        explanation: "Making, renaming and removing a name changes the filesystem's records in \
-            memory; its journal writes them out later, every 5 s on ext4 and every 30 s on XFS. \
-            Each changed name takes an inode of 256 bytes and more on the device; where the \
-            device had written less than half of that for each when the clock stopped, the rate is \
-            that of memory. With more, the last of them may still be in memory: that is a caution \
-            of a phase of many journal intervals, and in a shorter one nobody knows how many \
-            names were written. A final syncfs inside the job (`syncfs_at_end`) gives the rate \
-            to the device as well; an fsync of each file makes each durable.",
+        explanation: "Creating, renaming and removing a name changes the filesystem's metadata in \
+            memory. The journal writes the changes later, every 5 s on ext4 and every 30 s on XFS. \
+            Each changed name takes an inode of 256 bytes or more on the device. If the device had \
+            written less than half of this for each name when the clock stopped, the rate is the \
+            speed of memory. With more, the last names may still be in memory. The severity is \
+            then caution for a phase of many journal intervals; for a shorter phase the number of \
+            written names is unknown. A final syncfs inside the job (`syncfs_at_end`) also \
+            measures the rate to the device; an fsync of each file makes each file durable.",
     },
     stage: Stage::WriteCache,
     limit: None,
@@ -86,14 +86,15 @@ fn in_memory(observed: &Observed, of: &Changes) -> Finding {
         _ => "nothing".into(),
     };
     let sentence = format!(
-        "{by} had written {wrote} {}: {} were changed ({step}) in memory, whose rate {}/s is.",
+        "{by} had written {wrote} {}: {} were changed ({step}) in memory, and {}/s is the memory \
+         rate.",
         if flushed { "after the final sync" } else { "when the clock stopped" },
         fmt::plural(of.changed, "name", "names"),
         fmt::count(of.names.ops_per_s()),
     );
     draft(of, Severity::Wrong, sentence)
         .measures(MeasuredInstead::NameChanges)
-        .advice("Sync the filesystem at the end, which gives the rate to the device as well.", None)
+        .advice("Sync the filesystem at the end, which also reports the rate to the device.", None)
         .changes(of.names.synced(observed))
         .done()
 }
@@ -101,20 +102,20 @@ fn in_memory(observed: &Observed, of: &Changes) -> Finding {
 fn both_rates(of: &Changes, seconds: f64) -> Finding {
     let media = format!("{}/s", fmt::count(ratio(of.names.ops(), seconds)));
     let sentence = format!(
-        "With its final sync it did {media} ({}); {}/s is the rate to memory, and {} was written \
-         in all.",
+        "With its final sync the job did {media} ({}); {}/s is the rate to memory, and {} was \
+         written in total.",
         of.names.step.name(),
         fmt::count(of.names.ops_per_s()),
         fmt::size(of.seen.bytes)
     );
-    let quote = format!("Quote {media}, the rate that includes the sync.");
+    let quote = format!("Report {media}, the rate with the sync.");
     draft(of, Severity::Explains, sentence).advice(quote, None).done()
 }
 
 /// The device wrote meanwhile, but nothing made sure that it was all.
 fn partly(observed: &Observed, of: &Changes) -> Finding {
     let (seconds, every) = (observed.elapsed_s(), journal_s(observed));
-    let wrote = format!("{} wrote {} meanwhile", of.seen.by, fmt::size(of.seen.bytes));
+    let wrote = format!("{} wrote {} during the phase", of.seen.by, fmt::size(of.seen.bytes));
     let (severity, sentence) = match seconds >= JOURNALS.value * every {
         true => (
             Severity::Caution,
@@ -127,7 +128,7 @@ fn partly(observed: &Observed, of: &Changes) -> Finding {
         false => (
             Severity::Unverified,
             format!(
-                "{wrote}, and nothing shows how many of the {} changed names were among it: the \
+                "{wrote}, but the number of written names out of {} changed names is unknown: the \
                  journal may wait {} s, and the phase took {}.",
                 fmt::count(of.changed),
                 fmt::number(every),
@@ -136,7 +137,7 @@ fn partly(observed: &Observed, of: &Changes) -> Finding {
         ),
     };
     draft(of, severity, sentence)
-        .advice("Sync the filesystem at the end, or go on for many journal intervals.", None)
+        .advice("Sync the filesystem at the end, or run for many journal intervals.", None)
         .changes(of.names.synced(observed))
         .done()
 }
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "vda had written nothing when the clock stopped: 5000 names were changed (create) in \
-             memory, whose rate 9000/s is."
+             memory, and 9000/s is the memory rate."
         );
         assert!(proposes(&found[0], "work.entries.syncfs_at_end=true"));
         let judged = making(8192).judge();
@@ -210,7 +211,7 @@ mod tests {
         case.host.after_flush = Some(end);
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
-        assert!(found[0].sentence.starts_with("With its final sync it did 4500/s (create)"));
+        assert!(found[0].sentence.starts_with("With its final sync the job did 4500/s (create)"));
     }
 
     #[test]

@@ -15,12 +15,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H8",
         title: "deletes were only queued",
-        explanation: "A file is gone when its name is; its inode and blocks are freed afterwards. \
-            XFS does so in the background, in batches per CPU, so that a run of deletes ends \
-            before its work is done. candor reads the inodes that the filesystem has in use before \
-            and after a phase that only deletes; where more than 5 % of the deleted files still \
-            have theirs, it says so. Delete many more files than a batch, or count the time until \
-            the inodes are free.",
+        explanation: "A file is deleted when its name is removed; its inode and blocks are freed \
+            later. XFS frees them in the background, in batches per CPU, so a run of deletes ends \
+            before its work is done. candor reads the number of inodes in use before and after a \
+            phase that only deletes. If more than 5 % of the deleted files still have their \
+            inodes, candor reports them. Delete many more files than a batch, or count the time \
+            until the inodes are free.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -42,7 +42,7 @@ fn after(observed: &Observed) -> Outcome {
     let (Some(before), Some(after)) =
         (in_use(observed, &observed.host.before), in_use(observed, &observed.host.after))
     else {
-        return Outcome::lacks("the inodes that the filesystem has in use");
+        return Outcome::lacks("the number of inodes in use on the filesystem");
     };
     let left = deleted - (before - after);
     match ratio(left, deleted) > DELETES_LEFT.value && left >= 1.0 {
@@ -69,8 +69,8 @@ fn in_use(observed: &Observed, at: &Snapshot) -> Option<f64> {
 
 fn finding(names: &EntryJob, (left, deleted): (f64, f64)) -> Finding {
     let sentence = format!(
-        "{} of {} deleted files still had their inodes when the clock stopped: they were queued, \
-         and {}/s leaves that work out.",
+        "{} of {} deleted files still had their inodes when the clock stopped: the deletes were \
+         queued, and {}/s excludes their work.",
         fmt::count(left),
         fmt::count(deleted),
         fmt::count(names.ops_per_s())
@@ -80,7 +80,7 @@ fn finding(names: &EntryJob, (left, deleted): (f64, f64)) -> Finding {
         .confidence(Confidence::Likely)
         .evidence("deleted", Quantity::count(deleted), "candor")
         .evidence("inodes still in use", Quantity::count(left), "statvfs")
-        .advice("Delete many more files, so that the queue weighs less.", None)
+        .advice("Delete many more files to reduce the effect of the queue.", None)
         .done()
 }
 

@@ -16,12 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H10",
         title: "names wait for the journal",
-        explanation: "An fsync of a new file waits for a commit of the filesystem's journal: its \
-            blocks are written, the device empties its cache, and only then the next file is made. \
-            The rate of durable names is that of commits, whatever a name costs. candor adds up \
-            the time in fsync and syncfs of jobs on names; more than half of the workers' time \
-            makes it the limit. Workers that wait together share a commit; one sync for many \
-            names makes them durable together.",
+        explanation: "An fsync of a new file waits for a commit of the filesystem's journal: the \
+            journal blocks are written, the device empties its cache, and then the next file is \
+            created. The rate of durable names is the rate of commits, regardless of the cost of a \
+            name. candor adds up the time in fsync and syncfs of jobs on names; above half of the \
+            workers' time, the journal is the limit. Workers that wait together share a commit; \
+            one sync for many names makes them durable together.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Device),
@@ -77,7 +77,7 @@ fn finding(observed: &Observed, names: &EntryJob, syncs: &OpStats, share: f64) -
         .evidence("fsync and syncfs calls", Quantity::count(count), "candor")
         .evidence("mean time of each", Quantity::ns(mean_ns), "candor")
         .evidence_if(flushes)
-        .advice("Use more workers, which share commits, or one sync for many names.", None)
+        .advice("Use more workers to share commits, or one sync for many names.", None)
         .done()
 }
 

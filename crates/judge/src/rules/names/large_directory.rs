@@ -15,11 +15,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H3",
         title: "a very large directory",
-        explanation: "A directory is a file of names, which is changed under one lock and grows \
-            deeper with each name: making, removing and listing become slower, and workers wait \
-            for each other. candor counts the names of the directory before a phase that works \
-            on names, and those that the plan adds to it; more than ten thousand are reported. \
-            Spread the files over several directories.",
+        explanation: "A directory is a file of names, changed under one lock; each name makes it \
+            deeper. Creating, removing and listing become slower, and workers wait for each other. \
+            candor counts the names of the directory before a phase that works on names, and adds \
+            the new names of the plan; more than ten thousand are reported. Spread the files over \
+            several directories.",
     },
     stage: Stage::Apart,
     limit: None,

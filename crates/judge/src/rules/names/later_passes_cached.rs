@@ -22,13 +22,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H5",
         title: "later passes came from memory",
-        explanation: "A pass over data leaves it in the page cache, and the next one reads it from \
-            there: the epochs of a training job after the first measure memory, unless the data \
-            is several times larger than it. candor compares what was read with the size of the \
-            files and with what this process fetched: where storage gave each byte once, however \
-            often it was read, all but the first pass came from memory. Between phases and \
-            repeats it compares which of them fetched what they read. Take data of five times \
-            the memory, limit the memory (a control group), or evict the files before each pass.",
+        explanation: "A pass over data leaves the data in the page cache, and the next pass reads \
+            it from the cache. The epochs of a training job after the first then measure memory, \
+            unless the data is several times larger than memory. candor compares the bytes read \
+            with the size of the files and with the bytes that this process fetched. If storage \
+            supplied each byte once, however often it was read, all but the first pass came from \
+            memory. Between phases and repeats candor compares their fetched bytes. Use data of \
+            five times the memory, limit the memory (a control group), or evict the files before \
+            each pass.",
     },
     stage: Stage::KnownCache,
     limit: Some(LimitClass::Memory),
@@ -115,18 +116,18 @@ fn reads_alike(observed: &Observed, report: &PhaseRecord) -> bool {
 fn within_phase(observed: &Observed, passes: &Passes) -> Finding {
     let size = fmt::size(passes.size);
     let rates = rates(observed, passes.size).map_or(String::new(), |(first, later)| {
-        format!(": {} until then, {} after it", fmt::rate(first), fmt::rate(later))
+        format!(": {} before, {} after", fmt::rate(first), fmt::rate(later))
     });
     let sentence = format!(
-        "The {size} of data were read {} times over, and storage gave {}: all but the first pass \
-         came from memory{rates}.",
+        "The {size} of data were read {} times over, and storage supplied {}: all but the first \
+         pass came from memory{rates}.",
         fmt::number(passes.count),
         fmt::size(passes.fetched)
     );
     let in_order = observed.ran.iter().all(|ran| !ran.blocks.access.is_random());
     let command = command(observed);
     let (advice, command) = match in_order {
-        true => ("drop the pages as each pass begins", command.map(Command::invalidate)),
+        true => ("drop the pages before each pass", command.map(Command::invalidate)),
         false => ("read directly", command.map(|command| command.direct(observed))),
     };
     draft(sentence)
@@ -167,7 +168,7 @@ fn after_phase(observed: &Observed, first: &PhaseRecord) -> Finding {
     };
     let now = fmt::rate(observed.bytes_per_s(Direction::Read));
     let sentence = format!(
-        "Phase {} read the same data from storage, at {}; this pass found it in memory: {now} is \
+        "Phase {} read the same data from storage, at {}; this pass read it from memory: {now} is \
          not the speed of {}.",
         first.name,
         fmt::rate(rate(first)),
@@ -231,8 +232,8 @@ mod tests {
         let found = &judgement.findings[0];
         assert_eq!(
             found.sentence,
-            "The 1 GiB of data were read 4 times over, and storage gave 1 GiB: all but the first \
-             pass came from memory: 315 MB/s (300 MiB/s) until then, 472 MB/s (450 MiB/s) after it."
+            "The 1 GiB of data were read 4 times over, and storage supplied 1 GiB: all but the \
+             first pass came from memory: 315 MB/s (300 MiB/s) before, 472 MB/s (450 MiB/s) after."
         );
         assert_eq!(judgement.limited_by, found.limits);
         assert!(proposes(found, "hints.invalidate=true"), "the files were cold before: {found:?}");

@@ -16,14 +16,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H1",
         title: "time went into names",
-        explanation: "Making, looking up and removing names is work on the filesystem's own \
-            records: it waits for its journal and its locks, and hardly for the bandwidth of a \
-            device. Whoever reads small files pays for it with each file, so that their rate in \
+        explanation: "Creating, looking up and removing names is work on the filesystem's \
+            metadata: names wait for its journal and locks, and rarely for the bandwidth of a \
+            device. Programs that read small files pay this cost for each file. Their rate in \
             bytes is the number of files per second times their size: 127 files/s of 128 KiB are \
-            16 MiB/s, on any disk. candor adds up the time in operations on names and in reads \
-            and writes; where names took more than half, it says so, with the rate that files of \
-            the plan's size would have. More workers help, larger files or records packed into \
-            few files help more.",
+            16 MiB/s, on any disk. candor adds up the time in operations on names and in reads and \
+            writes. If names took more than half, candor reports this with the byte rate for files \
+            of the plan's size. More workers help; larger files, or records packed into few files, \
+            help more.",
     },
     stage: Stage::Names,
     limit: Some(LimitClass::Filesystem),
@@ -53,14 +53,14 @@ fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
     let size = size(observed, names).filter(|_| !of_directories);
     let data = match size {
         Some(bytes) => format!(
-            "with files of {} that is {}, a number of metadata and not of data",
+            "with files of {} this equals {}, a metadata rate, not a data rate",
             fmt::size(bytes),
             fmt::rate(per_s * bytes)
         ),
-        None => "a number of metadata and not of data".into(),
+        None => "this is a metadata rate, not a data rate".into(),
     };
     let sentence = format!(
-        "{} of the time went into names ({step}: {} {kind}/s); {data}.",
+        "{} of the time was spent on names ({step}: {} {kind}/s); {data}.",
         fmt::percent(share),
         fmt::count(per_s)
     );
@@ -68,7 +68,7 @@ fn finding(observed: &Observed, names: &EntryJob, share: f64) -> Finding {
         .job(&names.job.name)
         .confidence(Confidence::Certain)
         .evidence(format!("{step} calls"), Quantity::count(names.ops()), "candor")
-        .evidence("share of the time in them", Quantity::share(share), "candor")
+        .evidence("share of the time in these calls", Quantity::share(share), "candor")
         .advice(advice(names.step), None);
     let draft = match size {
         Some(bytes) => draft.evidence("size of the files", Quantity::bytes(bytes), "plan"),
@@ -95,7 +95,7 @@ fn size(observed: &Observed, names: &EntryJob) -> Option<f64> {
 fn advice(step: Step) -> &'static str {
     match step {
         Step::Stat | Step::Lstat | Step::Statx => "Use more workers, or keep fewer, larger files.",
-        _ => "Use more workers on directories of their own, or fewer, larger files.",
+        _ => "Use more workers with separate directories, or fewer, larger files.",
     }
 }
 
@@ -109,8 +109,8 @@ mod tests {
         let case = TestCase::on_names(Step::Create, 1000, 127.0);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "100 % of the time went into names (create: 127 files/s); with files of 128 KiB that \
-             is 16.6 MB/s (15.9 MiB/s), a number of metadata and not of data."
+            "100 % of the time was spent on names (create: 127 files/s); with files of 128 KiB \
+             this equals 16.6 MB/s (15.9 MiB/s), a metadata rate, not a data rate."
         );
         let mut case = case;
         case.after_top().write_sectors = 1000;

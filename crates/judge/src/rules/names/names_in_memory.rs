@@ -20,17 +20,16 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H2",
         title: "names came from memory",
-        explanation: "Linux keeps names and inodes that it has seen in memory, and looking them up \
-            again costs a microsecond instead of a read. candor has seen every file that it laid \
-            out or made. An inode takes 256 bytes and more on disk; where a phase looked at names \
-            and the device gave this process less than half of that for each, memory answered. \
-            Which one it was, the number of names in the kernel's cache tells: where it did not \
-            grow, the dentry and inode caches did; where it grew, the page cache held the blocks \
-            of the inodes; on a network share it was the attribute cache of the client. A pass \
-            that is more than twice as fast as the first one is a caution too. Drop what is cached \
-            between laying out and looking (root: `sync`, then twice `echo 3 > \
-            /proc/sys/vm/drop_caches`, because the journal of ext4 keeps blocks from the first), \
-            or mount the filesystem anew.",
+        explanation: "Linux keeps known names and inodes in memory; another lookup costs a \
+            microsecond instead of a read. candor has used every file that it laid out or created. \
+            An inode takes 256 bytes or more on disk. If a phase looked up names and the device \
+            supplied less than half of this for each name, memory answered. The number of names in \
+            the kernel's cache shows the cache that answered. Without growth, the dentry and inode \
+            caches answered; with growth, the page cache held the blocks of the inodes. On a \
+            network share, the attribute cache of the client answered. A pass more than twice as \
+            fast as the first pass also has a caution. Drop the caches between layout and lookup \
+            (root: `sync`, then twice `echo 3 > /proc/sys/vm/drop_caches`, because the journal of \
+            ext4 keeps blocks after the first), or remount the filesystem.",
     },
     stage: Stage::PageCache,
     limit: None,
@@ -58,7 +57,7 @@ fn after(observed: &Observed) -> Outcome {
 fn answered(observed: &Observed, names: &EntryJob, unique: f64) -> (MeasuredInstead, &'static str) {
     let is_remote = |target: &&TargetFacts| target.device.is_none();
     if names.targets(observed).iter().any(is_remote) {
-        return (MeasuredInstead::NfsClientCache, "the attribute cache of the client");
+        return (MeasuredInstead::NfsClientCache, "the attribute cache of the NFS client");
     }
     let of_blocks = (MeasuredInstead::CachedRecords, "the cache of the filesystem's blocks");
     // A list reads blocks of the directory, and looks no name up.
@@ -119,10 +118,7 @@ fn from_memory(observed: &Observed, names: &EntryJob, unique: f64, seen: &Passed
         .evidence(format!("read from {}", seen.by), Quantity::bytes(seen.bytes), seen.from.clone())
         .evidence("names", Quantity::count(unique), "plan")
         .evidence_if(new)
-        .advice(
-            "Drop what is cached before the phase, as root, or mount the filesystem anew.",
-            None,
-        )
+        .advice("Drop the caches before the phase, as root, or remount the filesystem.", None)
         .changes(names.uncached(observed))
         .done()
 }
@@ -140,15 +136,16 @@ fn again(observed: &Observed, names: &EntryJob) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "Some names were already in memory: {} times as fast as {}, which saw them first.",
+        "Some names were already in memory: {} times as fast as {}, the first phase with these \
+         names.",
         fmt::number(times),
         first.name
     );
     let finding = FindingBuilder::new("H2", Severity::Caution, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
-        .evidence("rate over that of the first pass", Quantity::share(times), "candor")
-        .advice("Drop what is cached before the phase, or mount the filesystem anew.", None)
+        .evidence("rate over the rate of the first pass", Quantity::share(times), "candor")
+        .advice("Drop the caches before the phase, or remount the filesystem.", None)
         .changes(names.uncached(observed));
     Some(finding.done())
 }
@@ -245,7 +242,9 @@ mod tests {
         case.earlier = vec![first];
         let found = case.found(&RULE);
         assert!(
-            found[0].sentence.ends_with("11.1 times as fast as cold, which saw them first."),
+            found[0]
+                .sentence
+                .ends_with("11.1 times as fast as cold, the first phase with these names."),
             "{found:?}"
         );
         assert_eq!(found[0].severity, Severity::Caution);

@@ -16,11 +16,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "H9",
         title: "workers share one directory",
-        explanation: "A name is made, renamed or removed under the lock of its directory, so that \
-            workers in one directory take turns, however many they are. candor says so where the \
-            run has both: the same step by as many workers in a directory of each, more than \
-            1.3 times as fast. Without such a phase it does not guess. Give each worker a \
-            directory of its own.",
+        explanation: "A name is created, renamed or removed under the lock of its directory, so \
+            workers in one directory take turns, regardless of their number. candor reports the \
+            finding only if the run has both: shared and separate directories, with the same \
+            operation and the same number of workers, and separate ones more than 1.3 times as \
+            fast. Without such a phase candor does not guess. Give each worker a separate \
+            directory.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -73,8 +74,8 @@ fn own_directories<'a>(
 
 fn finding(names: &EntryJob, own: &PhaseRecord, times: f64) -> Finding {
     let sentence = format!(
-        "{} workers take turns at the lock of one directory: {} did {} times as much, in a \
-         directory for each.",
+        "{} workers take turns at the lock of one directory: {} did {} times as much with separate \
+         directories.",
         names.ranks(),
         own.name,
         fmt::number(times)
@@ -82,8 +83,8 @@ fn finding(names: &EntryJob, own: &PhaseRecord, times: f64) -> Finding {
     FindingBuilder::new("H9", Severity::Explains, sentence)
         .job(&names.job.name)
         .confidence(Confidence::Likely)
-        .evidence("rate in own directories over this one", Quantity::ratio(times), "candor")
-        .advice("Give each worker a directory of its own.", None)
+        .evidence("rate in separate directories over this rate", Quantity::ratio(times), "candor")
+        .advice("Give each worker a separate directory.", None)
         .done()
 }
 
@@ -122,8 +123,8 @@ mod tests {
         let found = shared_after_own(61_000.0).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "4 workers take turns at the lock of one directory: own directories did 3.05 times as \
-             much, in a directory for each."
+            "4 workers take turns at the lock of one directory: phase own directories did 3.05 \
+             times as much with separate directories."
         );
         assert_eq!(found[0].severity, Severity::Explains);
     }

@@ -14,11 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C5",
         title: "the device starts misaligned",
-        explanation: "A partition or volume that begins in the middle of a physical sector turns \
-            every aligned operation into one that crosses a boundary: small writes then read and \
-            write two sectors instead of writing one. The kernel tells how far off the start is \
-            (alignment_offset), and where a partition begins. Any distance but zero is told, as a \
-            remark where something is written. Make the partition anew on a multiple of 1 MiB.",
+        explanation: "A partition or volume that starts in the middle of a physical sector turns \
+            every aligned operation into one that crosses a sector boundary. Small writes then \
+            read and write two sectors instead of writing one. The kernel reports the offset of \
+            the start (alignment_offset) and the start of a partition. candor reports any offset \
+            except zero, with a caution if the run writes. Create the partition again on a \
+            multiple of 1 MiB.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -66,7 +67,7 @@ fn finding(setup: &SetupFacts, (device, bytes, from): &Off) -> Finding {
     FindingBuilder::new("C5", severity, sentence)
         .confidence(Confidence::Likely)
         .evidence("off the boundary", off, from.clone())
-        .advice("Make the partition or volume anew on a multiple of 1 MiB.", None)
+        .advice("Create the partition or volume again on a multiple of 1 MiB.", None)
         .done()
 }
 

@@ -16,18 +16,17 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C9",
         title: "writes wait for flushes",
-        explanation: "A write is durable only when the device has emptied its cache, and without \
-            power-loss protection that takes a hundred times longer than the write. candor counts \
-            flush calls and the device's flushes per write, and the share of the workers' time \
-            they take; above half, they are the limit. With one operation in flight a write waits \
-            for its flush. At a higher depth flushes are in flight together with writes, and each \
-            takes a place of the queue; a write is durable at the end of the first flush that \
-            began after it had completed. A call of fsync also writes data and the \
-            journal; only what the disks themselves spent on flushes is called a flush. A \
-            synchronous write to a raw device shows as two writes in iostat, one of them empty: \
-            that is not splitting. Commit several writes together, or use a device that protects \
-            its cache. A filesystem that is mounted with sync makes each write durable, also without \
-            a flush of the program.",
+        explanation: "A write is durable only after the device has emptied its cache; without \
+            power-loss protection this takes a hundred times longer than the write. candor counts \
+            flush calls and the device's flushes per write, and their share of the workers' time; \
+            above half, flushes are the limit. With one operation in flight a write waits for its \
+            flush. At a higher depth flushes are in flight together with writes, and each flush \
+            uses a queue slot. A write is durable at the end of the first flush that began after \
+            the write completed. A call of fsync also writes data and the journal; candor counts \
+            only the disks' own flush time as flush. A synchronous write to a raw device shows as \
+            two writes in iostat, one of them empty: this is not splitting. Commit several writes \
+            together, or use a device with a protected cache. A filesystem mounted with sync makes \
+            each write durable, also without a flush of the program.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Device),

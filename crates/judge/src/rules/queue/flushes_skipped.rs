@@ -17,13 +17,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C13",
         title: "fsync flushed no device",
-        explanation: "A call of fsync makes writes durable only if the device below is told to \
-            empty its cache. A mount without barriers, a cache that somebody switched to write \
-            through while it stays volatile, a layer or a library that swallows the call: all make \
-            it fast and worth nothing. candor counts the calls and the flushes of the disks at the \
-            end of the path; one flush may serve all workers that wait, but not less than half of \
-            that. Where a disk that writes back saw fewer, the rate is not that of durable writes. \
-            Disks that have no volatile cache need no flush, and nothing is said of them.",
+        explanation: "A call of fsync makes writes durable only if the device below receives a \
+            request to empty its cache. Three causes make fsync fast and useless: a mount without \
+            barriers, a volatile cache set to write through, and a layer or library that drops the \
+            call. candor counts the calls and the flushes of the disks at the end of the path. One \
+            flush may serve all waiting workers, so candor expects at least half as many flushes \
+            as calls divided by workers. If a disk with a write-back cache saw fewer flushes, the \
+            rate does not measure durable writes. Disks without a volatile cache need no flush and \
+            cause no finding.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -106,7 +107,7 @@ fn reason(observed: &Observed) -> Option<(String, String)> {
             value(&device.queue.write_cache).is_some_and(|cache| cache == "write through")
         };
         let device = observed.devices().into_iter().find(through)?;
-        let what = format!("{} is set to write through, so that nothing is flushed", device.name);
+        let what = format!("{} is set to write through, so the kernel sends no flush", device.name);
         Some((what, device.queue.write_cache.as_ref()?.from.clone()))
     };
     mounted.or_else(switched)
@@ -114,7 +115,8 @@ fn reason(observed: &Observed) -> Option<(String, String)> {
 
 fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) -> Finding {
     let reason = reason(observed);
-    let why = reason.as_ref().map_or("nothing shows what swallowed them", |(what, _)| what);
+    let why =
+        reason.as_ref().map_or("the layer that dropped the flushes is unknown", |(what, _)| what);
     let sentence = format!(
         "{} of fsync sent {} to {}, which has a volatile cache: this is not the rate of durable \
          writes ({why}).",
@@ -132,7 +134,7 @@ fn finding(observed: &Observed, device: &DeviceFacts, calls: f64, flushes: f64) 
             cache.map(|c| (format!("cache of {}", device.name), c.value.clone(), c.from.clone())),
         )
         .evidence_if(reason.map(|(what, from)| ("reason".into(), what, from)))
-        .advice("Mount with barriers, and let the kernel know that the cache writes back.", None)
+        .advice("Mount with barriers, and set the kernel's cache mode to write back.", None)
         .done()
 }
 

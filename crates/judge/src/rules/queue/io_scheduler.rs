@@ -14,12 +14,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C8",
         title: "an I/O scheduler is active",
-        explanation: "A scheduler sorts, delays and shares out requests. bfq is made for fairness \
-            on slow disks and its locks cap the rate of fast ones; NVMe drives do best with none. \
-            That is no fault of a result, for the scheduler belongs to the host, but another host \
-            with another scheduler gives another number. candor names bfq anywhere, any scheduler \
-            on NVMe, and for buffered writes the throttle of write-back (wbt). Compare with a run \
-            without (queue/scheduler, queue/wbt_lat_usec).",
+        explanation: "A scheduler sorts, delays and distributes requests. bfq provides fairness on \
+            slow disks, but its locks cap the rate of fast disks; NVMe drives are fastest without \
+            a scheduler. The result is correct, because the scheduler belongs to the host, but \
+            another host with another scheduler gives another number. candor reports bfq on any \
+            device, any scheduler on NVMe, and the write-back throttle (wbt) for buffered writes. \
+            Compare with a run without (queue/scheduler, queue/wbt_lat_usec).",
     },
     stage: Stage::Storage,
     limit: None,
@@ -49,12 +49,12 @@ fn held_back(observed: &Observed) -> Option<Finding> {
     let fact = device.queue.writeback_latency_ns.as_ref()?;
     let latency = Quantity::ns(fact.value as f64);
     let sentence = format!(
-        "Write-back to {} is held back while reads take more than {latency} (wbt).",
+        "The write-back throttle (wbt) delays writes to {} while reads take more than {latency}.",
         device.name
     );
     let draft = FindingBuilder::new("C8", Severity::Explains, sentence)
         .confidence(Confidence::Possible)
-        .evidence("latency of reads that is kept", latency, fact.from.clone());
+        .evidence("target latency of reads", latency, fact.from.clone());
     Some(draft.advice("Compare with a run with queue/wbt_lat_usec at 0.", None).done())
 }
 

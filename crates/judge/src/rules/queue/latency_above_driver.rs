@@ -15,13 +15,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C12",
         title: "latency above the driver",
-        explanation: "With one operation in flight the latency is the sum of what the device \
-            takes and what the way there and back takes: system call, filesystem, interrupt, \
-            waking the thread. The kernel counts the device's part, of all requests together; \
-            where others use the device as well, candor takes that of its own requests, if the \
-            block tracer has it. Where the rest is more than 30 %, the number is that of the \
-            host as much as of the device. Deeper queues hide that part and are told by B4. \
-            Polling, fewer layers or a faster CPU lower it.",
+        explanation: "With one operation in flight, the latency is the sum of the time in the \
+            device and the time above the driver: system call, filesystem, interrupt, thread \
+            wake-up. The kernel counts the device time of all requests together. If other \
+            processes also use the device, candor uses the device time of candor's requests, if \
+            the block tracer has it. If the time above the driver is more than 30 %, the number \
+            depends on the host as much as on the device. Deeper queues hide this time; rule B4 \
+            reports it. Polling, fewer layers or a faster CPU reduce it.",
     },
     stage: Stage::Queue,
     limit: None,
@@ -75,8 +75,8 @@ fn finding(share: f64, mean_ns: f64, from: &str) -> Finding {
     FindingBuilder::new("C12", Severity::Explains, sentence)
         .confidence(Confidence::Likely)
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
-        .evidence("of it in the device", Quantity::ns(device_ns), from)
-        .advice("Try polling, or the raw device, to see what the way there costs.", None)
+        .evidence("time in the device", Quantity::ns(device_ns), from)
+        .advice("Try polling, or the raw device, to measure the time above the driver.", None)
         .done()
 }
 

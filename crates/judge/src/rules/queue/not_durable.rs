@@ -17,13 +17,13 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C10",
         title: "direct does not mean durable",
-        explanation: "O_DIRECT bypasses the cache of Linux, not that of the drive. A drive that \
-            writes back acknowledges from its own memory, and what it acknowledged is lost with \
-            the power unless it was flushed. A write rate without a single flush on such a device is \
-            right, but it is not the rate of durable writes. Flush at the end, and add a run with \
-            one flush per write. Flushes that take less than 50 µs on such a device are reported, \
-            too: the cache survives a loss of power, or a layer below (a host, a bridge, a \
-            controller) does not execute them.",
+        explanation: "O_DIRECT bypasses the cache of Linux, but not the cache of the drive. A \
+            drive with a write-back cache acknowledges from its own memory; acknowledged data is \
+            lost at power loss unless it was flushed. A write rate without a single flush on such \
+            a device is correct, but is not the rate of durable writes. Flush at the end, and add \
+            a run with one flush per write. Flushes faster than 50 µs on such a device are \
+            reported, too: the cache survives a loss of power, or a layer below (a host, a bridge, \
+            a controller) does not execute them.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -40,7 +40,7 @@ fn after(observed: &Observed) -> Outcome {
         known.iter().filter(|(device, cache)| *cache == "write back" && !device.kind.is_memory());
     let found = match unflushed.filter(|_| !observed.all_memory()) {
         Some(_) if known.is_empty() => {
-            return Outcome::lacks("whether the device writes back from its own cache");
+            return Outcome::lacks("the cache mode of the device");
         }
         Some(ran) => back.next().map(|(device, _)| finding(observed, ran, device)),
         None => back.find_map(|(device, _)| quick(observed, device)),
@@ -56,8 +56,8 @@ fn quick(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
         return None;
     }
     let sentence = format!(
-        "A flush of {} took {}, which is no time for a medium: its cache outlives a loss of power, \
-         or flushes are not carried out; nothing here tells which.",
+        "A flush of {} took {}, too fast for a medium: its cache survives a loss of power, or \
+         flushes are not executed; no counter here can decide.",
         device.name,
         fmt::time(mean_ns)
     );
@@ -67,7 +67,8 @@ fn quick(observed: &Observed, device: &DeviceFacts) -> Option<Finding> {
         .evidence("flushes", Quantity::count(flow.flushes), stat)
         .evidence("mean flush", Quantity::ns(mean_ns), stat)
         .advice(
-            "Ask what protects the cache, and how a host treats the flushes of its guests.",
+            "Check the power protection of the cache, and the flush handling of the host for its \
+             guests.",
             None,
         );
     Some(finding.done())
@@ -97,7 +98,7 @@ fn finding(observed: &Observed, ran: &Ran, device: &DeviceFacts) -> Finding {
         .evidence_if(
             cache.map(|c| (format!("cache of {}", device.name), c.value.clone(), c.from.clone())),
         )
-        .evidence("flushes asked for", "none", "plan")
+        .evidence("flushes requested", "none", "plan")
         .advice(
             "Flush at the end; add a run with one flush per write for the rate of durable writes.",
             command.map(Command::fsync_end),

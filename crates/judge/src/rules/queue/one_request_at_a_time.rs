@@ -17,9 +17,9 @@ pub const RULE: Rule = Rule {
         id: "C6",
         title: "latency-bound: one at a time",
         explanation: "With one operation in flight the rate is the inverse of the latency, \
-            whatever the device could do in parallel: 16 KiB every 0.12 ms are 134 MB/s. That is \
-            an honest number, the one of latency. More depth or larger operations show what the \
-            device can do.",
+            regardless of the parallelism of the device: 16 KiB every 0.12 ms are 134 MB/s. The \
+            number is correct: it measures latency. Use more depth or larger operations to measure \
+            the throughput of the device.",
     },
     stage: Stage::Queue,
     limit: Some(LimitClass::Load),
@@ -69,8 +69,8 @@ fn sentence(observed: &Observed, ran: &Ran, op: Direction, mean_ns: f64) -> Find
     let waited = waited(observed);
     let sentence = if waited > 1.0 - IN_FLIGHT.value {
         format!(
-            "Latency-bound, one request at a time, and none for {} of the time, in which the \
-             worker waited for a CPU: {size} in {time} each came to {rate}.",
+            "Latency-bound, one request at a time, and none for {} of the time while the worker \
+             waited for a CPU: {size} in {time} each gave {rate}.",
             fmt::percent(waited)
         )
     } else {
@@ -84,7 +84,7 @@ fn sentence(observed: &Observed, ran: &Ran, op: Direction, mean_ns: f64) -> Find
         .evidence("in flight", Quantity::ratio(observed.occupancy()), "candor")
         .evidence("mean latency", Quantity::ns(mean_ns), "candor")
         .advice(
-            "Ask for more in flight to see what the device does in parallel.",
+            "Request more in flight to measure the device in parallel.",
             command.map(|command| command.deep(observed, 32)),
         )
         .done()

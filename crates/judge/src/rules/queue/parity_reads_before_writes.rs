@@ -17,11 +17,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C7",
         title: "parity needs reads before writes",
-        explanation: "RAID 4, 5 and 6 keep parity for each stripe, a chunk of every data disk. A \
-            write of less than a stripe leaves old data that the new parity depends on, so the \
-            array reads old data or old parity first: one small write is two reads and two \
-            writes. candor sees it where the members read during a phase that reads nothing. \
-            Write whole stripes (chunk times data disks, aligned), or enlarge the stripe cache. A rebuild reads, too, and is told by E3.",
+        explanation: "RAID 4, 5 and 6 keep parity for each stripe, a chunk of every data disk. For \
+            a write of less than a stripe, the new parity depends on old data, so the array first \
+            reads old data or old parity: one small write is two reads and two writes. candor \
+            detects this if the members read during a phase that reads nothing. Write whole \
+            stripes (chunk times data disks, aligned), or enlarge the stripe cache. A rebuild \
+            reads, too; rule E3 reports a rebuild.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Array),
@@ -80,8 +81,8 @@ fn finding(
     let stripe = stripe(array, parity);
     let of = stripe.map_or(String::new(), |bytes| format!(" of {}", fmt::size(bytes as f64)));
     let sentence = format!(
-        "Each {} write to {name} ({}) became about {} and {} of its members: what the parity \
-         takes is read first where a stripe{of} is not written whole.",
+        "Each {} write to {name} ({}) became about {} and {} of its members: parity needs old data \
+         first if a stripe{of} is not written whole.",
         fmt::size(ratio(app.bytes, app.ops)),
         array.array_level().unwrap_or_default(),
         fmt::plural(read.round(), "read", "reads"),
@@ -128,11 +129,11 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Each 4 KiB write to md0 (raid5) became about 1 read and 2 writes of its members: what \
-             the parity takes is read first where a stripe of 128 KiB is not written whole."
+            "Each 4 KiB write to md0 (raid5) became about 1 read and 2 writes of its members: \
+             parity needs old data first if a stripe of 128 KiB is not written whole."
         );
         assert!(proposes(&found[0], "blocks.size=128k"));
-        assert_eq!(case.judge().limit().as_deref(), Some("reading before each write to md0"));
+        assert_eq!(case.judge().limit().as_deref(), Some("reads before each write to md0"));
         assert!(case.judge().finding("E2").is_none());
     }
 

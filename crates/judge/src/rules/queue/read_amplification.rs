@@ -20,10 +20,10 @@ pub const RULE: Rule = Rule {
         explanation: "A read through the page cache fetches more than it returns: whole pages, \
             neighbours by readahead, and whole blocks of a filesystem that compresses. A squashfs \
             with blocks of 1 MiB read 148 bytes for each byte of random 4 KiB reads. candor \
-            compares the bytes that the kernel charged to this process (/proc/self/io \
-            read_bytes) with the bytes read; from 1.2 on it reports the factor, for phases that \
-            only read. The rate of the application is right; the device did more. Read in \
-            the size of those blocks, or advise random access.",
+            compares the bytes that the kernel charged to this process (/proc/self/io read_bytes) \
+            with the bytes read; from 1.2 on candor reports the factor, for phases that only read. \
+            The rate of the application is correct; the device did more. Read in the size of these \
+            blocks, or advise random access.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -64,14 +64,16 @@ fn finding(observed: &Observed, fetched: f64, read: f64) -> Finding {
         format!(" ({} reads whole blocks of {})", on.kind, fmt::size(on.block_bytes as f64))
     });
     let sentence = format!(
-        "{} read {} bytes for each byte that was requested{blocks}.",
+        "{} read {} bytes for each requested byte{blocks}.",
         observed.device_names(),
         fmt::number(ratio(fetched, read))
     );
     let job = observed.main_job().filter(|ran| ran.blocks.access.is_random() && packed.is_none());
     let command = job.and_then(|job| Command::of(observed.plan, &job.planned));
     let advice = match packed {
-        Some(_) => "Read in the size of these blocks, or make the filesystem with smaller ones.",
+        Some(_) => {
+            "Read in the size of these blocks, or create the filesystem with smaller blocks."
+        }
         None => "Advise random access, or read more at a time.",
     };
     FindingBuilder::new("C14", Severity::Explains, sentence)
@@ -110,8 +112,7 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "vda read 149 bytes for each byte that was requested (squashfs reads whole blocks of \
-             1 MiB)."
+            "vda read 149 bytes for each requested byte (squashfs reads whole blocks of 1 MiB)."
         );
         assert_eq!((found[0].severity, found[0].changes.len()), (Severity::Explains, 0));
     }

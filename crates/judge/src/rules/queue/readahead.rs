@@ -17,11 +17,11 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C2",
         title: "readahead shapes the requests",
-        explanation: "A buffered read that looks sequential makes the kernel read ahead, in \
-            pieces of its own choice (read_ahead_kb): the device sees these, whatever size the \
-            application asked for, and changing the block size changes nothing. candor compares \
-            the mean request of the device with the mean operation. Read directly to measure the \
-            device at a size, or set readahead with the test.",
+        explanation: "For a sequential buffered read the kernel reads ahead, with its own request \
+            size (read_ahead_kb). The device sees these requests, whatever size the application \
+            requested, and a change of the block size changes nothing. candor compares the mean \
+            request of the device with the mean operation. Read directly to measure the device at \
+            a size, or set readahead with the test.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -52,8 +52,8 @@ fn finding(observed: &Observed, operation: f64, piece: f64) -> Finding {
     let window = tops.iter().find_map(|device| value(&device.queue.read_ahead_bytes));
     let window = window.map_or(String::new(), |bytes| format!(" ({})", fmt::size(*bytes as f64)));
     let sentence = format!(
-        "Reads of {} became requests of {} on {}: readahead{window} shapes them, not the block \
-         size.",
+        "Reads of {} became requests of {} on {}: readahead{window} determines the size, not the \
+         block size.",
         fmt::size(operation),
         fmt::size(piece),
         observed.device_names()
@@ -103,8 +103,8 @@ mod tests {
         let found = cold(27 * MIB / 10).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "Reads of 1 MiB became requests of 2.7 MiB on vda: readahead (8 MiB) shapes them, \
-             not the block size."
+            "Reads of 1 MiB became requests of 2.7 MiB on vda: readahead (8 MiB) determines the \
+             size, not the block size."
         );
         assert_eq!(cold(MIB / 8).found(&RULE).len(), 1);
     }

@@ -17,14 +17,14 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C3",
         title: "operations are merged",
-        explanation: "Neighbouring operations that wait at the same time are put together by the \
-            kernel before they reach the device, which then sees fewer and larger requests than \
-            the application issued: good for the rate, misleading where the device was to be \
-            measured at a size. candor looks at the kernel's own count of merges, for direct \
-            operations; where others use the device as well, writes are made durable (which a \
-            journal writes for) or one operation is in flight, it compares the sizes of its own \
-            requests, as the block tracer has them. From a fifth on it reports the merges. Use \
-            random offsets, one operation in flight, or queue/nomerges for the test.",
+        explanation: "The kernel merges adjacent waiting operations before they reach the device. \
+            The device then sees fewer and larger requests than the application issued. Merges \
+            increase the rate, but mislead if the test should measure the device at one size. \
+            candor reads the kernel's count of merges, for direct operations. candor instead \
+            compares the sizes of its requests from the block tracer in three cases: other \
+            processes use the device, writes are made durable (the journal writes, too), or one \
+            operation is in flight. From a fifth on candor reports the merges. Use random offsets, \
+            one operation in flight, or queue/nomerges for the test.",
     },
     stage: Stage::Artefact,
     limit: None,

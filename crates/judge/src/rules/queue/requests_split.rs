@@ -23,16 +23,17 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C1",
         title: "operations are split",
-        explanation: "A device takes requests up to a size, and so many segments; a striped one \
-            none across a chunk. The kernel splits what is larger, so that iostat shows more and \
-            smaller requests than the application issued. candor compares the mean size of the \
-            device's requests with that of the operations, of its own requests where the block \
-            tracer tells them from those of others, and names the limit that fits \
-            (max_sectors_kb, max_segments, chunk, short extents of the files). Nothing is wrong \
-            with the number. Raise the limit up to max_hw_sectors_kb, use huge-page buffers, or \
-            take the piece as the size. Each page of a buffer is a segment of its own where the \
-            pages lie apart in memory; candor takes huge pages for large buffers of direct I/O \
-            where the kernel has some, and then segments are no limit.",
+        explanation: "A device accepts requests up to a maximum size and number of segments; a \
+            striped device accepts no request across a chunk. The kernel splits larger requests, \
+            so iostat shows more and smaller requests than the application issued. candor compares \
+            the mean size of the device's requests with the mean size of the operations. If the \
+            block tracer separates candor's own requests from others, candor uses its own requests \
+            only. candor names the matching limit (max_sectors_kb, max_segments, chunk, short \
+            extents of the files). The number is correct. Raise the limit up to max_hw_sectors_kb, \
+            use huge-page buffers, or use the split size as the operation size. If the pages of a \
+            buffer are not contiguous in memory, each page is a separate segment. For large \
+            buffers of direct I/O candor uses huge pages if the kernel has some; segments are then \
+            no limit.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -82,16 +83,17 @@ impl By {
     fn advice(self) -> &'static str {
         match self {
             By::Queue => {
-                "Accept it, raise the limit up to max_hw_sectors_kb, or use the piece as the size."
+                "Accept the split, raise the limit up to max_hw_sectors_kb, or use the split size \
+                 as the operation size."
             }
             By::Pages => {
-                "The buffers' pages lie apart in memory: take huge ones (transparent, or reserved \
-                 by vm.nr_hugepages), or use the piece as the size."
+                "The buffers' pages are not contiguous in memory: use huge pages (transparent, or \
+                 reserved by vm.nr_hugepages), or use the split size as the operation size."
             }
-            By::Chunks => "Accept it, or use the piece as the size.",
+            By::Chunks => "Accept the split, or use the split size as the operation size.",
             By::Extents => {
-                "Accept it, lay the file out anew on a filesystem with room for long extents, or \
-                 use the piece as the size."
+                "Accept the split, lay the file out again on a filesystem with room for long \
+                 extents, or use the split size as the operation size."
             }
         }
     }

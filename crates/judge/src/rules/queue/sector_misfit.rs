@@ -17,12 +17,12 @@ pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C4",
         title: "operations do not fit sectors",
-        explanation: "Many devices accept 512 bytes and work in sectors of 4096. Smaller or \
-            misaligned reads fetch whole sectors and throw the rest away; smaller writes must \
-            read the sector first, change it and write it back. Buffered I/O is not concerned, \
-            the page cache rounds it. A loop device that begins in the middle of a sector of its \
-            file (losetup --offset) shifts every operation by as much. Use sizes and offsets that \
-            are multiples of the physical sector.",
+        explanation: "Many devices accept 512 bytes but work in sectors of 4096. Smaller or \
+            misaligned reads fetch whole sectors and discard the rest; smaller writes must read \
+            the sector first, change it and write it back. Buffered I/O is not affected, because \
+            the page cache rounds it. A loop device that starts in the middle of a sector of its \
+            file (losetup --offset) shifts every operation by the same offset. Use sizes and \
+            offsets that are multiples of the physical sector.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -64,7 +64,7 @@ fn shifted(setup: &SetupFacts) -> Vec<Finding> {
         let unit = page.max(*sector);
         (unit > 0 && offset.value % unit > 0).then(|| {
             let (at, unit_text) = (fmt::size(offset.value as f64), fmt::size(unit as f64));
-            let what = format!("I/O to {}, which begins {at} into its file,", device.name);
+            let what = format!("I/O to {}, which starts {at} into its file,", device.name);
             draft(setup, job, &what, unit)
                 .evidence("offset in the file", Quantity::bytes(offset.value as f64), &*offset.from)
                 .advice(format!("Set up the loop at a multiple of {unit_text} of its file."), None)
@@ -120,7 +120,8 @@ fn sizes(spec: &SizeSpec) -> Vec<Bytes> {
 fn draft(setup: &SetupFacts, job: &Planned, what: &str, sector: u64) -> FindingBuilder {
     let sector_text = fmt::size(sector as f64);
     let writes = job.does(Direction::Write);
-    let cost = if writes { "writes need read-modify-write" } else { "reads fetch more than asked" };
+    let cost =
+        if writes { "writes need read-modify-write" } else { "reads fetch more than requested" };
     let from = setup.leaves().into_iter().find_map(|d| d.queue.physical_block_bytes.as_ref());
     FindingBuilder::new(
         "C4",
@@ -193,8 +194,8 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "I/O to loop0, which begins 512 bytes into its file, on 4 KiB sectors: reads fetch \
-             more than asked."
+            "I/O to loop0, which starts 512 bytes into its file, on 4 KiB sectors: reads fetch \
+             more than requested."
         );
         offset(&mut case, 1 << 20);
         assert_eq!(case.found(&RULE), []);

@@ -16,14 +16,14 @@ use crate::thresholds::{AMPLIFIED, BYTES_MIN};
 pub const RULE: Rule = Rule {
     text: RuleText {
         id: "C11",
-        title: "device wrote more than asked",
+        title: "device wrote more than requested",
         explanation: "Journals, copies, checksums and metadata are written in addition to the \
-            data: ext4 with data=journal writes every byte twice, and a small durable write brings \
-            its journal blocks along. candor compares the bytes that the device wrote, the final \
-            flush included, with the application's. From 1.2 on it reports the factor, \
-            unless other processes write to that device or may do so, as to the root filesystem. \
-            The rate of the application is right; the device did more. Another file system or the \
-            raw device shows the difference.",
+            data: ext4 with data=journal writes every byte twice, and a small durable write also \
+            writes its journal blocks. candor compares the bytes written by the device, the final \
+            flush included, with the application's bytes. From 1.2 on candor reports the factor, \
+            unless other processes write to this device or may do so, as to the root filesystem. \
+            The rate of the application is correct; the device did more. Compare with another \
+            filesystem or the raw device.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -38,7 +38,7 @@ fn after(observed: &Observed) -> Outcome {
     }
     let end = observed.host.after_flush.as_ref().unwrap_or(&observed.host.after);
     let Some(flow) = Flow::between(&observed.tops(), &observed.host.before, end) else {
-        return Outcome::lacks("what the device wrote");
+        return Outcome::lacks("the bytes written by the device");
     };
     // What was in flight when counting began is the device's, not the application's.
     let written = flow.write.bytes - observed.slack_bytes(Direction::Write);
@@ -51,7 +51,7 @@ fn after(observed: &Observed) -> Outcome {
 
 fn finding(observed: &Observed, written: f64, app: f64) -> Finding {
     let sentence = format!(
-        "{} wrote {} bytes for each byte of ours.",
+        "{} wrote {} bytes for each byte of this run.",
         observed.device_names(),
         fmt::number(ratio(written, app))
     );
@@ -82,7 +82,7 @@ mod tests {
         let bytes = case.record.measurements[0].of(Direction::Write).bytes;
         case.after_disk(moved(Direction::Write, 200_000, 2 * bytes));
         let found = case.found(&RULE);
-        assert_eq!(found[0].sentence, "vda wrote 2 bytes for each byte of ours.");
+        assert_eq!(found[0].sentence, "vda wrote 2 bytes for each byte of this run.");
         assert_eq!(found[0].severity, Severity::Explains);
     }
 

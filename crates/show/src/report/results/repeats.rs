@@ -11,7 +11,7 @@ use crate::words;
 
 /// Meaning of the columns.
 pub(in super::super) const INTERVAL: &str = "± is half the 95 % interval of the mean (Student's \
-     t), for repeats that are independent; least and most are those of the rate.";
+    t), for independent repeats; least and most are rates.";
 
 /// The means with their spread in so many lines at most.
 pub(super) fn brief(style: &Style, repeats: &[Repeats], lines_max: usize) -> Vec<String> {
@@ -42,7 +42,7 @@ pub(in super::super) fn left_out(repeats: &[Repeats]) -> Vec<String> {
     let line = |repeated: &Repeats| {
         let left_out = repeated.left_out.iter().map(|nth| format!("#{}", nth + 1));
         let left_out = left_out.collect::<Vec<_>>().join(", ");
-        let why = "trusted less than the others, or not ended well";
+        let why = "lower verdict than the others, or failed";
         format!("Left out of {}: {left_out} ({why}).", repeated.name)
     };
     repeats.iter().filter(|repeated| !repeated.left_out.is_empty()).map(line).collect()

@@ -95,7 +95,8 @@ fn unshown(asked: &[f64], columns: &[Column], rows: &[Row]) -> Option<String> {
     let (fit, unfit): (Vec<f64>, Vec<f64>) =
         asked.iter().partition(|p| columns.contains(&Column::Percentile(**p)));
     let unfit: Vec<String> = unfit.iter().map(|p| Column::Percentile(*p).name()).collect();
-    let unfit = (!unfit.is_empty()).then(|| format!("No room for {}: --verbose", unfit.join(", ")));
+    let unfit =
+        (!unfit.is_empty()).then(|| format!("No space for {} (see --verbose)", unfit.join(", ")));
     let all: Vec<String> =
         unfit.into_iter().chain(fit.into_iter().filter_map(|p| too_few(p, rows))).collect();
     (!all.is_empty()).then(|| format!("{}.", all.join("; ")))
@@ -105,7 +106,7 @@ fn unshown(asked: &[f64], columns: &[Column], rows: &[Row]) -> Option<String> {
 fn too_few(percentile: f64, rows: &[Row]) -> Option<String> {
     let needed = samples_needed(percentile);
     let lacks = rows.iter().any(|row| (1..needed).contains(&row.samples));
-    lacks.then(|| format!("p{percentile} takes {}", fmt::counted(needed, "operation")))
+    lacks.then(|| format!("p{percentile} needs {}", fmt::counted(needed, "operation")))
 }
 
 /// All latencies, in as many tables as the page is narrow.

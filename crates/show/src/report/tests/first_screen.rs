@@ -106,7 +106,7 @@ fn a_check_in_order() {
     D1  the limit: the SATA link, in sequential write 1 MiB, depth 8: 522 MB/s is
         87 % of what the link can carry.
 
-    Evidence and requests: --verbose; all of it: --json FILE.
+    Evidence and requests: --verbose; complete report: --json FILE.
     ");
 }
 
@@ -126,7 +126,7 @@ fn what_was_measured_instead_is_said_once() {
         of_rule[..2],
         [
             "A1  Reads were served from memory. Bypass the page cache, or evict the file and",
-            "    check that it is gone."
+            "    check the eviction."
         ],
         "{text}"
     );
@@ -148,11 +148,11 @@ fn percentiles_that_were_asked_for_fit_80_columns() {
     };
     let (columns, text) = head(&report);
     assert_eq!(columns, "IOPS MB/s p50 p99.9 max trust");
-    assert!(text.contains("\np99.9 takes 10,000 operations.\n"), "{text}");
+    assert!(text.contains("\np99.9 needs 10,000 operations.\n"), "{text}");
     report.quote(&[10.0, 25.0, 50.0, 75.0, 80.0, 90.0, 95.0, 99.0]);
     let (columns, text) = head(&report);
     assert_eq!(columns, "IOPS MB/s p10 p25 p50 p75 p80 trust");
-    assert!(text.contains("\nNo room for p90, p95, p99: --verbose.\n"), "{text}");
+    assert!(text.contains("\nNo space for p90, p95, p99 (see --verbose).\n"), "{text}");
     let page = plain(&report);
     assert!(page.contains("mean      p10      p25      p50"), "{page}");
 }
@@ -251,9 +251,9 @@ fn repeats_have_one_row() {
     Repeats
       mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      ±      p99      ±  trust
       random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  ok
-      ± is half the 95 % interval of the mean (Student's t), for repeats that are independent; least and
-      most are those of the rate.
-      Left out of random read 4 KiB: #3 (trusted less than the others, or not ended well).
+      ± is half the 95 % interval of the mean (Student's t), for independent repeats; least and most are
+      rates.
+      Left out of random read 4 KiB: #3 (lower verdict than the others, or failed).
     ");
 }
 

@@ -99,7 +99,7 @@ fn many_kinds_of_rows() {
     let mut again = both.clone();
     again.record.repeat = 1;
     let nothing = phase("stalled", Measurement { ended: Ended::Stalled, ..Measurement::default() });
-    let report = sample::report("so it is.", vec![both, again, nothing]);
+    let report = sample::report("correct.", vec![both, again, nothing]);
     assert_snapshot!(plain(&report), @"
     All 3 results are the storage's numbers.
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 Gbps, 600 MB/s at
@@ -119,7 +119,7 @@ fn many_kinds_of_rows() {
       cleaner trim                                  50     -      -  2.09 ms  20.0 ms
         at most 600 MB/s
     stalled                                                                            -
-        at most 600 MB/s; stopped because nothing completed any more
+        at most 600 MB/s; stopped because no operation completed
 
     Latency
                                                        mean      p50      p90      p99      max
@@ -151,7 +151,7 @@ fn many_kinds_of_rows() {
 fn colours_carry_no_meaning_alone() {
     let mut phases = sample::series();
     phases[0].judged.findings = vec![sample::page_cache()];
-    let report = sample::report("so it is.", phases);
+    let report = sample::report("correct.", phases);
     let colored = text(&report, &Style { color: true, width: 100 });
     let mut bare = String::new();
     let mut rest = colored.as_str();
@@ -167,7 +167,7 @@ fn colours_carry_no_meaning_alone() {
 fn lines_keep_to_the_width() {
     let mut phases = sample::series();
     phases[0].judged.findings = vec![Finding { next: None, ..sample::page_cache() }];
-    let report = sample::report("so it is.", phases);
+    let report = sample::report("correct.", phases);
     for columns in [80, 93, 100, 120, 140] {
         for line in text(&report, &Style { color: false, width: columns }).lines() {
             assert!(line.chars().count() <= columns, "{columns}: {line}");
