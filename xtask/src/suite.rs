@@ -387,7 +387,7 @@ test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; 
             ("crates/plan/src/lib.rs", Some("candor-plan")),
             ("crates/candor/Cargo.toml", Some("candor")),
             ("tests/dd/faults.rs", Some("candor")),
-            ("docs/guide.md", None),
+            ("docs/index.md", None),
             ("xtask/src/main.rs", Some("xtask")),
             ("bench/src/lib.rs", Some("candor-bench")),
             ("README.md", None),

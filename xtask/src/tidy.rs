@@ -3,6 +3,7 @@
 //! One rule per file; each is a function from sources to breaches, with a true and a false case.
 
 mod arrows;
+mod book;
 mod dead;
 mod doc_comments;
 mod docs;
@@ -53,7 +54,7 @@ impl Source {
         Source { path: path.to_owned(), text: text.to_owned(), layers, bytes: text.len() }
     }
 
-    /// One of the pictures of documents, whose contents no rule reads.
+    /// A picture or another file of the documentation, whose contents no rule reads.
     fn picture(path: &str, bytes: usize) -> Source {
         Source { bytes, ..Source::new(path, "") }
     }
@@ -81,6 +82,9 @@ const RULES: &[Rule] = &[
     arrows::without_tokio,
     modules::check,
     doc_comments::check,
+    book::summary,
+    book::broken_links,
+    book::short_pages,
     docs::readmes,
     docs::titles,
     duplicates::check,
@@ -112,7 +116,8 @@ pub fn command(root: &Path) -> bool {
 /// Reads everything that the rules look at: Rust, manifests, the lock file, documents, pictures.
 fn sources(root: &Path) -> Result<Vec<Source>, String> {
     let mut files = Vec::new();
-    walk(root, &mut files).map_err(|e| format!("the repository cannot be read: {e}"))?;
+    walk(root, &root.join("docs"), &mut files)
+        .map_err(|e| format!("the repository cannot be read: {e}"))?;
     files.sort();
     files
         .iter()
@@ -120,7 +125,8 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
             let failed = |e: std::io::Error| format!("{}: {e}", file.display());
             let path = file.strip_prefix(root).unwrap_or(file);
             let path = path.to_string_lossy().replace('\\', "/");
-            if path.starts_with(pictures::FOLDER) {
+            let is_file_of_the_book = path.starts_with("docs/") && !path.ends_with(".md");
+            if path.starts_with(pictures::FOLDER) || is_file_of_the_book {
                 let bytes = fs::metadata(file).map_err(failed)?.len();
                 return Ok(Source::picture(&path, bytes as usize));
             }
@@ -129,7 +135,8 @@ fn sources(root: &Path) -> Result<Vec<Source>, String> {
         .collect()
 }
 
-fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+/// Adds the files of a folder that rules read, and every file of the book.
+fn walk(folder: &Path, book: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name().to_string_lossy().into_owned());
@@ -137,12 +144,12 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
             // Build output, git's own folder and the like, and the folder of results of a run.
             let ours = name != "target" && name != "shared" && !name.starts_with('.');
             if ours && !name.starts_with("candor-run-") {
-                walk(&path, files)?;
+                walk(&path, book, files)?;
             }
         } else if entry.file_type()?.is_file() {
             let kept = [".rs", ".md"].iter().any(|end| name.ends_with(end));
             if kept
-                || folder.ends_with(pictures::FOLDER)
+                || path.starts_with(book)
                 || name == "Cargo.toml"
                 || name == "Cargo.lock"
                 || name == "deny.toml"

@@ -1,8 +1,10 @@
 //! The documentation says what the program does: tables are derived, examples run through the
 //! checks they illustrate.
 
+mod plan_keys;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use candor_plan::{check, text};
 
@@ -25,7 +27,7 @@ fn options() -> String {
     let mut page = String::from(
         "# Flags of candor run and candor tree\n\n\
          Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
-         the plan, which\n[guide.md](guide.md#the-plan-file) describes.\n",
+         the plan, which\n[the plan file](reference/plan.md) describes.\n",
     );
     tables("candor run", run::GROUPS, &mut page);
     tables("candor tree", tree::GROUPS, &mut page);
@@ -174,12 +176,12 @@ const STAND_INS: [StandIn; 8] = [
     StandIn {
         tool: "dd",
         command: "candor dd if=/data/file of=/dev/null bs=1M",
-        page: "recipes.md",
+        page: "how-to/from-other-tools.md#dd",
     },
     StandIn {
         tool: "iostat",
         command: "candor watch --iostat -x 1",
-        page: "guide.md#as-sysstats-iostat",
+        page: "how-to/watch.md#as-sysstats-iostat",
     },
 ];
 
@@ -210,7 +212,7 @@ fn the_readmes_table_of_tools_is_derived() {
     );
 }
 
-/// The evidence book: the index and a page for each rule.
+/// The index of rules and a page for each.
 #[test]
 fn the_pages_of_rules_are_derived() {
     let all = candor_judge::explanations();
@@ -241,18 +243,78 @@ fn the_pages_of_rules_are_derived() {
     }
 }
 
-/// The plans in the guide and the recipes.
-fn plans() -> Vec<String> {
-    let pages = page("guide.md") + &page("recipes.md");
-    let blocks = pages.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
-    blocks.map(|(plan, _)| plan.to_owned()).collect()
+#[test]
+fn the_page_of_plan_keys_is_derived() {
+    let schema: serde_json::Value = serde_json::from_str(&page("plan-schema.json")).unwrap();
+    let keys = plan_keys::page(&schema);
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("reference/plan-keys.md"), &keys).unwrap();
+    }
+    assert!(
+        page("reference/plan-keys.md") == keys,
+        "the schema has changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
+/// Line of the summary that the pages of rules follow.
+const RULES_IN_SUMMARY: &str = "- [Rules by id](rules.md)\n";
+
+/// mdBook renders only pages that the summary lists.
+#[test]
+fn the_summarys_list_of_rules_is_derived() {
+    let all = candor_judge::explanations();
+    let line = |rule: &candor_record::Explanation| {
+        let name = candor_show::rules::page_name(rule);
+        format!("  - [{}: {}](rules/{name})\n", rule.rule, rule.title)
+    };
+    let rules: String = all.iter().map(line).collect();
+    let summary = page("SUMMARY.md");
+    let (before, rest) = summary.split_once(RULES_IN_SUMMARY).expect("the rules by id");
+    let listed = rest.lines().take_while(|line| line.starts_with("  - "));
+    let after = &rest[listed.map(|line| line.len() + 1).sum::<usize>()..];
+    let derived = format!("{before}{RULES_IN_SUMMARY}{rules}{after}");
+    if std::env::var_os(BLESS).is_some() {
+        std::fs::write(path("SUMMARY.md"), &derived).unwrap();
+    }
+    assert!(
+        page("SUMMARY.md") == derived,
+        "the rules have changed: run `{BLESS}=1 cargo test -p candor --bins docs`"
+    );
+}
+
+/// Every page below `docs/`, by its path from there.
+fn pages() -> BTreeMap<String, String> {
+    fn walk(folder: &Path, pages: &mut BTreeMap<String, String>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            if file.is_dir() {
+                walk(&file, pages);
+            } else if file.extension().is_some_and(|end| end == "md") {
+                let name = file.strip_prefix(path("")).unwrap().display().to_string();
+                pages.insert(name, std::fs::read_to_string(&file).unwrap());
+            }
+        }
+    }
+    let mut pages = BTreeMap::new();
+    walk(&path(""), &mut pages);
+    pages
+}
+
+/// The plans in the pages, with the name of their page.
+fn plans() -> Vec<(String, String)> {
+    let mut plans = Vec::new();
+    for (name, page) in pages() {
+        let blocks = page.split("```toml\n").skip(1).filter_map(|rest| rest.split_once("```"));
+        plans.extend(blocks.map(|(plan, _)| (name.clone(), plan.to_owned())));
+    }
+    plans
 }
 
 #[test]
-fn plans_in_the_guide_are_good() {
-    assert!(!plans().is_empty());
-    for plan in plans() {
-        match text::read("guide.md", &plan) {
+fn plans_in_the_pages_are_good() {
+    assert!(plans().len() >= 3);
+    for (name, plan) in plans() {
+        match text::read(&name, &plan) {
             Ok((plan, _)) => assert_eq!(check::check(&plan), []),
             Err((problems, source)) => {
                 panic!("{}", candor_show::problems::text(&problems, &source, false))
@@ -261,33 +323,44 @@ fn plans_in_the_guide_are_good() {
     }
 }
 
-/// Every key that a plan has is in the guide.
+/// The pages that explain the plan: derived ones, which name every key, are left out.
+fn hand_written_pages_of_the_plan() -> String {
+    let names = ["plan.md", "blocks.md", "entries.md", "engines.md", "units.md"];
+    names.map(|name| page(&format!("reference/{name}"))).concat()
+}
+
+/// Every key that a plan has is explained by hand, and is in the table of keys.
 #[test]
-fn the_guide_names_every_key() {
-    let guide = page("guide.md");
+fn the_pages_name_every_key() {
+    let (by_hand, table) = (hand_written_pages_of_the_plan(), page("reference/plan-keys.md"));
     let mut keys = BTreeSet::new();
-    for plan in plans() {
-        let (plan, _) = text::read("guide.md", &plan).unwrap();
+    for (name, plan) in plans() {
+        let (plan, _) = text::read(&name, &plan).unwrap();
         collect(&serde_json::from_str(&text::to_json(&plan)).unwrap(), &mut keys);
     }
     assert!(keys.len() > 50, "{keys:?}");
-    let missing: Vec<_> = keys
-        .iter()
-        .filter(|key| {
-            !guide.contains(&format!("`{key}`"))
-                && !guide.contains(&format!("{key} ="))
-                && !guide.contains(&format!("[{key}]"))
-                && !guide.contains(&format!(".{key}]"))
-        })
-        .collect();
+    let is_named = |page: &str, key: &String| {
+        page.contains(&format!("`{key}`"))
+            || page.contains(&format!("{key} ="))
+            || page.contains(&format!("[{key}]"))
+            || page.contains(&format!(".{key}]"))
+    };
+    let missing: Vec<_> = keys.iter().filter(|key| !is_named(&by_hand, key)).collect();
+    assert_eq!(missing, Vec::<&String>::new());
+    let missing: Vec<_> = keys.iter().filter(|key| !is_in_table(&table, key)).collect();
     assert_eq!(missing, Vec::<&String>::new());
 }
 
+/// True if the table has a row for a key.
+fn is_in_table(table: &str, key: &str) -> bool {
+    table.contains(&format!("| `{key}` |")) || table.contains(&format!(".{key}` |"))
+}
+
 #[test]
-fn the_guide_names_every_engine() {
-    let guide = page("guide.md");
+fn the_pages_name_every_engine() {
+    let engines = page("reference/engines.md");
     let missing = candor_plan::Engine::ALL.map(|engine| engine.name()).into_iter();
-    let missing: Vec<_> = missing.filter(|name| !guide.contains(&format!("`{name}`"))).collect();
+    let missing: Vec<_> = missing.filter(|name| !engines.contains(&format!("`{name}`"))).collect();
     assert_eq!(missing, Vec::<&str>::new());
 }
 

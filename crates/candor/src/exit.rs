@@ -1,4 +1,4 @@
-//! Exit codes. Documented in `docs/guide.md` and in `candor --help`.
+//! Exit codes. Documented in `docs/reference/exit-codes.md` and in `candor --help`.
 //!
 //! Errors of the runner bring their own: 2 for a plan that makes no sense, 3 for a refusal because
 //! data could have been lost.

@@ -22,6 +22,7 @@ pub use ring::{RingOptions, Uring};
 /// differ from the defaults (`engine = { io_uring = { sqpoll = true } }`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(into = "EngineText")]
+#[schemars(from = "EngineText")]
 pub enum Engine {
     /// `pread` and `pwrite`: one operation at a time.
     #[default]

@@ -1,5 +1,6 @@
 //! Pictures of documents: each is there, is shown, says in words what it shows, and all are small.
 
+use super::book::joined;
 use super::{Breach, Source};
 
 /// Where pictures are.
@@ -36,13 +37,14 @@ pub fn check(sources: &[Source]) -> Vec<Breach> {
 /// Pictures that a document shows: line, words in their place, path from the root.
 fn shown_in(document: &Source) -> Vec<(usize, &str, String)> {
     let folder = document.path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let folder: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let lines = document.text.lines().enumerate();
     let found = lines.flat_map(|(i, line)| {
+        let folder = folder.clone();
         line.split("![").skip(1).filter_map(move |rest| {
             let (words, rest) = rest.split_once("](")?;
             let (path, _) = rest.split_once(')')?;
-            let path = if folder.is_empty() { path.into() } else { format!("{folder}/{path}") };
-            Some((i + 1, words.trim(), path))
+            Some((i + 1, words.trim(), joined(&folder, path)))
         })
     });
     found.collect()
@@ -56,7 +58,7 @@ mod tests {
     fn a_picture_is_there_and_shown_and_has_words() {
         let picture = || Source::picture("docs/pictures/a.svg", 10);
         let said = |document: &str| {
-            let breaches = check(&[Source::new("docs/guide.md", document), picture()]);
+            let breaches = check(&[Source::new("docs/index.md", document), picture()]);
             breaches.into_iter().map(|breach| breach.sentence).collect::<Vec<_>>()
         };
         assert_eq!(said("text\n![A screen](pictures/a.svg) and text"), [""; 0]);

@@ -67,7 +67,7 @@ pub fn matrix() -> String {
          written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also where a time limit \
          ended a phase, and 1\nwhere anything failed. The verdict follows the table on a terminal, \
          or goes where `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's own\n\
-         results beside it ([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         results beside it ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
          `candor elbencho summarize FILE...` sets result files side by side, and `candor elbencho \
          scan DIRECTORY FILE` writes a list\nof a directory for `--treefile`.\n\n{}",
         TABLE.matrix()

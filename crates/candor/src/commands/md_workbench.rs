@@ -53,7 +53,7 @@ pub fn matrix() -> String {
          code is 0, or 1 where anything failed. The verdict follows the lines on a terminal, or \
          goes\nwhere `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also \
          write candor's own results\n\
-         ([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("md-workbench"),
         TABLE.matrix()

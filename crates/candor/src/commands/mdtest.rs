@@ -54,7 +54,7 @@ pub fn matrix() -> String {
          mdtest would end. The verdict follows the block on a terminal that no \
          launcher has made, or goes\nwhere \
          `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also write \
-         candor's own results\n([guide](guide.md#candors-own-results-of-other-tools-words)).\n\n\
+         candor's own results\n([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("mdtest"),
         TABLE.matrix()

@@ -168,10 +168,10 @@ fn a_run_from_its_start_to_its_end() {
     assert_eq!(clock.len(), 2);
     let lines = classic.lines().filter(|line| !clock.contains(line));
     insta::assert_snapshot!("classic", lines.collect::<Vec<_>>().join("\n"));
-    let guide = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide.md");
-    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/prometheus.md");
+    let page = std::fs::read_to_string(page).expect("the page");
     for name in classic.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()) {
-        assert!(guide.contains(&format!("`{name}`")), "the guide does not name {name}");
+        assert!(page.contains(&format!("`{name}`")), "the page does not name {name}");
     }
 }
 

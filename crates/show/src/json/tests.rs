@@ -67,8 +67,9 @@ fn generated_stream() -> Value {
 
 /// The schema of a plan as it is read.
 fn generated_plan() -> Value {
-    let about =
-        format!("Version {PLAN_VERSION}, as TOML or JSON; docs/guide.md explains each key.");
+    let about = format!(
+        "Version {PLAN_VERSION}, as TOML or JSON; docs/reference/plan.md explains each key."
+    );
     schema_by::<Plan>(SchemaSettings::draft2020_12(), "candor plan", about)
 }
 

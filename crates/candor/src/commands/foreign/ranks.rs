@@ -101,7 +101,7 @@ pub fn page(tool: &str) -> String {
         "MPI is not needed: `candor {tool} --ranks N …`, or `CANDOR_RANKS=N`, gives the number of \
          tasks, which are threads of this host.\n\
          `candor {tool} --hosts a,b --ranks N …` deals them to these hosts, as many to each; an \
-         [agent](fleet.md) waits on each, and files are\n\
+         [agent](how-to/many-hosts.md) waits on each, and files are\n\
          theirs. Launch lines such as `mpirun -n 4 {tool} …` (Open MPI, MPICH, `srun`) work on one \
          host and on several: the first process of\n\
          each host has the tasks of its host as threads, on all CPUs that the launcher may use, \
