@@ -218,7 +218,7 @@ pub enum Position {
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
     pub percent: PerDirection<u8>,
-    /// Of so many operations in a row, the first takes a new place and the others stay.
+    /// Of N operations in a row, the first takes a new position and the others repeat it.
     pub run: u32,
     /// Where operations that stay begin.
     pub at: StayAt,
@@ -254,7 +254,7 @@ pub enum StayAt {
 pub struct Windows {
     /// Length of a part: the access keeps within it.
     pub length: Bytes,
-    /// Bytes that a worker moves in one part before it goes on to the next.
+    /// Bytes that a worker moves in one window before the next window.
     pub bytes: Bytes,
     /// Bytes between the end of a part and the start of the next.
     #[serde(default)]
@@ -269,7 +269,7 @@ pub struct Rotation {
     pub order: FileOrder,
     /// Operations on a file before the next one is chosen.
     pub every: u32,
-    /// At most so many files take part at a time; the next one joins when one is used up.
+    /// At most N files take part at a time; the next one joins when one is used up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
 }

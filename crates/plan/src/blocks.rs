@@ -56,8 +56,8 @@ pub struct Blocks {
     pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
     pub size: PerDirection<SizeSpec>,
-    /// Bytes of operations that take a random place, whatever their direction, where others
-    /// follow the last one; absent means those of their direction.
+    /// Bytes of operations that jump to a random position, in either direction, while others follow
+    /// the last one; absent means the size of their direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jump_size: Option<SizeSpec>,
     /// Offsets are multiples of it; absent means the smallest size.
@@ -88,7 +88,7 @@ pub struct Blocks {
     pub depth_low: Option<u32>,
     /// An operation that touches bytes of one in flight waits for it.
     pub serialize_overlap: bool,
-    /// How operations on a file keep off those of other workers and jobs.
+    /// How operations on a file exclude operations of other workers and jobs.
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
     /// Empty the files as they are made ready for a phase, before any of their bytes are made.
@@ -99,7 +99,7 @@ pub struct Blocks {
     pub opening: Opening,
     /// Engine that issues the I/O, with its options.
     pub engine: Engine,
-    /// Operations that have an I/O priority of their own, for libaio and io_uring.
+    /// Operations with their own I/O priority, for libaio and io_uring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
     /// Memory that holds the buffers.
@@ -240,7 +240,8 @@ impl Blocks {
 pub struct Range {
     /// Start of the range; a share of the whole is rounded up to `start_align`.
     pub start: Extent,
-    /// Alignment to which a start in percent is rounded up; absent means that of operations.
+    /// Alignment to which a start in percent is rounded up; absent means the alignment of
+    /// operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_align: Option<Bytes>,
     /// How long it is; absent means to the end.
@@ -289,7 +290,7 @@ pub enum Share {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentDeal {
-    /// Each rank those of its own block.
+    /// Each rank has its own block.
     #[default]
     ByRank,
     /// Each transfer belongs to any rank, all ranks have the same number of them, and each segment
@@ -304,12 +305,12 @@ pub enum Opening {
     /// Before the clock, once for all workers of a job.
     #[default]
     Before,
-    /// By each worker for itself once the phase runs, with descriptors of its own: it makes a file
-    /// that is to be made, and closes its files after its last operation and their sync. Opening,
-    /// sync and closing count as part of the phase.
+    /// By each worker for itself once the phase runs, with its own descriptors: the worker creates
+    /// missing files, and closes its files after its last operation and their sync. Opening, sync
+    /// and closing count as part of the phase.
     InPhase,
-    /// The same, and no worker of the job goes on from opening to its operations, nor from these to
-    /// closing, before all others have come as far.
+    /// The same, and the workers of a job wait for each other between opening, operations and
+    /// closing.
     InStages,
 }
 

@@ -16,7 +16,7 @@ use crate::units::{Bytes, UnitError};
 pub struct Content {
     /// How bytes come about.
     pub fill: Fill,
-    /// Bytes that repeat, for `fill = "pattern"`; elsewhere what stands in the compressible part
+    /// Bytes that repeat, for `fill = "pattern"`; elsewhere the content of the compressible part
     /// instead of zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
@@ -44,7 +44,7 @@ pub struct Content {
 pub struct HotSets {
     /// Bytes of a block.
     pub unit: Bytes,
-    /// So many sets, each of so many blocks: `[[10, 2], [20, 3]]`.
+    /// Numbers of sets, each with a number of blocks: `[[10, 2], [20, 3]]`.
     pub sets: Vec<[u32; 2]>,
 }
 
@@ -77,7 +77,7 @@ pub enum Fill {
     Fresh,
     /// Zeros.
     Zero,
-    /// The same random bytes again and again, every 512 of them stamped anew for each write.
+    /// The same random bytes again and again, with a new stamp every 512 bytes for each write.
     Stamp,
     /// The same random bytes again and again.
     Once,
@@ -98,8 +98,8 @@ pub struct Words {
     /// Seed, also called signature.
     pub seed: i32,
     /// Contiguous bytes of each rank in turn in a file that all share, where reads fall on the data
-    /// of any of them: the writer of a byte is the rank that has its block. Absent means that of
-    /// the rank on whose data the worker works.
+    /// of any of them: the writer of a byte is the rank that has its block. Absent means the rank
+    /// of the worker's data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_block: Option<Bytes>,
 }

@@ -410,10 +410,10 @@ impl Mmap {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
-    /// Not at all.
+    /// Never.
     #[default]
     None,
-    /// One operation at a time, of those of this run's phase.
+    /// One operation at a time in this run's phase.
     Exclusive,
     /// Many reads at a time, or one other operation.
     ReadWrite,
@@ -435,14 +435,14 @@ impl Lock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityClass {
-    /// None of its own: follows from the CPU's niceness.
+    /// No explicit class: follows from the CPU niceness.
     #[default]
     None,
     /// Before all others.
     Realtime,
     /// As others, within eight levels.
     BestEffort,
-    /// When nobody else wants the device.
+    /// Only while no other process uses the device.
     Idle,
 }
 
@@ -510,8 +510,8 @@ pub struct PriorityShare {
 pub struct Buffers {
     /// Kind of memory.
     pub kind: MemoryKind,
-    /// From huge pages, or not at all. ([`crate::blocks::Hints::huge_pages`] takes others where
-    /// there are none.)
+    /// From huge pages only. ([`crate::blocks::Hints::huge_pages`] takes others where there are
+    /// none.)
     pub huge: bool,
     /// A file that backs them, for private and shared memory.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]

@@ -36,7 +36,7 @@ pub struct Entries {
     /// Rank that works on a thing of a tree.
     #[serde(skip_serializing_if = "is_default")]
     pub division: Division,
-    /// Only the first so many things of each rank; absent means all.
+    /// Only the first N items of each rank; absent means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
     /// Only the things that an earlier phase on the same targets reached, where its time was up
@@ -88,8 +88,8 @@ pub struct Entries {
     /// Reads and writes of a file before the next one follows; absent means the whole file, once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<Visit>,
-    /// Workers take items from those of all, by what is there at that moment, in place of parts of
-    /// their own.
+    /// Workers take items from a common table, by their state at that moment, instead of their own
+    /// parts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<Take>,
     /// Bypass the page cache.
@@ -118,8 +118,8 @@ pub struct Entries {
     /// several reads or writes; absent means as many as operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_at_once: Option<u32>,
-    /// Way in which operations are issued. Absent means single calls at depth 1, and at others
-    /// those or io_uring, whichever is faster in a probe on files of its own.
+    /// Way in which operations are issued. Absent means single calls at depth 1, and otherwise
+    /// single calls or io_uring, whichever is faster in a probe on separate files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
     /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`;
@@ -137,8 +137,8 @@ pub struct Entries {
     /// The steps are done to the other name of each thing, [`ALIAS`] longer, which `rename`, `link`
     /// or `symlink` gave it; these three then give it its first name.
     pub on_alias: bool,
-    /// One syncfs of each target's filesystem after the last step, in a time of its own
-    /// (`elapsed_with_flush_ns`): names that were made or removed are durable only then.
+    /// One syncfs of each target's filesystem after the last step, with a separate time
+    /// (`elapsed_with_flush_ns`): created and removed names are durable only then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub syncfs_at_end: bool,
     /// Consume batches at a fixed pace behind a queue, as a training job does.
@@ -254,22 +254,22 @@ pub struct VerifyItems {
     pub interval: Bytes,
     /// Kind of the data by which a block is checked.
     pub format: Format,
-    /// Go on after a mismatch, counting it.
+    /// Continue after a mismatch, and count it.
     pub continue_on_mismatch: bool,
     /// Read each block back as soon as it is written, and check it.
     #[serde(skip_serializing_if = "is_default")]
     pub read_back: bool,
-    /// A block must be that of the last write to it in this run, and one that this run has not
-    /// written is not checked. Headers have a seed of the run. For items that are taken by their
-    /// state; 4 bytes of memory for each block.
+    /// A block must match the last write to it in this run; a block that this run has not written
+    /// is not checked. Headers have a seed of the run. For items that are taken by their state; 4
+    /// bytes of memory for each block.
     #[serde(skip_serializing_if = "is_default")]
     pub generations: bool,
     /// With generations: a block whose last write is known is read and checked before it is written
     /// again, and is not written if it does not match.
     #[serde(skip_serializing_if = "is_default")]
     pub read_before_write: bool,
-    /// With generations: the phase ends after so many blocks that do not match, and leaves each of
-    /// them alone until then. Absent means that `continue_on_mismatch` decides.
+    /// With generations: the phase ends after N blocks that do not match, and leaves each of them
+    /// alone until then. Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// With generations: a mismatch names the times of the last write and of the last use.
@@ -506,8 +506,8 @@ impl Entries {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
-    /// The items of the tree. A worker takes its own, or its part of those that all share; with a
-    /// rank shift, those of another rank.
+    /// The items of the tree. A worker takes its own items, or its part of shared items; with a
+    /// rank shift, the items of another rank.
     #[default]
     Items,
     /// The directories of the tree, its root included, parents before their children, or after
@@ -766,8 +766,8 @@ pub enum Division {
     /// Each rank works on its own things, or on its part of those that all share.
     #[default]
     Own,
-    /// The first rank works on the things of all, those of one rank after those of another; the
-    /// others have nothing to do.
+    /// The first rank works on the items of all ranks, one rank after the other; the other ranks do
+    /// nothing.
     First,
     /// Every rank works on all of the things that all share.
     Every,

@@ -12,7 +12,7 @@ use crate::Nanos;
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
     /// Latency is split at the return of the submitting call, for engines with one operation or
-    /// more in flight. Submitting is then a system call of its own also with io_uring, which could
+    /// more in flight. Submitting is then a separate system call also with io_uring, which could
     /// submit and wait in one.
     pub submission: bool,
     /// Counts of operations in flight, handed over and taken back at a time.

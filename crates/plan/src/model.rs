@@ -142,7 +142,7 @@ impl Phase {
 pub struct RampAmount {
     /// Bytes of each job that moves any.
     pub bytes: Bytes,
-    /// The bytes are those of all jobs of the phase together.
+    /// The bytes are the sum over all jobs of the phase.
     pub together: bool,
 }
 
@@ -169,7 +169,7 @@ pub enum OnFailure {
     /// The phase and the run end; a phase with a job that cannot be made ready does not begin.
     #[default]
     EndRun,
-    /// The phase ends; the run goes on. A job that cannot be made ready is left out.
+    /// The phase ends; the run continues. A job that cannot be prepared is left out.
     EndPhase,
     /// That job alone ends, also where it cannot be made ready.
     EndJob,
@@ -179,14 +179,14 @@ pub enum OnFailure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDone {
-    /// They go on.
+    /// They continue.
     #[default]
     GoOn,
     /// They end with it, as if they had done all that was asked.
     EndPhase,
     /// So they do, and no further phase runs.
     EndRun,
-    /// They go on; no further phase runs where its time was up before its work was done.
+    /// They continue; no further phase runs if time was up before the work was done.
     EndRunByTime,
 }
 
@@ -209,8 +209,8 @@ pub struct Stop {
     /// Passes over the worker's share (a loader's epochs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
-    /// Passes go on until each worker has moved so many bytes, in bytes or as a share of all that
-    /// it uses, give or take less than one operation.
+    /// Passes continue until each worker has moved this amount, in bytes or as a share of its data,
+    /// to within one operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Extent>,
     /// Each worker repeats its whole amount until this time has passed; it checks the time when an
@@ -222,9 +222,9 @@ pub struct Stop {
     pub steady: Option<Steady>,
     /// A full filesystem or device is where writing was to end, not an error.
     pub until_full: bool,
-    /// Go on after an I/O error, counting it.
+    /// Continue after an I/O error, and count it.
     pub continue_on_error: bool,
-    /// Go on after these errors only, counting them.
+    /// Continue after these errors only, and count them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerate: Vec<Tolerated>,
     /// An operation that takes longer ends the job as a failure; 0 sets no limit.
@@ -266,7 +266,7 @@ pub enum Stonewall {
     /// Each stops where it is; the rate uses what was really moved.
     #[default]
     Cut,
-    /// All go on to the largest count that any had reached; the tail counts.
+    /// All workers continue to the largest count that any had reached; the tail counts.
     WearOut,
 }
 
@@ -530,11 +530,11 @@ impl Hooks {
 pub struct Hook {
     /// The command line.
     pub command: String,
-    /// File that gets what it writes, overwritten; absent means nobody reads it.
+    /// File for its output, overwritten; absent discards the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// If it fails, nobody is to blame: that is noted, and a job whose first command fails is left
-    /// out without having failed.
+    /// A failure is only noted, and a job whose first command fails is left out without having
+    /// failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
 }

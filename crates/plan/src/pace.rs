@@ -14,7 +14,7 @@ pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsPerSec>,
-    /// Rates of the whole job that follow each other, and begin anew after the last one; instead of
+    /// Rates of the whole job that follow each other, and start over after the last one; instead of
     /// `ops`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<RateStep>,
@@ -97,7 +97,7 @@ pub enum Arrival {
 pub struct Think {
     /// How long.
     pub time: Nanos,
-    /// Longer by so many times the latencies of the operations since the last rest.
+    /// Longer by N times the latencies of the operations since the last pause.
     #[serde(default, skip_serializing_if = "is_default")]
     pub relative: f64,
     /// After how many operations.
@@ -202,7 +202,7 @@ pub struct Flow {
     /// Shares are of bytes, not of operations.
     #[serde(default)]
     pub bytes: bool,
-    /// All workers of the job have one share together, which whoever is fast may use.
+    /// All workers of the job have one common share, which fast workers may use.
     #[serde(default)]
     pub together: bool,
 }
@@ -217,7 +217,7 @@ pub struct LatencyGoal {
     pub percentile: f64,
     /// How long each depth is tried.
     pub window: Nanos,
-    /// Go on at the depth that was found, and adjust it; else the job ends when it is found.
+    /// Continue at the found depth, and adjust it; otherwise the job ends when it is found.
     #[serde(default)]
     pub goes_on: bool,
 }

@@ -10,15 +10,15 @@ use crate::permutation::{Permutation, mix};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RankOrder {
-    /// Each its own, or that of `rank_shift`.
+    /// Each worker's own rank, or the rank of `rank_shift`.
     #[default]
     InOrder,
-    /// That of a rank drawn by chance, which is the same in every run of a seed.
+    /// Data of a random rank, the same in every run of a seed.
     Random {
         /// Seed of the draw, which goes by (seed, rank, ranks) alone.
         seed: u64,
-        /// The rank drawn is at least so many ranks further on, modulo the number of ranks, and is
-        /// not the worker's own unless this is 0. For `repeats` only.
+        /// The drawn rank is at least N ranks further on, modulo the number of ranks, and not the
+        /// worker's own unless this is 0. For `repeats` only.
         #[serde(default)]
         distance: u64,
         /// Each worker draws for itself, so that some data is taken several times and some never;

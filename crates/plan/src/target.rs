@@ -17,7 +17,7 @@ pub struct Target {
     #[serde(with = "crate::path_text::as_text")]
     #[schemars(with = "PathBuf")]
     pub path: PathBuf,
-    /// Kind of object that the path is taken for.
+    /// Kind of object at the path.
     pub kind: TargetKind,
     /// Bytes used of each file or of the device; absent means its present size.
     pub size: Option<Bytes>,
@@ -32,7 +32,7 @@ pub struct Target {
     pub file_name: Option<FileName>,
     /// Number of the first file.
     pub first_file: u32,
-    /// The files of a file set by name, each with a size of its own, instead of numbered ones.
+    /// The files of a file set by name, each with its own size, instead of numbered files.
     pub members: Vec<Member>,
     /// How missing bytes of a file come into being before the first phase that needs them.
     pub layout: Layout,
@@ -42,11 +42,11 @@ pub struct Target {
     pub append: bool,
     /// Keep files that candor made. Files it did not make are never removed, but for `remove`.
     pub keep: bool,
-    /// Remove the files after each phase that used them, whoever made them.
+    /// Remove the files after each phase that used them, also files that existed before.
     pub remove: bool,
     /// Consent to destroy what is there: writing to a device or to a file candor did not make.
     pub overwrite: bool,
-    /// I/O scheduler of the device, or of the one that holds the files, while a phase uses them.
+    /// I/O scheduler of the device, or of the device that holds the files, while a phase uses them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
     /// Shape of the tree, for entries.
@@ -193,7 +193,7 @@ pub enum TargetKind {
     Device,
     /// A directory tree, for entries.
     Tree,
-    /// Nothing at all: offsets are generated, no byte moves (null engine, ring no-ops).
+    /// Nothing: offsets are generated, no byte moves (null engine, ring no-ops).
     Null,
 }
 

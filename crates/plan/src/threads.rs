@@ -12,10 +12,10 @@ pub struct Threads {
     /// Their name, up to 15 bytes, as `ps -L` shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Niceness, -20 (first) to 19 (last); absent keeps that of the process.
+    /// Niceness, -20 (first) to 19 (last); absent keeps the process's niceness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nice: Option<i8>,
-    /// Priority of their I/O where an operation has none of its own.
+    /// Priority of their I/O, for operations without their own priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<IoPriority>,
     /// Where memory that they touch comes from.

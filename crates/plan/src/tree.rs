@@ -25,8 +25,7 @@ pub struct Tree {
     pub width: u32,
     /// Items in each directory that holds items.
     pub items: u64,
-    /// Each rank has `items` of its own in each of these directories, instead of all ranks
-    /// dividing them.
+    /// Each rank has its own `items` in each of these directories; otherwise all ranks divide them.
     pub items_per_rank: bool,
     /// Items stand in every directory, or in the deepest only.
     pub leaves_only: bool,
@@ -35,23 +34,23 @@ pub struct Tree {
     pub root_is_bare: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
-    /// The trees of all ranks stand in one root: each rank has `width` directories of its own right
-    /// below it, whose names tell the rank.
+    /// The trees of all ranks are in one root: each rank has its own `width` directories right
+    /// below it, with the rank in their names.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shared_root: bool,
-    /// Items are numbered across directories: the first of each directory, then the second of
-    /// each; else all of one directory, then those of the next.
+    /// Items are numbered across directories: the first of each directory, then the second of each;
+    /// else all items of one directory, then all items of the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub items_across: bool,
-    /// Items of a rank stand in the tree of the rank so many further on, modulo ranks, where each
-    /// has a tree.
+    /// Items of a rank are in the tree of the rank N further on, modulo ranks, if each rank has a
+    /// tree.
     #[serde(skip_serializing_if = "is_zero")]
     pub tree_shift: u64,
     /// Way in which a job's several targets of this shape hold the trees.
     #[serde(skip_serializing_if = "is_default")]
     pub spread: Spread,
-    /// Number that names give to the first rank, so that several runs side by side have names of
-    /// their own.
+    /// Number that names give to the first rank, so that several concurrent runs have different
+    /// names.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_rank: u64,
     /// Number that names give to the first item of a directory, and to the first of the directories
@@ -67,8 +66,8 @@ pub struct Tree {
     /// Name of each directory; absent means `d{child}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_name: Option<EntryName>,
-    /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` where each rank has items
-    /// of its own in directories of all.
+    /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` where each rank has its
+    /// own items in shared directories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_name: Option<EntryName>,
 }
@@ -80,9 +79,10 @@ pub enum Spread {
     /// Directories right below the roots are dealt among them, each with all below it.
     #[default]
     Subtrees,
-    /// The tree of rank r stands in target r modulo their number.
+    /// The tree of rank r is in target r modulo the number of targets.
     Ranks,
-    /// Each target holds everything: a worker does its part of the first, then that of the next.
+    /// Each target holds everything: a worker does its share of the first target, then its share of
+    /// the next.
     Copies,
 }
 

@@ -19,13 +19,13 @@ pub struct Verify {
     pub format: Format,
     /// Version of headers of the format `acca` that are written; all are read.
     pub header_version: HeaderVersion,
-    /// Where in its block a header of the format `acca` lies; what belongs there stands at the
-    /// start of the block instead.
+    /// Position of a header of the format `acca` in its block; the content of that position is at
+    /// the start of the block instead.
     pub header_at: Bytes,
-    /// Go on after a mismatch, counting it.
+    /// Continue after a mismatch, and count it.
     pub continue_on_mismatch: bool,
-    /// The phase ends after so many blocks that do not match, and leaves each of them alone until
-    /// then: none is read or written again. Absent means that `continue_on_mismatch` decides.
+    /// The phase ends after N blocks that do not match; until then, none of them is read or written
+    /// again. Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// A block whose last write is known is read and checked before it is written again, and is not
@@ -35,8 +35,8 @@ pub struct Verify {
     /// Blocks of which neither this run nor its journal knows a write.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: UnknownBlocks,
-    /// The time of the last write goes into headers, and that of the last use of each block is kept
-    /// in memory: a mismatch names them.
+    /// Headers contain the time of the last write, and memory keeps the time of the last use of
+    /// each block: a mismatch names them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub times: bool,
     /// Record of all writes on other storage, from which a later run knows what must be there.
@@ -48,7 +48,7 @@ pub struct Verify {
     pub seed: Option<u64>,
     /// Reads of the workload itself are checked, not only those that read back.
     pub reads: bool,
-    /// A block must be that of the last write to it, where this run has written it.
+    /// A block must match the last write to it, where this run has written it.
     pub generations: bool,
     /// Blocks that were trimmed must read as zeros when they are read back.
     pub zeros_after_trim: bool,
@@ -61,7 +61,7 @@ pub struct Verify {
     #[schemars(with = "Option<PathBuf>")]
     pub dump: Option<PathBuf>,
     /// How many of the writes to a file that finished last are reported; 0 means none. With these,
-    /// whoever reads later knows where writing ended.
+    /// a later reader knows where writing ended.
     pub last_writes: u32,
     /// Where writing ended that reads are checked against: what was not written any more is not
     /// read.
@@ -192,7 +192,7 @@ pub struct Journal {
     /// The journal in the directory is taken up: its blocks must be what it knows. Without it, a
     /// new journal takes its place.
     pub recover: bool,
-    /// Blocks that an interrupted run was writing are taken for unknown.
+    /// Blocks that an interrupted run was writing are treated as unknown.
     pub ignore_pending: bool,
 }
 
@@ -200,8 +200,7 @@ pub struct Journal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalLog {
-    /// A record is durable before each write begins, another one before its worker goes on after
-    /// it.
+    /// A record is durable before each write begins, and another one before its worker continues.
     #[default]
     Flushed,
     /// The same records are left to the page cache: they outlive the run, but not the host.
@@ -222,9 +221,9 @@ pub enum Format {
     /// offset, time, sequence number and a CRC-32C of itself; behind it a checksum of the rest of
     /// the block.
     Acca(Sum),
-    /// No header: every byte is that of `content.pattern`.
+    /// No header: every byte comes from `content.pattern`.
     Pattern,
-    /// No header: every word is that of `content.words`. A block is a whole operation.
+    /// No header: every word comes from `content.words`. A block is a whole operation.
     Words,
     /// Nothing; blocks are read and not looked at.
     Nothing,
@@ -347,8 +346,8 @@ impl Sum {
 pub struct ReadBack {
     /// Nothing is written: the reads take the place of the writes.
     pub only: bool,
-    /// After every so many writes of a worker, and the rest at the end; 0 means all at the end,
-    /// once the files were flushed and their pages dropped.
+    /// After every N writes of a worker, and the rest at the end; 0 means all at the end, once the
+    /// files were flushed and their pages dropped.
     pub every: u64,
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
@@ -366,7 +365,7 @@ pub struct ReadBack {
 pub struct TrimWritten {
     /// Share of the writes, in percent, drawn by chance.
     pub percent: u8,
-    /// After every so many writes of a worker.
+    /// After every N writes of a worker.
     pub every: u64,
     /// Trims each time at most; 0 means as many as `every`.
     #[serde(default)]
@@ -380,9 +379,9 @@ pub struct TrimWritten {
 pub struct Written {
     /// Writes that were issued.
     pub ops: u64,
-    /// All of them finished but for the last so many, of which only those in `finished` did.
+    /// All of them finished except the last N, of which only the ones in `finished` did.
     pub window: u64,
-    /// Those of the last writes that finished.
+    /// Finished writes of the last ones.
     pub finished: Vec<Finished>,
 }
 

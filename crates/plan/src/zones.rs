@@ -52,8 +52,8 @@ pub struct Zones {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneReset {
-    /// They begin once so much of a worker's range holds data, in percent.
+    /// They begin once this share of a worker's range holds data, in percent.
     pub above_percent: f64,
-    /// From then on, each so many writes of a worker the zone to be written is reset first.
+    /// From then on, every N writes of a worker the zone to be written is reset first.
     pub every: u32,
 }

@@ -26,8 +26,8 @@ pub struct Take {
     /// Take each item once, then end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
-    /// Parts of the items, drawn by chance: the first one of so many bytes of all, each further
-    /// one of the part before it.
+    /// Random parts of the items: the first has this many bytes of all items, each further one has
+    /// its bytes from the part before.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Bytes>,
     /// Name of another target, of a tree of the same shape: `copy` and `rename` give an item its
@@ -70,8 +70,8 @@ impl Take {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Visit {
-    /// So many.
+    /// This number of operations.
     Operations(u64),
-    /// Of so many bytes, in percent of the file's length.
+    /// This share of the file's length, in percent.
     Percent(u64),
 }

@@ -19,8 +19,8 @@ pub struct Window {
     /// items in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub enter: Vec<Step>,
-    /// The item that leaves is of the rank so many before the worker's, the one that enters of the
-    /// rank so many behind it, modulo ranks: times the number of the item's directory, from 1.
+    /// The item that leaves belongs to the rank N before the worker's, the new item to the rank N
+    /// after it, modulo ranks: times the number of the item's directory, from 1.
     #[serde(skip_serializing_if = "is_default")]
     pub rank_step: u32,
 }
