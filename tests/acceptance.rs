@@ -274,7 +274,7 @@ fn load_or_device(report: &Report) {
     let next = if first < 0.9 { 2 } else { 4 };
     assert_eq!(of(&follow_ups[1]), ("more_workers".into(), next.into()));
     let told = report.words("/judgement/phases/0/follow_ups/0");
-    assert!(told.starts_with("2 workers: ") && told.contains("It took "), "{told}");
+    assert!(told.starts_with("2 workers: ") && told.contains("Cost: "), "{told}");
     let (limit, best) = (report.limited_by(0), first.max(second));
     assert!(best >= 1.2 || !limit.starts_with("the load: "), "{best}: {limit}");
     assert!(best < 1.2 || !limit.starts_with("the device at depth 1: "), "{best}: {limit}");

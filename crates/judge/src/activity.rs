@@ -182,7 +182,7 @@ fn sentence(of: &Activity) -> String {
         }
         (busy, _) if busy > 0.0 => format!("idle {} of the time{places}", fmt::percent(1.0 - busy)),
         _ if of.ways().any(|(_, way)| way.per_s > 0.0) => {
-            "busy except for gaps below the resolution of the kernel's clock".to_owned()
+            "idle except for activity below the resolution of the kernel's clock".to_owned()
         }
         _ => "idle".to_owned(),
     }
@@ -263,7 +263,10 @@ mod tests {
         let quick = DiskCounters { busy_ms: 0, weighted_ms: 0, ..DID };
         let (before, after) = (look(5, DiskCounters::default()), look(6, quick));
         let of = between(&facts(None), &before, &after, &RequestStats::default()).remove(0);
-        assert_eq!(of.sentence, "busy except for gaps below the resolution of the kernel's clock");
+        assert_eq!(
+            of.sentence,
+            "idle except for activity below the resolution of the kernel's clock"
+        );
     }
 
     #[test]

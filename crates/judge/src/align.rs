@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn counts_alone_tell_nothing_of_places() {
         let requests = vec![Requests { count: 9, ..Requests::default() }];
-        assert!(sentences(requests).contains("not known"));
+        assert!(sentences(requests).contains("is unknown"));
         assert!(sentences(Vec::new()).starts_with("No read or write"));
     }
 }

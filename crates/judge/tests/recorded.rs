@@ -199,10 +199,8 @@ fn follow_ups_that_were_recorded_tell_the_limit() {
         (
             "load-limited",
             "the load: 2 workers moved 1.68 times as much",
-            &[
-                "2 workers: 13k IOPS, 1.68 times the phase's 7760 IOPS: more load gains more. Cost: \
-                602 ms, read 30.6 MiB.",
-            ][..],
+            &["2 workers: 13k IOPS, 1.68 times the phase's 7760 IOPS: more load gains more. \
+                 Cost: 602 ms, read 30.6 MiB."][..],
         ),
         (
             "past-the-knee",

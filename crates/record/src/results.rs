@@ -91,9 +91,9 @@ impl DisturbanceKind {
     /// The kind in words.
     pub fn label(self) -> &'static str {
         match self {
-            DisturbanceKind::CpuOfOthers => "CPU time of other processes",
+            DisturbanceKind::CpuOfOthers => "CPU time of others",
             DisturbanceKind::WaitedForCpu => "time of workers waiting for a CPU",
-            DisturbanceKind::TrafficOfOthers => "traffic of other users on the device",
+            DisturbanceKind::TrafficOfOthers => "traffic of others on the device",
             DisturbanceKind::Stopped => "time in which the process was stopped",
         }
     }

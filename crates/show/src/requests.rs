@@ -463,7 +463,7 @@ mod tests {
         let threads = vec![issuer(4, "kworker/0:1", 9_000), issuer(4711, "candor", 5_000)];
         let lines = lines_of(threads, Some(own), true);
         assert!(lines[0].contains("by candor (10 % traced): 4 KiB 100 %"), "{lines:?}");
-        assert!(lines[1].contains("by threads of the kernel"), "{lines:?}");
+        assert!(lines[1].contains("by kernel threads"), "{lines:?}");
     }
 
     #[test]

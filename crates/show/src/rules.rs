@@ -169,7 +169,9 @@ mod tests {
         let full = full(&[&rules[0], &rules[1]], &Style::default());
         assert_eq!(
             full,
-            "A1  the title of A1\n\n  How it comes about.\n  This rule can also report before a run.\n\n  0.05  share of bytes\n      measured (evidence book A1)\n\nG1  the title of G1\n\n  How it comes about.\n"
+            "A1  the title of A1\n\n  How it comes about.\n  This rule can also report before a \
+             run.\n\n  0.05  share of bytes\n      measured (evidence book A1)\n\nG1  the title of \
+             G1\n\n  How it comes about.\n"
         );
     }
 
@@ -179,11 +181,14 @@ mod tests {
         let page = |at: usize| super::page(&rules[at], &rules);
         assert!(page(0).starts_with(
             "# A1: the title of A1\n\nDid the bytes reach the device?\n\nHow it comes about.\n\n\
-             It can also"
+             This rule can also"
         ));
         assert!(page(0).contains("the limit of a result: memory of this host.\n"));
         assert!(page(0).ends_with("| share of bytes | 0.05 | measured | evidence book A1 |\n"));
-        assert!(page(1).ends_with("in.\n\n- [A1](a1-the-title-of-a1.md): the title of A1\n"));
+        assert!(page(1).ends_with(
+            "include this finding.\n\n- [A1](a1-the-title-of-a1.md): the \
+            title of A1\n"
+        ));
         assert!(!page(1).contains("Thresholds"));
         assert!(
             index(&rules).contains("| [A1](rules/a1-the-title-of-a1.md) | the title of A1 | yes |")

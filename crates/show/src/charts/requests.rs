@@ -24,7 +24,7 @@ pub fn sizes(record: &PhaseRecord) -> Option<Chart> {
 /// on a multiple of that.
 pub fn starts(record: &PhaseRecord) -> Option<Chart> {
     let name = |bytes: u64| match bytes {
-        0 => "on a 4 KiB boundary".to_owned(),
+        0 => "on 4 KiB".to_owned(),
         behind => format!("{} after", fmt::column::size(behind)),
     };
     let starts = |of: &Requests| of.starts_in_4k.clone();
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(starts(&record), None);
         begin(&mut record, &[(0, 9), (512, 1)]);
         let starts = starts(&record).expect("places");
-        assert_eq!(starts.x, Axis::categories("", ["on 4 KiB", "512 B behind"].map(String::from)));
+        assert_eq!(starts.x, Axis::categories("", ["on 4 KiB", "512 B after"].map(String::from)));
     }
 
     #[test]

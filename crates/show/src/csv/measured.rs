@@ -67,7 +67,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "bytes_per_s" "Bytes per second" = of.bytes_per_s;
         "failed" "Operations that failed; of results only" = of.failed;
         "latency_ns_mean" "Mean latency" = of.mean();
-        "latency_ns_min" "Least latency" = of.latency.map(|latency| latency.min_ns);
+        "latency_ns_min" "Minimum latency" = of.latency.map(|latency| latency.min_ns);
         "latency_ns_p50" "Median latency" = of.percentile(50.0).or(of.sample_ns_p50);
         "latency_ns_p90" "90th percentile; this and the next percentiles need ten samples beyond \
             them"
@@ -75,7 +75,7 @@ pub fn overview_columns<'a>(percentiles: &[f64]) -> Vec<Column<Row<'a>>> {
         "latency_ns_p95" "95th percentile" = of.percentile(95.0);
         "latency_ns_p99" "99th percentile" = of.percentile(99.0).or(of.sample_ns_p99);
         "latency_ns_p99.9" "99.9th percentile" = of.percentile(99.9);
-        "latency_ns_max" "Greatest latency" = of.latency.and_then(Latency::valid_max_ns);
+        "latency_ns_max" "Maximum latency" = of.latency.and_then(Latency::valid_max_ns);
         "verdict" "Verdict on the phase" = of.verdict.name();
         "target" "Path of the target, in rows of a target" = of.target;
     };

@@ -25,8 +25,8 @@ pub fn repeat_columns<'a>() -> Vec<Column<Repeated<'a>>> {
             = row.spread.count;
         "mean" "Mean of the repeats, in the unit at the end of the metric's name" = row.spread.mean;
         "stddev" "Standard deviation of a single repeat" = row.spread.stddev;
-        "min" "Least" = row.spread.min;
-        "max" "Greatest" = row.spread.max;
+        "min" "Minimum" = row.spread.min;
+        "max" "Maximum" = row.spread.max;
         "interval_95" "Half the width of the 95 % interval of the mean" = row.spread.interval_95;
         "verdict" "Worst verdict of the repeats" = row.phase.verdict.name();
     }

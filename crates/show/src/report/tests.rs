@@ -94,7 +94,8 @@ fn submission_that_was_tried_is_named() {
         ops_per_s_one_at_a_time: 92_600.0,
     });
     let text = plain(&sample::report("every number is the storage's own.", phases));
-    let line = "Submission method, from a short test before the clock: one at a time for random read 4 KiB, depth 32\n(92.6k IOPS; all at once 84.3k).\n";
+    let line = "Submission method, from a short test before the clock: one at a time for random \
+                read 4 KiB, depth 32\n(92.6k IOPS; all at once 84.3k).\n";
     assert!(text.contains(line), "{text}");
 }
 

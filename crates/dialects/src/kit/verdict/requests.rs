@@ -204,7 +204,8 @@ mod tests {
             own: Some(Box::new(own)),
             ..Requests::default()
         });
-        let line = "  requests, sda read by candor: 64 KiB 100 %; all start on a 4 KiB boundary; 30 by others, 4 KiB on average\n";
+        let line = "  requests, sda read by candor: 64 KiB 100 %; all start on a 4 KiB boundary; \
+            30 by others, 4 KiB on average\n";
         assert_eq!(text(&apart), line);
         let sizes = Object::default().with("65536", 10_u64);
         let found = trees(&apart).remove(0);

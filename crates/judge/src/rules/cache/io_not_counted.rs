@@ -217,7 +217,7 @@ mod tests {
         let probe = case.host.facts.targets[0].accounting_probe.as_mut().unwrap();
         (probe.passthrough, probe.outcome) = (true, AccountingOutcome::NotCounted);
         let found = case.found(&RULE);
-        assert!(found[0].sentence.contains("past the block layer"), "{found:?}");
+        assert!(found[0].sentence.contains("that bypass the block layer"), "{found:?}");
         assert!(!found[0].advice.contains("iostats_passthrough"), "an older kernel has no switch");
         let switch = "/sys/class/block/vda/queue/iostats_passthrough";
         let fact = candor_record::facts::Fact::new(false, switch);

@@ -221,7 +221,7 @@ fn buffered(on: &Loop) -> Finding {
 fn unsure(observed: &Observed, on: &Loop) -> Finding {
     let disks = names(observed, on.device);
     let sentence = format!(
-        "Other processes used {disks} at the same time: the share of the bytes of {} is unknown.",
+        "Other processes also used {disks}: the bytes moved for {} cannot be counted separately.",
         on.device.name
     );
     draft(on.device, on.backing, Severity::Unverified, sentence).done()

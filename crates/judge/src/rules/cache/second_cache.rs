@@ -57,7 +57,7 @@ fn finding(cache: &CacheHits, share: f64, lookups: f64) -> Finding {
     FindingBuilder::new("A15", Severity::Caution, sentence)
         .confidence(Confidence::Likely)
         .evidence("answered by the cache", share, cache.from.clone())
-        .evidence("asked", Quantity::count(lookups), cache.from.clone())
+        .evidence("lookups", Quantity::count(lookups), cache.from.clone())
         .advice(
             "Use a data set far larger than the cache, or state the tier with the number.",
             None,

@@ -444,7 +444,8 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "Only 0.3 % of the bytes written ever reached vda, final flush included: 930 kB/s (908 \
-             KiB/s); the rest was overwritten in memory, and 2.37 GB/s (2.2 GiB/s) is the speed of memory."
+             KiB/s); the rest was overwritten in memory, and 2.37 GB/s (2.2 GiB/s) is the speed of \
+             memory."
         );
     }
 

@@ -111,7 +111,8 @@ mod tests {
         case.blocks().access = Access::Sequential;
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "/data/file has 12.4k extents (12.4k per GiB): sequential access is not sequential on the device."
+            "/data/file has 12.4k extents (12.4k per GiB): sequential access is not sequential on \
+             the device."
         );
         let on = case.host.facts.targets[0].filesystem.as_mut().unwrap();
         on.kind = "erofs".into();

@@ -170,7 +170,7 @@ mod tests {
     fn a_device_of_depth_8_is_the_limit_itself() {
         let case = depth_8();
         let found = case.found(&RULE);
-        assert!(found[0].sentence.contains("accepts 8 commands; 24 of your 32"));
+        assert!(found[0].sentence.contains("accepts 8 commands; 24 of 32"));
         assert!(proposes(&found[0], "blocks.depth=8"));
         let judgement = case.judge();
         assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 8"));

@@ -56,9 +56,7 @@ fn after(observed: &Observed) -> Outcome {
 fn finding(observed: &Observed, bound: &Bound, used: f64) -> Finding {
     let most = bound.ceiling.bytes_per_s.unwrap_or(0.0);
     let (moves, because) = match observed.memory_passes() {
-        1.0 => {
-            ("devices can move into or out of this memory", "each byte crosses the memory bus once")
-        }
+        1.0 => ("devices can move into or out of this memory", "each byte passes memory once"),
         _ => ("this memory can copy", "I/O through the page cache is such a copy"),
     };
     let (rate, copied) = (fmt::rate(used * most), fmt::rate_decimal(most));

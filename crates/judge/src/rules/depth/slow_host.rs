@@ -19,7 +19,7 @@ pub const RULE: Rule = Rule {
             reports a host below 80 %. The finding includes problems found on this host alone: \
             CPUs used by others, a slower link, a limit of its control group, another device. If \
             no problem was found, the storage may serve this host from another location. The sum \
-            of all hosts is then not a multiple of one host's rate. ",
+            of all hosts is then not a multiple of one host's rate.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -123,7 +123,8 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(
             found[0].sentence,
-            "node-b did 16.4 MB/s (15.6 MiB/s), 38 % of 43 MB/s (41 MiB/s), the median of the other 2 hosts, with the same number of workers."
+            "node-b did 16.4 MB/s (15.6 MiB/s), 38 % of 43 MB/s (41 MiB/s), the median of the \
+             other 2 hosts, with the same number of workers."
         );
     }
 

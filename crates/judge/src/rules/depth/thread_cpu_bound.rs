@@ -57,12 +57,12 @@ fn finding(observed: &Observed, ran: &Ran, busiest: f64, count: usize) -> Findin
     let of = fmt::plural(ran.measured.per_worker.len() as f64, "worker", "workers");
     let sentence = if count == 1 {
         format!(
-            "A single core was busy {} generating the load; the CPU limits the number.",
+            "A single core was busy {} generating the load; the CPU limits the rate.",
             fmt::percent(busiest.min(1.0))
         )
     } else {
         format!(
-            "{count} of {of} kept a core busy, up to {}; the CPU limits the number.",
+            "{count} of {of} kept a core busy, up to {}; the CPU limits the rate.",
             fmt::percent(busiest.min(1.0))
         )
     };

@@ -41,7 +41,7 @@ fn finding(full: &Full) -> Finding {
     let link = full.hop.link;
     let best = match link.is_reduced() {
         true => full.possible().to_owned(),
-        false => "6.0 Gbps of current SATA".into(),
+        false => "6.0 Gbps, the SATA maximum".into(),
     };
     let sentence = format!(
         "The SATA link of {} negotiated {} = {}, of {best}; {}. The link is the limit, not the \
@@ -67,11 +67,11 @@ mod tests {
         let case = TestCase::direct(MIB, 4, 1, 250.0).sata(300_000_000);
         let found = case.found(&RULE);
         assert!(
-            found[0].sentence.starts_with("The SATA link of sda trained at 3 Gbps = 300 MB/s"),
+            found[0].sentence.starts_with("The SATA link of sda negotiated 3 Gbps = 300 MB/s"),
             "{}",
             found[0].sentence
         );
-        assert!(found[0].sentence.contains("262 MB/s (250 MiB/s) is 87 % of it"));
+        assert!(found[0].sentence.contains("262 MB/s (250 MiB/s) is 87 % of the link speed"));
         let judgement = case.judge();
         assert!(judgement.finding("D8").is_none(), "the link itself is folded into it");
         assert_eq!(judgement.limit().as_deref(), Some("the SATA link of sda"));

@@ -117,7 +117,8 @@ mod tests {
         let found = on_links([10_000, 1000, 10_000], [500.0, 110.0, 500.0]).found(&RULE);
         assert_eq!(
             found[0].sentence,
-            "eth1 of node-b carries 118 MB/s to 10.0.0.9, compared with 1.18 GB/s on the links of the other hosts; this link was full."
+            "eth1 of node-b carries 118 MB/s to 10.0.0.9, compared with 1.18 GB/s on the links of \
+             the other hosts; this link was full."
         );
         assert_eq!((found.len(), found[0].severity), (1, Severity::Caution));
         let idle = on_links([10_000, 1000, 10_000], [50.0, 50.0, 50.0]).found(&RULE);

@@ -119,7 +119,7 @@ mod tests {
         assert!(words(WordKind::Timestamp)[0].sentence.contains("same in every operation"));
         assert_eq!(words(WordKind::Offset).len() + words(WordKind::Incompressible).len(), 2);
         let found = writing(|content| content.duplicate_percent = 80);
-        assert!(found[0].sentence.contains("80 % repetitions"), "{found:?}");
+        assert!(found[0].sentence.contains("80 % copies"), "{found:?}");
         assert_eq!(writing(|content| content.compressible_percent = 90).len(), 1);
     }
 

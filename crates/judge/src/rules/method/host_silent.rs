@@ -77,7 +77,8 @@ mod tests {
         let found = silent(&[7.2]);
         assert_eq!(
             found[0].sentence,
-            "node-b was silent for 7.2 s, 3.1 s after the start: its network or the whole host was stopped."
+            "node-b was silent for 7.2 s, 3.1 s after the start: its network or the whole host was \
+             stopped."
         );
         assert_eq!(found.len(), 1);
         let found = silent(&[1.5, 2.4, 1.1]);

@@ -166,7 +166,8 @@ mod tests {
             case.found(&RULE)
         };
         let found = ended([6, 10], Ended::Done);
-        let sentence = "node-a had finished its work after 6 s, node-b after 10 s: in between fewer hosts worked.";
+        let sentence = "node-a had finished its work after 6 s, node-b after 10 s: in between \
+            fewer hosts worked.";
         assert_eq!(found[0].sentence, sentence);
         assert_eq!(ended([10, 10], Ended::Done), []);
         assert_eq!(ended([6, 10], Ended::Time), [], "whoever works for a time is never done");

@@ -85,7 +85,7 @@ mod tests {
         let found = judgement.finding("G9").unwrap();
         assert_eq!(
             found.sentence,
-            "Making content took 60 % of the workers' time, inside the clock."
+            "Generating content took 60 % of the workers' time, inside the clock."
         );
         assert!(judgement.finding("B4").is_none(), "it follows from it");
         assert_eq!(judgement.limit().as_deref(), Some("generating content"));

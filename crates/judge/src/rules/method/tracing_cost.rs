@@ -20,10 +20,10 @@ pub const RULE: Rule = Rule {
             of a request, half a microsecond each time; a thread attaches and detaches them. \
             candor adds up both costs and divides by the workers' time: the length of the phase \
             for each worker, or for each CPU if the host has fewer CPUs. The result is the minimum \
-            by which operations became longer. The workers' CPU time would also count workers that \
-            wait for a device or a CPU, and tracing costs them almost no time. From 2 % on, the \
-            severity is caution for phases of half a second or more. --block-trace auto stays \
-            within a quarter of a percent of a CPU, --block-trace off traces nothing.",
+            by which operations became longer. CPU time is not the base: for workers that wait for \
+            a device or a CPU, tracing costs almost no time. From 2 % on, the severity is caution \
+            for phases of half a second or more. --block-trace auto stays within a quarter of a \
+            percent of a CPU, --block-trace off traces nothing.",
     },
     stage: Stage::Apart,
     limit: None,

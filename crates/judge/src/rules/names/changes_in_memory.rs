@@ -86,8 +86,8 @@ fn in_memory(observed: &Observed, of: &Changes) -> Finding {
         _ => "nothing".into(),
     };
     let sentence = format!(
-        "{by} had written {wrote} {}: {} were changed ({step}) in memory, and {}/s is the memory \
-         rate.",
+        "{by} had written {wrote} {}: {} were changed ({step}) in memory, and {}/s is the speed of \
+         memory.",
         if flushed { "after the final sync" } else { "when the clock stopped" },
         fmt::plural(of.changed, "name", "names"),
         fmt::count(of.names.ops_per_s()),
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(
             found[0].sentence,
             "vda had written nothing when the clock stopped: 5000 names were changed (create) in \
-             memory, and 9000/s is the memory rate."
+             memory, and 9000/s is the speed of memory."
         );
         assert!(proposes(&found[0], "work.entries.syncfs_at_end=true"));
         let judged = making(8192).judge();

@@ -74,8 +74,8 @@ fn own_directories<'a>(
 
 fn finding(names: &EntryJob, own: &PhaseRecord, times: f64) -> Finding {
     let sentence = format!(
-        "{} workers take turns at the lock of one directory: {} did {} times as much with separate \
-         directories.",
+        "{} workers take turns at the lock of one directory: phase {} did {} times as much with \
+         separate directories.",
         names.ranks(),
         own.name,
         fmt::number(times)

@@ -155,7 +155,7 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
             format!("{who} a cache flush of {mean}; flushing took {share}.")
         }
         Wait::Call(Some(flush_ns)) => format!(
-            "{who} {one} of {mean}, in which the disks took {} for a flush; these {many} took \
+            "{who} {one} of {mean}, including {} for a flush of the disks; these {many} took \
              {share}.",
             fmt::time(flush_ns)
         ),
@@ -257,7 +257,7 @@ mod tests {
         (top.flushes, top.flush_ms) = (6460, 1230);
         assert_eq!(
             case.found(&RULE)[0].sentence,
-            "Each write waits for an fsync of 1.5 ms, in which the disks took 190 µs for a flush; \
+            "Each write waits for an fsync of 1.5 ms, including 190 µs for a flush of the disks; \
              these calls took 97 % of the workers' time."
         );
         assert_eq!(case.judge().limit().as_deref(), Some("fsync: writing data and the journal"));
@@ -289,8 +289,8 @@ mod tests {
         let sentence = &case.found(&RULE)[0].sentence;
         assert!(
             sentence.starts_with(
-                "Each write waits for a flush of loop0 of 898 µs, in which the disks took 150 µs \
-                 for a flush; these flushes took 58 %"
+                "Each write waits for a flush of loop0 of 898 µs, including 150 µs for a flush of \
+                 the disks; these flushes took 58 %"
             ),
             "{sentence}"
         );

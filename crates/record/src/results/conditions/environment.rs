@@ -123,7 +123,7 @@ fn name(device: &DeviceFacts) -> String {
     if let Some(backing) = &device.loop_backing {
         let on = backing.filesystem.as_deref().unwrap_or("a device");
         let past = backing.direct.as_ref().is_some_and(|direct| direct.value);
-        let past = if past { ", bypassing the page cache" } else { "" };
+        let past = if past { ", past the page cache" } else { "" };
         return format!("loop device ({size}) over {on}{past}");
     }
     let model = value(&device.model).map(|model| model.trim()).filter(|model| !model.is_empty());

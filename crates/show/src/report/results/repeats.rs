@@ -11,7 +11,7 @@ use crate::words;
 
 /// Meaning of the columns.
 pub(in super::super) const INTERVAL: &str = "± is half the 95 % interval of the mean (Student's \
-    t), for independent repeats; least and most are rates.";
+    t), for independent repeats; min and max are rates.";
 
 /// The means with their spread in so many lines at most.
 pub(super) fn brief(style: &Style, repeats: &[Repeats], lines_max: usize) -> Vec<String> {
@@ -58,7 +58,7 @@ fn fitting(style: &Style, repeats: &[Repeats], is_whole: bool) -> Vec<String> {
 
 /// The means with their spread; all of them where the page is whole.
 pub(in super::super) fn table(repeats: &[Repeats], is_whole: bool, names: usize) -> Table {
-    let usual = ["IOPS", "MB/s", "±", "least", "most", "p50"];
+    let usual = ["IOPS", "MB/s", "±", "min", "max", "p50"];
     let latency: &[&str] = if is_whole { &["±", "p99", "±"] } else { &["p99"] };
     let heads = usual.iter().chain(latency).map(|name| ((*name).to_owned(), Align::Right));
     let heads = std::iter::once((cut(&mean_of(repeats), names), Align::Left)).chain(heads);

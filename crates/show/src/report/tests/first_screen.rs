@@ -244,14 +244,14 @@ fn repeats_have_one_row() {
     the storage's number (the page cache): reads were served from memory (A1: #3) …
     /data (directory): ext4 on sda1 → sda (ATA, Example SSD 860, 500 GB); SATA 6.0 …
 
-    mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      p99  trust
-    random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  1.02 ms  ok
+    mean of 4 repeats   IOPS  MB/s      ±  min    max     p50      p99  trust
+    random read 4 KiB  9.15k  37.5  2.2 %   9k  9.30k  107 µs  1.02 ms  ok
     ");
     assert_snapshot!(plain(&report).split("\n\n").nth(3).unwrap(), @"
     Repeats
-      mean of 4 repeats   IOPS  MB/s      ±  least   most     p50      ±      p99      ±  trust
-      random read 4 KiB  9.15k  37.5  2.2 %     9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  ok
-      ± is half the 95 % interval of the mean (Student's t), for independent repeats; least and most are
+      mean of 4 repeats   IOPS  MB/s      ±  min    max     p50      ±      p99      ±  trust
+      random read 4 KiB  9.15k  37.5  2.2 %   9k  9.30k  107 µs  2.8 %  1.02 ms  2.6 %  ok
+      ± is half the 95 % interval of the mean (Student's t), for independent repeats; min and max are
       rates.
       Left out of random read 4 KiB: #3 (lower verdict than the others, or failed).
     ");
