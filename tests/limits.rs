@@ -156,7 +156,9 @@ fn a_full_queue_of_the_kernel_is_reported() {
         return skip("others keep this machine busy, so that the queue is not always full");
     }
     assert!(report.sentence("B5").contains("queues 4 requests"), "{}", report.told());
-    assert_eq!(report.limited_by(0), "the kernel's queue of 4 requests (nr_requests)");
+    let limit =
+        "the kernel's queue of 4 requests (nr_requests; one request at a time was not tried)";
+    assert_eq!(report.limited_by(0), limit, "two seconds have no trial");
 }
 
 #[test]

@@ -50,8 +50,8 @@ fn a_command_is_traced_with_all_that_it_starts() {
     if count == 0 {
         return skip("direct writes reach no block device here");
     }
-    // A thread of the kernel may hand some of them to the driver, and metadata may come on top.
-    assert!((32 << 16..80 << 16).contains(&bytes), "{bytes} {by:?}");
+    // Whoever hands them to the driver; metadata may come on top.
+    assert!((64 << 16..80 << 16).contains(&bytes), "{bytes} {by:?}");
     assert!(by.iter().any(|command| command == "dd"), "{by:?}");
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(told.starts_with("`sh -c 'echo out;") || told.contains("sent "), "{}", ran.err);
@@ -68,10 +68,8 @@ fn a_command_is_traced_with_all_that_it_starts() {
     beside.kill().and_then(|()| beside.wait()).expect("it ends");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     // The CPU that runs `sleep` may hand a request of another process to the driver.
-    let (count, ..) = sum(&json, "write");
-    assert!(count < 8, "{}", ran.err);
-    let told = "`sleep 0.5` sent no request to a device";
-    assert!(count > 0 || ran.err.contains(told), "{}", ran.err);
+    assert_eq!(sum(&json, "write").0, 0, "{}", ran.err);
+    assert!(ran.err.contains("`sleep 0.5` sent no request to a device"), "{}", ran.err);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Facts that changed while a phase ran.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{DeviceFacts, Fact, IoLimit, TargetFacts, value};
+use candor_record::facts::{DeviceFacts, Fact, FileFacts, IoLimit, TargetFacts, value};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Facts, Sample, Snapshot};
 
@@ -115,10 +115,12 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
             tell(what, was.options.clone(), is.options.clone());
         }
         for (was, is) in was.files.iter().zip(&is.files) {
-            let data = |file: &candor_record::facts::FileFacts| {
+            let data = |file: &FileFacts| {
                 let extents = value(&file.extents)?;
                 Some(extents.mapped_bytes.saturating_sub(extents.unwritten_bytes))
             };
+            let inode = |file: &FileFacts| file.inode.map_or_else(none, |inode| inode.to_string());
+            tell(format!("inode of {} (another file now)", was.path), inode(was), inode(is));
             tell(format!("length of {}", was.path), size(was.size_bytes), size(is.size_bytes));
             // Dirty pages that the kernel wrote out fill what nobody changed.
             let dirty = observed.host.before.cache.and_then(|cache| cache.dirty_bytes);
@@ -129,6 +131,19 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
         }
     }
     found
+}
+
+/// A path of the targets named another file later: a trial afterwards would open that one.
+pub fn is_replaced(observed: &Observed) -> bool {
+    let inodes = |facts: &Facts| -> Vec<Option<u64>> {
+        facts.targets.iter().flat_map(|target| &target.files).map(|file| file.inode).collect()
+    };
+    let before = inodes(observed.facts);
+    let other = |facts: &Facts| {
+        let pairs = before.iter().zip(inodes(facts));
+        pairs.into_iter().any(|(was, is)| was.is_some() && is.is_some() && *was != is)
+    };
+    observed.host.later_facts.iter().any(|later| other(&later.facts))
 }
 
 fn none() -> String {

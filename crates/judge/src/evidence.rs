@@ -4,7 +4,9 @@
 mod mirrors;
 
 use candor_plan::units::Direction;
-use candor_record::facts::{AccountingProbe, DeviceFacts, DeviceKind, Remote, TargetFacts, value};
+use candor_record::facts::{
+    AccountingProbe, DeviceFacts, DeviceKind, Filesystem, Remote, TargetFacts, value,
+};
 use candor_record::{Measurement, Snapshot};
 
 use crate::flow::Flow;
@@ -280,14 +282,21 @@ fn is_end(device: &DeviceFacts) -> bool {
 fn no_device(observed: &Observed, target: &TargetFacts) -> String {
     let of_this = format!("block device under target `{}`", target.target);
     let missing = observed.facts.missing.iter().find(|missing| missing.what == of_this);
-    missing.map_or("no block device was found below".into(), |missing| missing.why.clone())
+    let why = missing.map_or("no block device was found below".into(), |of| of.why.clone());
+    // Since Linux 6.18 it is `fsync=volatile`.
+    let is = |option: &str| ["volatile", "fsync=volatile"].contains(&option);
+    let is_volatile = |on: &&Filesystem| on.options.split(',').any(is);
+    match target.filesystem.as_ref().filter(is_volatile) {
+        Some(on) => format!("{why}; {} is mounted with volatile, and skips flushes", on.kind),
+        None => why,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, Workload};
-    use candor_record::facts::{Fact, Filesystem, PathKind};
+    use candor_record::facts::{Fact, PathKind};
     use candor_record::requests::{Issuer, RequestStats, Requests};
     use candor_record::{ArrayState, InterfaceBytes};
 
@@ -383,6 +392,10 @@ mod tests {
         target.device = None;
         target.filesystem = Some(Filesystem { kind: "overlay".into(), ..Filesystem::default() });
         assert!(matches!(said(&stacked), Some(Seen::Nowhere(_))));
+        let on = stacked.host.facts.targets[0].filesystem.as_mut().unwrap();
+        on.options = "rw,volatile".into();
+        let volatile = said(&stacked);
+        assert!(matches!(volatile, Some(Seen::Nowhere(why)) if why.contains("skips flushes")));
     }
 
     #[test]

@@ -75,7 +75,8 @@ pub fn again<'a>(observed: &Observed<'a>) -> Option<(Beside<'a>, f64)> {
     (!no_cpu_was_free(observed)).then_some((same, times))
 }
 
-fn no_cpu_was_free(observed: &Observed) -> bool {
+/// All CPUs of the host were busy nearly all the time.
+pub fn no_cpu_was_free(observed: &Observed) -> bool {
     let (before, after) = (&observed.host.before, &observed.host.after);
     cpu_busy_between(before, after).is_some_and(|busy| busy >= ALL_CPUS_BUSY.value)
 }

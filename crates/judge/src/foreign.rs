@@ -1,7 +1,8 @@
 //! Traffic of others on the devices of a phase, and which requests are ours.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{DeviceFacts, DeviceKind, TargetFacts};
+use candor_record::Snapshot;
+use candor_record::facts::{DeviceFacts, DeviceKind, TargetFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::requests::{Issuer, RequestOp, Requests, share_of};
 
@@ -33,9 +34,10 @@ impl Foreign<'_> {
 
 /// The traffic of others as each method saw it; nothing where no method can tell.
 pub fn known<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
-    let (idle, beside) = (in_idle_moment(observed), beside_ours(observed));
-    let is_known = idle.is_some() || beside.is_some();
-    is_known.then(|| idle.into_iter().flatten().chain(beside).collect())
+    let idle = in_idle_moment(observed);
+    let beside = [beside_ours(observed), beside_loops(observed), seen_beside(observed)];
+    let is_known = idle.is_some() || beside[0].is_some();
+    is_known.then(|| idle.into_iter().flatten().chain(beside.into_iter().flatten()).collect())
 }
 
 /// The method that saw most, where that is enough to matter.
@@ -44,10 +46,11 @@ pub fn most(all: Vec<Foreign>, app: f64) -> Option<Foreign> {
     most.filter(|f| f.share(app) > FOREIGN.value && f.bytes >= BYTES_MIN.value)
 }
 
-/// The share of the requests on top that were not ours, where each operation made one: with more,
-/// others made fewer.
-pub fn share_of_requests(observed: &Observed) -> f64 {
-    let all = observed.top.map_or(0.0, |top| top.requests());
+/// The share of the requests to these devices that were not ours, where each operation made one:
+/// with more, others made fewer.
+pub fn share_of_requests(observed: &Observed, devices: &[&DeviceFacts]) -> f64 {
+    let flow = if devices == observed.tops() { observed.top } else { observed.leaf };
+    let all = flow.map_or(0.0, |flow| flow.requests());
     if all > 0.0 { (1.0 - ratio(observed.app_all().ops, all)).max(0.0) } else { 0.0 }
 }
 
@@ -200,12 +203,13 @@ pub fn seen_of(
 
 /// The bytes that the device moved beyond what this process caused: reads always, writes only where
 /// this process made none, because journals and write-back of earlier phases would look foreign.
+/// Direct reads of a range make the kernel write its dirty pages first, whoever made them dirty.
 fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let top = observed.top?;
     let reads =
         (top.read.bytes - observed.process(Direction::Read)?.max(direct_reads(observed))).max(0.0);
     let writes = match (observed.does(Direction::Write), observed.process(Direction::Write)?) {
-        (false, ours) => (top.write.bytes - ours).max(0.0),
+        (false, ours) => (top.write.bytes - ours.max(written_for_reads(observed))).max(0.0),
         (true, _) => 0.0,
     };
     let slack = observed.slack_bytes(Direction::Read);
@@ -216,6 +220,47 @@ fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
         how: "in addition to this run's I/O",
         from: "minus /proc/self/io",
     })
+}
+
+/// The bytes that the disks below loop devices moved beyond those of the loops. A loop that bypasses
+/// the page cache hands each request on as it is; its filesystem adds some metadata.
+fn beside_loops<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
+    let (tops, leaves) = (observed.tops(), observed.leaves());
+    let is_handed_on = |top: &&DeviceFacts| {
+        let direct = top.loop_backing.as_ref().and_then(|backing| value(&backing.direct));
+        direct == Some(&true) && top.below.iter().all(|name| leaves.iter().any(|d| d.name == *name))
+    };
+    let applies = !tops.is_empty() && tops.iter().all(is_handed_on);
+    let (top, leaf) = (observed.top?.bytes(), observed.leaf.filter(|_| applies)?.bytes());
+    let bytes = (leaf - OURS_MOST.value * top).max(0.0);
+    let how = "beyond the traffic of the loop device";
+    Some(Foreign { bytes, all: leaf, devices: leaves, how, from: "less that of the loop device" })
+}
+
+/// The bytes that other processes were seen to read and write on the devices at the bottom. Threads
+/// of the kernel work for all, and hosts of a fleet that share a kernel see each other.
+fn seen_beside<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
+    let leaves = observed.leaves();
+    let moves = |of: &Requests| matches!(of.direction, RequestOp::Read | RequestOp::Write);
+    let other = |who: &Issuer| is_other(observed, who) && !who.is_kernel();
+    let share = seen_of(observed, &leaves, moves, other).filter(|_| observed.host.member.is_none());
+    let all = observed.leaf?.bytes();
+    let (bytes, how) = (share? * all, "in traced requests");
+    Some(Foreign { bytes, all, devices: leaves, how, from: "traced requests" })
+}
+
+/// Bytes that this process had written for the sake of its reads, as far as they are known: its own
+/// requests, and pages of its files that were dirty at the start and are not any more.
+fn written_for_reads(observed: &Observed) -> f64 {
+    let dirty = |snapshot: &Snapshot| {
+        let cache = snapshot.cache.as_ref();
+        let bytes = cache.and_then(|cache| Some(cache.dirty_bytes? + cache.writeback_bytes?));
+        bytes.unwrap_or(0) as f64
+    };
+    let cleaned = dirty(&observed.host.before) - dirty(&observed.host.after);
+    let tops = observed.tops().into_iter();
+    let requests = tops.filter_map(|top| own_scaled(observed, &top.name, Direction::Write));
+    requests.map(|side| side.bytes).sum::<f64>().max(cleaned)
 }
 
 /// Bytes that this process read directly, which are its own whatever it was charged for.

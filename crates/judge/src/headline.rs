@@ -31,7 +31,7 @@ pub fn headline(
     let label = verdict.label();
     match verdict {
         Verdict::Ok => format!("{}: {}.", what(observed), whose(observed, limits)),
-        Verdict::Caution => format!("{}: {}.", what(observed), cautions(findings)),
+        Verdict::Caution => format!("{}: {}.", what(observed), cautions(findings, limits.1)),
         Verdict::Unverified => format!("{label}: {}", sentence()),
         Verdict::Wrong => {
             let measures = heaviest.and_then(|finding| finding.measures);
@@ -116,8 +116,9 @@ fn in_files(observed: &Observed) -> String {
     [(Direction::Read, "read"), (Direction::Write, "written")].map(side).concat()
 }
 
-/// The heaviest caution by its title, how many more there are, and what they cost at most.
-fn cautions(findings: &[Finding]) -> String {
+/// Owner of the number, the heaviest caution by its title, how many more there are, and what they
+/// cost at most.
+fn cautions(findings: &[Finding], cache: Option<MeasuredInstead>) -> String {
     let mut cautions = findings.iter().filter(|finding| finding.severity == Severity::Caution);
     let title = |finding: &Finding| format!("{} ({})", finding.title, finding.rule);
     let first = cautions.next().map(title).unwrap_or_default();
@@ -126,6 +127,9 @@ fn cautions(findings: &[Finding]) -> String {
         1 => " and one more finding".into(),
         more => format!(" and {more} more findings"),
     };
+    if let Some(cache) = cache {
+        return format!("the number includes {cache}: {first}{more}");
+    }
     match summary::too_low(lost_share_max(findings)) {
         Some(too_low) => {
             format!("the storage's number, but disturbed: {first}{more}; {too_low}")

@@ -28,7 +28,7 @@ pub fn judge(case: &Case, one: impl Fn(&Case) -> PhaseJudgement) -> PhaseJudgeme
     let limited_by = limits::of(case, &whole, &each, &findings, &one);
     let limited_by = job_limits::together(limited_by, &job_limits);
     job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
-    let answered_by = wanted_cache::answered(&findings)
+    let answered_by = wanted_cache::answered(whole.phase, &findings)
         .filter(|cache| each.iter().all(|judged| judged.answered_by == Some(*cache)));
     let verdict = verdict(&whole, &each, headline::verdict(&whole, &findings));
     let limits = (limited_by.as_ref(), answered_by);

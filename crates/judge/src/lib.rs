@@ -51,8 +51,8 @@ mod testcase;
 mod tests;
 
 use candor_record::{
-    Ceiling, Explanation, JUDGEMENT_VERSION, Judgement, PhaseJudgement, PhaseRecord, Repeats,
-    Report, Verdict, summary,
+    Ceiling, Explanation, Finding, JUDGEMENT_VERSION, Judgement, Limit, PhaseJudgement,
+    PhaseRecord, Repeats, Report, Verdict, summary,
 };
 
 pub use case::Case;
@@ -81,8 +81,11 @@ fn judge_one(case: &Case) -> PhaseJudgement {
     let job_limits = job_limits::of(case, &findings);
     let limited_by = limit::limited_by(&observed, &findings);
     let limited_by = job_limits::together(limited_by, &job_limits);
+    if matches!(limited_by, Some(Limit::PlanRate { .. })) {
+        lost_nothing(&mut findings);
+    }
     job_limits::keep_one(&mut findings, case.record, limited_by.as_ref(), &job_limits);
-    let answered_by = wanted_cache::answered(&findings);
+    let answered_by = wanted_cache::answered(observed.phase, &findings);
     let limits = (limited_by.as_ref(), answered_by);
     let headline = headline::headline(&observed, verdict, &findings, limits);
     let follow_ups = follow_ups::sentences(&observed);
@@ -102,6 +105,12 @@ fn judge_one(case: &Case) -> PhaseJudgement {
     judged.findings.extend(preflight::undecided(case, &judged));
     integrity::weigh(case.record, &mut judged);
     judged
+}
+
+/// A rate that the plan sets and that was reached is not too low, whatever disturbed its latencies.
+fn lost_nothing(findings: &mut [Finding]) {
+    let losses = findings.iter_mut().filter_map(|finding| finding.lost_share_max.as_mut());
+    losses.for_each(|loss| *loss = 0.0);
 }
 
 /// The ceilings of the path that are known before a phase is measured.

@@ -30,7 +30,11 @@ pub fn limited_by(observed: &Observed, findings: &[Finding]) -> Option<Limit> {
         .or_else(|| first_at(findings, |stage| stage < Stage::Queue))
         .or_else(|| flat(observed))
         .or_else(|| first_at(findings, |stage| stage == Stage::Queue))
-        .or_else(|| device(observed))
+        .or_else(|| device(observed).filter(|_| !found(findings, "A5")))
+}
+
+fn found(findings: &[Finding], rule: &str) -> bool {
+    findings.iter().any(|finding| finding.rule == rule)
 }
 
 /// The limit that the deepest of these findings names.

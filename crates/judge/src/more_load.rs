@@ -80,6 +80,14 @@ pub fn of(observed: &Observed, ran: &Ran) -> Option<Growth> {
         .or_else(|| by_phases(observed, ran))
 }
 
+/// More load was not tried, or the phase had several jobs, whose trials would tell of none.
+pub fn is_untried(observed: &Observed) -> bool {
+    match observed.ran.as_slice() {
+        [ran] => of(observed, ran).is_none(),
+        _ => true,
+    }
+}
+
 /// Workers and depth of the next trial; none where the series has its answer, or was disturbed
 /// twice at the same load.
 pub fn next(observed: &Observed, ran: &Ran, change: Change) -> Option<(u32, u32)> {

@@ -12,6 +12,7 @@ use candor_record::{Change, Ended, PhaseJudgement, Verdict};
 
 use crate::case::Case;
 use crate::causes::stage_of;
+use crate::changes;
 use crate::follow_ups;
 use crate::more_load;
 use crate::observed::{Observed, Ran};
@@ -92,7 +93,11 @@ fn fit(observed: &Observed, ran: &Ran) -> bool {
         && measured.errors.is_empty()
         && measured.depth_reached.is_none()
         && measured.ops_done() as f64 >= SLICE_OPS.value;
-    once && plain && stay && well && observed.elapsed_s() >= SLICED_PHASE_S.value
+    once && plain
+        && stay
+        && well
+        && !changes::is_replaced(observed)
+        && observed.elapsed_s() >= SLICED_PHASE_S.value
 }
 
 /// A finding names a limit that needs no second look.

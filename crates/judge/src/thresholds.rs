@@ -74,7 +74,7 @@ thresholds! {
         "share of files cached at the start", "evidence book A2",
         "a smaller share has less effect than the variation of most devices";
     /// Dirty share of what was written that makes a write rate one of memory.
-    DIRTY_LEFT = 0.05, [A3],
+    DIRTY_LEFT = 0.05, [A3 A17],
         "share of written bytes still dirty", "evidence book A3",
         "8 MiB written left 8 MiB dirty and nothing on the device";
     /// Share of written bytes that must have reached the device by the end.
@@ -223,7 +223,7 @@ thresholds! {
         "share of the work of all CPUs done by the workers", "judge",
         "below half, fewer workers leave most of the wait unchanged";
     /// Time of all CPUs from which there is nothing left.
-    ALL_CPUS_BUSY = 0.9, [A12 B9 F13],
+    ALL_CPUS_BUSY = 0.9, [A12 B8 B9 F13],
         "busy share of all CPUs", "evidence book B9",
         "the rest is spread over CPUs and moments without work";
     /// Time of one CPU from which it holds up what lands there.
@@ -271,7 +271,7 @@ thresholds! {
         "minimum bytes of the device over bytes of this run", "judge",
         "with less, the page cache determined the requests of the device";
     /// The upper end of that.
-    OURS_MOST = 1.25, [A1 C1 C3],
+    OURS_MOST = 1.25, [A1 C1 C3 F10],
         "maximum bytes of the device over bytes of this run", "judge",
         "with more, a fifth of the requests came from others";
     /// Pieces per operation from which requests count as split.

@@ -83,6 +83,9 @@ const RECORDINGS: &[Expected] = &[
     ("btrfs-striped-read", Ok, &[], &[]),
     ("btrfs-striped-write", Caution, &["A5"], &[]),
     ("btrfs-mirrored-write", Caution, &["A5"], &["C11"]),
+    ("btrfs-write-beside-others", Caution, &["A5"], &[]),
+    ("direct-taken-away", Wrong, &["A5"], &[]),
+    ("flush-swallowed", Wrong, &["A3"], &[]),
     ("lab-5.10-chunks", Ok, &[], &["E2", "E7", "E8"]),
     ("lab-5.10-two-paths", Ok, &[], &["A17", "D7", "E8"]),
     ("lab-5.10-uncounted", Unverified, &["A17"], &[]),
@@ -190,6 +193,32 @@ fn only_a_slow_member_is_called_slow() {
         let hot = found.iter().any(|finding| finding.rule == "E1");
         assert_eq!(hot, name == "lab-6.1-one-chunk", "{name}");
     }
+}
+
+/// Dirty pages that direct reads write out are no traffic of others; the loop device of another run
+/// on the same disk, and a process that begins to write later, are.
+#[test]
+fn others_are_those_who_moved_bytes() {
+    let told = |name: &str| {
+        let judged = judged(&load(name));
+        assert_eq!(judged.verdict, Caution, "{name}: {:#?}", judged.findings);
+        judged.finding("F10").map_or(String::new(), |finding| finding.sentence.clone())
+    };
+    assert_eq!(told("direct-read-of-dirty-pages"), "");
+    let beside = told("beside-another-loop");
+    assert!(beside.starts_with("99 % of the traffic on vda came from other users"), "{beside}");
+    assert!(beside.contains("beyond the traffic of the loop device"), "{beside}");
+    let writer = told("beside-a-writer");
+    assert!(writer.starts_with("86 % of the traffic on vda came from other users"), "{writer}");
+    assert!(writer.contains("in traced requests; most requests from fio"), "{writer}");
+}
+
+/// Pages that a flush left dirty were not overwritten.
+#[test]
+fn a_flush_that_wrote_nothing_is_named() {
+    let judged = judged(&load("flush-swallowed"));
+    let sentence = &judged.finding("A3").expect("found").sentence;
+    assert!(sentence.contains("100 MiB are still dirty in memory"), "{sentence}");
 }
 
 /// Follow-ups of a phase decide what limited it.

@@ -127,6 +127,11 @@ fn open_direct(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(path)
 }
 
+/// The kernel knows the flag: a library may have taken it from the call.
+fn is_direct(file: &File) -> bool {
+    rustix::fs::fcntl_getfl(file).is_ok_and(|flags| flags.contains(rustix::fs::OFlags::DIRECT))
+}
+
 fn open_plain(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
@@ -253,7 +258,7 @@ impl Probe<'_> {
             counted: counted.map(|(name, (a, b))| ((*name).to_owned(), moved(a, b))).collect(),
             tops: self.tops,
             leaves: self.leaves.iter().map(|name| (*name).to_owned()).collect(),
-            direct: !grown,
+            direct: !grown && (self.command.is_some() || is_direct(&self.file)),
         })
     }
 

@@ -398,6 +398,10 @@ pub struct Job {
     /// that counts on them: that they did is the result then, and no fault of it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_cache: bool,
+    /// Caches of this host may answer, as in benchmarks that count whatever answers: the number
+    /// includes them, which is a caution and no fault.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allows_cache: bool,
     /// Where its threads run.
     #[serde(default)]
     pub placement: Placement,
@@ -488,6 +492,7 @@ impl Default for Job {
             rank_shift: 0,
             rank_order: RankOrder::InOrder,
             wants_cache: false,
+            allows_cache: false,
             placement: Placement::default(),
             threads: Threads::default(),
             delay: Nanos(0),

@@ -295,6 +295,9 @@ pub struct FileFacts {
     pub extents: Option<Fact<Extents>>,
     /// Requirements of direct I/O.
     pub direct: DirectIo,
+    /// Number of the file on its filesystem: another one is another file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inode: Option<u64>,
 }
 
 /// Where a file's bytes lie, as sums over its extents within its length.

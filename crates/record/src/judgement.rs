@@ -52,7 +52,7 @@ pub struct PhaseJudgement {
     pub headline: String,
     /// Limit of the phase; absent where its jobs have limits of their own.
     pub limited_by: Option<Limit>,
-    /// The cache of this host that the work wanted, and that answered.
+    /// The cache of this host that the work wanted or allowed, and that answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_by: Option<MeasuredInstead>,
     /// Limit of each job, in the order of the measurements, where the phase has several.

@@ -84,9 +84,17 @@ pub enum Limit {
         workers: u64,
     },
     /// Workers waited for a CPU.
-    CpuStarvation,
+    CpuStarvation {
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
+    },
     /// All CPUs of the host were busy.
-    HostCpus,
+    HostCpus {
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
+    },
     /// A CPU was busy with interrupts.
     InterruptCpu,
     /// One operation at a time.
@@ -99,9 +107,17 @@ pub enum Limit {
     /// Submission that blocks.
     BlockingSubmission,
     /// The workers did not keep enough in flight.
-    LoadGenerator,
+    LoadGenerator {
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
+    },
     /// Operations wait between the workers and the device.
-    PathToDevice,
+    PathToDevice {
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
+    },
     /// More load moved more.
     Load {
         /// The load that was tried.
@@ -110,7 +126,11 @@ pub enum Limit {
         times: f64,
     },
     /// Blocks that the filesystem had to allocate.
-    BlockAllocation,
+    BlockAllocation {
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
+    },
     /// Files that workers share.
     SharedFiles,
     /// Metadata operations.
@@ -173,17 +193,24 @@ pub enum Limit {
     DeviceQueue {
         /// Commands that it takes.
         depth: f64,
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
     },
     /// The kernel's queue of requests to the device.
     RequestQueue {
         /// Requests that it takes.
         requests: f64,
+        /// Nothing shows what more of it gives: no trial was made.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        untried: bool,
     },
     /// Latency of flushes.
     FlushLatency,
     /// Latency of fsync, most of it for writing data and the journal.
     SyncLatency,
-    /// The device: nothing else was left, and it had what was asked for in flight.
+    /// The device or the depth: nothing else was left, and the device had the requested operations in
+    /// flight.
     Device {
         /// Operations that were asked for at a time.
         depth: f64,
@@ -264,16 +291,18 @@ impl Limit {
             | BurstLimiter { .. }
             | UnseenLimiter { .. }
             | Temperature { .. } => LimitClass::Throttle,
-            ThreadCpu { .. } | Threads { .. } | CpuStarvation | HostCpus | InterruptCpu => {
-                LimitClass::Cpu
-            }
+            ThreadCpu { .. }
+            | Threads { .. }
+            | CpuStarvation { .. }
+            | HostCpus { .. }
+            | InterruptCpu => LimitClass::Cpu,
             Latency
             | SynchronousEngine { .. }
             | BlockingSubmission
-            | LoadGenerator
-            | PathToDevice
+            | LoadGenerator { .. }
+            | PathToDevice { .. }
             | Load { .. } => LimitClass::Load,
-            BlockAllocation | SharedFiles | Metadata { .. } => LimitClass::Filesystem,
+            BlockAllocation { .. } | SharedFiles | Metadata { .. } => LimitClass::Filesystem,
             Link { .. }
             | SharedLink { .. }
             | SerialCommands { .. }
@@ -341,8 +370,8 @@ impl Limit {
             ThreadCpu { threads } => write!(f, "{threads} CPU threads"),
             Threads { workers: 1 } => f.write_str("one thread"),
             Threads { .. } => f.write_str("the number of threads"),
-            CpuStarvation => f.write_str("CPU starvation"),
-            HostCpus => f.write_str("the CPUs of this host"),
+            CpuStarvation { untried } => write!(f, "CPU starvation{}", more_load(*untried)),
+            HostCpus { untried } => write!(f, "the CPUs of this host{}", more_load(*untried)),
             InterruptCpu => f.write_str("the CPU that serves the interrupts"),
             Latency => f.write_str("latency: one request at a time"),
             SynchronousEngine { workers: 0 | 1 } => f.write_str("one request at a time"),
@@ -350,12 +379,20 @@ impl Limit {
                 write!(f, "one request at a time in each of {workers} threads")
             }
             BlockingSubmission => f.write_str("one request at a time: submission blocks"),
-            LoadGenerator => f.write_str("the load generator"),
-            PathToDevice => f.write_str("the path to the device: CPU, filesystem or a throttle"),
+            LoadGenerator { untried } => write!(f, "the load generator{}", more_load(*untried)),
+            PathToDevice { untried } => write!(
+                f,
+                "the path to the device: CPU, filesystem or a throttle{}",
+                more_load(*untried)
+            ),
             Load { doubled, times } => {
                 write!(f, "the load: {doubled} moved {} times as much", number::number(*times))
             }
-            BlockAllocation => f.write_str("the allocation of blocks by the filesystem"),
+            BlockAllocation { untried } => write!(
+                f,
+                "the allocation of blocks by the filesystem{}",
+                if *untried { " (the same places were not written again)" } else { "" }
+            ),
             SharedFiles => f.write_str("workers that share files"),
             Metadata { operation } => write!(f, "metadata ({operation})"),
             OwnWork { filling: true, checking: true } => {
@@ -385,18 +422,21 @@ impl Limit {
                 write!(f, "the path between the process and {array}")
             }
             ParityReads { array } => write!(f, "reads before each write to {array}"),
-            DeviceQueue { depth } => {
-                write!(f, "the device's own queue of {}", number::count(*depth))
+            DeviceQueue { depth, untried } => {
+                let depth = number::count(*depth);
+                let untried = if *untried { " (one request at a time was not tried)" } else { "" };
+                write!(f, "the device's own queue of {depth}{untried}")
             }
-            RequestQueue { requests } => {
+            RequestQueue { requests, untried } => {
                 let takes = number::plural(*requests, "request", "requests");
-                write!(f, "the kernel's queue of {takes} (nr_requests)")
+                let untried = if *untried { "; one request at a time was not tried" } else { "" };
+                write!(f, "the kernel's queue of {takes} (nr_requests{untried})")
             }
             FlushLatency => f.write_str("flush latency"),
             SyncLatency => f.write_str("fsync: writing data and the journal"),
             Device { depth, in_flight, with_others, mean_latency_ns } => write!(
                 f,
-                "the device at depth {} ({} in flight{}, mean latency {}; a higher depth \
+                "the device or depth {} ({} in flight{}, mean latency {}; a higher depth \
                  was not tried)",
                 number::count(*depth),
                 number::number(*in_flight),
@@ -425,6 +465,10 @@ impl Display for Doubled {
             }
         }
     }
+}
+
+fn more_load(untried: bool) -> &'static str {
+    if untried { " (more load was not tried)" } else { "" }
 }
 
 fn rate(bytes_per_s: Option<f64>, ops_per_s: Option<f64>) -> String {

@@ -42,6 +42,16 @@ struct Concerned<'a> {
 }
 
 impl Concerned<'_> {
+    /// Caches answered all of them beside the storage, with a caution for that.
+    fn all_include_caches(&self) -> bool {
+        self.all.iter().all(|(_, judged)| {
+            let of_cache = |finding: &Finding| {
+                finding.severity == Severity::Caution && finding.measures.is_some()
+            };
+            judged.answered_by.is_some() && judged.findings.iter().any(of_cache)
+        })
+    }
+
     /// How many of all have the verdict, in a clause.
     fn stand(&self, verdict: Verdict) -> String {
         let (all, some) = (self.all.len(), self.results.len());
@@ -49,6 +59,9 @@ impl Concerned<'_> {
         let measured = measured(self.results);
         match verdict {
             Verdict::Ok => format!("All {all} {noun} are {}", whose(self.all)),
+            Verdict::Caution if self.all_include_caches() => {
+                format!("All {all} {noun} include caches of this host, with caution")
+            }
             Verdict::Caution => {
                 let caution = if some == all { "with".into() } else { format!("{some} with") };
                 format!("All {all} {noun} are {}, {caution} caution", whose(self.all))

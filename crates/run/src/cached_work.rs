@@ -14,15 +14,20 @@ const FILES_MAX: usize = 32;
 const SHARE_MIN: f64 = 0.5;
 
 /// A sentence for each target of a phase that will mostly meet the page cache. Targets in memory
-/// are left out: no way leads from there to a device.
+/// are left out: no way leads from there to a device. Writes of a mount with `sync` wait for it.
 pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
-    let in_memory = |index: usize| {
+    // A mount with `sync` waits for the device at each write.
+    let meets_none = |index: usize, work: &[Work<'_>]| {
         let filesystem = facts.targets.get(index).and_then(|target| target.filesystem.as_ref());
-        filesystem.is_some_and(|filesystem| filesystem.in_memory)
+        let reads = work.iter().any(|(_, blocks)| blocks.mix.read > 0);
+        filesystem.is_some_and(|filesystem| {
+            let is_sync = filesystem.options.split(',').any(|option| option == "sync");
+            filesystem.in_memory || (is_sync && !reads)
+        })
     };
     let mut sentences = Vec::new();
     for (index, target, work) in targets(plan, phase) {
-        if in_memory(index) {
+        if meets_none(index, &work) {
             continue;
         }
         let surprises = |(job, _): &&Work<'_>| !job.wants_cache;

@@ -299,6 +299,7 @@ fn target() -> TargetFacts {
                 "FIEMAP",
             )),
             direct: DirectIo::Aligned { memory: 512, offset: 4096 },
+            inode: Some(12),
         }],
         files_in_all: None,
         shared_bytes: None,
@@ -379,7 +380,7 @@ pub(crate) fn series() -> Vec<Judged> {
             91_400.0,
             4096,
             346_000,
-            Limit::DeviceQueue { depth: 32.0 },
+            Limit::DeviceQueue { depth: 32.0, untried: false },
         ),
         ("random write 4 KiB, depth 1", Direction::Write, 22_800.0, 4096, 41_000, Limit::Latency),
     ];
@@ -728,7 +729,7 @@ pub(crate) fn of_hosts() -> Report {
     phase.judged.verdict = Verdict::Unverified;
     phase.judged.hosts = vec![
         judged("node-a", Verdict::Ok, Some(Limit::Latency)),
-        judged("node-b", Verdict::Caution, Some(Limit::CpuStarvation)),
+        judged("node-b", Verdict::Caution, Some(Limit::CpuStarvation { untried: false })),
     ];
     let mut report = report("node-c was lost.", vec![phase]);
     report.judgement.verdict = Verdict::Unverified;

@@ -136,7 +136,14 @@ fn read(copied: &Copied, options: &Options) -> String {
     let share = fetched as f64 / bytes.max(1) as f64;
     let shown = format!("a device had to give {} of {}", size(fetched, 1024), size(bytes, 1024));
     if options.input_flags.has("direct") {
-        return format!("direct reads, {manner}: {shown}");
+        let no_device = "holes, unwritten blocks, or a cache of the filesystem";
+        return match share {
+            hardly if hardly < HARDLY_ANY => {
+                format!("memory, not of a device: {shown}; the rest were {no_device}")
+            }
+            nearly if nearly >= NEARLY_ALL => format!("direct reads, {manner}: {shown}"),
+            _ => format!("a device and memory mixed: {shown}; the rest were {no_device}"),
+        };
     }
     match share {
         hardly if hardly < HARDLY_ANY => format!("reads from the page cache: {shown}"),
@@ -290,6 +297,9 @@ mod tests {
         assert!(read(Some(MIB / 2), &[]).contains("mixed"));
         assert!(read(Some(MIB), &[]).contains("reads ahead"));
         assert!(read(Some(MIB), &["iflag=direct"]).contains("direct reads"));
+        let hole = read(Some(0), &["iflag=direct"]);
+        assert!(hole.contains("rate of memory") && hole.contains("were holes"), "{hole}");
+        assert!(read(Some(MIB / 2), &["iflag=direct"]).contains("a device and memory mixed"));
         assert!(read(None, &[]).contains("nothing shows"));
     }
 

@@ -342,7 +342,7 @@ fn home(graph: &Graph, phase: &PhaseRecord, limit: &Limit) -> Option<usize> {
         Limit::Network { .. } => remote(),
         Limit::ArrayMember { member, .. } | Limit::SlowMember { member, .. } => device(member),
         Limit::ParityReads { array } | Limit::PathToMembers { array } => device(array),
-        Limit::PathToDevice => filesystem().or_else(target),
+        Limit::PathToDevice { .. } => filesystem().or_else(target),
         Limit::Holes | Limit::UnwrittenBlocks => filesystem().or_else(target),
         Limit::HostMemory => filesystem().or_else(top),
         Limit::LoopPageCache | Limit::LoopHoles | Limit::BlankBlocks => top(),

@@ -257,6 +257,7 @@ fn target_facts() -> TargetFacts {
             allocated_bytes: size_bytes,
             extents: fact(extents),
             direct: DirectIo::Aligned { memory: 4, offset: 512 },
+            inode: Some(12),
         }],
         files_in_all: None,
         shared_bytes: None,

@@ -52,6 +52,7 @@ fn of(path: &Path, stat: &FileStat, size_bytes: u64, roots: &Roots) -> FileFacts
         allocated_bytes: if is_device { size_bytes } else { stat.blocks_bytes },
         extents: if is_device { None } else { extents(path, size_bytes, roots) },
         direct: stat.direct,
+        inode: stat.inode.filter(|_| !is_device),
     }
 }
 

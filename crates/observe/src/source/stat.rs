@@ -36,6 +36,8 @@ pub(crate) struct FileStat {
     pub(crate) direct: DirectIo,
     /// The kernel's number of the mount it lies on, since Linux 5.8.
     pub(crate) mount: Option<u64>,
+    /// Number of the file on its filesystem; absent in recordings of earlier versions.
+    pub(crate) inode: Option<u64>,
 }
 
 impl FileStat {
@@ -59,10 +61,11 @@ impl FileStat {
             blocks_bytes: plain.blocks().saturating_mul(512),
             direct,
             mount,
+            inode: Some(plain.ino()),
         })
     }
 
-    /// `file on 8:1 is 0:0 size 5 blocks 4096 direct 512/4096 mount 27`.
+    /// `file on 8:1 is 0:0 size 5 blocks 4096 direct 512/4096 mount 27 inode 12`.
     fn spell(&self) -> String {
         let file_type = match self.file_type {
             FileType::File => "file",
@@ -76,10 +79,11 @@ impl FileStat {
             DirectIo::Aligned { memory, offset } => format!("{memory}/{offset}"),
         };
         let mount = self.mount.map_or("unknown".to_owned(), |mount| mount.to_string());
+        let inode = self.inode.map_or_else(String::new, |inode| format!(" inode {inode}"));
         let FileStat { on, is, size_bytes, blocks_bytes, .. } = self;
         format!(
             "{file_type} on {on} is {is} size {size_bytes} blocks {blocks_bytes} direct {direct} \
-             mount {mount}"
+             mount {mount}{inode}"
         )
     }
 
@@ -90,7 +94,11 @@ impl FileStat {
         else {
             return None;
         };
-        let ["direct", direct, "mount", mount] = rest[..] else { return None };
+        let ["direct", direct, "mount", mount, ref rest @ ..] = rest[..] else { return None };
+        let inode = match rest[..] {
+            ["inode", inode] => inode.parse().ok(),
+            _ => None,
+        };
         let file_type = match file_type {
             "file" => FileType::File,
             "directory" => FileType::Directory,
@@ -112,6 +120,7 @@ impl FileStat {
             blocks_bytes: blocks.parse().ok()?,
             direct,
             mount: mount.parse().ok(),
+            inode,
         })
     }
 }

@@ -22,6 +22,8 @@ const ISSUERS_MAX: u32 = 1024;
 /// Requests that are followed to their ends at the same time, where the kernel notes no times.
 const PENDING_MAX: u32 = 8192;
 
+/// Requests between their making and the driver whose makers are known.
+const MAKERS_MAX: u32 = 1 << 14;
 /// Processes that are followed.
 const MEMBERS_MAX: u32 = 1 << 16;
 
@@ -103,6 +105,8 @@ impl Counting {
                 Some(map)
             }
         };
+        let makers = members.as_ref().map(|_| Map::new(Kind::LruHash, 8, 8, MAKERS_MAX, cpus));
+        let makers = makers.transpose()?;
         let maps = Maps {
             devices: devices.number(),
             tallies: tallies.number(),
@@ -117,6 +121,7 @@ impl Counting {
                 Own::Members(_) => 0,
             },
             members: members.as_ref().map(Map::number),
+            makers: makers.as_ref().map(Map::number),
         };
         let programs = match source {
             Source::Structures(layout) => by_structures(traced, &maps, layout)?,
@@ -161,6 +166,10 @@ impl Counting {
             // One that vanished meanwhile was the least used.
             let Some(value) = self.issuers.get(&key) else { continue };
             let (key, counts) = (numbers(&key)[0], numbers(&value[..16]));
+            // All that it made was merged into requests of others.
+            if counts[0] == 0 {
+                continue;
+            }
             let name = value[16..].split(|byte| *byte == 0).next().unwrap_or_default();
             found.entry((key >> 32) as u32).or_default().push(Issuer {
                 pid: key as u32,
@@ -193,6 +202,9 @@ fn by_structures(
     if traced.has(0) {
         wanted.push((raw::issue(maps, layout), "block_rq_issue"));
         wanted.push((raw::complete(maps, layout), "block_rq_complete"));
+        if let (Some(makers), Some((event, argument))) = (maps.makers, layout.made) {
+            wanted.push((raw::made(maps, layout, makers, argument), event));
+        }
         if let Some(argument) = layout.requeue_argument {
             wanted.push((raw::requeue(maps, layout, argument), "block_rq_requeue"));
         }

@@ -17,6 +17,9 @@ pub struct Layout {
     /// None where the kernel does not tell of these.
     pub requeue_argument: Option<u32>,
     pub split_argument: Option<u32>,
+    /// The event of the process that makes a request, and which argument the request is. Before
+    /// Linux 6.5 that is the one of its way into a scheduler.
+    pub made: Option<(&'static str, u32)>,
     /// The parent among the arguments of `sched_process_fork`, which the child follows, and where a
     /// task has the number of its process.
     pub fork: Option<Fork>,
@@ -125,6 +128,9 @@ impl Layout {
             bio_complete_argument: argument("block_bio_complete", "bio")?,
             requeue_argument: btf.argument("block_rq_requeue", "request"),
             split_argument: btf.argument("block_split", "bio"),
+            made: ["block_io_start", "block_rq_insert"]
+                .into_iter()
+                .find_map(|event| Some((event, btf.argument(event, "request")?))),
             fork: btf.argument("sched_process_fork", "task_struct").and_then(|parent_argument| {
                 Some(Fork { parent_argument, process: btf.field("task_struct", "tgid")? })
             }),

@@ -2,6 +2,7 @@
 //!
 //! | tracepoint | when | counts |
 //! | --- | --- | --- |
+//! | `block_io_start` | a request is made | who made it, where processes are traced by their numbers |
 //! | `block_rq_issue` | a request goes to the driver | order and distance, who issued it |
 //! | `block_rq_complete` | it is done | number, bytes, size, place, flags, latencies |
 //! | `block_bio_queue` | I/O is handed to a device without a queue | all of that but latencies |
@@ -55,6 +56,9 @@ pub struct Maps {
     pub own_pid: u32,
     /// In place of that one: process → [`MEMBER`] if its requests are ours, or [`PARENT`].
     pub members: Option<i32>,
+    /// Sum of a request's address and of the time at which it was made → the process that made it.
+    /// Another one may hand it to the driver. Only beside `members`.
+    pub makers: Option<i32>,
 }
 
 /// The requests of the process are counted apart, and so are those of its children.
@@ -282,11 +286,23 @@ impl<'a> Writer<'a> {
 
     /// r8 = 1 if the running process is the one whose requests are ours, else 0.
     fn whose(&mut self) {
+        self.running();
+        self.is_ours();
+    }
+
+    /// The running process, at its place.
+    fn running(&mut self) {
         let c = &mut self.code;
-        let other = c.label();
         c.call(Helper::PidTgid);
         c.alu(Alu::Shr, R0, 32);
         c.store(Dw, FP, PROCESS, R0);
+    }
+
+    /// r8 = 1 if the process at its place is the one whose requests are ours, else 0.
+    fn is_ours(&mut self) {
+        let c = &mut self.code;
+        let other = c.label();
+        c.load(Dw, R0, FP, PROCESS);
         c.alu(Alu::Mov, R8, 0);
         match self.maps.members {
             Some(members) => {
@@ -503,18 +519,35 @@ impl<'a> Writer<'a> {
             c.jump_if(If::Set, R1, 1, self.out);
         }
         c.here(others);
+        self.issuer_key();
+        self.find(self.maps.issuers, KEY);
+        let c = &mut self.code;
+        c.jump_if(If::Ne, R0, 0, known);
+        c.store_imm(Dw, FP, ISSUER, 1);
+        c.store(Dw, FP, ISSUER + 8, R7);
+        self.new_issuer(0);
+        let c = &mut self.code;
+        c.jump(self.out);
+        c.here(known);
+        // Several CPUs count for one process.
+        c.alu(Alu::Mov, R1, 1);
+        c.add_atomic(R0, 0, R1);
+        c.add_atomic(R0, 8, R7);
+    }
+
+    /// The key of the process at its place, among the issuers of this device and direction.
+    fn issuer_key(&mut self) {
+        let c = &mut self.code;
         c.load(Dw, R0, FP, PROCESS);
         c.load(Dw, R1, FP, PLACE);
         c.alu(Alu::Shl, R1, 32);
         c.alu_reg(Alu::Or, R0, R1);
         c.store(Dw, FP, KEY, R0);
-        c.map(R1, self.maps.issuers);
-        c.copy(R2, FP);
-        c.alu(Alu::Add, R2, KEY.into());
-        c.call(Helper::MapLookup);
-        c.jump_if(If::Ne, R0, 0, known);
-        c.store_imm(Dw, FP, ISSUER, 1);
-        c.store(Dw, FP, ISSUER + 8, R7);
+    }
+
+    /// Adds an issuer with its counts on the stack and the name of the running thread.
+    fn new_issuer(&mut self, flags: i32) {
+        let c = &mut self.code;
         c.copy(R1, FP);
         c.alu(Alu::Add, R1, (ISSUER + 16).into());
         c.alu(Alu::Mov, R2, COMMAND_BYTES as i32);
@@ -524,14 +557,8 @@ impl<'a> Writer<'a> {
         c.alu(Alu::Add, R2, KEY.into());
         c.copy(R3, FP);
         c.alu(Alu::Add, R3, ISSUER.into());
-        c.alu(Alu::Mov, R4, 0);
+        c.alu(Alu::Mov, R4, flags);
         c.call(Helper::MapUpdate);
-        c.jump(self.out);
-        c.here(known);
-        // Several CPUs count for one process.
-        c.alu(Alu::Mov, R1, 1);
-        c.add_atomic(R0, 0, R1);
-        c.add_atomic(R0, 8, R7);
     }
 }
 

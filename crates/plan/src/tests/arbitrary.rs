@@ -229,6 +229,7 @@ impl Arbitrary<'_> {
                 false => RankOrder::InOrder,
             },
             wants_cache: self.yes(),
+            allows_cache: self.yes(),
             placement: Placement {
                 cpus: self.list(Self::count),
                 split: self.yes(),

@@ -344,7 +344,7 @@ fn a_job_without_work_and_one_with_two_kinds_are_reported() {
     ");
     insta::assert_snapshot!(job("blocks = {}"), @"
     plan.toml:3:1: unknown key `blocks`
-      -> known here: name, workers, targets, sharing, rank_shift, rank_order, wants_cache, placement, threads, delay, after, prepare_only, only_on, part, background, on_done, hooks, operations_log, stop, work
+      -> known here: name, workers, targets, sharing, rank_shift, rank_order, wants_cache, allows_cache, placement, threads, delay, after, prepare_only, only_on, part, background, on_done, hooks, operations_log, stop, work
     ");
 }
 

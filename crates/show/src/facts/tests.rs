@@ -141,6 +141,7 @@ fn memory_and_a_remote_filesystem() {
                 "FIEMAP",
             )),
             direct: DirectIo::Unsupported,
+            inode: None,
         }],
         accounting_probe: Some(AccountingProbe {
             outcome: AccountingOutcome::NothingToRead,

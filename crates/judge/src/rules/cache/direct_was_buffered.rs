@@ -1,7 +1,7 @@
 //! A5: direct I/O that went through the page cache.
 
 use candor_plan::units::Direction;
-use candor_record::facts::{DirectIo, TargetFacts};
+use candor_record::facts::{DirectIo, TargetFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::{
     Confidence, Finding, Limit, LimitClass, MeasuredInstead, Quantity, Severity, Snapshot,
@@ -25,9 +25,10 @@ pub const RULE: Rule = Rule {
             (statx: both alignments zero). Second, pages of the files appear in the cache during a \
             phase with only direct I/O. Third, on btrfs, as many pages become dirty as were \
             written (nr_dirtied of /proc/vmstat, minus the host's dirtied pages in the idle \
-            interval before). If the bytes reached the device nevertheless, the severity is \
-            caution; otherwise the number is the speed of memory. Use another filesystem or mount \
-            option, or the raw device.",
+            interval before; since Linux 6.15, which copies all writes with checksums, without \
+            that). If the bytes reached the device nevertheless, the severity is caution; \
+            otherwise the number is the speed of memory. Use another filesystem or mount option, \
+            or the raw device.",
     },
     stage: Stage::Detour,
     limit: Some(LimitClass::Memory),
@@ -86,14 +87,37 @@ pub fn dirtied(observed: &Observed) -> Option<f64> {
         let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
         Some(ratio(between(&idle.before, &idle.after)?, seconds) * observed.window_s())
     });
-    let dirtied = between(&observed.host.before, &observed.host.after)? - others.unwrap_or(0.0);
+    let all = between(&observed.host.before, &observed.host.after)?;
+    let dirtied = all - others.unwrap_or(0.0);
     let on_btrfs = |target: &&TargetFacts| target.holding().is_some_and(|on| on.kind == "btrfs");
     let targets = observed.targets_of(|job| job.does(Direction::Write));
     let all_here = !targets.is_empty() && targets.iter().all(on_btrfs);
     let each = all_here && observed.all_direct();
-    let share = observed.share_seen(Direction::Write, dirtied.max(0.0))?;
-    (each && share >= WRITTEN_OUT.value).then_some(dirtied)
+    let enough = |bytes: f64| {
+        let share = observed.share_seen(Direction::Write, bytes.max(0.0))?;
+        (each && share >= WRITTEN_OUT.value).then_some(bytes)
+    };
+    enough(dirtied).or_else(|| {
+        let written = observed.app(Direction::Write).bytes;
+        enough(all.min(written)).filter(|_| copies_for_checksums(observed, &targets))
+    })
 }
+
+/// The kernel copies all direct writes of btrfs into the cache where it makes checksums: how much
+/// others dirtied in the idle moment decides nothing then.
+fn copies_for_checksums(observed: &Observed, targets: &[&TargetFacts]) -> bool {
+    let release = value(&observed.facts.host.kernel).map_or("", String::as_str);
+    let mut numbers = release.split(['.', '-']).map_while(|number| number.parse::<u32>().ok());
+    let kernel = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let has_none = |option: &str| ["nodatasum", "nodatacow"].contains(&option);
+    let makes = |target: &&TargetFacts| {
+        target.holding().is_some_and(|on| !on.options.split(',').any(has_none))
+    };
+    kernel >= COPIES_SINCE && targets.iter().all(makes)
+}
+
+/// Linux that copies direct writes of btrfs with checksums into the page cache first.
+const COPIES_SINCE: (u32, u32) = (6, 15);
 
 /// Neither the filesystem nor the cache could be asked.
 fn nobody_says(observed: &Observed) -> bool {
@@ -189,7 +213,7 @@ mod tests {
     use candor_record::{IdleWindow, VmStat};
 
     use super::*;
-    use crate::testcase::{MIB, TestCase};
+    use crate::testcase::{MIB, TestCase, fact};
 
     #[test]
     fn pages_that_appear_in_a_direct_phase_give_it_away() {
@@ -244,6 +268,17 @@ mod tests {
         idle.after.vmstat.as_mut().unwrap().dirtied_bytes = Some((1 << 40) + 40 * MIB);
         beside.host.idle = Some(idle);
         assert_eq!(beside.found(&RULE), [], "others do so all the time");
+        // Seen on Linux 6.18: another process wrote 300 MB into the page cache meanwhile.
+        let on = |kernel: &str, options: &str| {
+            let mut case = beside.clone();
+            case.host.facts.host.kernel = fact(kernel.to_owned());
+            let target = &mut case.host.facts.targets[0];
+            target.filesystem.as_mut().unwrap().options = options.into();
+            case.found(&RULE).len()
+        };
+        assert_eq!(on("6.18.5", "rw,relatime"), 1);
+        assert_eq!(on("6.18.5", "rw,nodatacow"), 0, "no checksums, no copies");
+        assert_eq!(on("6.14.0-2-amd64", "rw,relatime"), 0, "it wrote directly");
     }
 
     #[test]

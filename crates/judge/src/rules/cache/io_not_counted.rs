@@ -10,7 +10,7 @@ use crate::coverage;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY};
+use crate::thresholds::{BYTES_MIN, COVERAGE_FULL, COVERAGE_MEMORY, DIRTY_LEFT};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -142,8 +142,16 @@ fn stood_still(observed: &Observed) -> bool {
     let charged = observed.process(op).and_then(|bytes| observed.share_seen(op, bytes));
     let direct_or_read = op == Direction::Read || observed.all_direct();
     direct_or_read
+        && !is_dirty(observed)
         && seen.is_some_and(|share| share < COVERAGE_MEMORY.value)
         && charged.is_some_and(|share| share >= COVERAGE_FULL.value)
+}
+
+/// The page cache has what was written: no device was to count it so far.
+fn is_dirty(observed: &Observed) -> bool {
+    let dirty = observed.host.after.cache.and_then(|cache| cache.dirty_bytes).unwrap_or(0);
+    observed.main_op() == Direction::Write
+        && dirty as f64 > DIRTY_LEFT.value * observed.app(Direction::Write).bytes
 }
 
 /// The counts of the process instead.
@@ -209,6 +217,18 @@ mod tests {
         assert_eq!(case.found(&RULE), []);
         let judged = case.judge();
         assert_eq!(judged.verdict, candor_record::Verdict::Wrong, "{judged:#?}");
+    }
+
+    /// A library took O_DIRECT from the writes to a new file, which were dirty at the end.
+    #[test]
+    fn writes_that_are_dirty_are_not_uncounted() {
+        let mut case = TestCase::direct_write();
+        case.after_disk(Default::default());
+        case.host.facts.targets[0].accounting_probe = None;
+        assert_eq!(case.found(&RULE).len(), 1, "nothing of it is anywhere");
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        case.host.after.cache.as_mut().unwrap().dirty_bytes = Some(bytes);
+        assert_eq!(case.found(&RULE), []);
     }
 
     #[test]

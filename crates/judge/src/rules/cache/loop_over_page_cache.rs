@@ -1,6 +1,6 @@
 //! A13: loop devices and the cache of their backing file.
 
-use candor_plan::blocks::Range;
+use candor_plan::blocks::{Access, Range};
 use candor_plan::units::Direction;
 use candor_record::facts::{DeviceFacts, LoopBacking, PathKind, TargetFacts, value};
 use candor_record::fmt::{self, ratio};
@@ -143,10 +143,16 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let share = if is_cached { 0.0 } else { share };
     let moved = ratio(lower, upper).min(share);
     let may_hide = !on.direct || empty.is_some();
+    let hidden = hidden(observed, empty, op);
     // Data in memory needs no disk: more than the rest can only be traffic of others.
-    let most = 1.0 - in_memory(observed, on, op).max(hidden(observed, empty, op));
+    let most = 1.0 - in_memory(observed, on, op).max(hidden);
     let too_much = moved > most + LOOP_SPARE.value;
-    let is_unsure = may_hide && others.is_none() && (foreign::matters(observed) || too_much);
+    let disturbed = others.is_none() && (foreign::matters(observed) || too_much);
+    // Parts without data decide, whatever others moved.
+    let has_holes = hidden > 1.0 - LOOP_NEARLY.value;
+    let held = if disturbed && has_holes { 1.0 - hidden } else { 1.0 };
+    let (share, moved) = (share.min(held), moved.min(held));
+    let is_unsure = may_hide && !has_holes && disturbed;
     (may_miss && upper >= BYTES_MIN.value).then_some(Below {
         op,
         share,
@@ -183,7 +189,10 @@ fn in_memory(observed: &Observed, on: &Loop, op: Direction) -> f64 {
 
 /// The share without data, where all of the loop is read.
 fn hidden(observed: &Observed, empty: Option<f64>, op: Direction) -> f64 {
-    let whole = |ran: &crate::observed::Ran| ran.blocks.range == Range::default();
+    let evenly = |access: &Access| matches!(access, Access::Sequential | Access::Random);
+    let whole = |ran: &crate::observed::Ran| {
+        ran.blocks.range == Range::default() && evenly(&ran.blocks.access)
+    };
     let applies = op == Direction::Read && observed.ran.iter().all(whole);
     empty.filter(|_| applies).unwrap_or(0.0)
 }
@@ -420,8 +429,14 @@ mod tests {
         let memory = told(&with_pages(60, 0.4)).map(|(severity, _)| severity);
         assert_eq!(memory, Some(Severity::Wrong), "four tenths came from the disk");
         assert_eq!(told(&with_pages(5, 1.0)), Some((Severity::Caution, None)));
-        // Half of the file is holes: the disk cannot have moved all of it.
-        assert_eq!(told(&reads(true, 50, 1.0)), Some((Severity::Unverified, None)));
+        // Half of the file is holes: the disk cannot have moved all of it, whoever used it.
+        let mix = Some((Severity::Wrong, Some(MeasuredInstead::MemoryAndDevice)));
+        assert_eq!(told(&reads(true, 50, 1.0)), mix);
+        // All of it was read, as far as that is known; a part of it may be full.
+        let mut part = reads(true, 50, 1.0);
+        part.blocks().range.length =
+            Some(candor_plan::units::Extent::Bytes(candor_plan::Bytes(MIB)));
+        assert_eq!(told(&part), None);
     }
 
     #[test]

@@ -154,7 +154,7 @@ fn on_device_at(observed: &Observed, end: &Snapshot) -> Option<f64> {
 }
 
 /// The filesystem of a target writes data to its journal first.
-fn journals_data(observed: &Observed) -> bool {
+pub fn journals_data(observed: &Observed) -> bool {
     let is_journal = |option: &str| option == "data=journal";
     let on = observed.targets().into_iter().filter_map(|target| target.holding());
     on.into_iter().any(|on| on.options.split(',').any(is_journal))
@@ -246,23 +246,32 @@ fn never_arrived(
 ) -> Finding {
     let compresses = compression::cause(observed, Direction::Write).is_some();
     let compressed = if compresses { "compressed, or " } else { "" };
+    let end = observed.host.after_flush.as_ref().and_then(dirty_of_files).unwrap_or(0.0);
+    let still_dirty = end > DIRTY_LEFT.value * progress.written;
+    let rest = match still_dirty {
+        true => format!("{} are still dirty in memory", fmt::size(end)),
+        false => format!("the rest was {compressed}overwritten in memory"),
+    };
     let sentence = format!(
-        "{} of the bytes written ever reached {}, final flush included: {}; the rest was \
-         {}overwritten in memory, and {} is the speed of memory.",
+        "{} of the bytes written ever reached {}, final flush included: {}; {rest}, and {} is the \
+         speed of memory.",
         only(ratio(arrived, progress.written)),
         observed.device_names(),
         fmt::rate(ratio(arrived, seconds)),
-        compressed,
         memory_rate(observed)
     );
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
+    let advice = match still_dirty {
+        true => {
+            "The flush wrote nothing: find the library, the mount option (volatile) or the layer \
+             that swallows it, or write directly."
+        }
+        false => "Write each place once, on a file larger than memory, or write directly.",
+    };
     draft(observed, progress, Severity::Wrong, sentence)
         .measures(MeasuredInstead::PageCacheWrites)
         .limits(Limit::PageCacheWrites)
-        .advice(
-            "Write each offset once, on a file larger than memory, or write directly.",
-            command.map(|command| command.direct(observed)),
-        )
+        .advice(advice, command.map(|command| command.direct(observed)))
         .done()
 }
 
@@ -431,8 +440,22 @@ mod tests {
         case.measured().elapsed_with_flush_ns = Some(76_370_000_000);
         let mut end = case.host.after.clone();
         end.devices[0].1 = moved(Direction::Write, 1000, (bytes as f64 * share) as u64);
+        end.cache.as_mut().unwrap().dirty_bytes = Some(0);
         case.host.after_flush = Some(end);
         case
+    }
+
+    /// A library or a mount option made nothing of the flush: no page was overwritten.
+    #[test]
+    fn pages_that_a_flush_left_dirty_are_named() {
+        let mut case = flushed(0.0);
+        let bytes = case.record.measurements[0].of(Direction::Write).bytes;
+        let end = case.host.after_flush.as_mut().unwrap();
+        end.cache.as_mut().unwrap().dirty_bytes = Some(bytes);
+        let found = case.found(&RULE);
+        let sentence = &found[0].sentence;
+        assert!(sentence.contains("are still dirty in memory, and"), "{sentence}");
+        assert!(found[0].advice.contains("The flush wrote nothing"), "{}", found[0].advice);
     }
 
     #[test]

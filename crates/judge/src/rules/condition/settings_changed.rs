@@ -14,10 +14,10 @@ pub const RULE: Rule = Rule {
         title: "settings changed during the run",
         explanation: "A result is valid for one set of conditions. Another process can change \
             conditions during the run: limits of control groups, mount options, the flag of a loop \
-            device, the scheduler and cache of a queue, holes in a file. candor reads these \
-            settings at the start of each phase, every four seconds if the reading is cheap, and \
-            at the end. Rules that depend on a setting use the current value at each moment. Leave \
-            the settings unchanged, and run again.",
+            device, the scheduler and cache of a queue, holes in a file, the file of a name. \
+            candor reads these settings at the start of each phase, every four seconds if the \
+            reading is cheap, and at the end. Rules that depend on a setting use the current value \
+            at each moment. Leave the settings unchanged, and run again.",
     },
     stage: Stage::Apart,
     limit: None,
@@ -91,6 +91,24 @@ mod tests {
             case.found(&RULE).len()
         };
         assert_eq!((filled(0), filled(4096)), (1, 0));
+    }
+
+    /// Seen: `mv other file` during the run; trials after it read the other file.
+    #[test]
+    fn a_file_that_was_replaced_is_told_and_has_no_trial() {
+        let mut case = TestCase::direct(4096, 8, 1, 10_000.0);
+        let open = |case: &TestCase| crate::questions(&case.case(), &case.judge()).len();
+        assert!(open(&case) > 0);
+        let mut facts = case.host.facts.clone();
+        facts.targets[0].files[0].inode = Some(13);
+        let later = LaterFacts { unchanged_at_ns: 0, at_ns: 10_000_000_000, facts };
+        case.host.later_facts.push(later);
+        assert_eq!(
+            case.found(&RULE)[0].sentence,
+            "Settings changed during the phase: inode of /data/file (another file now): 12, later \
+             13."
+        );
+        assert_eq!(open(&case), 0);
     }
 
     #[test]

@@ -118,10 +118,11 @@ fn finding(
     );
     let twice = again.is_some_and(|again| again.faster(ALLOCATION_SURE.value));
     let sure = if twice { Confidence::Certain } else { Confidence::Likely };
+    let untried = follow_ups::beside(observed, Change::SamePlaces).is_none();
     let draft = FindingBuilder::new("B18", Severity::Explains, sentence)
         .job(&ran.job.name)
         .confidence(sure)
-        .limits(Limit::BlockAllocation)
+        .limits(Limit::BlockAllocation { untried })
         .evidence("allocated share of the file at the start", Quantity::share(mapped), "FIEMAP")
         .evidence("in the device", Quantity::ratio(seen), "/sys/class/block/*/stat");
     let draft = match &again {
@@ -164,7 +165,10 @@ mod tests {
         );
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none());
-        assert_eq!(judgement.limit().unwrap(), "the allocation of blocks by the filesystem");
+        let limit = judgement.limit().unwrap();
+        let untried = "the allocation of blocks by the filesystem (the same places were not written \
+                       again)";
+        assert_eq!(limit, untried);
     }
 
     #[test]

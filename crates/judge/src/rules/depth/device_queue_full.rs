@@ -110,6 +110,7 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
     let (requested, depth) = (observed.concurrency(), full.depth);
     let (device, waited) = (observed.device_names(), fmt::count(requested - depth));
     let requested_text = fmt::count(requested);
+    let untried = follow_ups::beside(observed, Change::OneAtATime).is_none();
     let (sentence, limit, advice) = if full.in_kernel {
         let takes = fmt::plural(depth, "request", "requests");
         (
@@ -117,7 +118,7 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
                 "The kernel queues {takes} for {device} (nr_requests); {waited} of \
                  {requested_text} requested operations waited for a slot."
             ),
-            Limit::RequestQueue { requests: depth },
+            Limit::RequestQueue { requests: depth, untried },
             format!(
                 "Raise queue/nr_requests of {device}, or request no more than {} in flight.",
                 fmt::count(depth)
@@ -130,7 +131,7 @@ fn finding(observed: &Observed, full: &Full) -> Finding {
                 "{device} accepts {takes}; {waited} of {requested_text} requested operations \
                  waited for a slot, a wait that iostat does not show."
             ),
-            Limit::DeviceQueue { depth },
+            Limit::DeviceQueue { depth, untried },
             format!("Request no more than {} in flight.", fmt::count(depth)),
         )
     };
@@ -173,7 +174,10 @@ mod tests {
         assert!(found[0].sentence.contains("accepts 8 commands; 24 of 32"));
         assert!(proposes(&found[0], "blocks.depth=8"));
         let judgement = case.judge();
-        assert_eq!(judgement.limit().as_deref(), Some("the device's own queue of 8"));
+        assert_eq!(
+            judgement.limit().as_deref(),
+            Some("the device's own queue of 8 (one request at a time was not tried)")
+        );
         assert!(judgement.finding("B4").is_none());
     }
 
@@ -189,7 +193,7 @@ mod tests {
             case.found(&RULE)[0].limits.clone()
         };
         assert_eq!(with(7000.0), None);
-        assert_eq!(with(400.0), Some(Limit::DeviceQueue { depth: 128.0 }));
+        assert_eq!(with(400.0), Some(Limit::DeviceQueue { depth: 128.0, untried: false }));
     }
 
     #[test]
@@ -221,7 +225,10 @@ mod tests {
         );
         assert_eq!(
             judgement.limit().as_deref(),
-            Some("the kernel's queue of 4 requests (nr_requests)")
+            Some(
+                "the kernel's queue of 4 requests (nr_requests; one request at a time was not \
+                 tried)"
+            )
         );
         assert!(judgement.finding("B4").is_none());
         assert_eq!(short(2, 1).found(&RULE).len(), 1, "one worker uses one of two");

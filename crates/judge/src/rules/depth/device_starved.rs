@@ -5,6 +5,7 @@ use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::more_load;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::device_queue_full;
@@ -84,7 +85,7 @@ fn generator(observed: &Observed, chain: &Chain) -> Finding {
         Some(Command::of(observed.plan, &job.planned)?.workers(workers))
     });
     draft(chain, sentence)
-        .limits(Limit::LoadGenerator)
+        .limits(Limit::LoadGenerator { untried: more_load::is_untried(observed) })
         .advice("Use more workers, or leave out verifying and filling while measuring.", command)
         .done()
 }
@@ -101,7 +102,7 @@ fn above_driver(observed: &Observed, chain: &Chain, seen: f64) -> Finding {
         Some(Command::of(observed.plan, &job.planned)?.workers(workers))
     });
     draft(chain, sentence)
-        .limits(Limit::PathToDevice)
+        .limits(Limit::PathToDevice { untried: more_load::is_untried(observed) })
         .advice("Use more workers on more CPUs, and check whether the rate follows.", command)
         .done()
 }
@@ -139,7 +140,7 @@ mod tests {
         case.measured().occupancy = 12.0;
         assert_eq!(
             case.found(&RULE)[0].limits.as_ref().map(ToString::to_string).as_deref(),
-            Some("the load generator")
+            Some("the load generator (more load was not tried)")
         );
     }
 

@@ -4,6 +4,7 @@ use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, CpuTimes, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
+use crate::more_load;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::stage::Stage;
@@ -45,7 +46,12 @@ fn after(observed: &Observed) -> Outcome {
     if all.busy >= ALL_CPUS_BUSY.value {
         let sentence =
             format!("The CPUs of this host were busy {} of the time.", fmt::percent(all.busy));
-        return Outcome::one(finding(observed, sentence, Limit::HostCpus, all));
+        return Outcome::one(finding(
+            observed,
+            sentence,
+            Limit::HostCpus { untried: more_load::is_untried(observed) },
+            all,
+        ));
     }
     // A CPU that came or went would shift the others.
     let same = before.cpus.len() == after.cpus.len();
@@ -88,7 +94,7 @@ fn finding(observed: &Observed, sentence: String, limit: Limit, share: Share) ->
         .advice("Stop other work on the machine, or spread interrupts over more CPUs.", None);
     // CPUs that are busy slow down who waits for them.
     let waited = observed.waited_for_cpu().is_none_or(|waited| waited >= RUN_WAIT_MOST.value);
-    let by_others = limit == Limit::HostCpus && !waited;
+    let by_others = matches!(limit, Limit::HostCpus { .. }) && !waited;
     match observed.device_fed() || by_others {
         true => draft.done(),
         false => draft.limits(limit).done(),
@@ -151,8 +157,8 @@ mod tests {
             case.found(&RULE)[0].limits.clone()
         };
         assert_eq!(limits(Some(0.08)), None);
-        assert_eq!(limits(Some(0.7)), Some(Limit::HostCpus));
-        assert_eq!(limits(None), Some(Limit::HostCpus), "nothing is known");
+        assert_eq!(limits(Some(0.7)), Some(Limit::HostCpus { untried: true }));
+        assert_eq!(limits(None), Some(Limit::HostCpus { untried: true }), "nothing is known");
     }
 
     #[test]

@@ -5,6 +5,8 @@ use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
 use crate::builder::FindingBuilder;
 use crate::command::Command;
+use crate::follow_ups;
+use crate::more_load;
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
 use crate::rules::depth::host_cpus_busy;
@@ -67,11 +69,16 @@ fn finding(observed: &Observed, share: f64) -> Finding {
         .evidence("waiting for a CPU", Quantity::share(share), "/proc/self/task/*/schedstat")
         .evidence_if(pressure)
         .evidence_if(own)
-        .lost_at_most(share)
         .advice(advice, command);
+    // Threads of the kernel that serve the device wait as well, and nothing counts them.
+    let draft = match follow_ups::no_cpu_was_free(observed) {
+        true => draft,
+        false => draft.lost_at_most(share),
+    };
     // A wait of half of the time at most doubles the rate; what holds the other half is the limit.
     let is_limit = share >= RUN_WAIT_MOST.value && !observed.device_fed();
-    if is_limit { draft.limits(Limit::CpuStarvation).done() } else { draft.done() }
+    let limit = Limit::CpuStarvation { untried: more_load::is_untried(observed) };
+    if is_limit { draft.limits(limit).done() } else { draft.done() }
 }
 
 /// The same run with half of the workers.
@@ -102,6 +109,19 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
+    /// Seen beside a spinner on each CPU: 12 % of waiting, and a fifth of the rate of a quiet host.
+    #[test]
+    fn beside_busy_cpus_no_bound_is_known() {
+        let mut case = starved(0.12);
+        let bound = |case: &TestCase| case.found(&RULE)[0].lost_share_max;
+        let times = |user_ns, idle_ns| CpuTimes { user_ns, idle_ns, ..CpuTimes::default() };
+        case.host.before.cpu = Some(CpuTimes::default());
+        case.host.after.cpu = Some(times(10_000_000_000, 10_000_000_000));
+        assert_eq!(bound(&case), Some(0.12));
+        case.host.after.cpu = Some(times(19_900_000_000, 100_000_000));
+        assert_eq!(bound(&case), None);
+    }
+
     fn starved(share: f64) -> TestCase {
         let mut case = TestCase::direct(4096, 1, 2, 900.0);
         case.after_top().weighted_ms = 1260;
@@ -116,7 +136,10 @@ mod tests {
         let found = starved(0.43).found(&RULE);
         assert!(found[0].sentence.starts_with("The threads waited 43 % of the time"));
         assert_eq!((found[0].severity, &found[0].limits), (Severity::Caution, &None));
-        assert_eq!(starved(0.57).judge().limit().as_deref(), Some("CPU starvation"));
+        assert_eq!(
+            starved(0.57).judge().limit().as_deref(),
+            Some("CPU starvation (more load was not tried)")
+        );
     }
 
     /// Both CPUs worked all of the 10 s, the two workers for such a part of it.

@@ -86,10 +86,11 @@ fn in_memory(observed: &Observed, of: &Changes) -> Finding {
         _ => "nothing".into(),
     };
     let sentence = format!(
-        "{by} had written {wrote} {}: {} were changed ({step}) in memory, and {}/s is the speed of \
+        "{by} had written {wrote} {}: {} {} changed ({step}) in memory, and {}/s is the speed of \
          memory.",
         if flushed { "after the final sync" } else { "when the clock stopped" },
         fmt::plural(of.changed, "name", "names"),
+        if of.changed == 1.0 { "was" } else { "were" },
         fmt::count(of.names.ops_per_s()),
     );
     draft(of, Severity::Wrong, sentence)

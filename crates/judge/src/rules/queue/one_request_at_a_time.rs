@@ -126,7 +126,7 @@ mod tests {
         assert!(sentence.contains("and none for 90 % of the time"), "{sentence}");
         let judgement = case.judge();
         assert!(judgement.finding("C6").is_none(), "it follows from the waiting");
-        assert_eq!(judgement.limit().as_deref(), Some("CPU starvation"));
+        assert_eq!(judgement.limit().as_deref(), Some("CPU starvation (more load was not tried)"));
     }
 
     #[test]

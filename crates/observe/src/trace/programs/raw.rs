@@ -4,8 +4,9 @@ use super::super::asm::Width::{Dw, W};
 use super::super::asm::{Alu, FP, Helper, If, Insn, R0, R1, R2, R3, R4, R6, R7, R8};
 use super::super::layout::{Fork, Layout, Part};
 use super::{
-    COMPLETED, COPY, FLAGS, ISSUED, KEY, LENGTH, MEMBER, Maps, NOW, OWN_REQUESTS_LOG2,
-    PENDING_BYTES, POINTER, SECTOR, SPREAD, STARTED, TAKEN, TALLY, Writer, at, bump, tally,
+    COMPLETED, COPY, FLAGS, ISSUED, ISSUER, KEY, LENGTH, MEMBER, Maps, NOW, OWN_REQUESTS_LOG2,
+    PENDING_BYTES, POINTER, PROCESS, SECTOR, SPREAD, STARTED, TAKEN, TALLY, Writer, at, bump,
+    tally,
 };
 
 /// `block_rq_issue`.
@@ -14,9 +15,32 @@ pub fn issue(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     request(&mut w, layout, layout.issue_argument);
     window(&mut w);
     w.issued();
-    w.whose();
+    w.running();
+    made_by(&mut w, layout.issue_argument);
+    w.is_ours();
     note_owner(&mut w, &layout.request, layout.issue_argument);
     w.order_and_issuer();
+    w.end()
+}
+
+/// `block_io_start`: the process that makes a request. Its name is known at no later moment.
+pub fn made(maps: &Maps, layout: &Layout, makers: i32, of: u32) -> Vec<Insn> {
+    let mut w = Writer::new(maps, layout.flag_bits);
+    request(&mut w, layout, of);
+    w.running();
+    identity(&mut w, of);
+    let c = &mut w.code;
+    c.map(R1, makers);
+    c.copy(R2, FP);
+    c.alu(Alu::Add, R2, POINTER.into());
+    c.copy(R3, FP);
+    c.alu(Alu::Add, R3, PROCESS.into());
+    c.alu(Alu::Mov, R4, 0);
+    c.call(Helper::MapUpdate);
+    w.issuer_key();
+    w.code.store_imm(Dw, FP, ISSUER, 0);
+    w.code.store_imm(Dw, FP, ISSUER + 8, 0);
+    w.new_issuer(NO_EXIST);
     w.end()
 }
 
@@ -185,6 +209,29 @@ fn window(w: &mut Writer<'_>) {
     w.code.here(noted);
     w.code.store(Dw, FP, NOW, R0);
     w.within(NOW, true);
+}
+
+/// The process that made the request, at its place, if that was seen.
+fn made_by(w: &mut Writer<'_>, of: u32) {
+    let Some(makers) = w.maps.makers else { return };
+    identity(w, of);
+    w.find(makers, POINTER);
+    let c = &mut w.code;
+    let unseen = c.label();
+    c.jump_if(If::Eq, R0, 0, unseen);
+    c.load(Dw, R1, R0, 0);
+    c.store(Dw, FP, PROCESS, R1);
+    c.here(unseen);
+}
+
+/// The sum of the address of the request that is an argument and of the time at which it was made:
+/// the kernel uses the memory of one for the next.
+fn identity(w: &mut Writer<'_>, of: u32) {
+    let c = &mut w.code;
+    c.load(Dw, R1, R6, argument(of));
+    c.load(Dw, R2, FP, STARTED);
+    c.alu_reg(Alu::Add, R1, R2);
+    c.store(Dw, FP, POINTER, R1);
 }
 
 /// Leaves if less than the whole rest of the request completes: more of it will follow.

@@ -123,7 +123,7 @@ fn errors_name_the_key_the_rule_and_the_remedy() {
     phase.job.stop.ops=4
       unknown-key: `phase` has 2 entries -> write one of phase[0] to phase[1]
     phase[0].job.verify.interva=4k
-      unknown-key: unknown key `verify` -> known here: name, workers, targets, sharing, rank_shift, rank_order, wants_cache, placement, threads, delay, after, prepare_only, only_on, part, background, on_done, hooks, operations_log, stop, work
+      unknown-key: unknown key `verify` -> known here: name, workers, targets, sharing, rank_shift, rank_order, wants_cache, allows_cache, placement, threads, delay, after, prepare_only, only_on, part, background, on_done, hooks, operations_log, stop, work
     phase[0].depth=many
       type: `depth` is a whole number from 0 to 4294967295, not "many" -> write a value of that kind
     phase[0].depth=-1

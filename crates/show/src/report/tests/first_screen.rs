@@ -49,7 +49,8 @@ fn repeats_that_disagree_on_a_rule_tell_it_once() {
         judged.findings = split_requests(sentence);
         let finding = &mut judged.findings[0];
         finding.severity = if nth == 0 { Severity::Caution } else { Severity::Explains };
-        finding.limits = (nth == 0).then_some(candor_record::Limit::CpuStarvation);
+        finding.limits =
+            (nth == 0).then_some(candor_record::Limit::CpuStarvation { untried: false });
     }
     let text = first_screen(&report, &NARROW);
     assert_eq!(text.lines().filter(|line| line.starts_with("C1 ")).count(), 1, "{text}");
