@@ -88,6 +88,8 @@ pub struct Counts {
     pub bytes_read: u64,
     /// Bytes written, holes among them.
     pub bytes_written: u64,
+    /// Bytes of these that became holes.
+    pub bytes_of_holes: u64,
 }
 
 /// An output block could not be written: the copy ends.

@@ -154,6 +154,7 @@ impl<'a, O: Observer> Sink<'a, O> {
             if rustix::fs::seek(self.fd, SeekFrom::Current(length)).is_ok() {
                 self.ends_with_hole = true;
                 self.counts.bytes_written += bytes.len() as u64;
+                self.counts.bytes_of_holes += bytes.len() as u64;
                 return Ok(());
             }
             self.makes_holes = false;

@@ -44,8 +44,8 @@ pub fn remedy(cause: &io::Error) -> &'static str {
     match cause.kind() {
         // Root lacks no rights of a user.
         io::ErrorKind::PermissionDenied if rustix::process::geteuid().is_root() => {
-            "; root may not either: a container's device rules, its capabilities or a security \
-             policy forbid it"
+            "; root may not either: an attribute of the file (lsattr: i, a), a container's device \
+             rules, its capabilities or a security policy forbid it"
         }
         io::ErrorKind::PermissionDenied => "; run as root, or as a user or group that may",
         io::ErrorKind::ReadOnlyFilesystem => {

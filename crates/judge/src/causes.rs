@@ -67,6 +67,9 @@ const EXCEPTIONS: &[Exception] = &[
     follow("F4", &["B8", "B9"]),
     // A limit that came meanwhile is the step in the rate, and the setting that changed.
     follow("F4", &["F3", "F15", "G2", "G3"]),
+    // A limit holds operations above the device, and so does a stop of the process.
+    follow("F4", &["F17"]),
+    follow("G19", &["F17"]),
     // Busy CPUs are why workers waited, and one of them is where completions land.
     Exception { cause: "B8", follow: &["B9"], reason: true },
     follow("B9", &["B10"]),

@@ -101,6 +101,14 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
         tell(format!("control group limit on {}", device.name), limits(before), limits(after));
         let pair = (before.device(&device.name), after.device(&device.name));
         let (Some(was), Some(is)) = pair else { continue };
+        let image = |device: &'_ DeviceFacts| device.loop_backing.as_ref()?.stored.clone();
+        if let Some((was, is)) = image(was).zip(image(is)) {
+            // What is written through the loop fills its file.
+            let lost = was.data_bytes().zip(is.data_bytes()).filter(|(was, is)| is < was);
+            if let Some((was_data, is_data)) = lost {
+                tell(format!("data on disk of {}", was.path), size(was_data), size(is_data));
+            }
+        }
         for ((what, was), (_, is)) in settings(was).into_iter().zip(settings(is)) {
             tell(format!("{what} of {}", device.name), was, is);
         }
@@ -115,17 +123,13 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
             tell(what, was.options.clone(), is.options.clone());
         }
         for (was, is) in was.files.iter().zip(&is.files) {
-            let data = |file: &FileFacts| {
-                let extents = value(&file.extents)?;
-                Some(extents.mapped_bytes.saturating_sub(extents.unwritten_bytes))
-            };
             let inode = |file: &FileFacts| file.inode.map_or_else(none, |inode| inode.to_string());
             tell(format!("inode of {} (another file now)", was.path), inode(was), inode(is));
             tell(format!("length of {}", was.path), size(was.size_bytes), size(is.size_bytes));
             // Dirty pages that the kernel wrote out fill what nobody changed.
             let dirty = observed.host.before.cache.and_then(|cache| cache.dirty_bytes);
             let told = |(was, is): &(u64, u64)| is < was || dirty == Some(0);
-            if let Some((was_data, is_data)) = data(was).zip(data(is)).filter(told) {
+            if let Some((was_data, is_data)) = was.data_bytes().zip(is.data_bytes()).filter(told) {
                 tell(format!("data on disk of {}", was.path), size(was_data), size(is_data));
             }
         }

@@ -12,6 +12,7 @@ use candor_record::{Measurement, Snapshot};
 use crate::flow::Flow;
 use crate::foreign;
 use crate::observed::{Observed, OnHost, measurement_of};
+use crate::setup::memory_device;
 use crate::shared;
 use crate::thresholds::{COVERAGE_FULL, SLACK_FLAT};
 use mirrors::Mirror;
@@ -185,7 +186,8 @@ impl<'a> Way<'a> {
                 continue;
             }
             if !is_end(device) {
-                return Err(format!("the storage below {} is unknown", device.name));
+                let unknown = || format!("the storage below {} is unknown", device.name);
+                return Err(memory_device(device).unwrap_or_else(unknown));
             }
             if value(&device.counts_io) == Some(&false) {
                 return Err(format!("{} does not count I/O", device.name));

@@ -9,7 +9,8 @@ use candor_plan::{Job, Phase};
 use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceFacts, value};
 use candor_record::fmt::ratio;
 use candor_record::{
-    HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Snapshot, Verdict,
+    Facts, HostRecord, Latency, Measurement, OpStats, PhaseJudgement, PhaseRecord, Snapshot,
+    Verdict,
 };
 
 use crate::case::Case;
@@ -257,6 +258,17 @@ impl<'a> Observed<'a> {
             || self.tops().iter().any(|device| value(&device.counts_io) == Some(&false))
     }
 
+    /// Counting was switched off for a device on top, or was so at some time.
+    fn uncounted(&self) -> bool {
+        let later = self.host.later_facts.iter().map(|later| &later.facts);
+        let mut all = std::iter::once(self.facts).chain(later);
+        let off = |facts: &Facts, name: &str| {
+            facts.device(name).is_some_and(|device| value(&device.counts_io) == Some(&false))
+        };
+        let tops = self.tops();
+        all.any(|facts| tops.iter().any(|top| off(facts, &top.name)))
+    }
+
     /// Operations that can really be in flight: a synchronous engine has one per worker.
     pub fn concurrency(&self) -> f64 {
         self.ran.iter().map(|ran| ran.concurrency()).sum()
@@ -272,9 +284,10 @@ impl<'a> Observed<'a> {
         self.ran.iter().map(|ran| finite(ran.measured.occupancy)).sum()
     }
 
-    /// Mean number of requests in the device, and pieces per operation.
+    /// Mean number of requests in the device, and pieces per operation. Where only devices below
+    /// count, these say nothing of the queue on top.
     pub fn queue(&self) -> Option<(f64, f64)> {
-        let top = self.working_top()?;
+        let top = self.working_top().filter(|_| !self.uncounted())?;
         let window_s = self.window_s();
         let ops = self.app_all().ops;
         if window_s < QUEUE_WINDOW_S.value || ops <= 0.0 {

@@ -5,7 +5,7 @@ use candor_plan::blocks::OpenSync;
 use candor_plan::units::Direction;
 use candor_plan::{Blocks, Job, Phase, Plan, TargetKind};
 use candor_record::facts::{
-    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, Filesystem, TargetFacts, value,
+    DeviceFacts, DeviceKind, DirectIo, Fact, FileFacts, TargetFacts, value,
 };
 use candor_record::{Facts, Snapshot};
 
@@ -22,17 +22,15 @@ pub struct Planned<'a> {
     pub job: &'a Job,
     /// Work.
     pub blocks: &'a Blocks,
-    /// A target lies on a filesystem that is mounted with `sync`.
-    pub on_sync_mount: bool,
+    /// Reason why each write to a target is durable, whatever the plan says.
+    pub synchronous: Option<&'static str>,
 }
 
 impl<'a> Planned<'a> {
     /// The job on targets with these facts.
     fn on(self, facts: &Facts) -> Planned<'a> {
-        let is_sync = |on: &Filesystem| on.options.split(',').any(|option| option == "sync");
         let mut targets = facts.targets.iter().filter(|t| self.job.targets.contains(&t.target));
-        let on_sync_mount = targets.any(|target| target.holding().is_some_and(is_sync));
-        Planned { on_sync_mount, ..self }
+        Planned { synchronous: targets.find_map(TargetFacts::synchronous), ..self }
     }
 }
 
@@ -62,7 +60,7 @@ impl Planned<'_> {
     pub fn durable_each(&self) -> bool {
         self.blocks.durability.open != OpenSync::None
             || self.blocks.engine.call_flags().is_some_and(|flags| flags.dsync)
-            || self.on_sync_mount
+            || self.synchronous.is_some()
     }
 
     /// The job polls for completions, so that a busy CPU says nothing.
@@ -295,11 +293,11 @@ fn planned<'a>(plan: &Plan, phase: &'a Phase, index: usize, job: &'a Job) -> Opt
             .targets
             .iter()
             .any(|name| plan.target(name).is_some_and(|target| target.kind == TargetKind::Null));
-    (!nothing).then_some(Planned { phase, index, job, blocks, on_sync_mount: false })
+    (!nothing).then_some(Planned { phase, index, job, blocks, synchronous: None })
 }
 
 /// The reason why a device is memory, in words.
-fn memory_device(device: &DeviceFacts) -> Option<String> {
+pub fn memory_device(device: &DeviceFacts) -> Option<String> {
     if device.kind.is_memory() {
         let kind = match device.kind {
             DeviceKind::Zram => "compressed memory (zram)",

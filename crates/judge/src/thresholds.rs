@@ -513,6 +513,10 @@ thresholds! {
     FOREIGN_REQUEST = 4096.0, [C1],
         "minimum bytes of a request of others", "judge",
         "filesystems and most programs read whole pages";
+    /// Time without a request while an operation was in flight.
+    HELD_S = 0.9, [F17],
+        "minimum seconds without a request", "judge",
+        "snapshots are a second apart; a device with queued work is never without a request for a second";
     /// Length below which a result gives a caution.
     SHORT_S = 1.0, [G1],
         "seconds without the ramp, below: caution", "judge",

@@ -16,7 +16,9 @@ use std::path::Path;
 use candor_record::CacheState;
 use rustix::fs::Advice;
 
-use crate::path::files;
+use crate::path::layers::{self, Access};
+use crate::path::{files, mounts};
+use crate::source::Roots;
 
 pub(crate) use cachestat::is_there as has_cachestat;
 
@@ -42,8 +44,26 @@ pub struct Evicted {
 /// # Errors
 /// A file cannot be opened, or its pages are not known; the error says why.
 pub fn look(path: &Path) -> io::Result<CacheState> {
-    let file = files::open(path)?;
+    let file = holding(path)?;
     of_file(&file).ok_or_else(|| unknown(&file))
+}
+
+/// The file that has the pages of a path: below an overlay, that of the layer that holds it.
+pub(crate) fn holding(path: &Path) -> io::Result<File> {
+    let file = files::open(path)?;
+    if !is_on_overlay(&file) {
+        return Ok(file);
+    }
+    let (roots, real) = (Roots::default(), std::fs::canonicalize(path)?);
+    let mounts = mounts::read(&roots);
+    let held = layers::holding(&real, Access::Read, &mounts, &roots);
+    Ok(held.and_then(|held| files::open(&held.path).ok()).unwrap_or(file))
+}
+
+fn is_on_overlay(file: &File) -> bool {
+    /// `OVERLAYFS_SUPER_MAGIC` of `linux/magic.h`.
+    const OVERLAY: u64 = 0x794c_7630;
+    rustix::fs::fstatfs(file).is_ok_and(|on| on.f_type as u64 == OVERLAY)
 }
 
 /// Two states together; what either does not know, the sum does not.
@@ -76,11 +96,15 @@ pub(crate) fn of_range(file: &File, offset: u64, length: u64) -> Option<CacheSta
 /// times. Dirty pages are written, not lost. Fails where the cache cannot be looked at, because
 /// then nobody knows what was achieved.
 pub fn evict(path: &Path) -> io::Result<Evicted> {
-    let file = files::open(path)?;
+    let file = holding(path)?;
     let look = || of_file(&file).ok_or_else(|| unknown(&file));
     let before = look()?;
     let mut evicted = Evicted { before, after: before, rounds: 0 };
-    while evicted.after.resident_bytes > 0 && evicted.rounds < ROUNDS_MAX {
+    // The file below an overlay that is not shown has pages that nobody can look at.
+    let is_hidden = is_on_overlay(&file);
+    while (evicted.after.resident_bytes > 0 || is_hidden && evicted.rounds == 0)
+        && evicted.rounds < ROUNDS_MAX
+    {
         evicted.rounds += 1;
         drop_pages(&file, evicted.rounds)?;
         evicted.after = look()?;
@@ -167,6 +191,43 @@ mod tests {
             assert_eq!(evicted.after.resident_bytes, 0, "{evicted:?}");
             assert_eq!(evict(file.path()).expect("again").rounds, 0);
         }
+    }
+
+    /// Pages of a file on an overlay are those of the file in its layer.
+    #[test]
+    fn the_layer_of_an_overlay_has_the_pages() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| dir.path().join(name);
+        for name in ["lower", "upper", "work", "all"] {
+            std::fs::create_dir(at(name)).expect("made");
+        }
+        std::fs::write(at("lower/f"), vec![7; SIZE as usize]).expect("written");
+        let layers =
+            ["lower", "upper", "work"].map(|name| format!("{name}dir={}", at(name).display()));
+        let options = layers.join(",");
+        let mount = |words: &[&str]| {
+            let all = at("all").display().to_string();
+            std::process::Command::new(words[0]).args(&words[1..]).arg(all).output()
+        };
+        let made = mount(&["mount", "-t", "overlay", "overlay", "-o", &options]);
+        if !made.is_ok_and(|made| made.status.success()) {
+            return eprintln!("skipped: no overlay can be mounted here");
+        }
+        let found = look(&at("all/f"));
+        let evicted = evict(&at("all/f"));
+        let below = look(&at("lower/f"));
+        mount(&["umount"]).expect("unmounted");
+        let Ok(found) = found else { return eprintln!("skipped: no answer here") };
+        assert_eq!(found.resident_bytes, SIZE);
+        assert!(evicted.expect("evicted").rounds >= 1);
+        // Layers in memory keep them.
+        let kept = is_on_memory(dir.path());
+        assert_eq!(below.expect("known").resident_bytes, if kept { SIZE } else { 0 });
+    }
+
+    fn is_on_memory(path: &Path) -> bool {
+        let (roots, mounts) = (Roots::default(), mounts::read(&Roots::default()));
+        layers::mount_of(path, &mounts, &roots).is_some_and(mounts::Mount::is_in_memory)
     }
 
     #[test]

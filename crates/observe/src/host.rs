@@ -37,6 +37,7 @@ pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> HostFact
         cpu_idle_exit_ns: idle_exit_ns(&sys.join("devices/system/cpu/cpu0/cpuidle"), roots),
         numa_cpus: numa_cpus(&sys.join("devices/system/node"), roots),
         memory_occupied: None,
+        traced_by: traced_by(roots),
         cgroup: cgroup::facts(roots, missing_facts),
     };
     note_missing(&host, missing_facts);
@@ -67,6 +68,15 @@ fn note_missing(host: &HostFacts, missing_facts: &mut MissingFacts) {
     missing_facts.unless(host.lockdown.as_ref(), "kernel lockdown", of, mount);
     let cpufreq = "a CPU frequency driver (virtual machines rarely have one)";
     missing_facts.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
+}
+
+/// The process that traces this one, by name and number.
+pub(crate) fn traced_by(roots: &Roots) -> Option<Fact<String>> {
+    let tracer = |text: &str| keyed(text, "TracerPid")?.parse().ok().filter(|pid| *pid > 0);
+    let pid: Fact<u32> = roots.fact(&roots.proc.join("self/status"), tracer)?;
+    let name = roots.text(&roots.proc.join(pid.value.to_string()).join("comm"));
+    let name = name.unwrap_or_else(|| "a process".to_owned());
+    Some(Fact::new(format!("{name} ({})", pid.value), pid.from))
 }
 
 fn cpus() -> Option<u32> {

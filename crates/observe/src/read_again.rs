@@ -2,10 +2,10 @@
 
 use candor_plan::path_of;
 use candor_record::Facts;
-use candor_record::facts::{DeviceFacts, Filesystem, TargetFacts};
+use candor_record::facts::{DeviceFacts, FileFacts, Filesystem, TargetFacts};
 
 use crate::counters::SnapshotDetail;
-use crate::host::cgroup;
+use crate::host::{self, cgroup};
 use crate::path::files;
 use crate::path::mounts::{self, Mount};
 use crate::source::Roots;
@@ -15,10 +15,11 @@ use crate::stack;
 
 /// The facts as they are now. Light: limits of control groups, mount options, flags of loop
 /// devices, which is cheap enough for every few seconds. Full: also the settings of all queues, and
-/// `with_files` the files as well.
+/// `with_files` the files as well, those of loop devices included.
 pub fn read_again(known: &Facts, detail: SnapshotDetail, with_files: bool, roots: &Roots) -> Facts {
     let mut facts = known.clone();
     facts.host.cgroup = cgroup::facts(roots, &mut MissingFacts::default());
+    facts.host.traced_by = host::traced_by(roots);
     let mounts = mounts::read(roots);
     for target in &mut facts.targets {
         let on = [target.filesystem.as_mut(), target.held_on.as_mut()];
@@ -28,7 +29,7 @@ pub fn read_again(known: &Facts, detail: SnapshotDetail, with_files: bool, roots
         }
     }
     for device in &mut facts.devices {
-        read_device(device, detail, roots);
+        read_device(device, detail, with_files, roots);
     }
     facts
 }
@@ -43,17 +44,22 @@ fn read_options(on: &mut Filesystem, mounts: &[Mount]) {
 }
 
 fn read_files(target: &mut TargetFacts, roots: &Roots) {
-    for file in &mut target.files {
-        if let Some(now) = files::facts(&path_of(&file.path), roots) {
-            *file = now;
-        }
+    target.files.iter_mut().for_each(|file| read_file(file, roots));
+}
+
+fn read_file(file: &mut FileFacts, roots: &Roots) {
+    if let Some(now) = files::facts(&path_of(&file.path), roots) {
+        *file = now;
     }
 }
 
-fn read_device(device: &mut DeviceFacts, detail: SnapshotDetail, roots: &Roots) {
+fn read_device(device: &mut DeviceFacts, detail: SnapshotDetail, with_files: bool, roots: &Roots) {
     let Some(node) = Node::open(&device.name, roots) else { return };
     if let Some(backing) = &mut device.loop_backing {
         backing.direct = stack::loop_direct(&node);
+        if let Some(stored) = backing.stored.as_mut().filter(|_| with_files) {
+            read_file(stored, roots);
+        }
     }
     if detail == SnapshotDetail::Full {
         (device.queue, device.counts_io) = stack::settings(&node, roots);

@@ -119,6 +119,10 @@ pub struct HostFacts {
     /// nodes.
     #[serde(default)]
     pub numa_cpus: Vec<(i32, Fact<String>)>,
+    /// Process that traces this one by ptrace, which stops it at each system call (strace) or at
+    /// signals (a debugger).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traced_by: Option<Fact<String>>,
     /// Limits of the control group this process runs in.
     pub cgroup: CgroupFacts,
 }
@@ -213,6 +217,16 @@ impl TargetFacts {
         first.chain(&self.other_devices).map(String::as_str)
     }
 
+    /// Reason why each write is durable whatever the flags of open, as a sentence.
+    pub fn synchronous(&self) -> Option<&'static str> {
+        let is_sync = |on: &Filesystem| on.options.split(',').any(|option| option == "sync");
+        if self.holding().is_some_and(is_sync) {
+            return Some("The filesystem is mounted with sync.");
+        }
+        let set = self.files.iter().any(|file| file.synchronous);
+        set.then_some("The file has the attribute S (lsattr).")
+    }
+
     /// Files of the set that each of `files` stands for.
     pub fn files_each(&self) -> f64 {
         match (self.files_in_all, self.files.len()) {
@@ -298,6 +312,17 @@ pub struct FileFacts {
     /// Number of the file on its filesystem: another one is another file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inode: Option<u64>,
+    /// Each write to it is durable (attribute `S`, `chattr +S`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub synchronous: bool,
+}
+
+impl FileFacts {
+    /// Bytes that were written, where extents are known.
+    pub fn data_bytes(&self) -> Option<u64> {
+        let extents = value(&self.extents)?;
+        Some(extents.mapped_bytes.saturating_sub(extents.unwritten_bytes))
+    }
 }
 
 /// Where a file's bytes lie, as sums over its extents within its length.

@@ -30,7 +30,10 @@ pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
         if meets_none(index, &work) {
             continue;
         }
-        let surprises = |(job, _): &&Work<'_>| !job.wants_cache;
+        let facts = facts.targets.get(index);
+        let synchronous = facts.is_some_and(|target| target.synchronous().is_some());
+        let surprises =
+            |(job, blocks): &&Work<'_>| !job.wants_cache && !(synchronous && blocks.mix.read == 0);
         let of_job = |(_, blocks): &Work<'_>| sentence(&phase.name, target, blocks);
         sentences.extend(work.iter().filter(surprises).find_map(of_job));
     }

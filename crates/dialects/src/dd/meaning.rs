@@ -38,6 +38,8 @@ pub struct Copied {
     pub output: End,
     /// Bytes read and written.
     pub bytes: (u64, u64),
+    /// Bytes of the output that became holes (`conv=sparse`).
+    pub holes_bytes: u64,
     /// Bytes that this process made devices read, as the kernel counted them.
     pub fetched_bytes: Option<u64>,
     /// Devices at the end of the path of the output; empty where none is known.
@@ -91,7 +93,20 @@ fn manner(block: usize) -> String {
 }
 
 fn written(copied: &Copied, options: &Options) -> String {
-    let bytes = copied.bytes.1;
+    let holes = copied.holes_bytes;
+    if holes == 0 {
+        return stored(copied, options);
+    }
+    let of_all = format!("{} of {}", size(holes, 1024), size(copied.bytes.1, 1024));
+    match holes as f64 >= copied.bytes.1 as f64 * NEARLY_ALL {
+        true => format!("seeks over zeros: {of_all} became holes, which nothing wrote"),
+        false => format!("{}; {of_all} became holes, which nothing wrote", stored(copied, options)),
+    }
+}
+
+/// Writes, as far as bytes were written.
+fn stored(copied: &Copied, options: &Options) -> String {
+    let bytes = copied.bytes.1 - copied.holes_bytes;
     let flags = options.output_flags;
     let shown = match (&*copied.output_devices, copied.devices_wrote_bytes) {
         ([], _) => "no device below it is visible, so nothing shows what reached one".to_owned(),
@@ -254,6 +269,31 @@ mod tests {
         let unseen = to_file(&["conv=fsync"], &[], 0);
         assert!(unseen.contains("no device below it is visible"), "{unseen}");
         assert!(to_file(&["oflag=dsync"], &["vda"], MIB).contains("each wait"));
+    }
+
+    #[test]
+    fn holes_are_no_writes() {
+        let of = |holes_bytes| {
+            let copied = Copied {
+                input: End::File,
+                output: End::File,
+                bytes: (MIB, MIB),
+                holes_bytes,
+                output_devices: vec!["vda".into()],
+                ..Copied::default()
+            };
+            sentence(&copied, &copying(&["conv=sparse"]))
+        };
+        assert_eq!(
+            of(MIB),
+            "this is the rate of seeks over zeros: 1.0 MiB of 1.0 MiB became holes, which nothing \
+             wrote"
+        );
+        let half = of(MIB / 2);
+        assert!(
+            half.contains("vda counted 0 B written meanwhile, of 512 KiB; 512 KiB of"),
+            "{half}"
+        );
     }
 
     #[test]

@@ -133,6 +133,8 @@ pub struct Row<K: ValueKind> {
     /// True if the option has an effect next to the others. If not, a note says so, and nothing is
     /// refused.
     pub when: fn(&K::Options) -> bool,
+    /// True if its approximation differs with the values at hand.
+    pub differs: fn(&K::Options) -> bool,
     /// The function by which a value enters the options.
     pub set: K::Setter,
 }
@@ -162,6 +164,7 @@ pub const fn row<K: ValueKind>(
         support: Support::Exact,
         example: "",
         when: |_| true,
+        differs: |_| true,
         set,
     }
 }
@@ -199,6 +202,13 @@ impl<K: ValueKind> Row<K> {
     #[must_use]
     pub const fn when(mut self, when: fn(&K::Options) -> bool) -> Self {
         self.when = when;
+        self
+    }
+
+    /// Exact, unless that is so.
+    #[must_use]
+    pub const fn differing(mut self, differs: fn(&K::Options) -> bool) -> Self {
+        self.differs = differs;
         self
     }
 

@@ -59,6 +59,7 @@ impl<K: ValueKind> Table<K> {
             let (did, why) = match row.support {
                 Support::Idle(_) | Support::Refused(_) => return None,
                 _ if !(row.when)(options) => ("nothing".to_owned(), without_effect(row)),
+                Support::Approximate(_) if !(row.differs)(options) => return None,
                 Support::Approximate(why) => (row.plan.to_owned(), why.to_owned()),
                 Support::Exact => return None,
             };

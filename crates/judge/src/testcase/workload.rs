@@ -258,6 +258,7 @@ fn target_facts() -> TargetFacts {
             extents: fact(extents),
             direct: DirectIo::Aligned { memory: 4, offset: 512 },
             inode: Some(12),
+            synchronous: false,
         }],
         files_in_all: None,
         shared_bytes: None,

@@ -10,7 +10,6 @@ use crate::cache;
 use crate::counters::state::Watch;
 use crate::counters::{formats, in_lines};
 use crate::host::clock;
-use crate::path::files;
 use crate::source::Roots;
 use crate::source::node::is_numbered;
 
@@ -248,7 +247,7 @@ struct OpenFile {
 
 impl OpenFile {
     fn new(path: &Path) -> Option<OpenFile> {
-        let file = files::open(path).ok()?;
+        let file = cache::holding(path).ok()?;
         let about = file.metadata().ok()?;
         Some(OpenFile { device: about.dev(), inode: about.ino(), file })
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -53,6 +54,7 @@ fn of(path: &Path, stat: &FileStat, size_bytes: u64, roots: &Roots) -> FileFacts
         extents: if is_device { None } else { extents(path, size_bytes, roots) },
         direct: stat.direct,
         inode: stat.inode.filter(|_| !is_device),
+        synchronous: !is_device && is_synchronous(path, roots),
     }
 }
 
@@ -75,6 +77,25 @@ pub fn names_in(directory: &Path) -> Option<Fact<u64>> {
     const NAMES_MAX: usize = 100_000;
     let count = std::fs::read_dir(directory).ok()?.take(NAMES_MAX).count() as u64;
     Some(Fact::new(count, format!("getdents of {}", directory.text())))
+}
+
+/// `FS_IOC_GETFLAGS` of `linux/fs.h`; filesystems write an `int`, whatever its number says.
+const FS_IOC_GETFLAGS: rustix::ioctl::Opcode = rustix::ioctl::opcode::read::<libc::c_long>(b'f', 1);
+/// `FS_SYNC_FL`: each write is durable.
+const SYNC: u64 = 0x8;
+
+/// A file with the attribute `S`; false where the filesystem has no attributes.
+fn is_synchronous(path: &Path, roots: &Roots) -> bool {
+    let attributes = roots.number(Ask::Attributes, path, || {
+        let file = open(path).ok()?;
+        let mut attributes: libc::c_long = 0;
+        // SAFETY: the request writes an integer of at most the size of its argument; the
+        // descriptor is open.
+        let done =
+            unsafe { libc::ioctl(file.as_raw_fd(), FS_IOC_GETFLAGS as _, &raw mut attributes) };
+        (done == 0).then_some(attributes as u32 as u64)
+    });
+    attributes.is_some_and(|attributes: u64| attributes & SYNC != 0)
 }
 
 /// Length of an open file or block device.
@@ -142,6 +163,17 @@ mod tests {
         let facts = file_facts(hole.path()).expect("facts");
         assert_eq!((facts.size_bytes, facts.allocated_bytes), (1 << 20, 0));
         assert!(facts.extents.is_none_or(|extents| extents.value.mapped_bytes == 0));
+    }
+
+    #[test]
+    fn a_file_whose_writes_are_durable_says_it() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        assert!(!file_facts(file.path()).expect("facts").synchronous);
+        let set = std::process::Command::new("chattr").arg("+S").arg(file.path()).status();
+        if !set.is_ok_and(|status| status.success()) {
+            return eprintln!("skipped: no attributes here");
+        }
+        assert!(file_facts(file.path()).expect("facts").synchronous);
     }
 
     #[test]

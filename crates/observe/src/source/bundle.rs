@@ -44,6 +44,8 @@ pub(crate) enum Ask {
     End,
     /// Result of FIEMAP.
     Extents,
+    /// Attributes of a file, as `chattr` sets them.
+    Attributes,
     /// Mapping of a device of the device mapper, target by target.
     Table,
     /// An answer of this process or its libraries, about no path.
@@ -51,7 +53,7 @@ pub(crate) enum Ask {
 }
 
 impl Ask {
-    const ALL: [(Ask, &'static str); 12] = [
+    const ALL: [(Ask, &'static str); 13] = [
         (Ask::Text, "text"),
         (Ask::Reads, "reads"),
         (Ask::There, "there"),
@@ -62,6 +64,7 @@ impl Ask {
         (Ask::Space, "space"),
         (Ask::End, "end"),
         (Ask::Extents, "extents"),
+        (Ask::Attributes, "attributes"),
         (Ask::Table, "table"),
         (Ask::Own, "own"),
     ];

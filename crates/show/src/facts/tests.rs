@@ -142,6 +142,7 @@ fn memory_and_a_remote_filesystem() {
             )),
             direct: DirectIo::Unsupported,
             inode: None,
+            synchronous: false,
         }],
         accounting_probe: Some(AccountingProbe {
             outcome: AccountingOutcome::NothingToRead,

@@ -84,6 +84,7 @@ impl Evidence {
             input: end_of(&options.input, "/proc/self/fd/0"),
             output,
             bytes: (counts.bytes_read, counts.bytes_written),
+            holes_bytes: counts.bytes_of_holes,
             fetched_bytes: fetched.map(|(after, before)| after.saturating_sub(before)),
             devices_wrote_bytes: output_devices.iter().filter_map(wrote).sum(),
             output_devices,

@@ -61,5 +61,5 @@ pub(super) const fn open_flags_row<O: 'static>(
     is_sync: fn(&O) -> bool,
     (help, fields): (&'static str, &'static str),
 ) -> Row<Parameter<O>> {
-    parameter("openflags", "FLAG,…", set, help).when(is_sync).near(fields, "o_sync", SYNC_NOTE)
+    parameter("openflags", "FLAG,…", set, help).near(fields, "o_sync", SYNC_NOTE).differing(is_sync)
 }

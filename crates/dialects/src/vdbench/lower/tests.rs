@@ -457,6 +457,17 @@ fn formats_are_refused_where_no_run_could_have_them() {
 }
 
 #[test]
+fn flags_of_open_have_a_note_where_they_differ() {
+    let notes = |flags: &str| {
+        let lowered = ok(&FOUNDING.replace("o_direct", flags));
+        let notes = lowered.notes.into_iter().filter(|note| note.asked.contains("openflags"));
+        notes.map(|note| note.did).collect::<Vec<_>>()
+    };
+    assert_eq!(notes("o_direct"), [""; 0]);
+    assert_eq!(notes("(o_direct,o_sync)"), ["blocks.direct, blocks.durability"]);
+}
+
+#[test]
 fn a_simulation_takes_a_lun_at_its_word() {
     let text = "sd=sd1,lun=/dev/none,openflags=o_direct\nsd=sd2,lun=/dir,size=5m\n\
         wd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=max\n";

@@ -25,7 +25,7 @@ pub const RULE: Rule = Rule {
         explanation: "A loop device reads and writes a file, by default through the page cache of \
             the file. Direct I/O on the loop is then still answered from memory, and the loop's \
             own counters count all of it. candor checks whether the loop bypasses the cache \
-            (loop/dio), and reads the cached share and the allocated share of the file (FIEMAP). \
+            (loop/dio), and reads the cached, allocated and compressed share of the file (FIEMAP). \
             candor compares the loop's bytes with the bytes of the disk below. Traffic of other \
             processes is subtracted if known; otherwise the result is unverified. If the disk \
             moved nine tenths of the bytes, the severity is caution; with less, the number is the \
@@ -135,7 +135,8 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
     let lower = Flow::between(&leaves, &observed.host.before, end).filter(|_| counted)?;
     let empty = empty(observed, on);
     // A loop that bypasses the cache asks the disk for all that its file holds.
-    let may_miss = !on.direct || empty.is_none_or(|empty| empty > 1.0 - MAPPED.value);
+    let may_miss =
+        !on.direct || is_compressed(on) || empty.is_none_or(|empty| empty > 1.0 - MAPPED.value);
     let others = foreign::share_below(observed, &leaves, op);
     let lower = (1.0 - others.unwrap_or(0.0)) * lower.side(op).bytes;
     let is_cached = op == Direction::Read && is_cached(observed, on);
@@ -168,10 +169,25 @@ fn below(observed: &Observed, on: &Loop) -> Option<Below> {
 fn empty(observed: &Observed, on: &Loop) -> Option<f64> {
     let is_raw = |target: &TargetFacts| target.kind == PathKind::Device;
     let file = on.backing.stored.as_ref()?;
-    let extents = value(&file.extents)?;
-    let held = extents.mapped_bytes.saturating_sub(extents.unwritten_bytes) as f64;
+    let held = held(observed, on)? as f64;
     let known = observed.targets().into_iter().all(is_raw) && !observed.written_before();
     (known && file.size_bytes > 0).then(|| (1.0 - ratio(held, file.size_bytes as f64)).max(0.0))
+}
+
+/// The data of a backing file: the least at any time.
+fn held(observed: &Observed, on: &Loop) -> Option<u64> {
+    let start = on.backing.stored.as_ref()?.data_bytes()?;
+    let later = observed.host.later_facts.iter().filter_map(|later| {
+        let device = later.facts.device(&on.device.name)?;
+        device.loop_backing.as_ref()?.stored.as_ref()?.data_bytes()
+    });
+    Some(later.fold(start, u64::min))
+}
+
+/// The filesystem of a loop's file stores it compressed.
+fn is_compressed(on: &Loop) -> bool {
+    let extents = on.backing.stored.as_ref().and_then(|file| value(&file.extents));
+    extents.is_some_and(|extents| extents.encoded_bytes > 0)
 }
 
 /// The share of the backing file that was in the page cache all the time, if reads go through it.
@@ -246,13 +262,20 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
     };
     let moved = format!("{disks} moved {part} of the bytes of {name}");
     let empty = below.empty.unwrap_or(0.0);
+    let is_compressed = is_compressed(on) && !below.is_empty();
     let why = match (below.is_empty(), on.direct) {
+        _ if is_compressed => format!("{file} is stored compressed"),
         (true, _) => format!("{} of {file} are holes or were never written", fmt::percent(empty)),
         (false, true) if below.empty.is_some() => return None,
         (false, true) => format!("{file} has holes or was never fully written"),
         (false, false) => format!("the rest is memory, because {file} is cached"),
     };
     let (least, mix, all) = match below.is_empty() || on.direct {
+        _ if is_compressed => (
+            0.0,
+            MeasuredInstead::CompressedData,
+            (MeasuredInstead::CompressedData, Limit::LoopHoles),
+        ),
         true => (
             1.0 - HOLES_MOST.value,
             MeasuredInstead::MemoryAndDevice,
@@ -280,6 +303,9 @@ fn missed(observed: &Observed, on: &Loop, below: &Below) -> Option<Finding> {
         false => draft,
     };
     let draft = match below.is_empty() || on.direct {
+        _ if is_compressed => {
+            draft.advice("Put the backing file on a filesystem that stores it as it is.", None)
+        }
         true => draft.advice("Write the backing file once with random data.", None),
         false => draft,
     };
@@ -323,6 +349,56 @@ mod tests {
 
     use super::*;
     use crate::testcase::{MIB, TestCase, fact, moved};
+
+    fn image(data: u64, encoded: u64) -> Option<FileFacts> {
+        let size = 512 * MIB;
+        let extents =
+            Extents { count: 1, mapped_bytes: data, encoded_bytes: encoded, ..Extents::default() };
+        let path = "/images/a".into();
+        Some(FileFacts { path, size_bytes: size, extents: fact(extents), ..FileFacts::default() })
+    }
+
+    /// The disk moved a fifth of the bytes that the loop device did.
+    fn a_fifth_below() -> TestCase {
+        let mut case = TestCase::direct(4096, 4, 1, 40_000.0).on_loop(true);
+        case.host.facts.targets[0].kind = PathKind::Device;
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        case.after_disk(moved(Direction::Read, 20_000, bytes / 5));
+        case
+    }
+
+    #[test]
+    fn a_backing_file_that_was_punched_meanwhile_has_holes() {
+        let mut case = a_fifth_below();
+        let stored = |case: &mut TestCase, file| {
+            case.host.facts.devices[0].loop_backing.as_mut().unwrap().stored = file;
+        };
+        stored(&mut case, image(512 * MIB, 0));
+        assert_eq!(case.found(&RULE), [], "the disk below is of another opinion (A19)");
+        let start = case.host.facts.clone();
+        stored(&mut case, image(0, 0));
+        let facts = std::mem::replace(&mut case.host.facts, start);
+        case.host.later_facts = vec![candor_record::LaterFacts { facts, ..Default::default() }];
+        let found = case.found(&RULE);
+        assert_eq!(found[0].severity, Severity::Wrong);
+        assert!(found[0].sentence.contains("100 % of"), "{found:?}");
+        let judged = case.judge();
+        let changed = judged.finding("F15").map(|f| f.sentence.clone()).unwrap_or_default();
+        assert!(changed.contains("data on disk of /images/a: 512 MiB, later 0 bytes"), "{changed}");
+    }
+
+    #[test]
+    fn a_backing_file_that_is_stored_compressed_moves_fewer_bytes() {
+        let mut case = a_fifth_below();
+        let backing = case.host.facts.devices[0].loop_backing.as_mut().unwrap();
+        backing.stored = image(512 * MIB, 512 * MIB);
+        let found = case.found(&RULE);
+        assert_eq!(found[0].measures, Some(MeasuredInstead::CompressedData));
+        assert!(found[0].sentence.ends_with("is stored compressed."), "{found:?}");
+        let bytes = case.record.measurements[0].of(Direction::Read).bytes;
+        case.after_disk(moved(Direction::Read, 20_000, bytes));
+        assert_eq!(case.found(&RULE), [], "data that does not compress");
+    }
 
     #[test]
     fn a_cached_backing_file_is_memory() {

@@ -6,6 +6,7 @@ mod drive_was_trimmed;
 mod error_counters;
 mod ext4_lazy_init;
 mod full_or_fragmented;
+mod held_above;
 pub mod one_host_limited;
 mod other_users;
 mod part_of_rotating_disk;
@@ -37,4 +38,5 @@ pub const RULES: &[Rule] = &[
     error_counters::RULE,
     settings_changed::RULE,
     one_host_limited::RULE,
+    held_above::RULE,
 ];

@@ -1,5 +1,7 @@
 //! F10: others used the device.
 
+use candor_plan::units::Direction;
+use candor_plan::work::Figure;
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Quantity, Severity};
 
@@ -7,8 +9,9 @@ use crate::builder::FindingBuilder;
 use crate::foreign::{self, Foreign};
 use crate::observed::Observed;
 use crate::rule::{Outcome, Rule, RuleText};
+use crate::rules::condition::part_of_rotating_disk;
 use crate::stage::Stage;
-use crate::thresholds::{BYTES_MIN, FOREIGN_MOST};
+use crate::thresholds::{BYTES_MIN, FOREIGN, FOREIGN_MOST};
 
 pub const RULE: Rule = Rule {
     text: RuleText {
@@ -23,7 +26,10 @@ pub const RULE: Rule = Rule {
             count, and the idle interval counts for no more than was traced. \
             More than 5 % foreign traffic makes the result noisier and lower. From 90 % of bytes \
             and requests on, the result is only the rate left over by other users. No counter can \
-            verify such a result as the rate of the device. Stop the other traffic and run again.",
+            verify such a result as the rate of the device. The finding bounds the lost share, \
+            except next to flushes of others and on rotating disks: a flush or a seek takes its \
+            own time. \
+            Stop the other traffic and run again.",
     },
     stage: Stage::Storage,
     limit: None,
@@ -67,25 +73,39 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
         (foreign.share(app), foreign::share_of_requests(observed, &foreign.devices));
     let is_left_over = of_bytes.min(of_requests) >= FOREIGN_MOST.value && !observed.paced();
     let severity = if is_left_over { Severity::Unverified } else { Severity::Caution };
-    FindingBuilder::new("F10", severity, sentence)
-        .confidence(Confidence::Likely)
+    // A device that is full gives others the time of their bytes or of their requests.
+    let lost = of_bytes.max(of_requests);
+    let draft = FindingBuilder::new("F10", severity, sentence).confidence(Confidence::Likely);
+    let draft = if takes_more(observed) { draft } else { draft.lost_at_most(lost) };
+    draft
         .evidence(
             "bytes of others",
             Quantity::bytes(foreign.bytes),
             format!("{stat}, {}", foreign.from),
         )
         .evidence("bytes of all", Quantity::bytes(foreign.all), stat)
-        // A device that is full gives others the time of their bytes or of their requests.
-        .lost_at_most(of_bytes.max(of_requests))
         .advice("Find the process (iotop, pidstat -d), stop it, and run again.", None)
         .done()
+}
+
+/// Others took more of the device's time than their share of bytes or requests: they flushed its
+/// cache, or its arm moved for them. One fsync is at most two flushes, of the data and the journal.
+fn takes_more(observed: &Observed) -> bool {
+    let ran = || observed.ran.iter();
+    let calls: f64 = ran().map(|ran| ran.measured.figure(Figure::Flush).ops as f64).sum();
+    let durable = ran().filter(|ran| ran.durable_each());
+    let writes: f64 = durable.map(|ran| ran.measured.of(Direction::Write).ops as f64).sum();
+    let flushes = observed.top.map_or(0.0, |top| top.flushes) - 2.0 * (calls + writes);
+    flushes > FOREIGN.value * observed.app_all().ops
+        || observed.devices().into_iter().any(part_of_rotating_disk::turns)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase, moved};
+    use crate::testcase::{MIB, TestCase, fact, moved};
     use candor_plan::units::Direction;
+    use candor_record::facts::DeviceKind;
     use candor_record::requests::{Issuer, RequestOp, RequestStats, Requests};
     use candor_record::{CacheState, IdleWindow, Verdict};
 
@@ -168,6 +188,29 @@ mod tests {
         assert_eq!(traced.found(&RULE), []);
         traced.host.requests = by(9);
         assert_eq!(traced.found(&RULE).len(), 1);
+    }
+
+    /// A neighbour wrote and flushed 4 KiB at a time: 19 % of the bytes, 16 % of the requests, and
+    /// 37 % of the rate that the device has alone.
+    #[test]
+    fn nothing_bounds_what_flushes_of_others_take() {
+        let mut case = TestCase::direct(4096, 4, 1, 16_400.0);
+        case.after_top().write_sectors += 84_000_000 / 512;
+        case.after_top().writes += 20_000;
+        let lost = |case: &TestCase| case.found(&RULE)[0].lost_share_max;
+        assert!(lost(&case).is_some());
+        (case.after_top().writes, case.after_top().flushes) = (40_000, 20_000);
+        assert_eq!(lost(&case), None);
+        assert_eq!(case.judge().verdict, Verdict::Caution);
+    }
+
+    #[test]
+    fn nor_what_seeks_take() {
+        let mut case = TestCase::direct(4096, 4, 1, 400.0);
+        case.after_top().read_sectors += 84_000_000 / 512;
+        assert!(case.found(&RULE)[0].lost_share_max.is_some());
+        (case.disk().kind, case.disk().queue.rotational) = (DeviceKind::Ata, fact(true));
+        assert_eq!(case.found(&RULE)[0].lost_share_max, None);
     }
 
     #[test]

@@ -55,7 +55,8 @@ fn bytes(extent: &Extent, whole: f64) -> f64 {
     }
 }
 
-fn turns(device: &DeviceFacts) -> bool {
+/// A disk that really turns: virtual disks often only say so.
+pub fn turns(device: &DeviceFacts) -> bool {
     matches!(device.kind, DeviceKind::Ata | DeviceKind::Scsi | DeviceKind::Usb)
         && value(&device.queue.rotational) == Some(&true)
         && device.remote.is_none()

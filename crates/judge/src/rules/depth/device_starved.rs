@@ -123,7 +123,9 @@ fn draft(chain: &Chain, sentence: String) -> FindingBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testcase::{MIB, TestCase};
+    use candor_record::LaterFacts;
+
+    use crate::testcase::{MIB, TestCase, fact};
 
     #[test]
     fn a_queue_that_stays_empty_is_explained() {
@@ -132,6 +134,21 @@ mod tests {
         let found = case.found(&RULE);
         assert_eq!(found[0].severity, Severity::Explains);
         assert!(found[0].sentence.starts_with("Of 32 requested in flight, vda saw 1.9"));
+    }
+
+    /// Only the disk below a loop device counted: its queue says nothing of that of the loop.
+    #[test]
+    fn a_device_whose_counting_was_off_has_no_queue() {
+        let mut case = TestCase::direct(4096, 32, 1, 60_000.0);
+        case.after_top().weighted_ms = 19_000;
+        let mut later = case.host.facts.clone();
+        case.host.facts.devices[0].counts_io = fact(false);
+        assert_eq!(case.found(&RULE), []);
+        case.host.facts.devices[0].counts_io = fact(true);
+        assert_eq!(case.found(&RULE).len(), 1);
+        later.devices[0].counts_io = fact(false);
+        case.host.later_facts = vec![LaterFacts { facts: later, ..LaterFacts::default() }];
+        assert_eq!(case.found(&RULE), [], "switched off meanwhile");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod seconds_vary;
 mod size_before_time;
 mod stopped;
 mod too_short;
+mod traced;
 mod tracing_cost;
 mod trend;
 mod unit_gap;
@@ -47,4 +48,5 @@ pub const RULES: &[Rule] = &[
     host_silent::RULE,
     size_before_time::RULE,
     writers_overlap::RULE,
+    traced::RULE,
 ];

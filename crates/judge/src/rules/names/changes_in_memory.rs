@@ -23,7 +23,8 @@ pub const RULE: Rule = Rule {
             speed of memory. With more, the last names may still be in memory. The severity is \
             then caution for a phase of many journal intervals; for a shorter phase the number of \
             written names is unknown. A final syncfs inside the job (`syncfs_at_end`) also \
-            measures the rate to the device; an fsync of each file makes each file durable.",
+            measures the rate to the device; an fsync of each file, or a mount \
+            with dirsync, makes each change durable.",
     },
     stage: Stage::WriteCache,
     limit: None,
@@ -43,7 +44,7 @@ fn after(observed: &Observed) -> Outcome {
     let least = changed * NAME_BYTES.value + observed.moved(Direction::Write).bytes;
     let of = Changes { names: most, changed, seen };
     let is_small = of.seen.bytes < least;
-    let each = changing.iter().all(|names| names.durable_each());
+    let each = changing.iter().all(|names| names.durable_each()) || made_durable(observed);
     let found = match (with_sync(&changing), each) {
         (Some(seconds), _) if !is_small => Some(both_rates(&of, seconds)),
         (_, true) if !is_small => None,
@@ -65,6 +66,14 @@ fn with_sync(changing: &[&EntryJob]) -> Option<f64> {
     let times = changing.iter().map(|names| names.measured.elapsed_with_flush_ns);
     let times: Option<Vec<u64>> = times.collect();
     Some(times?.into_iter().max()? as f64 / 1e9)
+}
+
+/// The filesystems make each change of a name durable, whatever the program does.
+fn made_durable(observed: &Observed) -> bool {
+    let is_sync = |on: &candor_record::facts::Filesystem| {
+        on.options.split(',').any(|option| matches!(option, "dirsync" | "sync"))
+    };
+    observed.targets().into_iter().all(|target| target.holding().is_some_and(is_sync))
 }
 
 /// Longest time for which the filesystem of a target keeps changes in memory, in s.
@@ -220,6 +229,12 @@ mod tests {
         let mut each = making(64 << 20);
         entries(&mut each).steps = vec![Step::Create, Step::Fsync, Step::Close];
         assert_eq!(each.found(&RULE), []);
+        for (written, findings) in [(64 << 20, 0), (0, 1)] {
+            let mut dirsync = making(written);
+            let on = dirsync.host.facts.targets[0].filesystem.as_mut().unwrap();
+            on.options = "rw,dirsync".into();
+            assert_eq!(dirsync.found(&RULE).len(), findings);
+        }
         assert_eq!(TestCase::on_names(Step::Stat, 5000, 9000.0).found(&RULE), []);
         let mut tmpfs = making(0);
         tmpfs.host.facts.targets[0].filesystem.as_mut().unwrap().in_memory = true;

@@ -25,8 +25,9 @@ pub const RULE: Rule = Rule {
             the write completed. A call of fsync also writes data and the journal; candor counts \
             only the disks' own flush time as flush. A synchronous write to a raw device shows as \
             two writes in iostat, one of them empty: this is not splitting. Commit several writes \
-            together, or use a device with a protected cache. A filesystem mounted with sync makes \
-            each write durable, also without a flush of the program.",
+            together, or use a device with a protected cache. A filesystem mounted with sync, or a \
+            file with the attribute S, makes each write durable, also without a flush of the \
+            program.",
     },
     stage: Stage::Device,
     limit: Some(LimitClass::Device),
@@ -165,10 +166,9 @@ fn finding(observed: &Observed, writers: &[Ran], flushes: &Flushes, writes: f64)
     };
     let command = writers.first().and_then(|ran| Command::of(observed.plan, &ran.planned));
     let every = command.map(|command| command.flush_every(16));
-    let on_sync_mount = writers.iter().any(|ran| ran.on_sync_mount);
-    let sentence = match on_sync_mount {
-        true => format!("{sentence} The filesystem is mounted with sync."),
-        false => sentence,
+    let sentence = match writers.iter().find_map(|ran| ran.synchronous) {
+        Some(reason) => format!("{sentence} {reason}"),
+        None => sentence,
     };
     let draft = FindingBuilder::new("C9", Severity::Explains, sentence)
         .confidence(Confidence::Certain)
@@ -308,6 +308,10 @@ mod tests {
         case.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw,sync".into();
         let found = case.found(&RULE);
         assert!(found[0].sentence.ends_with("mounted with sync."), "{found:?}");
+        case.host.facts.targets[0].filesystem.as_mut().unwrap().options = "rw".into();
+        case.file().synchronous = true;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.ends_with("attribute S (lsattr)."), "{found:?}");
     }
 
     #[test]
