@@ -25,9 +25,10 @@ fn page(name: &str) -> String {
 /// The table of options as a page.
 fn options() -> String {
     let mut page = String::from(
-        "# Flags of candor run and candor tree\n\n\
-         Derived from the program's table of options; a test keeps it so. Each flag sets keys of \
-         the plan, which\n[the plan file](reference/plan.md) describes.\n",
+        "# Options of candor run and candor tree\n\n\
+         This page is reference: every option that sets keys of the plan. [The plan \
+         file](reference/plan.md) describes the keys.\nDerived from the table of options; a test \
+         keeps the page up to date.\n",
     );
     tables("candor run", run::GROUPS, &mut page);
     tables("candor tree", tree::GROUPS, &mut page);
@@ -53,7 +54,7 @@ fn tables<T>(command: &str, groups: &[Group<T>], page: &mut String) {
     }
 }
 
-/// A key as the guide names it: by its section, without counting.
+/// A key as the pages name it: by its section, without counting.
 fn key(field: &str) -> String {
     let short = field.replace("[0]", "").replace("[]", "");
     let short = short.replace("phase.job.work.entries.", "entries.");
@@ -354,6 +355,40 @@ fn the_pages_name_every_key() {
 /// True if the table has a row for a key.
 fn is_in_table(table: &str, key: &str) -> bool {
     table.contains(&format!("| `{key}` |")) || table.contains(&format!(".{key}` |"))
+}
+
+/// Every command of candor in a shell block is a command line that the program accepts.
+#[test]
+fn commands_of_the_pages_parse() {
+    let (mut parsed, mut wrong) = (0, Vec::new());
+    for (name, page) in pages() {
+        let blocks = page.split("```sh\n").skip(1).filter_map(|rest| rest.split_once("```"));
+        let joined = blocks.map(|(block, _)| block.replace("\\\n", " ")).collect::<String>();
+        for line in joined.lines().filter(|line| line.starts_with("candor ")) {
+            let words = shell_words(without_redirection(line));
+            parsed += 1;
+            if let Err(error) = crate::cli::command().try_get_matches_from(words) {
+                wrong.push(format!("{name}: {line}: {error}"));
+            }
+        }
+    }
+    assert!(parsed > 60, "{parsed}");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A command line up to its first pipe or redirection outside of quotes.
+fn without_redirection(line: &str) -> &str {
+    let is_quoted = |at: usize| !line[..at].matches('\'').count().is_multiple_of(2);
+    let ends = [" | ", " > "].iter().flat_map(|end| line.match_indices(end));
+    let end = ends.map(|(at, _)| at).filter(|at| !is_quoted(*at)).min();
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// The words of a command line, as a shell splits them.
+fn shell_words(line: &str) -> Vec<String> {
+    let script = format!("set -f; printf '%s\\n' {line}");
+    let out = std::process::Command::new("sh").args(["-c", &script]).output().expect("a shell");
+    String::from_utf8(out.stdout).expect("text").lines().map(str::to_owned).collect()
 }
 
 #[test]

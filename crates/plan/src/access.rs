@@ -41,7 +41,7 @@ pub enum Access {
         #[serde(default, skip_serializing_if = "no_bytes")]
         hole: Bytes,
     },
-    /// Uniform, places may repeat.
+    /// Uniform, offsets may repeat.
     Random,
     /// Uniform, every block exactly once per pass, in an order keyed by the seed. Where sizes
     /// differ, blocks are of the smallest, and an operation ends before the next block used up.
@@ -61,20 +61,20 @@ pub enum Access {
     Pareto {
         /// Power, between 0 and 1.
         h: f64,
-        /// Where the most popular block lies, in percent of the range, with the others scattered
-        /// over it; absent means at the start, with the others behind it by popularity.
+        /// Position of the most popular block, in percent of the range, with the others scattered;
+        /// absent means at the start, with the others after it by popularity.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         center_percent: Option<f64>,
     },
-    /// Normal around one place of the range.
+    /// Normal distribution around one offset of the range.
     Normal {
         /// Standard deviation in percent of the range.
         deviation_percent: f64,
-        /// The place, in percent of the range; absent means the middle.
+        /// Centre, in percent of the range; absent means the middle.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         center_percent: Option<f64>,
     },
-    /// Shares of accesses fall on parts of the range, in order.
+    /// Shares of accesses on consecutive sections of the range.
     Zoned {
         /// The zones, from the start of the range, for all directions or per direction. Accesses
         /// add up to 100 %; sizes are all in percent that add up to 100, or all in bytes.
@@ -89,13 +89,13 @@ pub enum Access {
         /// Length of the band, in percent of the range.
         length_percent: f64,
     },
-    /// Blocks in the order of a list, over and over. Block n begins n times the alignment behind
-    /// the start of the range.
+    /// Blocks in the order of a list, repeated. Block n begins n times the alignment after the
+    /// start of the range.
     List {
         /// Numbers of the blocks, from 0.
         blocks: Vec<u64>,
-        /// Each time through, the list begins as many blocks further on as it has entries; a pass
-        /// ends with the first block that lies behind the end of the range.
+        /// Each pass of the list begins N blocks further on, with N entries; a pass ends with the
+        /// first block beyond the end of the range.
         #[serde(default)]
         advances: bool,
     },
@@ -103,12 +103,12 @@ pub enum Access {
     /// as much as the device holds inside and leaves it as stale as random writes do in the long
     /// run.
     Precondition {
-        /// Equal parts of the pass, each with its own share of blocks that come again.
+        /// Number of equal sections of the pass, each with its own share of repeated blocks.
         regions: u32,
         /// Bytes that the device holds beyond those that it shows, in percent of these.
         spare_percent: f64,
-        /// Blocks come again at the end of the region behind theirs and not at its start, so that
-        /// they are not written over in the device's cache.
+        /// Repeat blocks at the end of the next region instead of its start, so that they are not
+        /// overwritten in the cache of the device.
         #[serde(default)]
         rewrites_last: bool,
     },
@@ -218,9 +218,9 @@ pub enum Position {
 pub struct Stay {
     /// Share of operations that stay, in percent, per direction.
     pub percent: PerDirection<u8>,
-    /// Of N operations in a row, the first takes a new position and the others repeat it.
+    /// Of N operations in a row, the first takes a new offset and the others stay.
     pub run: u32,
-    /// Where operations that stay begin.
+    /// Offset of operations that stay.
     pub at: StayAt,
 }
 
@@ -248,15 +248,15 @@ pub enum StayAt {
     Start,
 }
 
-/// Parts of the range that are worked on one after another.
+/// Sections of the range, used one after another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Windows {
-    /// Length of a part: the access keeps within it.
+    /// Length of a section: the access stays within it.
     pub length: Bytes,
-    /// Bytes that a worker moves in one window before the next window.
+    /// Bytes that a worker moves in one section before the next.
     pub bytes: Bytes,
-    /// Bytes between the end of a part and the start of the next.
+    /// Bytes between the end of a section and the start of the next.
     #[serde(default)]
     pub gap: Bytes,
 }
@@ -269,7 +269,7 @@ pub struct Rotation {
     pub order: FileOrder,
     /// Operations on a file before the next one is chosen.
     pub every: u32,
-    /// At most N files take part at a time; the next one joins when one is used up.
+    /// Most files in use at a time; the next one joins when one is used up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_once: Option<u32>,
 }

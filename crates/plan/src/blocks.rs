@@ -30,34 +30,34 @@ pub use crate::zones::{ZoneReset, Zones};
 pub struct Blocks {
     /// Share of reads, writes and trims: `"read"`, `"write"`, `"read:70,write:30"`.
     pub mix: Mix,
-    /// The number of an operation decides its direction: of each hundred of a worker the first
+    /// The number of an operation determines its direction: of each hundred of a worker, the first
     /// ones read, then some write, the rest trims; the count begins at the worker's rank.
     #[serde(skip_serializing_if = "is_false")]
     pub mix_by_number: bool,
-    /// Operations come in pairs of the two directions of the mix, which are half and half: both at
-    /// the same place, a trim before a read before a write.
+    /// Operations come in pairs of the two directions of a half and half mix: both at the same
+    /// offset, a trim before a read before a write.
     pub pairs: bool,
     /// Order of offsets.
     pub access: Access,
-    /// Whether directions share a position in an ordered access.
+    /// One common position for all directions of an ordered access, or one per direction.
     pub position: Position,
-    /// Share of operations that jump to a random place instead of following `access`, in percent,
-    /// per direction. Only with an ordered access.
+    /// Percentage of operations that jump to a random offset instead of following `access`, per
+    /// direction. Only with an ordered access.
     pub random_percent: PerDirection<u8>,
     /// How operations of a random access stay where the last one was.
     pub stay: Stay,
-    /// Parts of the range that are worked on one after another.
+    /// Sections of the range, used one after another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windows: Option<Windows>,
     /// Zones with write pointers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<Zones>,
-    /// Which of a worker's files comes next.
+    /// Selection of the next file of a worker.
     pub rotation: Rotation,
     /// Bytes per operation: `"4k"`, `"4k-64k"`, `"4k:60,64k:40"`, or one of these per direction.
     pub size: PerDirection<SizeSpec>,
-    /// Bytes of operations that jump to a random position, in either direction, while others follow
-    /// the last one; absent means the size of their direction.
+    /// Bytes of operations at a random offset, in any direction, if others follow the last one;
+    /// absent means the size of their direction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jump_size: Option<SizeSpec>,
     /// Offsets are multiples of it; absent means the smallest size.
@@ -67,7 +67,7 @@ pub struct Blocks {
     /// shortened to it.
     #[serde(skip_serializing_if = "is_false")]
     pub short_last: bool,
-    /// Part of each file or device that is used.
+    /// Section of each file or device to use.
     pub range: Range,
     /// How workers divide that range.
     pub share: Share,
@@ -88,18 +88,18 @@ pub struct Blocks {
     pub depth_low: Option<u32>,
     /// An operation that touches bytes of one in flight waits for it.
     pub serialize_overlap: bool,
-    /// How operations on a file exclude operations of other workers and jobs.
+    /// Locks between operations on a file by different workers and jobs.
     #[serde(skip_serializing_if = "is_default")]
     pub lock: Lock,
     /// Empty the files as they are made ready for a phase, before any of their bytes are made.
     #[serde(skip_serializing_if = "is_false")]
     pub truncate_at_open: bool,
-    /// When files are opened, and by whom.
+    /// Time of opening files, and the thread that opens them.
     #[serde(skip_serializing_if = "is_default")]
     pub opening: Opening,
     /// Engine that issues the I/O, with its options.
     pub engine: Engine,
-    /// Operations with their own I/O priority, for libaio and io_uring.
+    /// Shares of operations with their own I/O priority, for libaio and io_uring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
     /// Memory that holds the buffers.
@@ -107,13 +107,13 @@ pub struct Blocks {
     pub buffers: Buffers,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// When writes are made durable.
+    /// Time and method of flushes.
     pub durability: Durability,
     /// Advice to the kernel about the access, and the state of the cache beforehand.
     pub hints: Hints,
-    /// How fast.
+    /// Rate.
     pub pace: Pace,
-    /// Measurements beside counts and latency.
+    /// Measurements in addition to counts and latency.
     pub measure: Measure,
     /// Content of written blocks.
     pub content: Content,
@@ -267,9 +267,9 @@ pub enum Share {
     Whole,
     /// Worker r of n uses the r-th of n contiguous slices; the last takes the remainder.
     Slice,
-    /// All files, one behind the other, are one range of blocks of the greatest size, each file
-    /// beginning with a new one: worker r of n uses the r-th of n contiguous slices of it, which
-    /// may be empty; the last takes the remainder.
+    /// All files, one after the other, are one range of blocks of the greatest size, each file
+    /// beginning with a new one: worker r of n uses the r-th of n contiguous slices, which may be
+    /// empty; the last has the remainder.
     Span,
     /// Worker r of n takes every n-th operation-sized block, beginning with the r-th.
     Interleave,
@@ -280,17 +280,17 @@ pub enum Share {
         block: Bytes,
         /// Number of segments.
         count: u32,
-        /// Which rank has which transfers of a segment.
+        /// Assignment of ranks to transfers of a segment.
         #[serde(default, skip_serializing_if = "is_default")]
         deal: SegmentDeal,
     },
 }
 
-/// Which rank has which transfers of a segment.
+/// Assignment of ranks to transfers of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SegmentDeal {
-    /// Each rank has its own block.
+    /// Each rank has the transfers of its block.
     #[default]
     ByRank,
     /// Each transfer belongs to any rank, all ranks have the same number of them, and each segment
@@ -298,18 +298,18 @@ pub enum SegmentDeal {
     Scattered,
 }
 
-/// When files are opened, and by whom.
+/// Time of opening files, and the thread that opens them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Opening {
     /// Before the clock, once for all workers of a job.
     #[default]
     Before,
-    /// By each worker for itself once the phase runs, with its own descriptors: the worker creates
-    /// missing files, and closes its files after its last operation and their sync. Opening, sync
-    /// and closing count as part of the phase.
+    /// Each worker opens its own descriptors in the phase, makes missing files if needed, and
+    /// closes them after its last operation and their sync. Opening, sync and closing count in the
+    /// time of the phase.
     InPhase,
-    /// The same, and the workers of a job wait for each other between opening, operations and
+    /// The same, and the workers of the job wait for each other between opening, operations and
     /// closing.
     InStages,
 }
@@ -321,15 +321,15 @@ impl Opening {
     }
 }
 
-/// When writes are made durable.
+/// Time and method of flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Durability {
     /// Flag with which files are opened.
     pub open: OpenSync,
-    /// `fsync` after every n writes of a worker; 0 means never. It is an operation like any other:
-    /// at a depth above 1 it is in flight together with writes, and covers those that had
-    /// completed when it began.
+    /// `fsync` after every n writes of a worker; 0 means never. An fsync is an operation like any
+    /// other: at a depth above 1 it is in flight together with writes, and covers writes that
+    /// completed before its start.
     pub fsync_every: u64,
     /// `fdatasync` after every n writes of a worker, unless `fsync` is due; 0 means never.
     pub fdatasync_every: u64,
@@ -341,9 +341,9 @@ pub struct Durability {
     /// `sync_file_range` over what was written since the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<RangeSync>,
-    /// A sync that is due after some writes takes the turn of the next operation and concerns the
-    /// file whose turn it is; after the last operation there is none. Else it is done at once, for
-    /// all files that the worker wrote to since their last one.
+    /// A due sync takes the turn of the next operation, for the file in turn; there is none after
+    /// the last operation. By default a due sync runs at once, for all files that the worker wrote
+    /// since their last sync.
     #[serde(skip_serializing_if = "is_false")]
     pub in_turn: bool,
 }
@@ -359,7 +359,7 @@ fn is_false(value: &bool) -> bool {
 pub struct RangeSync {
     /// After every n writes.
     pub every: u64,
-    /// Waits for what is under way already.
+    /// Wait for write-back in progress.
     pub wait_before: bool,
     /// Begins to write what is dirty.
     pub write: bool,

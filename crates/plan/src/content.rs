@@ -14,9 +14,9 @@ use crate::units::{Bytes, UnitError};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Content {
-    /// How bytes come about.
+    /// Source of the bytes.
     pub fill: Fill,
-    /// Bytes that repeat, for `fill = "pattern"`; elsewhere the content of the compressible part
+    /// Bytes that repeat, for `fill = "pattern"`; otherwise the content of the compressible section
     /// instead of zeros.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Pattern>,
@@ -27,12 +27,12 @@ pub struct Content {
     pub compressible_piece: Option<Bytes>,
     /// Share of blocks that repeat an earlier one, in percent: what deduplication saves.
     pub duplicate_percent: u8,
-    /// Which blocks are repeated.
+    /// Selection of repeated blocks.
     pub duplicates: Duplicates,
     /// Blocks at the start of each file that have the bytes of the set which they belong to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hot_sets: Option<HotSets>,
-    /// Kind and seed of words, for `fill = "words"`.
+    /// Kind and seed of 64-bit integers, for `fill = "words"`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub words: Option<Words>,
 }
@@ -44,7 +44,7 @@ pub struct Content {
 pub struct HotSets {
     /// Bytes of a block.
     pub unit: Bytes,
-    /// Numbers of sets, each with a number of blocks: `[[10, 2], [20, 3]]`.
+    /// Numbers of sets, and of blocks in each: `[[10, 2], [20, 3]]`.
     pub sets: Vec<[u32; 2]>,
 }
 
@@ -77,13 +77,13 @@ pub enum Fill {
     Fresh,
     /// Zeros.
     Zero,
-    /// The same random bytes again and again, with a new stamp every 512 bytes for each write.
+    /// The same random bytes for each write, with a new stamp every 512 bytes.
     Stamp,
-    /// The same random bytes again and again.
+    /// The same random bytes for each write.
     Once,
     /// A pattern, from the start of each operation.
     Pattern,
-    /// Words of 64 bits that tell their writer and their place.
+    /// 64-bit integers with their writer and their offset.
     Words,
 }
 
@@ -93,13 +93,12 @@ pub enum Fill {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
-    /// Which words.
+    /// Kind of 64-bit integers.
     pub kind: WordKind,
     /// Seed, also called signature.
     pub seed: i32,
-    /// Contiguous bytes of each rank in turn in a file that all share, where reads fall on the data
-    /// of any of them: the writer of a byte is the rank that has its block. Absent means the rank
-    /// of the worker's data.
+    /// Contiguous bytes of each rank in turn in a shared file with reads of any rank's data: the
+    /// writer of a byte is the rank of its block. Absent means the rank whose data the worker uses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rank_block: Option<Bytes>,
 }
@@ -108,15 +107,16 @@ pub struct Words {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WordKind {
-    /// The rank, and the seed (a time stamp, often) plus the number of the word: the same in every
-    /// operation of a rank, so a block in place of another one of its rank is not found.
+    /// The rank, and the seed (often a time stamp) plus the index of the integer: equal in every
+    /// operation of a rank, so exchanged blocks of one rank are not detected.
     #[default]
     Timestamp,
-    /// The same, but every 512th word has the rank and the offset, times its number in this row.
+    /// The same, but every 512th integer has the rank and the offset, times its index in this
+    /// sequence.
     Offset,
-    /// One random word again and again, but every 512th word as with `offset`.
+    /// One random integer repeated, but every 512th one like with `offset`.
     Incompressible,
-    /// Random words, keyed by the sum of seed, rank and offset.
+    /// Random integers, keyed by the sum of seed, rank and offset.
     Random,
 }
 

@@ -410,10 +410,10 @@ impl Mmap {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Lock {
-    /// Never.
+    /// No lock.
     #[default]
     None,
-    /// One operation at a time in this run's phase.
+    /// One operation at a time, within the phase of this run.
     Exclusive,
     /// Many reads at a time, or one other operation.
     ReadWrite,
@@ -435,14 +435,14 @@ impl Lock {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PriorityClass {
-    /// No explicit class: follows from the CPU niceness.
+    /// No I/O class: the niceness of the CPU determines it.
     #[default]
     None,
     /// Before all others.
     Realtime,
-    /// As others, within eight levels.
+    /// Best effort, with eight levels.
     BestEffort,
-    /// Only while no other process uses the device.
+    /// Idle: only if no other process uses the device.
     Idle,
 }
 
@@ -510,16 +510,15 @@ pub struct PriorityShare {
 pub struct Buffers {
     /// Kind of memory.
     pub kind: MemoryKind,
-    /// From huge pages only. ([`crate::blocks::Hints::huge_pages`] takes others where there are
-    /// none.)
+    /// Use huge pages or fail (`hints.huge_pages` falls back to other pages).
     pub huge: bool,
     /// A file that backs them, for private and shared memory.
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub file: Option<PathBuf>,
-    /// Each buffer begins that many bytes behind a page boundary.
+    /// Each buffer begins N bytes after a page boundary.
     pub offset: Bytes,
-    /// Memory that each worker pins (`mlock`) beside its buffers while it runs.
+    /// Additional memory that each worker pins (`mlock`) while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lock: Option<Bytes>,
 }

@@ -28,23 +28,23 @@ pub struct Entries {
     pub over: Over,
     /// Steps done to each of them, in order: `["open", "read", "close"]`.
     pub steps: Vec<Step>,
-    /// Several lists of steps in place of one, of which each item gets one by chance.
+    /// Several lists of steps instead of one; each item gets one at random.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<Weighted>,
     /// Order in which they are taken.
     pub select: Select,
-    /// Rank that works on a thing of a tree.
+    /// Assignment of ranks to items of a tree.
     #[serde(skip_serializing_if = "is_default")]
     pub division: Division,
     /// Only the first N items of each rank; absent means all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first: Option<u64>,
-    /// Only the things that an earlier phase on the same targets reached, where its time was up
-    /// before its work was done and its workers went on to the furthest one's count.
+    /// Only the items that an earlier phase on the same targets reached, if its time ended early
+    /// and its workers continued to the furthest count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub as_reached: bool,
-    /// Each rank's items are a window over their numbers, which moves on as the oldest one leaves
-    /// and a new one enters: as often as it has items, or as `first` says.
+    /// The items of each rank are a window over their numbers, which moves as the oldest one leaves
+    /// and a new one enters: once per item, or `first` times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
     /// `mkdir` of a directory that exists succeeds, and so does `unlink` or `rmdir` of a missing
@@ -59,18 +59,18 @@ pub struct Entries {
     /// job's targets has its roots.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub roots_apart: bool,
-    /// `rename` gives each thing the name of the one before it, the first by way of its other name,
-    /// which then goes to the last place but one: the same names are there in the end. A worker
-    /// with one thing renames nothing.
+    /// `rename` gives each item the name of the previous one; the first gets its other name, and
+    /// then the last but one name. The same names exist in the end. A worker with one item renames
+    /// nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rename_chain: bool,
     /// Bytes per read or write call within a file; absent means the whole file at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<Bytes>,
-    /// Sizes of the read and write calls, drawn for each, in place of `size`.
+    /// Random sizes of the read and write calls, instead of `size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_mix: Option<SizeSpec>,
-    /// Order of the reads or writes within a file: `sequential`, `backward`, `random` (places may
+    /// Order of the reads or writes within a file: `sequential`, `backward`, `random` (offsets may
     /// repeat) or `permutation` (each once).
     #[serde(skip_serializing_if = "is_default")]
     pub access: Access,
@@ -82,14 +82,13 @@ pub struct Entries {
     /// in a row the first ones, where the count begins at its rank.
     #[serde(skip_serializing_if = "is_default")]
     pub read_percent: u8,
-    /// Chance decides for each write whether it reads instead, not its number.
+    /// Decide at random for each write whether it reads instead, not by its number.
     #[serde(skip_serializing_if = "is_default")]
     pub read_by_chance: bool,
     /// Reads and writes of a file before the next one follows; absent means the whole file, once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<Visit>,
-    /// Workers take items from a common table, by their state at that moment, instead of their own
-    /// parts.
+    /// Workers take items from one shared table by their current state, instead of separate shares.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub take: Option<Take>,
     /// Bypass the page cache.
@@ -118,8 +117,8 @@ pub struct Entries {
     /// several reads or writes; absent means as many as operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items_at_once: Option<u32>,
-    /// Way in which operations are issued. Absent means single calls at depth 1, and otherwise
-    /// single calls or io_uring, whichever is faster in a probe on separate files.
+    /// Method of issuing operations. Absent means single calls at depth 1, and above it calls or
+    /// io_uring, by the faster one in a probe.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub engine: Option<EntriesEngine>,
     /// Rate of operations or bytes, and rests between them: `ops`, `bytes`, `arrival`, `think`;
@@ -134,14 +133,14 @@ pub struct Entries {
     /// Checks of what is read, by data that writes put into each block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyItems>,
-    /// The steps are done to the other name of each thing, [`ALIAS`] longer, which `rename`, `link`
-    /// or `symlink` gave it; these three then give it its first name.
+    /// Apply the steps to the other name of each item, with the suffix `ALIAS`, that `rename`,
+    /// `link` or `symlink` gave; these three then restore the first name.
     pub on_alias: bool,
     /// One syncfs of each target's filesystem after the last step, with a separate time
-    /// (`elapsed_with_flush_ns`): created and removed names are durable only then.
+    /// (`elapsed_with_flush_ns`): new and removed names are durable only then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub syncfs_at_end: bool,
-    /// Consume batches at a fixed pace behind a queue, as a training job does.
+    /// Consume batches at a fixed pace from a queue, like a training job.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<Loader>,
 }
@@ -215,8 +214,8 @@ pub enum EntriesEngine {
     /// Reads and writes by the kernel's aio, as many at once as the depth; all else by system
     /// calls, one after another.
     Libaio,
-    /// Loads and stores on a mapping of each file that is open, which writes first bring to its
-    /// length; all else by system calls. One after another.
+    /// Loads and stores on a mapping of each open file, which writes first extend to its length;
+    /// other operations by system calls. One after another.
     Mmap,
 }
 
@@ -259,24 +258,24 @@ pub struct VerifyItems {
     /// Read each block back as soon as it is written, and check it.
     #[serde(skip_serializing_if = "is_default")]
     pub read_back: bool,
-    /// A block must match the last write to it in this run; a block that this run has not written
-    /// is not checked. Headers have a seed of the run. For items that are taken by their state; 4
-    /// bytes of memory for each block.
+    /// A block must have the content of its last write in this run; blocks that this run has not
+    /// written are not checked. Headers have the seed of the run. For items taken by their state;
+    /// uses 4 bytes of memory per block.
     #[serde(skip_serializing_if = "is_default")]
     pub generations: bool,
-    /// With generations: a block whose last write is known is read and checked before it is written
-    /// again, and is not written if it does not match.
+    /// With generations: read and check each block with a known last write before its next write,
+    /// and do not write a mismatching block.
     #[serde(skip_serializing_if = "is_default")]
     pub read_before_write: bool,
-    /// With generations: the phase ends after N blocks that do not match, and leaves each of them
-    /// alone until then. Absent means that `continue_on_mismatch` decides.
+    /// With generations: end the phase after N mismatching blocks, and leave them unchanged until
+    /// then. Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
     /// With generations: a mismatch names the times of the last write and of the last use.
     #[serde(skip_serializing_if = "is_default")]
     pub times: bool,
-    /// With generations: a journal outlives the run, so that a later one knows what must be there.
-    /// Jobs that only make or remove files tell it of them.
+    /// With generations: a journal outlives the run, so that a later run knows the expected
+    /// content. Jobs that only make or remove files record them in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub journal: Option<Journal>,
     /// Journal of the tree to which items are copied or renamed.
@@ -506,8 +505,8 @@ impl Entries {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Over {
-    /// The items of the tree. A worker takes its own items, or its part of shared items; with a
-    /// rank shift, the items of another rank.
+    /// Items of the tree. A worker uses its own, or its share of shared ones; with a rank shift,
+    /// the items of another rank.
     #[default]
     Items,
     /// The directories of the tree, its root included, parents before their children, or after
@@ -751,25 +750,24 @@ pub enum Select {
     Shuffled,
     /// Uniform, items may repeat.
     Random,
-    /// By an exponential distribution over the tree's order, items may repeat: the mean is the
-    /// number of items divided by `midpoint`, and what lies behind the last item wraps around.
+    /// An exponential distribution over the tree's order, items may repeat: the mean is the number
+    /// of items divided by `midpoint`, and numbers beyond the last item wrap around.
     Exponential {
         /// Number of times that the mean fits into all items.
         midpoint: f64,
     },
 }
 
-/// Rank that works on a thing of a tree.
+/// Assignment of ranks to items of a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Division {
-    /// Each rank works on its own things, or on its part of those that all share.
+    /// Each rank uses its own items, or its share of shared ones.
     #[default]
     Own,
-    /// The first rank works on the items of all ranks, one rank after the other; the other ranks do
-    /// nothing.
+    /// The first rank uses the items of all ranks, one rank after another; the others have no work.
     First,
-    /// Every rank works on all of the things that all share.
+    /// Every rank uses all shared items.
     Every,
 }
 

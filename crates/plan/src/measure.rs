@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::Nanos;
 
-/// Measurements beside counts and latency.
+/// Measurements in addition to counts and latency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Measure {
-    /// Latency is split at the return of the submitting call, for engines with one operation or
-    /// more in flight. Submitting is then a separate system call also with io_uring, which could
-    /// submit and wait in one.
+    /// Split latency at the return of the submitting call, for engines with one operation or more
+    /// in flight. Submission is then a separate system call also with io_uring, which could submit
+    /// and wait in one call.
     pub submission: bool,
     /// Counts of operations in flight, handed over and taken back at a time.
     pub depths: bool,
@@ -76,8 +76,8 @@ pub struct OperationsLog {
     /// Lines are written under a lock (`flock`), for files that other processes write to as well.
     #[serde(default)]
     pub lock: bool,
-    /// Lines name system calls (`openat`, `pwrite`), and have no key beyond time, worker, call,
-    /// file, place and outcome.
+    /// Log system calls (`openat`, `pwrite`), with time, worker, call, file, offset and result
+    /// only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub calls: bool,
 }

@@ -11,7 +11,7 @@ use crate::operation::{Figure, Operation};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Memory {
-    /// Way of using it.
+    /// Kind of access.
     pub access: MemoryAccess,
     /// Bytes of a worker's buffers; a copy has one half to read and one to write.
     pub size: Bytes,
@@ -43,7 +43,7 @@ pub enum MemoryAccess {
     /// Reading one buffer and writing it to another, in order. Bytes count once.
     #[default]
     Copy = 2,
-    /// Loads of which each depends on the one before, at random places: latency.
+    /// Dependent loads at random addresses: latency.
     Chase = 3,
 }
 

@@ -17,13 +17,13 @@ pub const PLAN_VERSION: u32 = 2;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// Version of this shape, [`PLAN_VERSION`].
+    /// Version of the plan format.
     pub version: u32,
-    /// Name of the run, given by the user.
+    /// Name of the run.
     pub name: String,
-    /// All pseudo-random choices derive from it; the same seed gives the same offsets for ever.
+    /// Seed of all random choices; equal seeds give equal offsets in all versions.
     pub seed: u64,
-    /// How often the whole list of phases runs.
+    /// Number of runs of the whole list of phases.
     pub repeats: u32,
     /// Hosts that run it together, each with all workers of each job: ranks count over all.
     #[serde(skip_serializing_if = "is_one")]
@@ -118,9 +118,9 @@ pub struct Phase {
     pub ramp_amount: Option<RampAmount>,
     /// Wait before the phase starts.
     pub delay: Nanos,
-    /// Length of the intervals whose counts are kept.
+    /// Length of the intervals with stored counts.
     pub interval: Nanos,
-    /// How often this phase runs in a row.
+    /// Number of runs of this phase in a row.
     pub repeats: u32,
     /// Effect of one job's failure on the others.
     pub on_failure: OnFailure,
@@ -142,7 +142,7 @@ impl Phase {
 pub struct RampAmount {
     /// Bytes of each job that moves any.
     pub bytes: Bytes,
-    /// The bytes are the sum over all jobs of the phase.
+    /// Count the bytes of all jobs of the phase together.
     pub together: bool,
 }
 
@@ -171,7 +171,7 @@ pub enum OnFailure {
     EndRun,
     /// The phase ends; the run continues. A job that cannot be prepared is left out.
     EndPhase,
-    /// That job alone ends, also where it cannot be made ready.
+    /// Only the failed job ends, also if it cannot be prepared.
     EndJob,
 }
 
@@ -179,14 +179,14 @@ pub enum OnFailure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnDone {
-    /// They continue.
+    /// The other jobs continue.
     #[default]
     GoOn,
-    /// They end with it, as if they had done all that was asked.
+    /// The other jobs end with it, without a failure.
     EndPhase,
-    /// So they do, and no further phase runs.
+    /// The other jobs end with it, and no further phase runs.
     EndRun,
-    /// They continue; no further phase runs if time was up before the work was done.
+    /// The other jobs continue; no further phase runs if its time ended before its work was done.
     EndRunByTime,
 }
 
@@ -209,8 +209,8 @@ pub struct Stop {
     /// Passes over the worker's share (a loader's epochs).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub passes: Option<u32>,
-    /// Passes continue until each worker has moved this amount, in bytes or as a share of its data,
-    /// to within one operation.
+    /// Repeat passes until each worker has moved N bytes, or a share of all bytes it uses, within
+    /// one operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_least: Option<Extent>,
     /// Each worker repeats its whole amount until this time has passed; it checks the time when an
@@ -220,7 +220,7 @@ pub struct Stop {
     /// A criterion of steadiness.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steady: Option<Steady>,
-    /// A full filesystem or device is where writing was to end, not an error.
+    /// A full filesystem or device is the expected end of writing, not an error.
     pub until_full: bool,
     /// Continue after an I/O error, and count it.
     pub continue_on_error: bool,
@@ -266,7 +266,7 @@ pub enum Stonewall {
     /// Each stops where it is; the rate uses what was really moved.
     #[default]
     Cut,
-    /// All workers continue to the largest count that any had reached; the tail counts.
+    /// All workers continue to the largest count of any worker; the rest counts.
     WearOut,
 }
 
@@ -291,7 +291,7 @@ pub enum Steady {
         /// Largest deviation from the mean, in percent.
         percent: f64,
     },
-    /// One figure of the last `windows` windows stays within a limit.
+    /// One metric of the last `windows` windows stays within a limit.
     Hold {
         /// Figure that is judged.
         figure: SteadyFigure,
@@ -299,7 +299,7 @@ pub enum Steady {
         fit: SteadyFit,
         /// The limit.
         limit: f64,
-        /// The limit is in percent of the mean; else in the figure's own unit.
+        /// Limit in percent of the mean; by default in the unit of the metric.
         percent: bool,
         /// Length of one window.
         window: Nanos,
@@ -384,7 +384,7 @@ pub struct Job {
     /// Names of the targets it works on.
     #[serde(default)]
     pub targets: Vec<String>,
-    /// Which worker works on which file.
+    /// Assignment of workers to files.
     #[serde(default)]
     pub sharing: Sharing,
     /// Work on the data of the worker that many ranks further on (modulo ranks), so that no
@@ -394,21 +394,17 @@ pub struct Job {
     /// Order in which workers take the data of ranks, instead of a shift.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rank_order: RankOrder,
-    /// The page cache, and the kernel's caches of names, are meant to answer, as for an application
-    /// that counts on them: that they did is the result then, and no fault of it.
+    /// The page cache and the caches of names are expected to answer, like for an application that
+    /// relies on them: cached results are then valid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_cache: bool,
-    /// Caches of this host may answer, as in benchmarks that count whatever answers: the number
-    /// includes them, which is a caution and no fault.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub allows_cache: bool,
-    /// Where its threads run.
+    /// CPUs and NUMA node of its threads.
     #[serde(default)]
     pub placement: Placement,
-    /// How the kernel treats its threads, and as whose.
+    /// Attributes of the threads: scheduling, user and group.
     #[serde(default, skip_serializing_if = "Threads::is_plain")]
     pub threads: Threads,
-    /// Wait after the phase started, or after the jobs of `after` ended.
+    /// Wait after the start of the phase, or after the end of the jobs of `after`.
     #[serde(default)]
     pub delay: Nanos,
     /// Jobs of the same phase that must have ended before this one starts: all of these names.
@@ -435,7 +431,7 @@ pub struct Job {
     /// Log of each of its operations, which costs some of its rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_log: Option<OperationsLog>,
-    /// Own end, instead of the phase's.
+    /// End of the job, instead of the end of the phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Stop>,
     /// Work of each of its workers.
@@ -538,8 +534,8 @@ pub struct Hook {
     /// File for its output, overwritten; absent discards the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// A failure is only noted, and a job whose first command fails is left out without having
-    /// failed.
+    /// Permit failure: a failure becomes a note, and a job with a failed first command is left out
+    /// without a failure.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_fail: bool,
 }
@@ -563,7 +559,7 @@ pub struct Placement {
     pub cpus: Vec<u32>,
     /// Worker i is bound to the i-th of `cpus` (modulo their number) instead of to all of them.
     pub split: bool,
-    /// NUMA node whose CPUs and memory to use.
+    /// NUMA node of the CPUs and the memory to use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub numa_node: Option<u32>,
 }

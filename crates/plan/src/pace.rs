@@ -14,8 +14,7 @@ pub struct Pace {
     /// Operations per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ops: Option<OpsPerSec>,
-    /// Rates of the whole job that follow each other, and start over after the last one; instead of
-    /// `ops`.
+    /// Rates of the whole job in sequence, repeated after the last one; instead of `ops`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<RateStep>,
     /// With steps: all operations of a second begin at its start.
@@ -24,9 +23,9 @@ pub struct Pace {
     /// Bytes per second of the whole job, divided evenly between its workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes: Option<BytesPerSec>,
-    /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`.
-    /// Which direction comes next then follows from these rates, not from the mix; a direction
-    /// with a rate of 0 goes whenever no other is due.
+    /// Operations per second of each direction of the whole job, instead of `ops` and `bytes`. The
+    /// rates instead of the mix determine the next direction; a direction with rate 0 runs if no
+    /// other is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_direction: Option<PerDirection<OpsPerSec>>,
     /// The same in bytes per second. Where both are given, the slower one holds.
@@ -37,12 +36,12 @@ pub struct Pace {
     /// Rest after a number of operations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
-    /// Under a rate, what was due during a rest is left out instead of made up for.
+    /// Under a rate, skip operations that became due during think time.
     pub think_shifts: bool,
     /// Rates below which the job fails.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub floor: Option<Floor>,
-    /// Share of what several jobs do.
+    /// Share of this job in the work of several jobs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// The greatest depth is searched at which latency stays below a goal.
@@ -97,7 +96,7 @@ pub enum Arrival {
 pub struct Think {
     /// How long.
     pub time: Nanos,
-    /// Longer by N times the latencies of the operations since the last pause.
+    /// Add N times the latencies of the operations since the last think time.
     #[serde(default, skip_serializing_if = "is_default")]
     pub relative: f64,
     /// After how many operations.
@@ -106,16 +105,16 @@ pub struct Think {
     /// Or after working for that long, whichever comes first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every_time: Option<Nanos>,
-    /// Which operations are counted.
+    /// Operations to count.
     #[serde(default)]
     pub count: ThinkCount,
     /// Burn the CPU instead of sleeping.
     #[serde(default)]
     pub spin: bool,
-    /// Burn the CPU for the first part of the rest.
+    /// Burn the CPU for this long at the start of the think time.
     #[serde(default)]
     pub spin_first: Nanos,
-    /// CPU cycles to burn before that part, beside `time`.
+    /// CPU cycles to burn first, in addition to `time`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spin_cycles: u64,
 }
@@ -160,10 +159,10 @@ impl Think {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThinkCount {
-    /// Those that were handed over.
+    /// Submitted operations.
     #[default]
     Issued,
-    /// Those that completed.
+    /// Completed operations.
     Completed,
 }
 
@@ -191,7 +190,7 @@ impl Default for Floor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Which flow.
+    /// Id of the flow.
     #[serde(default)]
     pub id: u32,
     /// Weight of each worker of the job, or of all together.
@@ -202,7 +201,7 @@ pub struct Flow {
     /// Shares are of bytes, not of operations.
     #[serde(default)]
     pub bytes: bool,
-    /// All workers of the job have one common share, which fast workers may use.
+    /// All workers of the job have one share together, which any fast worker may use.
     #[serde(default)]
     pub together: bool,
 }

@@ -41,7 +41,7 @@ pub struct Program {
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub errors: Option<PathBuf>,
-    /// How long it has to end once it was asked to (SIGTERM), before it is killed.
+    /// Time from SIGTERM to SIGKILL at the end of the job.
     pub grace: Nanos,
     /// The job ends with it; else it lasts as long as the job is to last.
     pub until_end: bool,

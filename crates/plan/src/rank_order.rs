@@ -10,15 +10,15 @@ use crate::permutation::{Permutation, mix};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RankOrder {
-    /// Each worker's own rank, or the rank of `rank_shift`.
+    /// Each rank its own, or the rank of `rank_shift`.
     #[default]
     InOrder,
-    /// Data of a random rank, the same in every run of a seed.
+    /// A random rank, equal in every run of a seed.
     Random {
         /// Seed of the draw, which goes by (seed, rank, ranks) alone.
         seed: u64,
-        /// The drawn rank is at least N ranks further on, modulo the number of ranks, and not the
-        /// worker's own unless this is 0. For `repeats` only.
+        /// Least distance of the random rank, modulo the number of ranks; above 0, the worker's own
+        /// rank is excluded. For `repeats` only.
         #[serde(default)]
         distance: u64,
         /// Each worker draws for itself, so that some data is taken several times and some never;

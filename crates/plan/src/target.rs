@@ -25,28 +25,28 @@ pub struct Target {
     /// make, of what is free on their filesystem when the run begins, for all of them together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_percent: Option<u8>,
-    /// Number of files, for a file set whose files are numbered.
+    /// Number of files, for a file set with numbered files.
     pub files: u32,
     /// Name of each numbered file; absent means `candor.<target>.{number}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_name: Option<FileName>,
     /// Number of the first file.
     pub first_file: u32,
-    /// The files of a file set by name, each with its own size, instead of numbered files.
+    /// Files of a file set by name, each with its own size, instead of numbered ones.
     pub members: Vec<Member>,
-    /// How missing bytes of a file come into being before the first phase that needs them.
+    /// Creation of missing bytes of a file before the first phase that needs them.
     pub layout: Layout,
-    /// Objects to make where there is nothing.
+    /// Objects to make if they are missing.
     pub create: Create,
-    /// The plan's bytes lie behind what a file holds when a phase begins.
+    /// Append: the bytes of the plan begin at the end of the existing content when a phase begins.
     pub append: bool,
     /// Keep files that candor made. Files it did not make are never removed, but for `remove`.
     pub keep: bool,
-    /// Remove the files after each phase that used them, also files that existed before.
+    /// Remove the files after each phase that used them, made by any program.
     pub remove: bool,
     /// Consent to destroy what is there: writing to a device or to a file candor did not make.
     pub overwrite: bool,
-    /// I/O scheduler of the device, or of the device that holds the files, while a phase uses them.
+    /// I/O scheduler of the device, or of the device of the files, while a phase uses them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<String>,
     /// Shape of the tree, for entries.
@@ -163,7 +163,7 @@ pub struct Member {
     pub size: Option<Bytes>,
 }
 
-/// Objects to make where there is nothing.
+/// Objects to make if they are missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Create {
@@ -201,10 +201,10 @@ pub enum TargetKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
-    /// As `write`, but for files that the work itself writes in sequence from their start on.
+    /// Like `write`, except for files that the work itself writes in sequence from their start.
     #[default]
     Needed,
-    /// Written with the incompressible pool and flushed: the only honest ground for reads. Holes of
+    /// Written with the incompressible pool and flushed: the only valid content for reads. Holes of
     /// a file that work may overwrite are written as well.
     Write,
     /// `fallocate`: blocks reserved, never written (reads measure the filesystem's zeros).

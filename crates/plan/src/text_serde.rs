@@ -22,8 +22,18 @@ macro_rules! text_serde {
                     stringify!($type).rsplit("::").next().unwrap_or_default().trim().into()
                 }
 
-                fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                    json_schema!({ "type": "string", "description": $expecting })
+                fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+                    let make: fn(u64) -> Option<$type> = $from_number;
+                    let mut schema = json_schema!({ "type": "string", "description": $expecting });
+                    // Only readers accept numbers.
+                    if generator.contract().is_deserialize() && make(0).is_some() {
+                        schema.insert("type".into(), vec!["string", "integer"].into());
+                        schema.insert("minimum".into(), 0.into());
+                        if make(1).is_none() {
+                            schema.insert("maximum".into(), 0.into());
+                        }
+                    }
+                    schema
                 }
             }
 

@@ -12,19 +12,19 @@ pub struct Threads {
     /// Their name, up to 15 bytes, as `ps -L` shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Niceness, -20 (first) to 19 (last); absent keeps the process's niceness.
+    /// Niceness, -20 (first) to 19 (last); absent keeps the niceness of the process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nice: Option<i8>,
-    /// Priority of their I/O, for operations without their own priority.
+    /// I/O priority of operations without their own priority.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub io_priority: Option<IoPriority>,
-    /// Where memory that they touch comes from.
+    /// NUMA policy of their memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<MemoryPolicy>,
-    /// Number of the user as whom they open files and run.
+    /// User id for opening files and running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<u32>,
-    /// Number of the group.
+    /// Group id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// Control group that they join.
@@ -46,7 +46,7 @@ impl Threads {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPolicy {
-    /// As if the process had none.
+    /// No memory policy.
     Default,
     /// From the node of the CPU that touches it.
     Local,

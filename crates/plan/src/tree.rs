@@ -19,42 +19,41 @@ use crate::units::{SizeSpec, UnitError};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tree {
-    /// Levels of directories below the root; 0 means items stand in the root.
+    /// Levels of directories below the root; 0 means items are in the root.
     pub depth: u32,
     /// Directories in each directory.
     pub width: u32,
     /// Items in each directory that holds items.
     pub items: u64,
-    /// Each rank has its own `items` in each of these directories; otherwise all ranks divide them.
+    /// Each rank has its own `items` in each of these directories; by default all ranks divide
+    /// them.
     pub items_per_rank: bool,
-    /// Items stand in every directory, or in the deepest only.
+    /// Items are in the deepest directories only, instead of every directory.
     pub leaves_only: bool,
-    /// No items stand in the root, unless it is the only directory.
+    /// No items are in the root, unless it is the only directory.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub root_is_bare: bool,
     /// One tree per rank instead of one for all; all that is in it is the rank's own.
     pub per_rank: bool,
-    /// The trees of all ranks are in one root: each rank has its own `width` directories right
-    /// below it, with the rank in their names.
+    /// The trees of all ranks are in one root: each rank has its own `width` directories in the
+    /// first level, with the rank in their names.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shared_root: bool,
-    /// Items are numbered across directories: the first of each directory, then the second of each;
-    /// else all items of one directory, then all items of the next.
+    /// Number items across directories: the first of each directory, then the second of each. By
+    /// default: all items of one directory, then the next.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub items_across: bool,
     /// Items of a rank are in the tree of the rank N further on, modulo ranks, if each rank has a
     /// tree.
     #[serde(skip_serializing_if = "is_zero")]
     pub tree_shift: u64,
-    /// Way in which a job's several targets of this shape hold the trees.
+    /// Distribution of the trees over several targets of this shape.
     #[serde(skip_serializing_if = "is_default")]
     pub spread: Spread,
-    /// Number that names give to the first rank, so that several concurrent runs have different
-    /// names.
+    /// Number of the first rank in names, so that parallel runs have different names.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_rank: u64,
-    /// Number that names give to the first item of a directory, and to the first of the directories
-    /// beside each other.
+    /// Number of the first item of a directory in names, and of the first of sibling directories.
     #[serde(skip_serializing_if = "is_zero")]
     pub first_number: u64,
     /// Bytes per file.
@@ -66,8 +65,8 @@ pub struct Tree {
     /// Name of each directory; absent means `d{child}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory_name: Option<EntryName>,
-    /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` where each rank has its
-    /// own items in shared directories.
+    /// Name of each item; absent means `f{number}`, or `f{rank}.{number}` if each rank has its own
+    /// items in shared directories.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub item_name: Option<EntryName>,
 }
@@ -79,10 +78,10 @@ pub enum Spread {
     /// Directories right below the roots are dealt among them, each with all below it.
     #[default]
     Subtrees,
-    /// The tree of rank r is in target r modulo the number of targets.
+    /// The tree of rank r is in target r modulo their number.
     Ranks,
-    /// Each target holds everything: a worker does its share of the first target, then its share of
-    /// the next.
+    /// Each target holds everything: a worker handles its share of the first, then its share of the
+    /// next.
     Copies,
 }
 

@@ -19,24 +19,24 @@ pub struct Verify {
     pub format: Format,
     /// Version of headers of the format `acca` that are written; all are read.
     pub header_version: HeaderVersion,
-    /// Position of a header of the format `acca` in its block; the content of that position is at
-    /// the start of the block instead.
+    /// Offset of a header of the format `acca` in its block; the data of this offset is at the
+    /// start of the block instead.
     pub header_at: Bytes,
     /// Continue after a mismatch, and count it.
     pub continue_on_mismatch: bool,
-    /// The phase ends after N blocks that do not match; until then, none of them is read or written
-    /// again. Absent means that `continue_on_mismatch` decides.
+    /// End the phase after N mismatching blocks; until then, none of them is read or written again.
+    /// Absent means that `continue_on_mismatch` decides.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mismatches_max: Option<u64>,
-    /// A block whose last write is known is read and checked before it is written again, and is not
-    /// written if it does not match. These reads are counted with those that read back.
+    /// Read and check each block with a known last write before its next write, and do not write a
+    /// mismatching block. Such reads count as read-back.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_before_write: bool,
     /// Blocks of which neither this run nor its journal knows a write.
     #[serde(skip_serializing_if = "is_default")]
     pub unknown: UnknownBlocks,
-    /// Headers contain the time of the last write, and memory keeps the time of the last use of
-    /// each block: a mismatch names them.
+    /// Store the time of the last write in headers, and the time of the last use of each block in
+    /// memory; a mismatch reports both.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub times: bool,
     /// Record of all writes on other storage, from which a later run knows what must be there.
@@ -48,7 +48,7 @@ pub struct Verify {
     pub seed: Option<u64>,
     /// Reads of the workload itself are checked, not only those that read back.
     pub reads: bool,
-    /// A block must match the last write to it, where this run has written it.
+    /// A block written in this run must have the content of its last write.
     pub generations: bool,
     /// Blocks that were trimmed must read as zeros when they are read back.
     pub zeros_after_trim: bool,
@@ -60,16 +60,15 @@ pub struct Verify {
     #[serde(skip_serializing_if = "Option::is_none", with = "crate::path_text::as_text_or_none")]
     #[schemars(with = "Option<PathBuf>")]
     pub dump: Option<PathBuf>,
-    /// How many of the writes to a file that finished last are reported; 0 means none. With these,
-    /// a later reader knows where writing ended.
+    /// Number of last completed writes to each file in the report; 0 means none. A later reader
+    /// knows from them where writing ended.
     pub last_writes: u32,
-    /// Where writing ended that reads are checked against: what was not written any more is not
-    /// read.
+    /// End of the writing that reads are checked against; later blocks are not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Written>,
-    /// All writes are gone through without I/O before their blocks are read (`read_back.only`), to
-    /// know the last write to each: a block must be of that one. Work that only reads goes through
-    /// its first pass likewise, as if that had written.
+    /// Replay all writes without I/O before their blocks are read (`read_back.only`), to find the
+    /// last write to each block. Work that only reads replays its first pass in the same manner,
+    /// like a pass of writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<LastWrite>,
 }
@@ -173,7 +172,7 @@ pub enum UnknownBlocks {
     Check,
     /// Reads do not check them; they count as unknown.
     Ignore,
-    /// They are not read.
+    /// Do not read them.
     Skip,
 }
 
@@ -182,17 +181,16 @@ pub enum UnknownBlocks {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Journal {
-    /// Directory of its files; made where it is not there. It should not be on the storage that is
-    /// verified.
+    /// Directory of its files, made if it is missing. Use other storage than the verified one.
     #[serde(with = "crate::path_text::as_text")]
     #[schemars(with = "PathBuf")]
     pub directory: PathBuf,
     /// How writes are logged.
     pub log: JournalLog,
-    /// The journal in the directory is taken up: its blocks must be what it knows. Without it, a
-    /// new journal takes its place.
+    /// Continue the journal in the directory: blocks must match it. By default a new journal
+    /// replaces it.
     pub recover: bool,
-    /// Blocks that an interrupted run was writing are treated as unknown.
+    /// Treat blocks that an interrupted run was writing as unknown.
     pub ignore_pending: bool,
 }
 
@@ -200,7 +198,7 @@ pub struct Journal {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalLog {
-    /// A record is durable before each write begins, and another one before its worker continues.
+    /// A record is durable before each write begins, another one before its worker continues.
     #[default]
     Flushed,
     /// The same records are left to the page cache: they outlive the run, but not the host.
@@ -213,17 +211,17 @@ pub enum JournalLog {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// candor's own: offset, seed, generation and length under a CRC-32C over all of the block,
-    /// and a stamp in each sector, so that damage can be told from torn and misplaced writes.
+    /// candor's own: offset, seed, generation and length with a CRC-32C over the whole block, and a
+    /// stamp in each sector, so that damage, torn writes and misplaced writes are distinct.
     #[default]
     Own,
     /// The header with the magic number 0xacca that other tools write and read: length, seed,
-    /// offset, time, sequence number and a CRC-32C of itself; behind it a checksum of the rest of
+    /// offset, time, sequence number and a CRC-32C of itself; after it a checksum of the rest of
     /// the block.
     Acca(Sum),
-    /// No header: every byte comes from `content.pattern`.
+    /// No header: every byte equals `content.pattern`.
     Pattern,
-    /// No header: every word comes from `content.words`. A block is a whole operation.
+    /// No header: every byte equals `content.words`. A block is a whole operation.
     Words,
     /// Nothing; blocks are read and not looked at.
     Nothing,
@@ -344,10 +342,10 @@ impl Sum {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ReadBack {
-    /// Nothing is written: the reads take the place of the writes.
+    /// Write nothing: reads replace the writes.
     pub only: bool,
-    /// After every N writes of a worker, and the rest at the end; 0 means all at the end, once the
-    /// files were flushed and their pages dropped.
+    /// After every N writes of a worker, and the rest at the end; 0 means all at the end, after a
+    /// flush and with dropped pages.
     pub every: u64,
     /// Operations read back each time; 0 means as many as `every`.
     pub batch: u64,
@@ -379,9 +377,10 @@ pub struct TrimWritten {
 pub struct Written {
     /// Writes that were issued.
     pub ops: u64,
-    /// All of them finished except the last N, of which only the ones in `finished` did.
+    /// Number of last writes of which only those in `finished` completed; all earlier ones
+    /// completed.
     pub window: u64,
-    /// Finished writes of the last ones.
+    /// Completed ones of the last writes.
     pub finished: Vec<Finished>,
 }
 
@@ -389,9 +388,9 @@ pub struct Written {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Finished {
-    /// Which of the job's files, from 0.
+    /// Index of the file in the job, from 0.
     pub file: u32,
-    /// Where in it.
+    /// Offset in the file.
     pub offset: Bytes,
 }
 

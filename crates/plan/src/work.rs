@@ -14,7 +14,7 @@ pub use crate::operation::{BlocksOp, Figure, Operation};
 pub enum Work {
     /// Reads, writes and trims of bytes.
     Blocks(Box<Blocks>),
-    /// Operations on named things.
+    /// Operations on named files and directories.
     Entries(Box<Entries>),
     /// Running a program.
     Program(Program),

@@ -43,7 +43,7 @@ pub struct Zones {
     /// of writes that are tolerated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub recover_pointers: bool,
-    /// Resets beside those that full zones need.
+    /// Additional resets; full zones are always reset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reset: Option<ZoneReset>,
 }
@@ -52,8 +52,8 @@ pub struct Zones {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneReset {
-    /// They begin once this share of a worker's range holds data, in percent.
+    /// Start of the resets: share of a worker's range with data, in percent.
     pub above_percent: f64,
-    /// From then on, every N writes of a worker the zone to be written is reset first.
+    /// From then on, every N writes of a worker, reset the next zone before its write.
     pub every: u32,
 }

@@ -1,4 +1,4 @@
-//! The pictures of README and guide, from real runs: `pictures CANDOR DIRECTORY [PICTURE…]`.
+//! The pictures of README and pages, from real runs: `pictures CANDOR DIRECTORY [PICTURE…]`.
 //!
 //! Each shoot runs candor on files of its own in DIRECTORY, whose path the pictures show, and
 //! writes pictures into `docs/pictures`. Reports are kept in `target/pictures` and not made again,

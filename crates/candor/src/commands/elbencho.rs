@@ -58,17 +58,17 @@ pub fn coverage() -> Coverage {
 pub fn matrix() -> String {
     format!(
         "# Options of elbencho\n\n\
-         `candor elbencho …`, or candor called as `elbencho`, takes them. A separate page has the \
-         [results](elbencho-results.md).\nThe tables are derived from the program; a test keeps \
-         them so.\n\n\
-         Phases run in a fixed order, as elbencho's do: directories are made, files are written, \
-         looked up, read and removed,\ndirectories are removed. Nothing asks for consent: a file \
-         that is there is written over by `-w`. A device that is mounted or in\nuse is not \
-         written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also where a time limit \
-         ended a phase, and 1\nwhere anything failed. The verdict follows the table on a terminal, \
-         or goes where `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` ask for candor's own\n\
-         results beside it ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
-         `candor elbencho summarize FILE...` sets result files side by side, and `candor elbencho \
+         This page is reference: every option of elbencho and its support in `candor elbencho …`, \
+         or candor called as `elbencho`.\n[Results](elbencho-results.md) have their own page. The \
+         tables are derived from the program; a test keeps them up to date.\n\n\
+         Phases run in a fixed order, like in elbencho: directories are made, files are written, \
+         looked up, read and removed,\ndirectories are removed. No option needs consent: `-w` \
+         overwrites an existing file. A device that is mounted or in\nuse is not \
+         written, unless `CANDOR_FORCE=1` is set. The exit code is 0, also if a time limit \
+         ended a phase, and 1\nif anything failed. The verdict follows the table on a terminal, \
+         or is written where `CANDOR_VERDICT` points.\n`CANDOR_HTML`, `CANDOR_JSON` and \
+         `CANDOR_METRICS` write candor's own\nresults ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
+         `candor elbencho summarize FILE...` shows result files next to each other, and `candor elbencho \
          scan DIRECTORY FILE` writes a list\nof a directory for `--treefile`.\n\n{}",
         TABLE.matrix()
     )

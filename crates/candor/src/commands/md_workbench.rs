@@ -46,13 +46,14 @@ pub fn coverage() -> Coverage {
 pub fn matrix() -> String {
     format!(
         "# Options of md-workbench\n\n\
-         `candor md-workbench …`, or candor called as `md-workbench`, takes them. The tables are \
-         derived from the program; a test keeps them so.\n\n{}\n\
+         This page is reference: every option of md-workbench and its support in `candor \
+         md-workbench …`, or candor called as\n`md-workbench`. The tables are derived from the \
+         program; a test keeps them up to date.\n\n{}\n\
          Names on disk, the numbers of objects and the order of the operations are md-workbench's: \
-         sets and objects that one made the other one\nfinds. Nothing asks for consent. The exit \
-         code is 0, or 1 where anything failed. The verdict follows the lines on a terminal, or \
-         goes\nwhere `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also \
-         write candor's own results\n\
+         each finds sets and objects that the\nother made. No option needs consent. The exit \
+         code is 0, or 1 if anything failed. The verdict follows the lines on a terminal, or\nis \
+         written where `CANDOR_VERDICT` points; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` \
+         also write candor's own results\n\
          ([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("md-workbench"),
@@ -64,22 +65,19 @@ pub fn matrix() -> String {
 const DIFFERENCES: &str = "\
 ## Differences
 
-- A rate counts what succeeded: stats, reads, deletes and creates by the time of the slowest process. Operations that failed are in
-  no rate, a line says how many and why, and the exit code is 1; md-workbench takes four times the reads, and counts a delete that
-  failed as one.
-- An object that is missing fails in each operation on it, and the new one is created nevertheless; md-workbench continues with the next
-  object, and the set has one object less afterwards.
-- `-w` without `-W` continues to the furthest process's count, as with `-W`: otherwise later phases look up objects that do not exist.
-  The line about the time limit has the time of the last process.
-- All processes wait for each other between creating sets and creating objects, and between removing objects and removing sets; the
-  times include both steps.
+- A rate counts successes: stats, reads, deletes and creates over the time of the slowest process. Failed operations are in no rate, a
+  line reports number and reason, and the exit code is 1. md-workbench uses four times the reads, and counts a failed delete as one.
+- A missing object fails in each operation on it, and the new one is created nevertheless; md-workbench continues with the next
+  object, and has one less from then on.
+- `-w` without `-W` continues to the count of the furthest process, like with `-W`: otherwise later phases would look for objects that
+  do not exist. The line about the end of the time has the time of the last process.
+- Between sets and objects, in creation and removal, all processes wait for each other; the times include both steps.
 - The deviation of the time of one process is 0, not `-nan`.
-- The seven latencies (least, quartiles, 90 %, 99 %, greatest) come from a histogram: all but the ends are within one part in 64.
-- The files of `-L` with `--latency-all` have the operations of all processes as they ended, not one process after another.
-- `--summary-format=JSON` or `CSV` gives one document in place of the text, or beside it in the file of `--summary-file`: each phase with
-  operations, failures, rates, latencies, and objects and seconds of each process. JSON has the verdict under `candor`.
-- On one host `-O` cannot avoid the caches: what another process made is known to the same kernel. The verdict tells what came from
-  memory.
+- The seven latencies (least, quartiles, 90 %, 99 %, greatest) come from a histogram: all except the ends are within 1/64.
+- The files of `-L` with `--latency-all` have the operations of all processes in order of completion, not one process after another.
+- `--summary-format=JSON` or `CSV` writes one document instead of the text, or in addition to it in the file of `--summary-file`: each
+  phase with operations, failures, rates, latencies, and objects and seconds of each process. JSON has the verdict under `candor`.
+- On one host `-O` cannot avoid the caches: the kernel knows the objects of other processes. The verdict reports bytes from memory.
 ";
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.

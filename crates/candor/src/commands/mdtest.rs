@@ -47,14 +47,14 @@ pub fn coverage() -> Coverage {
 pub fn matrix() -> String {
     format!(
         "# Options of mdtest\n\n\
-         `candor mdtest …`, or candor called as `mdtest`, takes them. The tables are derived from \
-         the program; a test keeps them so.\n\n{}\n\
-         Names on disk, numbers of items and the order of the phases are mdtest's: a tree that one \
-         made the other one finds.\nNothing asks for consent. The exit code is 0, or 1 where \
-         mdtest would end. The verdict follows the block on a terminal that no \
-         launcher has made, or goes\nwhere \
-         `CANDOR_VERDICT` says; `CANDOR_HTML`, `CANDOR_JSON` and `CANDOR_METRICS` also write \
-         candor's own results\n([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
+         This page is reference: every option of mdtest and its support in `candor mdtest …`, or \
+         candor called as `mdtest`. The tables\nare derived from the program; a test keeps them \
+         up to date.\n\n{}\n\
+         Names on disk, numbers of items and the order of the phases are mdtest's: each finds \
+         trees that the other made.\nNo option needs consent. The exit code is 0, or 1 where \
+         mdtest would end. The verdict follows the block on a terminal without\na launcher, or \
+         is written where `CANDOR_VERDICT` points; `CANDOR_HTML`, `CANDOR_JSON` and \
+         `CANDOR_METRICS` also write\ncandor's own results\n([variables](how-to/from-other-tools.md#candors-own-results-for-other-tools)).\n\n\
          {}{DIFFERENCES}",
         ranks::page("mdtest"),
         TABLE.matrix()
@@ -65,24 +65,23 @@ pub fn matrix() -> String {
 const DIFFERENCES: &str = "\
 ## Differences
 
-- A rate counts what succeeded: tasks × the items per second of the slowest task. Items that failed are in no rate, and a line says
-  how many and why; mdtest counts them as work. The exit code is 0 where mdtest only warns: of mkdir, rmdir, stat, rename and unlink that
-  fail, of files that are too short, of data that is not what was written. `--warningAsErrors` makes it 1.
+- A rate counts successes: tasks × the items per second of the slowest task. Failed items are in no rate, and a line reports number and
+  reason; mdtest counts them as work. The exit code is 0 where mdtest only warns: failed mkdir, rmdir, stat, rename and unlink, short
+  files, and wrong data. `--warningAsErrors` makes it 1.
 - `-a DUMMY` counts operations of the null engine: nothing is made.
 - Letters that mdtest skips, such as the `42` of `-R42`, have a note.
-- The block of times holds seconds of the phase, and is titled so. mdtest titles it in ms/op.
-- Below the block are latencies of each operation on an item, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
-  and iterations. A percentile is given where ten samples lie beyond it.
-- `--summary-format=JSON` or `CSV` gives one document in place of the text, or beside it in the file of `--summary-file`: each row of
-  each iteration with items, failures, seconds, rate, latencies and the figures of each task. JSON has the verdict under `candor`.
+- The block of times has seconds of the phase, with a matching title. mdtest's title is in ms/op.
+- Latencies of each operation on an item follow the block, in µs: mean, median, 90 %, 99 %, 99.9 % and greatest, over all tasks
+  and iterations. A percentile needs ten samples beyond it.
+- `--summary-format=JSON` or `CSV` writes one document instead of the text, or in addition to it in the file of `--summary-file`: each
+  row of each iteration with items, failures, seconds, rate, latencies and the numbers of each task. JSON has the verdict under `candor`.
 - With `-u`, `-N` and a tree of several levels, mdtest looks for directories of the wrong task and finds none; candor finds them. With
-  `-n` and `-I` together and a tree of several levels, and with `-R` and several test directories, all items are worked on.
-- `-W` ends the creation of files only. mdtest cuts the creation of directories as well, and counts those that it did not make.
+  `-n` and `-I` together and a tree of several levels, and with `-R` and several test directories, candor uses all items.
+- `-W` ends the creation of files only. mdtest cuts the creation of directories as well, and counts directories that it did not make.
 - `-S`: each removal of a shared file counts once, not once per task.
-- `-B` is refused by mdtest's present version, whatever other options are given.
-- There is no second of sleep before each test.
-- On one host `-N` cannot avoid the caches: the neighbour's files are known to the same kernel. The verdict tells what came from
-  memory.
+- `-B` is refused by mdtest's present version, with any other option.
+- No test begins with a second of sleep.
+- On one host `-N` cannot avoid the caches: the kernel knows the neighbour's files. The verdict reports bytes from memory.
 ";
 
 /// Does what a command line asks for, the program's name first, and gives the exit code.

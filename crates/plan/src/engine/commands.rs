@@ -16,7 +16,7 @@ ring_engine! {
         /// Each write is on the media when it completes (force unit access).
         #[serde(skip_serializing_if = "is_false")]
         fua_writes: bool = false,
-        /// Ranges that each trim names, 1 to 256, each as long as the size of trims says.
+        /// Ranges of each trim, 1 to 256, each with the size of trims.
         #[serde(skip_serializing_if = "is_one")]
         trim_ranges: u32 = 1,
         /// Command that writes.
@@ -50,13 +50,13 @@ fn is_one(value: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Protection {
-    /// The host makes it when blocks are written, which the controller checks, and checks it when
-    /// they are read, in place of the controller.
+    /// The host makes it on writes, the controller checks it, and the host checks it on reads
+    /// instead of the controller.
     #[serde(skip_serializing_if = "is_false")]
     pub made_by_host: bool,
     /// The checksum of each block that is read is checked.
     pub check_guard: bool,
-    /// Each block that is read is checked to have been written to its place.
+    /// Check that each block read was written to its address.
     pub check_reference: bool,
     /// The tag of each block that is read is checked.
     pub check_tag: bool,
@@ -114,8 +114,8 @@ pub struct Sg {
     /// Each write is on the media when it completes (force unit access).
     #[serde(skip_serializing_if = "is_false")]
     pub fua_writes: bool,
-    /// The driver is asked to poll for reads and writes (`SGV4_FLAG_HIPRI`); drivers that cannot,
-    /// such as Linux's own, wait for them as ever.
+    /// Request polling from the driver for reads and writes (`SGV4_FLAG_HIPRI`); drivers without
+    /// support, such as Linux's own, wait as usual.
     #[serde(skip_serializing_if = "is_false")]
     pub hipri: bool,
     /// Command that writes.

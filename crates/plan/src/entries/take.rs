@@ -12,12 +12,12 @@ use crate::Bytes;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Take {
-    /// Steps for items that are not there; those of `steps` are for items that are. An item without
-    /// steps for its state is passed over.
+    /// Steps for missing items; `steps` is for existing ones. An item without steps for its state
+    /// is skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub absent: Vec<Step>,
-    /// Steps for files that are there, but shorter than the plan has them; absent means those of
-    /// `steps`. Writes in order go on at the file's end.
+    /// Steps for files shorter than planned; absent means `steps`. Sequential writes continue at
+    /// the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short: Option<Vec<Step>>,
     /// Several workers may have the same file in progress.
@@ -26,12 +26,11 @@ pub struct Take {
     /// Take each item once, then end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub once: bool,
-    /// Random parts of the items: the first has this many bytes of all items, each further one has
-    /// its bytes from the part before.
+    /// Random sections of the items, in bytes: the first of all items, each further one of the
+    /// previous section.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<Bytes>,
-    /// Name of another target, of a tree of the same shape: `copy` and `rename` give an item its
-    /// place there.
+    /// Another target with a tree of the same shape, the destination of `copy` and `rename`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Part of the items that is the job's, where jobs of other hosts have the rest.
@@ -44,9 +43,9 @@ pub struct Take {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostPart {
-    /// Number of the part, from 0.
+    /// Number of the share, from 0.
     pub number: u32,
-    /// Number of parts.
+    /// Number of shares.
     pub of: u32,
 }
 
@@ -70,8 +69,8 @@ impl Take {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Visit {
-    /// This number of operations.
+    /// Number of operations.
     Operations(u64),
-    /// This share of the file's length, in percent.
+    /// Bytes, in percent of the file's length.
     Percent(u64),
 }

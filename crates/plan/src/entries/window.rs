@@ -14,13 +14,12 @@ pub struct Window {
     /// Items of each rank that had left the window before the run began.
     #[serde(skip_serializing_if = "is_default")]
     pub start: u64,
-    /// Steps done to the item that enters, after those of `steps` to the one that leaves: the
-    /// window then has moved on by one. Empty means that it stays, and `steps` are done to the
-    /// items in it.
+    /// Steps for the entering item, after `steps` for the leaving one: the window then has moved by
+    /// one. Empty means that it does not move, and `steps` apply to the items in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub enter: Vec<Step>,
-    /// The item that leaves belongs to the rank N before the worker's, the new item to the rank N
-    /// after it, modulo ranks: times the number of the item's directory, from 1.
+    /// The leaving item is of the rank N before the worker's, the entering one of the rank N after
+    /// it, modulo ranks: times the number of the item's directory, from 1.
     #[serde(skip_serializing_if = "is_default")]
     pub rank_step: u32,
 }

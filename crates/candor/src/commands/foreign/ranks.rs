@@ -98,11 +98,11 @@ pub fn help() -> String {
 pub fn page(tool: &str) -> String {
     let rows = flag::rows(RANKS) + &flag::rows(hosts::FLAGS);
     format!(
-        "MPI is not needed: `candor {tool} --ranks N …`, or `CANDOR_RANKS=N`, gives the number of \
+        "MPI is not needed: `candor {tool} --ranks N …`, or `CANDOR_RANKS=N`, sets the number of \
          tasks, which are threads of this host.\n\
-         `candor {tool} --hosts a,b --ranks N …` deals them to these hosts, as many to each; an \
-         [agent](how-to/many-hosts.md) waits on each, and files are\n\
-         theirs. Launch lines such as `mpirun -n 4 {tool} …` (Open MPI, MPICH, `srun`) work on one \
+         `candor {tool} --hosts a,b --ranks N …` divides them equally among these hosts; an \
+         [agent](how-to/many-hosts.md) runs on each, and files are\n\
+         on the hosts. Launch lines such as `mpirun -n 4 {tool} …` (Open MPI, MPICH, `srun`) work on one \
          host and on several: the first process of\n\
          each host has the tasks of its host as threads, on all CPUs that the launcher may use, \
          and the others end at once.\n\
