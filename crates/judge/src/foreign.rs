@@ -222,8 +222,8 @@ fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     })
 }
 
-/// The bytes that the disks below loop devices moved beyond those of the loops. A loop that bypasses
-/// the page cache hands each request on as it is; its filesystem adds some metadata.
+/// The bytes that the disks below loop devices moved beyond the bytes of the loops. A loop that
+/// bypasses the page cache passes each request on unchanged; its filesystem adds some metadata.
 fn beside_loops<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let (tops, leaves) = (observed.tops(), observed.leaves());
     let is_handed_on = |top: &&DeviceFacts| {
@@ -234,7 +234,7 @@ fn beside_loops<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let (top, leaf) = (observed.top?.bytes(), observed.leaf.filter(|_| applies)?.bytes());
     let bytes = (leaf - OURS_MOST.value * top).max(0.0);
     let how = "beyond the traffic of the loop device";
-    Some(Foreign { bytes, all: leaf, devices: leaves, how, from: "less that of the loop device" })
+    Some(Foreign { bytes, all: leaf, devices: leaves, how, from: "minus the loop device's" })
 }
 
 /// The bytes that other processes were seen to read and write on the devices at the bottom. Threads

@@ -516,7 +516,7 @@ thresholds! {
     /// Time without a request while an operation was in flight.
     HELD_S = 0.9, [F17],
         "minimum seconds without a request", "judge",
-        "snapshots are a second apart; a device with queued work is never without a request for a second";
+        "snapshots are a second apart; a device with work has a request in every second";
     /// Length below which a result gives a caution.
     SHORT_S = 1.0, [G1],
         "seconds without the ramp, below: caution", "judge",

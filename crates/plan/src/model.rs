@@ -398,6 +398,10 @@ pub struct Job {
     /// relies on them: cached results are then valid.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub wants_cache: bool,
+    /// Caches of this host may answer, as in benchmarks that count any answer: the number includes
+    /// them, which is a caution, not a fault.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub allows_cache: bool,
     /// CPUs and NUMA node of its threads.
     #[serde(default)]
     pub placement: Placement,

@@ -209,8 +209,8 @@ pub enum Limit {
     FlushLatency,
     /// Latency of fsync, most of it for writing data and the journal.
     SyncLatency,
-    /// The device or the depth: nothing else was left, and the device had the requested operations in
-    /// flight.
+    /// The device or the depth: nothing else was left, and the device had the requested operations
+    /// in flight.
     Device {
         /// Operations that were asked for at a time.
         depth: f64,

@@ -56,6 +56,16 @@ pub enum Source<'a> {
     Records(&'a Formats),
 }
 
+/// The traced processes with their roles; none where only our own process is traced.
+fn members_map(own: &Own, cpus: usize) -> io::Result<Option<Map>> {
+    let Own::Members(members) = own else { return Ok(None) };
+    let map = Map::new(Kind::Hash, 8, 8, MEMBERS_MAX, cpus)?;
+    for (pid, role) in members {
+        map.set(&u64::from(*pid).to_ne_bytes(), &role.to_ne_bytes())?;
+    }
+    Ok(Some(map))
+}
+
 impl Counting {
     /// Begins to count.
     pub fn open(
@@ -95,16 +105,7 @@ impl Counting {
         for ([major, minor], device) in &traced.devices {
             devices.set(&[major.to_ne_bytes(), minor.to_ne_bytes()].concat(), &device.bytes())?;
         }
-        let members = match own {
-            Own::Process(_) => None,
-            Own::Members(members) => {
-                let map = Map::new(Kind::Hash, 8, 8, MEMBERS_MAX, cpus)?;
-                for (pid, role) in members {
-                    map.set(&u64::from(*pid).to_ne_bytes(), &role.to_ne_bytes())?;
-                }
-                Some(map)
-            }
-        };
+        let members = members_map(own, cpus)?;
         let makers = members.as_ref().map(|_| Map::new(Kind::LruHash, 8, 8, MAKERS_MAX, cpus));
         let makers = makers.transpose()?;
         let maps = Maps {

@@ -2,7 +2,7 @@
 //!
 //! | tracepoint | when | counts |
 //! | --- | --- | --- |
-//! | `block_io_start` | a request is made | who made it, where processes are traced by their numbers |
+//! | `block_io_start` | a request is made | its maker, where processes are traced by number |
 //! | `block_rq_issue` | a request goes to the driver | order and distance, who issued it |
 //! | `block_rq_complete` | it is done | number, bytes, size, place, flags, latencies |
 //! | `block_bio_queue` | I/O is handed to a device without a queue | all of that but latencies |

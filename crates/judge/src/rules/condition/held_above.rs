@@ -16,9 +16,9 @@ pub const RULE: Rule = Rule {
         title: "operations held above the device",
         explanation: "A frozen filesystem (fsfreeze, the snapshot of a virtual machine), a \
             suspended volume or a lock of another process holds operations before they reach the \
-            device. candor looks for a time in which the devices had no request at all, while an \
-            operation was in flight for at least as long. The rate of that time is not the \
-            device's. Find who froze the filesystem, and run again.",
+            device. candor looks for a time in which the devices had no request while an operation \
+            was in flight for at least as long. The rate of that time is not the device's. Find \
+            the cause of the freeze, and run again.",
     },
     stage: Stage::Apart,
     limit: None,

@@ -166,8 +166,8 @@ mod tests {
         let judgement = case.judge();
         assert!(judgement.finding("B4").is_none());
         let limit = judgement.limit().unwrap();
-        let untried = "the allocation of blocks by the filesystem (the same places were not written \
-                       again)";
+        let untried = "the allocation of blocks by the filesystem (the same places were not \
+                       written again)";
         assert_eq!(limit, untried);
     }
 
