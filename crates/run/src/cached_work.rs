@@ -18,22 +18,18 @@ const SHARE_MIN: f64 = 0.5;
 pub fn foreseen(plan: &Plan, phase: &Phase, facts: &Facts) -> Vec<String> {
     // A mount with `sync` waits for the device at each write.
     let meets_none = |index: usize, work: &[Work<'_>]| {
-        let filesystem = facts.targets.get(index).and_then(|target| target.filesystem.as_ref());
+        let facts = facts.targets.get(index);
+        let filesystem = facts.and_then(|target| target.filesystem.as_ref());
         let reads = work.iter().any(|(_, blocks)| blocks.mix.read > 0);
-        filesystem.is_some_and(|filesystem| {
-            let is_sync = filesystem.options.split(',').any(|option| option == "sync");
-            filesystem.in_memory || (is_sync && !reads)
-        })
+        let synchronous = facts.is_some_and(|target| target.synchronous().is_some());
+        filesystem.is_some_and(|filesystem| filesystem.in_memory) || (synchronous && !reads)
     };
     let mut sentences = Vec::new();
     for (index, target, work) in targets(plan, phase) {
         if meets_none(index, &work) {
             continue;
         }
-        let facts = facts.targets.get(index);
-        let synchronous = facts.is_some_and(|target| target.synchronous().is_some());
-        let surprises =
-            |(job, blocks): &&Work<'_>| !job.wants_cache && !(synchronous && blocks.mix.read == 0);
+        let surprises = |(job, _): &&Work<'_>| !job.wants_cache;
         let of_job = |(_, blocks): &Work<'_>| sentence(&phase.name, target, blocks);
         sentences.extend(work.iter().filter(surprises).find_map(of_job));
     }
