@@ -137,7 +137,7 @@ mod tests {
     fn words_of_other_tools_are_understood_in_errors() {
         for (words, ours) in [
             (["candor", "run", "--numjobs=4", ""], "--workers N of candor run"),
-            (["candor", "run", "--time-based", ""], "--seconds N, which goes on"),
+            (["candor", "run", "--time-based", ""], "--seconds N, which continues"),
             (["candor", "run", "if=/dev/zero", "of=/data/file"], "--target PATH of candor run"),
             (["candor", "check", ".", "--runtime=5"], "--seconds N of candor check"),
             (["candor", "check", ".", "--iodepth=5"], "--depth N of candor run"),

@@ -14,7 +14,7 @@ use candor_metrics::{Format, RunMetrics};
 use candor_plan::work::Figure;
 use candor_record::fmt::column;
 use candor_record::results::Results;
-use candor_record::{Event, OpStats, PhaseRecord, Report};
+use candor_record::{Event, Measurement, OpStats, PhaseRecord, Report};
 use candor_show::charts::{self, Run};
 use candor_show::csv::{self, Table};
 use candor_show::{Style, json, report};
@@ -308,12 +308,9 @@ fn pictures_have_the_numbers_of_the_record() {
         let results = Results::from(&report);
         let run = Run { name: "run", results: &results, report: Some(&report) };
         let chart = charts::bars::bars(&[run]).expect("a picture");
-        let phases = report.judged().map(|(phase, _)| phase);
-        let work: Vec<&OpStats> = phases
-            .flat_map(operations)
-            .map(|(_, stats)| stats)
-            .filter(|stats| stats.figure.is_work())
-            .collect();
+        let jobs = report.judged().flat_map(|(phase, _)| &phase.measurements);
+        let work = jobs.flat_map(Measurement::shown_operations).filter(|stats| stats.ops > 0);
+        let work: Vec<OpStats> = work.collect();
         let expected = |of: &dyn Fn(&OpStats) -> Option<f64>| -> Vec<(usize, f64)> {
             let rows = work.iter().enumerate();
             rows.filter_map(|(row, stats)| Some((row, of(stats)?))).collect()

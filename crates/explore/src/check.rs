@@ -106,6 +106,8 @@ struct Clock {
     total: f64,
     /// Seconds of [`Times`] of the steps so far.
     spent: Cell<f64>,
+    /// Seconds that the steps so far were given.
+    taken: Cell<f64>,
     /// Seconds of set-up and inspection of all steps.
     overhead: f64,
 }
@@ -117,15 +119,17 @@ impl Clock {
         // A step that is repeated was not planned.
         let rest = (self.total - self.spent.get()).max(self.total * LEAST_SHARE);
         let overhead = self.overhead * rest / self.total;
-        let left = self.seconds - overhead - self.begun.elapsed().as_secs_f64();
+        let elapsed = self.begun.elapsed().as_secs_f64().max(self.taken.get());
+        let left = self.seconds - overhead - elapsed;
         (left / rest).max(planned * LEAST_SHARE)
     }
 
     /// The time of a step of `seconds` of [`Times`].
     fn take(&self, seconds: f64) -> Nanos {
-        let time = Nanos((seconds * self.scale() * 1e9) as u64);
+        let time = seconds * self.scale();
         self.spent.set(self.spent.get() + seconds);
-        time
+        self.taken.set(self.taken.get() + time);
+        Nanos((time * 1e9) as u64)
     }
 }
 
@@ -187,6 +191,7 @@ pub fn check(
         seconds,
         total,
         spent: Cell::new(0.0),
+        taken: Cell::new(0.0),
         overhead: (phases as f64 + SEARCH_STEPS) * OVERHEAD_SECONDS,
     };
     let check = Check { writes, in_directory, hosts, direct, engine, times, clock, room };

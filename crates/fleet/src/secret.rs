@@ -284,7 +284,7 @@ mod tests {
         let wrong = || key.read_or_make().expect_err("refused").to_string();
         key.read_or_make().expect("a key");
         fs::set_permissions(&key.path, fs::Permissions::from_mode(0o640)).expect("changed");
-        assert!(wrong().contains("is open to other users (mode 640)"), "{}", wrong());
+        assert!(wrong().contains("can be read by other users (mode 640)"), "{}", wrong());
         let elsewhere = home.path().join("elsewhere");
         fs::rename(&key.path, &elsewhere).expect("moved");
         fs::set_permissions(&elsewhere, fs::Permissions::from_mode(0o600)).expect("changed");

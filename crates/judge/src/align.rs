@@ -93,7 +93,7 @@ mod tests {
             ),
             "{sentences}"
         );
-        assert!(sentences.contains("At least 5 writes cover a part"), "{sentences}");
+        assert!(sentences.contains("At least 5 writes cover only part"), "{sentences}");
     }
 
     #[test]

@@ -171,10 +171,10 @@ mod tests {
         std::fs::write(&full, [7; 4096]).expect("written");
         let of = |path: &Path| Target { path: path.into(), ..Target::default() };
         for (target, word) in [
-            (of(&missing), "does not exist, and nothing says how large"),
-            (of(&empty), "is empty, and nothing says how large"),
-            (of(dir.path()), "how large the files in"),
-            (Target { files: 8, ..of(&missing) }, "does not exist, and nothing"),
+            (of(&missing), "does not exist, and no size is given"),
+            (of(&empty), "is empty, and no size is given"),
+            (of(dir.path()), "have no size"),
+            (Target { files: 8, ..of(&missing) }, "does not exist, and no size"),
             (Target { files: 8, size: Some(Bytes(1)), ..of(&full) }, "8 files need a directory"),
         ] {
             for mix in [Mix::READ, Mix::WRITE] {

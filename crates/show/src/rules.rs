@@ -141,7 +141,7 @@ mod tests {
         let threshold = Threshold {
             name: "share of bytes".into(),
             value: 0.05,
-            source: "evidence book A1".into(),
+            source: "measured on Linux".into(),
             reason: "measured".into(),
         };
         let rule = |rule: &str, preflight, thresholds| Explanation {
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(
             full,
             "A1  the title of A1\n\n  How it comes about.\n  This rule can also report before a \
-             run.\n\n  0.05  share of bytes\n      measured (evidence book A1)\n\nG1  the title of \
+             run.\n\n  0.05  share of bytes\n      measured (measured on Linux)\n\nG1  the title of \
              G1\n\n  How it comes about.\n"
         );
     }
@@ -184,7 +184,7 @@ mod tests {
              This rule can also"
         ));
         assert!(page(0).contains("the limit of a result: memory of this host.\n"));
-        assert!(page(0).ends_with("| share of bytes | 0.05 | measured | evidence book A1 |\n"));
+        assert!(page(0).ends_with("| share of bytes | 0.05 | measured | measured on Linux |\n"));
         assert!(page(1).ends_with(
             "include this finding.\n\n- [A1](a1-the-title-of-a1.md): the \
             title of A1\n"

@@ -1,12 +1,13 @@
 //! Numbers that a page carries within itself: files to keep, and values that its script shows.
 
-use candor_record::Unit;
+use candor_plan::work::Figure;
 use candor_record::fmt::axis::short;
 use candor_record::results::{JobResults, Results};
+use candor_record::{Measurement, Unit};
 use candor_show::csv::{self, Table};
 use serde_json::Value;
 
-use super::{EVERYWHERE, of_csv, of_json, of_record, operations, page, recorded, rows};
+use super::{EVERYWHERE, of_csv, of_json, of_record, page, recorded, rows};
 
 /// The file of that name that a page holds, unpacked; none where it would make the page too large.
 fn file(page: &str, name: &str) -> Option<String> {
@@ -135,9 +136,18 @@ fn timelines_on_a_page_have_the_samples_of_the_table() {
     for (name, report) in recorded() {
         let page = page(&report);
         let text = csv::table(&report, Table::Samples).expect("written");
-        let all = report.phases.iter().flat_map(operations);
-        let work = all.filter(|(_, stats)| stats.figure.is_work());
-        let work: Vec<String> = work.map(|(_, stats)| stats.name.clone()).collect();
+        // Commits stand in for writes that each have a flush.
+        let of_work = |job: &Measurement| -> Vec<String> {
+            let is_durable = job.durable_writes().is_some();
+            let is_work = |stats: &&OpStats| match stats.figure {
+                Figure::Write => !is_durable,
+                Figure::Commit => is_durable,
+                figure => figure.is_work(),
+            };
+            job.operations.iter().filter(is_work).map(|stats| stats.name.clone()).collect()
+        };
+        let jobs = report.phases.iter().flat_map(|phase| &phase.measurements);
+        let work: Vec<String> = jobs.flat_map(of_work).collect();
         for (panel, column, unit) in [
             ("IOPS", "ops_per_s", Unit::OpsPerS),
             ("Throughput", "bytes_per_s", Unit::BytesPerS),

@@ -151,7 +151,7 @@ fn what_rests_on_nothing_says_why() {
         Change { basis: Basis::Nothing { why }, interval: None, p_value: None, .. } => why,
         change => panic!("{change:?}"),
     };
-    assert!(why(&side(1)).contains("neither repeats nor intervals"));
+    assert!(why(&side(1)).contains("too few repeats and intervals"));
     assert!(why(&Side { is_idle: true, ..side(9) }).contains("below saturation"));
     assert!(why(&Side { is_starved: true, ..side(9) }).contains("waited for CPUs"));
     let nothing = Side { values: vec![0.0], ..Side::default() };

@@ -277,6 +277,7 @@ fn steps_share_the_time_that_is_left() {
         seconds: 90.0,
         total: 86.0,
         spent: Cell::new(spent),
+        taken: Cell::new(0.0),
         overhead: 4.0,
     };
     let near = |scale: f64, expected: f64| assert!((scale - expected).abs() < 0.01, "{scale}");

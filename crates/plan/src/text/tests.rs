@@ -127,7 +127,7 @@ size = "4k-"
 engine = "iouring"
 hints = true
 "#;
-    insta::assert_snapshot!(problems(text), @r##"
+    insta::assert_snapshot!(problems(text), @r#"
     plan.toml:2:1: unknown key `sed`; did you mean `seed`?
     plan.toml:3:11: `repeats` is a whole number from 0 to 4294967295, not "twice"
     plan.toml:6:8: `disk` is not in quotes
@@ -147,10 +147,10 @@ hints = true
     plan.toml:25:27: time: `soon` is not a time
     plan.toml:29:1: `workers` is given twice
     plan.toml:32:10: access = "zipf" needs the settings of zipf
-    plan.toml:33:8: size: `4k-` lacks one end of a range
+    plan.toml:33:8: size: one end of the range `4k-` is missing
     plan.toml:34:10: `engine` cannot be `iouring`; did you mean `io_uring`?
     plan.toml:35:9: `hints` is a table, not true
-    "##);
+    "#);
 }
 
 #[test]

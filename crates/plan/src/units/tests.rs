@@ -142,9 +142,9 @@ fn sizes_of_operations() {
     ]);
     refuses::<SizeSpec>(&[
         ("", "empty"),
-        ("4k-", "lacks one end"),
-        ("-4k", "lacks one end"),
-        ("-", "lacks one end"),
+        ("4k-", "is missing"),
+        ("-4k", "is missing"),
+        ("-", "is missing"),
         ("4k-8k-16k", "not a size"),
         ("4k,8k", "no weights"),
         ("4k:60,8k", "no weight"),

@@ -176,7 +176,7 @@ fn latencies_of_repeats_are_one_curve() {
         let mut one = results(1, 1, 9e3);
         one.phases[0].repeat = repeat;
         let latency = one.phases[0].jobs[0].operations[0].latency.as_mut().expect("latencies");
-        latency.buckets = vec![(90_000, 99), (400_000 + u64::from(repeat), 1)];
+        latency.buckets = vec![(90_000, 990), (400_000 + u64::from(repeat), 10)];
         run_of_three.phases.extend(one.phases);
     }
     let runs = [run("three", &run_of_three)];

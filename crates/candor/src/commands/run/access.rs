@@ -154,9 +154,9 @@ mod tests {
         }
         for (text, wanted) in [
             ("zpif:1", "`zpif:1` is not an order of offsets; did you mean zipf?"),
-            ("zipf", "`zipf` has 0 values behind its name, not 1"),
-            ("hot:1", "`hot:1` has 1 values behind its name, not 2"),
-            ("backward:1", "`backward:1` takes nothing behind its name"),
+            ("zipf", "`zipf` has 0 values after its name, not 1"),
+            ("hot:1", "`hot:1` has 1 values after its name, not 2"),
+            ("backward:1", "`backward:1` takes nothing after its name"),
         ] {
             assert_eq!(access(text).unwrap_err(), wanted);
         }

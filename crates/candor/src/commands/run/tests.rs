@@ -195,49 +195,49 @@ fn a_run_that_moves_no_bytes_needs_no_target() {
 fn all_wrong_values_are_reported_at_once() {
     assert_snapshot!(
         output("--target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3"),
-        @r#"
-    error[value]: `ranread` is not known; did you mean randread?
-     --> command line:1:32
-      |
-    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
-      |                                ^^^^^^^^^^^^
-      |
-      = help: --rw WORD[,WORD…]: read, write, trim, rw (half and half); at random: randread, …; a list runs each
+        @"
+        error[value]: `ranread` is not known; did you mean randread?
+         --> command line:1:32
+          |
+        1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+          |                                ^^^^^^^^^^^^
+          |
+          = help: --rw WORD[,WORD…]: read, write, trim, rw (half and half); at random: randread, …; a list runs each
 
-    error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
-     --> command line:1:45
-      |
-    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
-      |                                             ^^^^^^^
-      |
-      = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]
+        error[value]: `4q` is not a size; write a whole number of bytes, with k, m, g, t or p (powers of 1024) or kB, MB, … (powers of 1000)
+         --> command line:1:45
+          |
+        1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+          |                                             ^^^^^^^
+          |
+          = help: --bs SIZE[,SIZE…]: Bytes per operation: 4k, a range 4k-64k, weights 4k:60,64k:40; a list runs each [default: 4k]
 
-    error[value]: `many` is not a whole number, or is too large
-     --> command line:1:53
-      |
-    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
-      |                                                     ^^^^^^^^^^^^
-      |
-      = help: --depth N[,N…]: Operations in flight per worker; a list runs each in turn [default: 1]
+        error[value]: `many` is not a whole number, or is too large
+         --> command line:1:53
+          |
+        1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+          |                                                     ^^^^^^^^^^^^
+          |
+          = help: --depth N[,N…]: Operations in flight per worker; a list runs each in turn [default: 1]
 
-    error[value]: `zipf` has 0 values behind its name, not 1
-     --> command line:1:66
-      |
-    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
-      |                                                                  ^^^^^^^^^^^^^
-      |
-      = help: --access ORDER: zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …
+        error[value]: `zipf` has 0 values after its name, not 1
+         --> command line:1:66
+          |
+        1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+          |                                                                  ^^^^^^^^^^^^^
+          |
+          = help: --access ORDER: zipf:1.2, pareto:0.2, normal:10, hot:80,10, permutation, backward, holes:64k, …
 
-    error[value]: `1e3` is no time; write seconds, such as 30, or 90s, 1m30s, 5m
-     --> command line:1:80
-      |
-    1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
-      |                                                                                ^^^^^^^^^^^^^
-      |
-      = help: --seconds N: Stop after N seconds, such as 30 or 1.5; the same as --time
+        error[value]: `1e3` is no time; write seconds, such as 30, or 90s, 1m30s, 5m
+         --> command line:1:80
+          |
+        1 | candor run --target /data/file --rw ranread --bs 4q --depth many --access zipf --seconds 1e3
+          |                                                                                ^^^^^^^^^^^^^
+          |
+          = help: --seconds N: Stop after N seconds, such as 30 or 1.5; the same as --time
 
-    5 errors; nothing was run
-    "#
+        5 errors; nothing was run
+        "
     );
 }
 
@@ -283,7 +283,7 @@ fn a_file_and_flags_exclude_each_other() {
     assert_eq!(
         sentence,
         format!(
-            "{job} says what to run, and so does --depth; change {job} with --set KEY=VALUE, or \
+            "{job} defines the work, and so does --depth; change {job} with --set KEY=VALUE, or \
              give flags only"
         )
     );

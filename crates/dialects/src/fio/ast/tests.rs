@@ -209,7 +209,7 @@ fn every_word_knows_its_place() {
 #[test]
 fn mistakes_name_place_word_and_remedy() {
     for (text, message) in [
-        ("bs=4k\n[a]\n", "1:1: `bs=4k` stands before the first [section]"),
+        ("bs=4k\n[a]\n", "1:1: `bs=4k` is before the first [section]"),
         ("[a\n", "1:1: `[a` does not end with a closing bracket"),
         ("[a] bs=4k\n", "1:1: `[a] bs=4k` does not end with"),
         ("[j#1]\n", "1:1: `[j` has no closing bracket before the comment"),

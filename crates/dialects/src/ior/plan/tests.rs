@@ -503,7 +503,7 @@ fn combinations_without_sense_are_refused() {
         ("-W", "can be verified by its signature only"),
         ("-w -R -z -F", "-R of random offsets needs their seed"),
         ("-w -W -z -z", "blocks that were written at random places cannot be verified"),
-        ("-O stoneWallingWearOut=1", "goes on from a deadline, and there is none"),
+        ("-O stoneWallingWearOut=1", "continues after a deadline, and there is none"),
         ("-r -O stoneWallingStatusFile=s", "is for a later read, and the files are removed"),
         ("-w -k -O stoneWallingStatusFile=s", "tasks write different amounts"),
         ("-o /a@/b", "several paths are dealt among the files of tasks"),
@@ -534,7 +534,7 @@ fn combinations_without_sense_are_refused() {
 fn what_differs_is_noted() {
     for (line, option, part) in [
         ("-w -Y -o /f", "fsyncPerWrite", "IOR makes two"),
-        ("-w -B -o /f", "useO_DIRECT", "IOR of today refuses -B"),
+        ("-w -B -o /f", "useO_DIRECT", "current IOR refuses -B"),
         ("-r -o /old", "keepFile", "IOR removes the files that it has read"),
         ("-w -W -o /f", "dataPacketType", "a block in the place of another one"),
         ("-w -l i -o /f", "dataPacketType", "compresses 400 to 1"),

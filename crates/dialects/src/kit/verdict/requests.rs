@@ -80,7 +80,7 @@ pub(super) fn text(report: &Report) -> String {
         if mixed {
             let Issued { own, kernel, others } = issued;
             return format!(
-                "{lead}: {} by candor, {} by threads of the kernel, {} by others\n",
+                "{lead}: {} by candor, {} by kernel threads, {} by others\n",
                 own.count, kernel.count, others.count
             );
         }

@@ -50,7 +50,7 @@ fn mistakes_are_sentences_with_places() {
     for (line, part) in [
         ("-P x", "precreate-per-set: `x` is no whole number"),
         ("-D 0", "0 is out of range; give 1 to"),
-        ("-t fast", "`fast` is no waiting time"),
+        ("-t fast", "`fast` is no factor"),
         ("-t -1", "`-1` is no waiting time"),
         ("-t nan", "`nan` is no waiting time"),
         ("-P", "precreate-per-set needs a value behind -P"),

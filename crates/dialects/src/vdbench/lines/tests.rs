@@ -44,10 +44,7 @@ fn comments_blanks_continuation_and_the_end() {
                 rd=r,\n*between\n  io=max\neof here\nrd=never\n";
     let (lines, told) = read(&[("f", text)], &[]);
     assert_eq!(lines, ["sd=sd1,lun=/x", "wd=w", "rd=r,io=max"]);
-    assert_eq!(
-        told,
-        ["f:7:7: `eof=1` stands behind a blank, and vdbench ignores what stands there"]
-    );
+    assert_eq!(told, ["f:7:7: `eof=1` follows a blank, and vdbench ignores text after a blank"]);
 }
 
 #[test]
@@ -83,7 +80,7 @@ fn variables_are_replaced_wherever_they_stand() {
         told,
         [
             "f:1:12: the variable `$lun` has no value; give it on the command line: lun=VALUE",
-            "command line:1:1: key=1 stands for no $key of the parameter files; remove it",
+            "command line:1:1: key=1 matches no $key of the parameter files; remove it",
         ]
     );
 }

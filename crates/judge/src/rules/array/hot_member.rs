@@ -107,7 +107,7 @@ mod tests {
         let found = case.found(&RULE);
         assert!(
             found[0].sentence.starts_with(
-                "100 % of the bytes of md0 fell on sd0, one of 2 members (2× the mean)"
+                "100 % of the bytes of md0 went to sd0, one of 2 members (2× the mean)"
             ),
             "{}",
             found[0].sentence

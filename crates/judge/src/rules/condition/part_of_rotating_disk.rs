@@ -97,7 +97,9 @@ mod tests {
         let mut case = disk();
         case.blocks().range.length = Some(Extent::Bytes(Bytes(10 << 30)));
         assert!(
-            case.found(&RULE)[0].sentence.starts_with("The run covered 10 % of sda, from 0 %"),
+            case.found(&RULE)[0]
+                .sentence
+                .starts_with("The run covered 10 % of sda, starting at 0 %"),
             "{:?}",
             case.found(&RULE)
         );

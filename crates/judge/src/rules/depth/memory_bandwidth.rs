@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((case.found(&RULE), case.lacked(&RULE)), (vec![], None), "nobody copied");
         assert_eq!(copying(case.clone(), 15e9).found(&RULE), [], "49 %");
         let some = copying(case.clone(), 10e9).found(&RULE);
-        assert!(some[0].sentence.contains("is 73 % of what devices can move into or out of"));
+        assert!(some[0].sentence.contains("is 73 % of the rate at which devices can move"));
         assert_eq!(some[0].limits, None);
         let judgement = copying(case, 8e9).judge();
         assert_eq!(judgement.limit().as_deref(), Some("the speed of memory"));

@@ -90,7 +90,7 @@ mod tests {
         assert!(
             found[0]
                 .sentence
-                .contains("before the start (silent for 2.0 s); with nothing complete")
+                .contains("before the start (silent for 2.0 s), with no operation known")
         );
     }
 

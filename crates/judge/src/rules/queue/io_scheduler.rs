@@ -97,7 +97,7 @@ mod tests {
     fn throttled_write_back_is_reported_of_buffered_writes() {
         let mut case = TestCase::buffered_write();
         case.disk().queue.writeback_latency_ns = fact(75_000_000);
-        assert!(case.found(&RULE)[0].sentence.contains("more than 75 ms (wbt)"));
+        assert!(case.found(&RULE)[0].sentence.contains("take more than 75 ms"));
         case.blocks().direct = true;
         assert_eq!(case.found(&RULE), []);
         case.blocks().direct = false;

@@ -276,7 +276,7 @@ fn cpus_that_the_host_has_not_are_reported() {
     let on = |cpus: &str| format!("[a]\nsize=1m\ncpus_allowed={cpus}\n");
     let some = lowered(&on("4-7"));
     assert_eq!(job(&some, 0, 0).placement.cpus, [4, 5]);
-    assert_eq!(some.notes[0].did, "runs on [4, 5], those of them that the host has");
+    assert_eq!(some.notes[0].did, "runs on [4, 5], the listed CPUs that the host has");
     assert_eq!(lowered(&on("0-5")).notes, []);
     assert!(diagnostics(&on("6,7"))[0].contains("the host has none of these CPUs"));
 }

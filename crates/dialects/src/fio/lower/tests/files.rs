@@ -157,11 +157,7 @@ fn a_file_that_another_job_makes_may_be_read_when_it_is_opened() {
     assert_eq!(layouts(both), [Layout::Never, Layout::Sparse]);
     let queue = of("[r]\nsize=1m\nrw=read\nioengine=libaio\n");
     assert_eq!(queue.plan.targets[0].layout, Layout::Sparse);
-    assert!(
-        queue.notes.iter().any(|note| note.did.contains("reads as zeros")),
-        "{:?}",
-        queue.notes
-    );
+    assert!(queue.notes.iter().any(|note| note.did.contains("read as zeros")), "{:?}", queue.notes);
 }
 
 #[test]
