@@ -3,7 +3,7 @@
 use candor_plan::work::Figure;
 use candor_record::fmt::axis::short;
 use candor_record::results::{JobResults, Results};
-use candor_record::{Measurement, Unit};
+use candor_record::{Measurement, OpStats, Unit};
 use candor_show::csv::{self, Table};
 use serde_json::Value;
 
@@ -136,23 +136,23 @@ fn timelines_on_a_page_have_the_samples_of_the_table() {
     for (name, report) in recorded() {
         let page = page(&report);
         let text = csv::table(&report, Table::Samples).expect("written");
-        // Commits stand in for writes that each have a flush.
-        let of_work = |job: &Measurement| -> Vec<String> {
-            let is_durable = job.durable_writes().is_some();
-            let is_work = |stats: &&OpStats| match stats.figure {
-                Figure::Write => !is_durable,
-                Figure::Commit => is_durable,
-                figure => figure.is_work(),
-            };
-            job.operations.iter().filter(is_work).map(|stats| stats.name.clone()).collect()
-        };
-        let jobs = report.phases.iter().flat_map(|phase| &phase.measurements);
-        let work: Vec<String> = jobs.flat_map(of_work).collect();
         for (panel, column, unit) in [
             ("IOPS", "ops_per_s", Unit::OpsPerS),
             ("Throughput", "bytes_per_s", Unit::BytesPerS),
             ("Latency", "latency_ns_p50", Unit::Ns),
         ] {
+            // Commits stand in for writes that each have a flush, with the bytes of these.
+            let of_work = |job: &Measurement| -> Vec<String> {
+                let is_durable = panel != "Throughput" && job.durable_writes().is_some();
+                let is_work = |stats: &&OpStats| match stats.figure {
+                    Figure::Write => !is_durable,
+                    Figure::Commit => is_durable,
+                    figure => figure.is_work(),
+                };
+                job.operations.iter().filter(is_work).map(|stats| stats.name.clone()).collect()
+            };
+            let jobs = report.phases.iter().flat_map(|phase| &phase.measurements);
+            let work: Vec<String> = jobs.flat_map(of_work).collect();
             let mut shown = timeline(&page, panel);
             let mut rows = rows(&text);
             // Operations that consist of others are in the table only.

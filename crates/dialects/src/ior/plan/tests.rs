@@ -511,7 +511,7 @@ fn combinations_without_sense_are_refused() {
         ("-a MPIIO -c -z -t 64k", "collective calls of MPI-IO have no random offsets"),
         ("-a DUMMY -w -W", "DUMMY moves no bytes"),
         ("-a AIO --posix.rangelocks", "locks are for one transfer at a time"),
-        ("-w -z -O savePerOpDataCSV=p", "these do not tell their task"),
+        ("-w -z -O savePerOpDataCSV=p", "does not identify its task"),
         ("-o /d", "`/d` is a directory; name a file in it"),
         ("-o /pipe", "`/pipe` is no file and no block device"),
         ("-w -o /old --warningAsErrors", "exists already and will be deleted"),

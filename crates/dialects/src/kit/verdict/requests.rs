@@ -92,7 +92,7 @@ pub(super) fn text(report: &Report) -> String {
         let shown = shown.collect::<Vec<_>>().join(", ");
         let place = match shapes.starts_in_4k.as_slice() {
             [] => "no place is known".to_owned(),
-            [(0, _)] => "all begin on 4 KiB".to_owned(),
+            [(0, _)] => "all start on a 4 KiB boundary".to_owned(),
             all => {
                 let off = all.iter().filter(|(off, _)| *off > 0).map(|(_, count)| count);
                 format!("{} begin off 4 KiB", percent(share_of(off.sum(), shapes.count)))
