@@ -193,7 +193,7 @@ fn rules_are_explained_by_the_names_that_reports_give_them() {
     assert!(list.out.contains("\n  B4  "), "{}", list.out);
     let one = candor(&["explain", "b4", "A16"]);
     assert!(one.out.starts_with("B4  ") && one.out.contains("\nA16  "), "{}", one.out);
-    assert!(one.out.contains("(evidence book B4)"), "{}", one.out);
+    assert!(one.out.contains("(measured on Linux)"), "{}", one.out);
     let json = candor(&["explain", "B4", "--json", "-"]);
     let rules: serde_json::Value = serde_json::from_str(&json.out).expect("JSON");
     assert_eq!(rules[0]["rule"], "B4");

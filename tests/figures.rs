@@ -16,7 +16,7 @@ fn percentiles_that_were_asked_for_are_in_table_report_and_csv() {
     for (word, is_there) in [("p75", true), ("p99.9", true), ("p99.999", true), ("p50", false)] {
         assert_eq!(head.split_whitespace().any(|name| name == word), is_there, "{word}: {head}");
     }
-    assert!(ran.out.contains("p99.999 takes 1,000,000 operations."), "{}", ran.out);
+    assert!(ran.out.contains("p99.999 needs 1,000,000 operations"), "{}", ran.out);
     let report = Report::read(&json).expect("a report");
     assert_eq!(report.violations(), Vec::<String>::new());
     let quoted = report.list("/phases/0/measurements/0/operations/read/latency/percentiles");

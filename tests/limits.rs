@@ -135,7 +135,7 @@ fn a_quota_of_cpu_time_is_reported_and_not_the_machine() {
         return skip("others keep this machine so busy that the quota was not used up");
     }
     let sentence = report.sentence("F4");
-    assert!(sentence.contains("may use 0.02 CPUs"), "{sentence}");
+    assert!(sentence.contains("a quota of 0.02 CPUs"), "{sentence}");
     for rule in ["B8", "B9"] {
         assert!(report.finding(rule).is_none(), "it follows: {}", report.told());
     }

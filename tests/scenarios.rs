@@ -93,7 +93,7 @@ fn words_that_name_no_scenario_are_refused() {
     for (words, part) in [
         (&["scenario", "run"][..], "name a scenario: small-files"),
         (&["scenario", "show", "none"], "there is no scenario `none`"),
-        (&["scenario", "run", "mail"], "name a directory"),
+        (&["scenario", "run", "mail"], "name one after the scenario"),
         (&["scenario", "run", "mail", "/none"], "/none is no directory"),
         (&["scenario", "run", "mail", "/", "--scale", "0"], "no factor above 0"),
         (&["scenario", "run", "mail", "/", "--stonewall", "3"], "--stonewall is a flag of io500"),

@@ -209,7 +209,9 @@ fn bytes_of_others_are_unknown_and_not_corrupt() {
     let found = report.at("/phases/0/measurements/0/verify");
     assert_eq!(counts(found), [0; 5], "{found}");
     assert!(found["unknown"].as_u64() > Some(100), "{found}");
-    assert!(ran.out.contains("unknown, not verified"), "{}", ran.out);
+    // Lines end anywhere.
+    let text = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("unknown, not verified"), "{}", ran.out);
 }
 
 #[test]

@@ -140,19 +140,34 @@ pub fn command() -> Command {
         .subcommand(commands::man::command())
 }
 
-/// The same with the common options only in the help of the longest commands.
+/// The same with help that fits two screens: of the longest commands, the common options in few
+/// words.
 fn with_short_help() -> Command {
-    let whole = command().after_help(format!("Exit codes: candor {HELP_ALL}"));
+    let whole = command().long_about(None::<&str>);
+    let whole = whole.after_help(format!("Exit codes: candor {HELP_ALL}"));
     LONG.iter().fold(whole, |whole, name| {
         whole.mut_subcommand(name, |command| {
             let more = format!("All options and exit codes: candor {name} {HELP_ALL}");
-            let is_rare =
-                |arg: &Arg| !arg.is_positional() && !COMMON.contains(&arg.get_id().as_str());
-            let shorter = command.mut_args(|arg| if is_rare(&arg) { arg.hide(true) } else { arg });
-            let help = Arg::new("help").short('h').long("help").action(ArgAction::HelpShort);
-            shorter.disable_help_flag(true).arg(help.help("Print help")).after_help(more)
+            command.long_about(None::<&str>).mut_args(brief).after_help(more)
         })
     })
+}
+
+/// A common option with the first clause of its help and its default; a rare one is hidden.
+fn brief(arg: Arg) -> Arg {
+    if arg.is_positional() {
+        return arg;
+    }
+    if !COMMON.contains(&arg.get_id().as_str()) {
+        return arg.hide(true);
+    }
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let (text, default) = match help.find(" [default") {
+        Some(at) => help.split_at(at),
+        None => (help.as_str(), ""),
+    };
+    let clause = text.split([';', ':']).next().unwrap_or(text);
+    arg.help_heading(None::<&str>).help(format!("{clause}{default}"))
 }
 
 /// Reads the words, does what they say, gives the exit code.

@@ -108,7 +108,9 @@ fn clients_that_never_read_and_long_headers_hold_nobody_up() {
 
 #[test]
 fn a_port_in_use_is_a_sentence_and_a_closed_endpoint_frees_it() {
-    let endpoint = open();
+    // An address that no other test listens on: one of them could get the port that is closed.
+    let address = "127.0.0.9:0".parse().expect("an address");
+    let endpoint = Endpoint::open(address, Arc::new(Registry::default())).expect("open");
     let at = endpoint.address();
     let sentence = Endpoint::open(at, Arc::new(Registry::default())).expect_err("in use");
     let begin = format!("metrics cannot be served at {at}: ");
