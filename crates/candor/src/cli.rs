@@ -28,7 +28,7 @@ const LONG: [&str; 11] = [
 ];
 
 /// Options of these commands that `--help` shows; `--help-all` and the manual page show all.
-const COMMON: [&str; 61] = [
+const COMMON: [&str; 60] = [
     "across",
     "allow",
     "allow-host-settings",
@@ -52,7 +52,6 @@ const COMMON: [&str; 61] = [
     "help",
     "hosts",
     "html",
-    "interval",
     "iostat",
     "json",
     "keep",
@@ -153,6 +152,11 @@ fn with_short_help() -> Command {
     })
 }
 
+/// Length from which a clause ends at its first comma.
+const BRIEF_MAX: usize = 50;
+/// Length of the name of a value from which help would take two lines for each option.
+const BRIEF_NAME_MAX: usize = 20;
+
 /// A common option with the first clause of its help and its default; a rare one is hidden.
 fn brief(arg: Arg) -> Arg {
     if arg.is_positional() {
@@ -167,6 +171,13 @@ fn brief(arg: Arg) -> Arg {
         None => (help.as_str(), ""),
     };
     let clause = text.split([';', ':']).next().unwrap_or(text);
+    let clause = match clause.split_once(", ") {
+        Some((first, _)) if clause.len() > BRIEF_MAX => first,
+        _ => clause,
+    };
+    let names = arg.get_value_names().into_iter().flatten();
+    let is_long = names.map(|name| name.len()).sum::<usize>() > BRIEF_NAME_MAX;
+    let arg = if is_long { arg.value_name("KIND") } else { arg };
     arg.help_heading(None::<&str>).help(format!("{clause}{default}"))
 }
 

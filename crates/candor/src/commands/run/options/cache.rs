@@ -11,14 +11,14 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "fsync-every",
         takes: Takes::One("N"),
-        help: "After every N writes of a worker, fsync the files they went to",
+        help: "fsync the written files after every N writes of a worker",
         fields: &["phase[0].job[0].work.blocks.durability.fsync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fsync_every, number(text)),
     },
     Flag {
         long: "fdatasync-every",
         takes: Takes::One("N"),
-        help: "After every N writes of a worker, fdatasync the files they went to",
+        help: "fdatasync the written files after every N writes of a worker",
         fields: &["phase[0].job[0].work.blocks.durability.fdatasync_every"],
         set: |draft, text| put(&mut draft.blocks.durability.fdatasync_every, number(text)),
     },
@@ -42,7 +42,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "evict",
         takes: Takes::Nothing,
-        help: "Before the run, flush the files and drop their pages, verified",
+        help: "Flush the files and drop their cached pages before the run, verified",
         fields: &["phase[0].job[0].work.blocks.hints.evict"],
         set: |draft, _| put(&mut draft.blocks.hints.evict, Ok(true)),
     },

@@ -73,7 +73,7 @@ pub const FLAGS: &[Flag<Draft>] = &[
     Flag {
         long: "ramp",
         takes: Takes::One("TIME"),
-        help: "Time at the start that is run and not counted, such as 1s",
+        help: "Time at the start that runs but is not counted, such as 1s",
         fields: &["phase[0].ramp"],
         set: |draft, text| put(&mut draft.phase.ramp, unit(text)),
     },
