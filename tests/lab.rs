@@ -243,7 +243,7 @@ fn t13_sizes_and_alignments_as_the_generator_logged_them() {
     assert_eq!(seen["length_off_4k"].as_u64(), Some(odd as u64));
     let sizes = counted(sent.iter().map(|(_, length)| 1 << length.ilog2()));
     assert_eq!(histogram(&seen["sizes_log2"]), sizes);
-    has(&case.said, "begin off 4 KiB");
+    has(&case.said, "start off a 4 KiB boundary");
 }
 
 #[test]
@@ -253,7 +253,7 @@ fn t18_an_array_of_unlike_members() {
     has(large.sentence("E2"), "Each 1 MiB read became 16 requests over 2 of 2 members of md18");
     has(large.sentence("E8"), "md18 has no queue;");
     let chunk = report(&case, "chunk.json");
-    has(chunk.sentence("E1"), "100 % of the bytes of md18 fell on");
+    has(chunk.sentence("E1"), "100 % of the bytes of md18 went to");
 }
 
 #[test]
