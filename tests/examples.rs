@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::support::{Scratch, measured, plan_violations, shared_host};
 
-/// Amounts and times of the plans, and those of the test.
+/// Amounts and times of the plans, and smaller ones for the test.
 const SMALLER: [(&str, &str); 8] = [
     ("\"4g\"", "\"8m\""),
     ("\"1g\"", "\"1m\""),

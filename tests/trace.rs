@@ -50,7 +50,7 @@ fn a_command_is_traced_with_all_that_it_starts() {
     if count == 0 {
         return skip("direct writes reach no block device here");
     }
-    // Whoever hands them to the driver; metadata may come on top.
+    // Any process may hand them to the driver; metadata may come on top.
     assert!((64 << 16..80 << 16).contains(&bytes), "{bytes} {by:?}");
     assert!(by.iter().any(|command| command == "dd"), "{by:?}");
     let told = ran.err.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 
-/// The schema of the report, as it stands in the documentation.
+/// The schema of the report, as documented.
 pub const SCHEMA: &str = include_str!("../../docs/report-schema.json");
-/// The schema of the comparison, as it stands in the documentation.
+/// The schema of the comparison, as documented.
 pub const COMPARISON: &str = include_str!("../../docs/comparison-schema.json");
-/// The schema of a line of `--json-stream`, as it stands in the documentation.
+/// The schema of a line of `--json-stream`, as documented.
 pub const STREAM: &str = include_str!("../../docs/json-stream-schema.json");
-/// The schema of a plan, as it stands in the documentation.
+/// The schema of a plan, as documented.
 pub const PLAN: &str = include_str!("../../docs/plan-schema.json");
 
 /// Violations of the report's schema by a document; empty where it fits.

@@ -103,7 +103,7 @@ pub fn differences(observed: &Observed, before: &Facts, after: &Facts) -> Vec<St
         let (Some(was), Some(is)) = pair else { continue };
         let image = |device: &'_ DeviceFacts| device.loop_backing.as_ref()?.stored.clone();
         if let Some((was, is)) = image(was).zip(image(is)) {
-            // What is written through the loop fills its file.
+            // Writes through the loop fill its file.
             let lost = was.data_bytes().zip(is.data_bytes()).filter(|(was, is)| is < was);
             if let Some((was_data, is_data)) = lost {
                 tell(format!("data on disk of {}", was.path), size(was_data), size(is_data));

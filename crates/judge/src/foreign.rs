@@ -203,7 +203,7 @@ pub fn seen_of(
 
 /// The bytes that the device moved beyond what this process caused: reads always, writes only where
 /// this process made none, because journals and write-back of earlier phases would look foreign.
-/// Direct reads of a range make the kernel write its dirty pages first, whoever made them dirty.
+/// Direct reads of a range make the kernel write its dirty pages first, also pages of others.
 fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     let top = observed.top?;
     let reads =

@@ -48,7 +48,7 @@ pub fn look(path: &Path) -> io::Result<CacheState> {
     of_file(&file).ok_or_else(|| unknown(&file))
 }
 
-/// The file that has the pages of a path: below an overlay, that of the layer that holds it.
+/// The file that has the pages of a path: below an overlay, the file of the layer that holds it.
 pub(crate) fn holding(path: &Path) -> io::Result<File> {
     let file = files::open(path)?;
     if !is_on_overlay(&file) {
@@ -100,7 +100,7 @@ pub fn evict(path: &Path) -> io::Result<Evicted> {
     let look = || of_file(&file).ok_or_else(|| unknown(&file));
     let before = look()?;
     let mut evicted = Evicted { before, after: before, rounds: 0 };
-    // The file below an overlay that is not shown has pages that nobody can look at.
+    // Pages of a file below a hidden overlay layer cannot be read.
     let is_hidden = is_on_overlay(&file);
     while (evicted.after.resident_bytes > 0 || is_hidden && evicted.rounds == 0)
         && evicted.rounds < ROUNDS_MAX
@@ -193,7 +193,7 @@ mod tests {
         }
     }
 
-    /// Pages of a file on an overlay are those of the file in its layer.
+    /// Pages of a file on an overlay belong to the file in its layer.
     #[test]
     fn the_layer_of_an_overlay_has_the_pages() {
         let dir = tempfile::tempdir().expect("a directory");

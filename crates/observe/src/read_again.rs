@@ -15,7 +15,7 @@ use crate::stack;
 
 /// The facts as they are now. Light: limits of control groups, mount options, flags of loop
 /// devices, which is cheap enough for every few seconds. Full: also the settings of all queues, and
-/// `with_files` the files as well, those of loop devices included.
+/// `with_files` the files as well, backing files of loop devices included.
 pub fn read_again(known: &Facts, detail: SnapshotDetail, with_files: bool, roots: &Roots) -> Facts {
     let mut facts = known.clone();
     facts.host.cgroup = cgroup::facts(roots, &mut MissingFacts::default());

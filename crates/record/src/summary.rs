@@ -42,7 +42,7 @@ struct Concerned<'a> {
 }
 
 impl Concerned<'_> {
-    /// Caches answered all of them beside the storage, with a caution for that.
+    /// Caches answered in addition to the storage, with a caution for that.
     fn all_include_caches(&self) -> bool {
         self.all.iter().all(|(_, judged)| {
             let of_cache = |finding: &Finding| {

@@ -92,7 +92,7 @@ fn is_document(source: &Source) -> bool {
     path.ends_with(".md") && is_page && path != "ARCHITECTURE.md"
 }
 
-/// The lines of strings, without those of unit tests at the end of the file.
+/// The lines of strings, without unit tests at the end of the file.
 fn strings(source: &Source) -> Vec<String> {
     let lines = source.layers.strings.lines();
     let code = source.layers.code.lines();
@@ -100,7 +100,7 @@ fn strings(source: &Source) -> Vec<String> {
     lines.zip(is_code).take_while(|(_, is_code)| *is_code).map(|(line, _)| line.into()).collect()
 }
 
-/// The lines of a document; those of blocks of code, and code within lines, are blank.
+/// The lines of a document; blocks of code, and code within lines, are blank.
 fn prose(text: &str) -> Vec<String> {
     let mut is_block = false;
     let mut lines = Vec::new();

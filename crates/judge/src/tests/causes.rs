@@ -108,7 +108,7 @@ fn the_rate_that_the_plan_asks_for_is_a_limit() {
     let limit = judgement.limit().unwrap();
     assert_eq!(limit, "the plan's rate (10k IOPS)");
     assert_eq!(judgement.verdict, Verdict::Ok);
-    // Seen beside spinning processes: 700 of 700 IOPS, and "at most about 98 % too low".
+    // Seen next to spinning processes: 700 of 700 IOPS, and "at most about 98 % too low".
     case.measured().per_worker[0].run_wait_ns = Some(7_300_000_000);
     let headline = case.judge().headline;
     assert!(headline.ends_with("with caution: workers starved of CPU (B8)."), "{headline}");

@@ -222,7 +222,7 @@ fn a_follow_up_that_shows_nothing_names_no_limit() {
     assert!(judgement.follow_ups[0].starts_with("Depth 8: no result."));
 }
 
-/// Seen on Linux 6.18: one worker on one CPU, beside another process on it; more workers on the
+/// Seen on Linux 6.18: one worker on one CPU, with another process on it; more workers on the
 /// same CPU moved 0.97 times as much, and on other CPUs twice as much.
 #[test]
 fn trials_that_could_have_no_more_of_the_cpus_prove_nothing_about_the_device() {

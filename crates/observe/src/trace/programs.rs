@@ -57,7 +57,7 @@ pub struct Maps {
     /// In place of that one: process → [`MEMBER`] if its requests are ours, or [`PARENT`].
     pub members: Option<i32>,
     /// Sum of a request's address and of the time at which it was made → the process that made it.
-    /// Another one may hand it to the driver. Only beside `members`.
+    /// Another process may hand it to the driver. Only with `members`.
     pub makers: Option<i32>,
 }
 

@@ -505,7 +505,7 @@ mod tests {
         let memory = told(&with_pages(60, 0.4)).map(|(severity, _)| severity);
         assert_eq!(memory, Some(Severity::Wrong), "four tenths came from the disk");
         assert_eq!(told(&with_pages(5, 1.0)), Some((Severity::Caution, None)));
-        // Half of the file is holes: the disk cannot have moved all of it, whoever used it.
+        // Half of the file is holes: the disk cannot have moved all of it.
         let mix = Some((Severity::Wrong, Some(MeasuredInstead::MemoryAndDevice)));
         assert_eq!(told(&reads(true, 50, 1.0)), mix);
         // All of it was read, as far as that is known; a part of it may be full.

@@ -136,7 +136,7 @@ mod tests {
         assert!(found[0].sentence.starts_with("Of 32 requested in flight, vda saw 1.9"));
     }
 
-    /// Only the disk below a loop device counted: its queue says nothing of that of the loop.
+    /// Only the disk below a loop device counted: its queue does not show the loop's queue.
     #[test]
     fn a_device_whose_counting_was_off_has_no_queue() {
         let mut case = TestCase::direct(4096, 32, 1, 60_000.0);

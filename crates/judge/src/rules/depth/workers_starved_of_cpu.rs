@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use crate::testcase::TestCase;
 
-    /// Seen beside a spinner on each CPU: 12 % of waiting, and a fifth of the rate of a quiet host.
+    /// Seen next to a spinner on each CPU: 12 % of waiting, and a fifth of a quiet host's rate.
     #[test]
     fn beside_busy_cpus_no_bound_is_known() {
         let mut case = starved(0.12);
