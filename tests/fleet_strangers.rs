@@ -95,7 +95,7 @@ fn broken_messages_end_their_run_and_no_other() {
     let fleet = Fleet::new(1);
     let cases = [
         ("long", "message length too large: found 1073741824 bytes"),
-        ("nonsense", "a message makes no sense: unknown variant `nonsense`"),
+        ("nonsense", "a message makes no sense: `nonsense` is an unknown key"),
     ];
     for (mode, line) in cases {
         let before = fleet.agents[0].log().len();

@@ -447,7 +447,11 @@ fn narrowest(one: Survey, other: &Survey) -> Survey {
         takes_direct: one.takes_direct && other.takes_direct,
         length_bytes: lengths.into_iter().flatten().min(),
         // The best that all have.
-        engine: if one.engine == other.engine { one.engine } else { Engine::LIBAIO },
+        engine: match [one.engine, other.engine] {
+            [one, other] if one == other => one,
+            engines if engines.contains(&Engine::Threads) => Engine::Threads,
+            _ => Engine::LIBAIO,
+        },
         space,
         ..one
     }

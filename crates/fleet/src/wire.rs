@@ -6,6 +6,7 @@
 use std::io::{self, Read, Write};
 
 use bytes::Bytes;
+use candor_plan::values;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -41,7 +42,7 @@ pub enum WireError {
     Packed(io::Error),
     /// No document of a message.
     #[error("a message makes no sense: {0}")]
-    Document(serde_json::Error),
+    Document(String),
     /// More than a frame may have.
     #[error("a message has {length} bytes, more than {most}")]
     Long {
@@ -58,7 +59,8 @@ pub enum WireError {
 /// It is longer than a frame may be.
 pub fn encode(message: &impl Serialize) -> Result<Bytes, WireError> {
     let mut bytes = vec![PLAIN];
-    serde_json::to_writer(&mut bytes, message).map_err(WireError::Document)?;
+    serde_json::to_writer(&mut bytes, message)
+        .map_err(|error| WireError::Document(error.to_string()))?;
     fits(bytes.len(), UNPACKED_MAX)?;
     if bytes.len() >= PACKED_FROM {
         let mut packed = vec![ZSTD];
@@ -79,14 +81,14 @@ fn fits(length: usize, most: usize) -> Result<(), WireError> {
 /// They are none.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     match bytes.split_first() {
-        Some((&PLAIN, document)) => serde_json::from_slice(document).map_err(WireError::Document),
+        Some((&PLAIN, document)) => values::from_json(document).map_err(WireError::Document),
         Some((&ZSTD, packed)) => {
             let mut document = Vec::new();
             let unpacker = zstd::stream::Decoder::new(packed).map_err(WireError::Packed)?;
             let mut bounded = unpacker.take(UNPACKED_MAX as u64 + 1);
             bounded.read_to_end(&mut document).map_err(WireError::Packed)?;
             fits(document.len(), UNPACKED_MAX)?;
-            serde_json::from_slice(&document).map_err(WireError::Document)
+            values::from_json(&document).map_err(WireError::Document)
         }
         _ => Err(WireError::Unmarked { length: bytes.len() }),
     }

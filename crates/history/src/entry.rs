@@ -129,9 +129,7 @@ impl Read {
                     Ok(report)
                 })
                 .map(|report| Read::report(&report)),
-            Kind::Results => {
-                serde_json::from_str(text).map(Read::results).map_err(|why| why.to_string())
-            }
+            Kind::Results => candor_plan::values::from_json(text.as_bytes()).map(Read::results),
         }
     }
 

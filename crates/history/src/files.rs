@@ -232,9 +232,8 @@ impl Files {
     pub fn note(&self, run: RunId) -> Result<Note, Error> {
         let path = self.note_path(run);
         match fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map_err(|why| Error::Unreadable {
-                run,
-                why: format!("{} is no note: {why}", path.display()),
+            Ok(text) => candor_plan::values::from_json(text.as_bytes()).map_err(|why| {
+                Error::Unreadable { run, why: format!("{} is no note: {why}", path.display()) }
             }),
             Err(why) if why.kind() == io::ErrorKind::NotFound => Ok(Note::default()),
             Err(why) => Err(Error::file(&path, "read")(why)),

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use candor_plan::values::from_json;
 use candor_record::Verdict;
 use candor_record::results::FigureKind;
 use candor_record::trend::{HISTORY_VERSION, ListedResult, ListedRun, RunList, Series, TrendPoint};
@@ -188,7 +189,7 @@ impl Index {
         // Flushes and items are shown where their figure was asked for and nothing else has it.
         let results = |is_work: bool| {
             works.iter().filter(move |work| work.1 == is_work).filter_map(|((_, work), _, of)| {
-                let series: Series = serde_json::from_str(work).unwrap_or_default();
+                let series: Series = from_json(work.as_bytes()).unwrap_or_default();
                 listed_result(&series, figure, of)
             })
         };
@@ -220,7 +221,7 @@ impl Index {
             let mut query = self.connection.prepare("SELECT id, work FROM series")?;
             let rows = query.query_map([], |row| {
                 let work: String = row.get(1)?;
-                Ok((row.get(0)?, serde_json::from_str(&work).unwrap_or_default()))
+                Ok((row.get(0)?, from_json(work.as_bytes()).unwrap_or_default()))
             })?;
             rows.collect::<rusqlite::Result<Vec<(i64, Series)>>>()
         };

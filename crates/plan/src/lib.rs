@@ -43,6 +43,7 @@ mod threads;
 pub mod trace;
 pub mod tree;
 pub mod units;
+pub mod values;
 mod verify;
 pub mod visible;
 pub mod work;

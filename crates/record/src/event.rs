@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::{Ceiling, Finding, HostSample, Note, PhaseRecord, Report, Sample, Verdict};
 
 /// One thing that happened. Screens, streams and logs are its consumers.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case", tag = "event")]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Event {
     /// The run began.
     RunStarted {

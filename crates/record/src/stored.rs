@@ -1,5 +1,6 @@
 //! Reading a report that was written before.
 
+use candor_plan::values;
 use serde_json::Value;
 
 use crate::{JUDGEMENT_VERSION, Judgement, REPORT_VERSION, Report};
@@ -14,7 +15,7 @@ pub const REPORT_BYTES_MAX: u64 = 256 << 20;
 pub fn read(text: &str) -> Result<Report, String> {
     let document = document(text)?;
     match document["judgement"]["judgement_version"].as_u64() {
-        Some(version) if version == u64::from(JUDGEMENT_VERSION) => report(document),
+        Some(version) if version == u64::from(JUDGEMENT_VERSION) => report(&document),
         found => Err(format!(
             "judgement version {}, but this candor reads version {JUDGEMENT_VERSION}; `candor \
              judge` judges the report again",
@@ -31,7 +32,7 @@ pub fn read_unjudged(text: &str) -> Result<Report, String> {
     let mut document = document(text)?;
     document["judgement"] =
         serde_json::to_value(Judgement::default()).map_err(|error| error.to_string())?;
-    report(document)
+    report(&document)
 }
 
 /// The text as a JSON document of a version that can be read.
@@ -48,9 +49,9 @@ fn document(text: &str) -> Result<Value, String> {
     }
 }
 
-fn report(document: Value) -> Result<Report, String> {
-    let report: Report = serde_json::from_value(document)
-        .map_err(|error| format!("not a candor report: {error}"))?;
+fn report(document: &Value) -> Result<Report, String> {
+    let report: Report =
+        values::from_tree(&document).map_err(|misfit| format!("not a candor report: {misfit}"))?;
     let phases = report.plan.phases.len();
     let stray = report.phases.iter().find(|phase| !phase.search_step && phase.phase >= phases);
     match stray {

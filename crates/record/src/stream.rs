@@ -1,7 +1,7 @@
 //! Lines of `--json-stream`: a run while it happens, for programs.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{Event, JobSample, Verdict};
 
@@ -9,7 +9,7 @@ use crate::{Event, JobSample, Verdict};
 pub const STREAM_VERSION: u32 = 1;
 
 /// One line. The first is `start`, the last is `end`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "line")]
 pub enum StreamLine {
     /// The run began.
@@ -74,7 +74,7 @@ pub enum StreamLine {
 }
 
 /// A job in an interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamJob {
     /// Name.
     pub job: String,
@@ -87,7 +87,7 @@ pub struct StreamJob {
 }
 
 /// An operation of a job in an interval.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct StreamOp {
     /// Name, such as `read`.
     pub operation: String,

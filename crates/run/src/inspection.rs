@@ -65,7 +65,7 @@ pub fn record(paths: &[PathBuf]) -> Result<(Facts, Bundle), RunError> {
 /// A sentence about what is no bundle.
 pub fn replay(text: &str) -> Result<Facts, String> {
     let bundle = Bundle::read(text)?;
-    let recorded: Facts = serde_json::from_str(&bundle.facts)
+    let recorded: Facts = candor_plan::values::from_json(bundle.facts.as_bytes())
         .map_err(|error| format!("its facts, after the line `facts`, cannot be read: {error}"))?;
     let targets = bundle.targets.clone();
     let mut facts = candor_observe::inspect(&targets, &Roots::replay(bundle));

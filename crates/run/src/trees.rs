@@ -116,7 +116,7 @@ impl NamedTree {
 
     /// The tree at a path, of what a mark tells.
     fn of_told(path: &Path, told: &str) -> Option<NamedTree> {
-        let tree: ComputedTree = serde_json::from_str(told).ok()?;
+        let tree: ComputedTree = candor_plan::values::from_json(told.as_bytes()).ok()?;
         let of_tree = [&tree.tree.root_name, &tree.tree.directory_name, &tree.tree.item_name];
         let are_below = of_tree.into_iter().flatten().all(EntryName::is_single);
         let names = TreeNames::Computed(tree);

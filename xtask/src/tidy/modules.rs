@@ -50,7 +50,7 @@ const ORDERS: &[(&str, &str)] = &[
         "plan",
         "path_text visible text_serde units permutation rank_order trace access advice content \
          engine measure operation pace verify zones blocks memory pattern file_name tree listing target entries threads program work model \
-         nearest problem rank spread check shell text",
+         nearest problem values rank spread check shell text",
     ),
     (
         "fleet",

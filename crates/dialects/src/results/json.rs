@@ -1,19 +1,27 @@
 //! JSON within a text, with the line of a fault.
 
+use candor_plan::values;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 /// The document that begins at a byte of the text; anything may stand behind it.
 ///
 /// # Errors
 /// A sentence with the line and column of the fault.
 pub fn document<T: DeserializeOwned>(name: &str, text: &str, at: usize) -> Result<T, String> {
-    let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter::<T>();
+    let mut documents = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+    let before = text[..at].matches('\n').count();
     let error = match documents.next() {
-        Some(Ok(document)) => return Ok(document),
+        Some(Ok(tree)) => {
+            let of_line = match before {
+                0 => String::new(),
+                lines => format!(" (in the document of line {})", lines + 1),
+            };
+            return values::from_tree(&tree).map_err(|misfit| format!("{name}: {misfit}{of_line}"));
+        }
         Some(Err(error)) => error,
         None => return Err(format!("{name}: holds no JSON")),
     };
-    let before = text[..at].matches('\n').count();
     let (line, column) = (before + error.line(), error.column());
     // The library names a place that counts from where this document begins.
     let sentence = error.to_string();

@@ -275,7 +275,7 @@ fn iostat_leaves_out_the_time_since_the_boot() {
     assert_eq!((second.read_wait_ns_mean, second.queue_mean), (Some(1.68e6), Some(1.99)));
     assert_eq!((second.utilisation, second.requests_per_s), (Some(0.06), None));
     assert_eq!(value(&full, "length of intervals"), None);
-    assert_eq!(value(&full, "kernel"), Some("Linux 6.18.44-fc-v669"));
+    assert_eq!(value(&full, "kernel"), Some("Linux 6.18.44"));
     let plain = results("iostat.json");
     let device = &plain.phases[0].devices[0];
     assert_eq!((device.intervals.len(), device.intervals[1].requests_per_s), (2, Some(613.0)));
@@ -321,5 +321,5 @@ fn other_files_are_named_with_what_is_read() {
     assert!(unnamed.contains("name it as fio does"), "{unnamed}");
     assert_eq!(fault("rd_slat.1.log", b""), "rd_slat.1.log has no entries");
     let typed = fault("a.json", b"{\"fio version\": \"fio-3.33\",\n \"jobs\": [{\"jobname\": 5}]}");
-    assert!(typed.starts_with("a.json:2:23: invalid type: integer `5`"), "{typed}");
+    assert_eq!(typed, "a.json: `jobs[0].jobname` is not a string");
 }

@@ -78,8 +78,6 @@ const BLOCKS: &[(&str, &str, &str)] = &[
     ("hole", "access.holes.hole", "access = { holes = { hole = 0 } }"),
     ("zipf", "access.zipf.theta", "access = { zipf = { theta = 0 } }"),
     ("zipf", "access.zipf.theta", "access = { zipf = { theta = 1 } }"),
-    ("zipf", "access.zipf.theta", "access = { zipf = { theta = nan } }"),
-    ("zipf", "access.zipf.theta", "access = { zipf = { theta = inf } }"),
     ("pareto", "access.pareto.h", "access = { pareto = { h = 0.0 } }"),
     ("pareto", "access.pareto.h", "access = { pareto = { h = 1 } }"),
     ("normal", "access.normal.deviation_percent",

@@ -1,18 +1,18 @@
 //! Reading TOML with all its problems at once.
 //!
-//! The text is parsed once, with recovery, into a tree that knows where everything stands. The
-//! tree is handed to serde. Serde stops at the first value that it does not like: that becomes a
-//! [`Problem`], its entry is struck out of the tree, and what is left is handed over again, until
-//! serde is content. So one set of types defines the format, and no problem hides another.
+//! The text is parsed once, with recovery, into a tree of values and their ranges. The types read
+//! the tree, and stop at the first value that does not fit: it becomes a [`Problem`], its entry is
+//! struck out, and the rest is read again, until all fits. So one set of types defines the format,
+//! and no problem hides another.
 
-use serde::Deserialize;
 use toml::de::DeTable;
 
+use crate::values::Mistake;
 use crate::{Engine, PLAN_VERSION, Plan, PlanPath, Problem, Severity, Source};
 
 use super::said::Complaint;
 use super::syntax::Syntax;
-use super::tree::{Node, Tree};
+use super::tree::{Odd, Tree};
 use super::{PROBLEMS_MAX, TEXT_BYTES_MAX};
 
 /// The plan in a TOML text, with the place of every value, or everything that is wrong with the
@@ -25,20 +25,20 @@ pub fn read(name: &str, text: &str) -> Result<(Plan, Source), (Vec<Problem>, Sou
         return Err((vec![too_long(text)], Source { text: String::new(), ..source }));
     }
     let (root, errors) = DeTable::parse_recoverable(text);
-    Reader::new(source, Tree::new(root.into_inner()), errors).read()
+    Reader::new(source, Tree::new(root.get_ref()), errors).read()
 }
 
-struct Reader<'t> {
+struct Reader {
     source: Source,
-    tree: Tree<'t>,
+    tree: Tree,
     syntax: Syntax,
     problems: Vec<Problem>,
 }
 
-impl<'t> Reader<'t> {
-    fn new(mut source: Source, tree: Tree<'t>, errors: Vec<toml::de::Error>) -> Self {
-        for node in tree.nodes() {
-            source.spans.insert(node.place.clone(), node.value.clone());
+impl Reader {
+    fn new(mut source: Source, tree: Tree, errors: Vec<toml::de::Error>) -> Self {
+        for (place, node) in tree.nodes() {
+            source.spans.insert(place.clone(), node.value.clone());
         }
         let syntax = Syntax::new(errors, &mut source);
         Reader { source, tree, syntax, problems: Vec::new() }
@@ -49,9 +49,6 @@ impl<'t> Reader<'t> {
             return Err((vec![super::too_new(version)], self.source));
         }
         let plan = self.deserialize();
-        if let Some(plan) = plan.as_ref().filter(|_| self.problems.is_empty()) {
-            self.lists_for_tables(plan);
-        }
         self.problems.append(&mut self.syntax.problems);
         if let Some(plan) = plan.as_ref().filter(|_| !self.problems.is_empty()) {
             self.contradictions(plan);
@@ -65,50 +62,40 @@ impl<'t> Reader<'t> {
     /// Strikes out entries until the rest is a plan. Each round removes one, so it comes to an
     /// end.
     fn deserialize(&mut self) -> Option<Plan> {
+        for Odd { place, sentence } in self.tree.odd().to_vec() {
+            self.note(&place, Mistake::Refused(sentence.to_owned()));
+        }
         while self.problems.len() < PROBLEMS_MAX {
-            let rest = toml::Deserializer::from(self.tree.rest());
-            let error = match Plan::deserialize(rest) {
+            let misfit = match self.tree.plan() {
                 Ok(plan) => return Some(plan),
-                Err(error) => error,
+                Err(misfit) => *misfit,
             };
-            let node = error.span().and_then(|span| self.tree.find(&span).cloned());
-            let Some(node) = node else {
-                self.problems.push(unplaced(error.message()));
+            let place = misfit.place.as_ref().and_then(|place| Some(self.tree.find(place)?.0));
+            let Some(place) = place else {
+                self.problems.push(unplaced(&misfit.mistake));
                 return None;
             };
-            self.note(&error, &node);
-            self.tree.strike(node.place);
+            self.note(&place, misfit.mistake);
+            self.tree.strike(place);
         }
         None
     }
 
-    /// Records a complaint, unless it only repeats an earlier one.
-    fn note(&mut self, error: &toml::de::Error, node: &Node) {
-        let about_key =
-            node.key.is_some() && node.key == error.span() && node.key != Some(node.value.clone());
+    /// Records a mistake, unless it only repeats an earlier one.
+    fn note(&mut self, place: &PlanPath, mistake: Mistake) {
+        let Some(node) = self.tree.nodes().get(place) else { return };
         let found = self.source.text.get(node.value.clone()).unwrap_or_default();
-        let complaint = Complaint { message: error.message(), node, about_key, found };
-        let echo = complaint.may_be_echo() && self.tree.struck_below(&node.place);
-        let range = match (about_key, &node.key) {
-            (true, Some(key)) => key.clone(),
+        let complaint = Complaint { mistake, place, node, found };
+        let echo = complaint.may_be_echo() && self.tree.struck_below(place);
+        let range = match (&complaint.mistake, &node.key) {
+            (Mistake::UnknownKey { .. }, Some(key)) => key.clone(),
             _ => node.value.clone(),
         };
         if echo || self.syntax.hides(range.start) {
             return;
         }
         self.problems.push(complaint.problem());
-        self.source.spans.insert(node.place.clone(), range);
-    }
-
-    /// Serde takes a list for a table and its elements for the fields in their order. Nobody means
-    /// that in a file.
-    fn lists_for_tables(&mut self, plan: &Plan) {
-        let values = super::write::tree(plan);
-        for node in self.tree.nodes().iter().filter(|node| node.kind == Some("a list")) {
-            if super::write::at(&values, &node.place).is_some_and(serde_json::Value::is_object) {
-                self.problems.push(super::said::list_for_table(&node.place));
-            }
-        }
+        self.source.spans.insert(place.clone(), range);
     }
 
     /// Errors of what could be read, told with the mistakes so that a second run tells nothing new.
@@ -157,6 +144,7 @@ fn too_long(text: &str) -> Problem {
     )
 }
 
-fn unplaced(message: &str) -> Problem {
+fn unplaced(mistake: &Mistake) -> Problem {
+    let message = format!("the plan {mistake}");
     Problem::error("value", PlanPath::root(), message, "see the description of plans")
 }

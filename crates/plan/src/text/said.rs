@@ -1,68 +1,79 @@
-//! Messages of serde about a value, in words for people.
-//!
-//! Serde gives its complaints as English only. They are taken apart here and nowhere else; the
-//! snapshots in `text/tests.rs` change should a new serde word them differently, and a complaint
-//! that is not understood is passed on as it is.
+//! Values that do not fit a plan, in words for people.
 
+use crate::values::Mistake;
 use crate::{PlanPath, Problem, nearest};
 
 use super::tree::Node;
 
-/// A complaint about a node.
+/// A mistake in a text.
 pub(super) struct Complaint<'a> {
-    /// Serde's message.
-    pub message: &'a str,
-    /// Node that the message is about.
+    /// The mistake.
+    pub mistake: Mistake,
+    /// Where in the plan.
+    pub place: &'a PlanPath,
+    /// Where in the text.
     pub node: &'a Node,
-    /// The message is about the node's key, not its value.
-    pub about_key: bool,
-    /// Text that stands at the node's value.
+    /// Text of the node's value.
     pub found: &'a str,
 }
 
 impl Complaint<'_> {
     /// The problem in plain words.
     pub fn problem(&self) -> Problem {
-        self.unknown_word()
-            .or_else(|| self.missing())
-            .or_else(|| self.bare_choice())
-            .or_else(|| self.choice_form())
-            .or_else(|| self.wrong_type())
-            .unwrap_or_else(|| self.bad_value())
+        let name = quoted(self.name());
+        let one_choice = |message: String| self.error("type", message, "name one choice".into());
+        match &self.mistake {
+            Mistake::UnknownKey { key, known } => {
+                self.unknown("unknown-key", format!("unknown key `{}`", cut(key)), key, known)
+            }
+            Mistake::UnknownChoice { word, known } => {
+                let message = format!("{name} cannot be `{}`", cut(word));
+                self.unknown("unknown-choice", message, word, known)
+            }
+            Mistake::MissingKey(key) => {
+                let remedy = match *key {
+                    "work" => "add a section such as [phase.job.work.blocks]".to_owned(),
+                    _ => format!("add {key} = …"),
+                };
+                self.error("missing", format!("{name} needs `{key}`"), remedy)
+            }
+            Mistake::NoSettings => {
+                let choice = self.found.trim_matches(['"', '\'']);
+                let message =
+                    format!("{} = {} needs the settings of {choice}", self.name(), self.found);
+                self.error("missing", message, format!("write {{ {choice} = {{ … }} }}"))
+            }
+            Mistake::NotAChoice => {
+                one_choice(format!("{name} is a word or a table, not {}", self.got()))
+            }
+            Mistake::NoSuchSettings => one_choice(format!("{name} has no settings")),
+            Mistake::SeveralChoices => one_choice(format!("{name} is given more than once")),
+            Mistake::NoChoice => one_choice(format!("{name} is empty")),
+            Mistake::WrongType { expected } => self.wrong_type(expected),
+            Mistake::Refused(sentence) => self.refused(sentence),
+        }
     }
 
     /// True if this can be the mere consequence of something having been struck out below.
     pub fn may_be_echo(&self) -> bool {
-        let message = self.message;
-        message.starts_with("missing field")
-            || message.contains("found 0 elements")
-            || message.contains("the table is empty")
+        match &self.mistake {
+            Mistake::MissingKey(_) | Mistake::NoChoice => true,
+            Mistake::Refused(sentence) => sentence.contains("the table is empty"),
+            _ => false,
+        }
     }
 
     fn error(&self, rule: &'static str, message: String, remedy: String) -> Problem {
-        Problem::error(rule, self.node.place.clone(), message, remedy)
+        Problem::error(rule, self.place.clone(), message, remedy)
     }
 
     /// The last key on the way to the node: what the user would call it.
     fn name(&self) -> &str {
-        last_key(&self.node.place)
+        last_key(self.place)
     }
 
-    /// ``unknown field `dept`, expected one of `depth`, `direct` `` and the same for variants.
-    fn unknown_word(&self) -> Option<Problem> {
-        let rest = self.message.strip_prefix("unknown ")?;
-        let is_choice = rest.strip_prefix("variant `").is_some();
-        let rest = rest.strip_prefix("variant `").or(rest.strip_prefix("field `"))?;
-        let (word, expected) = rest
-            .rsplit_once("`, expected ")
-            .or_else(|| rest.rsplit_once("`, there are no ").map(|(word, _)| (word, "")))?;
-        let known: Vec<_> = expected.split('`').skip(1).step_by(2).collect();
-        let (rule, message) = match is_choice && !self.about_key {
-            true => {
-                ("unknown-choice", format!("{} cannot be `{}`", quoted(self.name()), cut(word)))
-            }
-            false => ("unknown-key", format!("unknown key `{}`", cut(word))),
-        };
+    /// A word that is not among the known ones.
+    fn unknown(&self, rule: &'static str, message: String, word: &str, known: &[&str]) -> Problem {
         let meant = nearest(word, known.iter().copied());
         let message = match meant {
             Some(meant) => format!("{message}; did you mean `{meant}`?"),
@@ -73,51 +84,16 @@ impl Complaint<'_> {
             (None, false) => format!("known here: {}", known.join(", ")),
             (None, true) => "remove it".to_owned(),
         };
-        Some(self.error(rule, message, remedy))
+        self.error(rule, message, remedy)
     }
 
-    fn missing(&self) -> Option<Problem> {
-        let key = self.message.strip_prefix("missing field `")?.strip_suffix('`')?;
-        let message = format!("{} needs `{key}`", quoted(self.name()));
-        let remedy = match key {
-            "work" => "add a section such as [phase.job.work.blocks]".to_owned(),
-            _ => format!("add {key} = …"),
-        };
-        Some(self.error("missing", message, remedy))
-    }
-
-    /// `access = "zipf"`, a choice without its settings.
-    fn bare_choice(&self) -> Option<Problem> {
-        let prefix = "invalid type: unit variant, expected ";
-        self.message.strip_prefix(prefix)?;
-        let choice = self.found.trim_matches(['"', '\'']);
-        let message = format!("{} = {} needs the settings of {choice}", self.name(), self.found);
-        Some(self.error("missing", message, format!("write {{ {choice} = {{ … }} }}")))
-    }
-
-    /// A choice that is neither a word nor a table of one word.
-    fn choice_form(&self) -> Option<Problem> {
-        let name = quoted(self.name());
-        let message = match self.message {
-            "wanted string or table" => format!("{name} is a word or a table, not {}", self.got()),
-            "expected empty table" => format!("{name} has no settings"),
-            m if m.contains("more than 1 element") => format!("{name} is given more than once"),
-            m if m.contains("found 0 elements") => format!("{name} is empty"),
-            _ => return None,
-        };
-        Some(self.error("type", message, "name one choice".to_owned()))
-    }
-
-    /// `invalid type: …, expected …` and `invalid value: …, expected …`.
-    fn wrong_type(&self) -> Option<Problem> {
-        let rest = self.message.strip_prefix("invalid ")?;
-        let (_, expected) = rest.split_once(", expected ")?;
+    fn wrong_type(&self, expected: &str) -> Problem {
         let subject = match self.node.key {
             Some(_) => quoted(self.name()),
             None => format!("an entry of {}", quoted(self.name())),
         };
         let message = format!("{subject} is {}, not {}", expectation(expected), self.got());
-        Some(self.error("type", message, self.type_remedy(expected)))
+        self.error("type", message, self.type_remedy(expected))
     }
 
     /// The remedy for a value of another type.
@@ -137,8 +113,8 @@ impl Complaint<'_> {
                 format!("write [{}], with two brackets", cut(found))
             }
             "a sequence" => format!("write {name} = [ … ]"),
-            e if e.starts_with("struct ") && self.node.key.is_none() => "write { … }".into(),
-            e if e.starts_with("struct ") => format!("write {name} = {{ … }}"),
+            e if is_table(e) && self.node.key.is_none() => "write { … }".into(),
+            e if is_table(e) => format!("write {name} = {{ … }}"),
             e if e.starts_with("a time") && self.node.kind.is_none() && !in_quotes => {
                 format!("write {name} = \"{}s\" if it means seconds", cut(found))
             }
@@ -146,18 +122,11 @@ impl Complaint<'_> {
         }
     }
 
-    /// Messages of our own types, `what is wrong; what to do`, and those not understood.
-    fn bad_value(&self) -> Problem {
-        match self.message.rsplit_once("; ") {
-            Some((wrong, remedy)) => {
-                let message = format!("{}: {wrong}", self.name());
-                self.error("value", message, remedy.to_owned())
-            }
-            None => {
-                let message = format!("{}: {}", self.name(), self.message);
-                self.error("value", message, "see the description of plans".to_owned())
-            }
-        }
+    /// Sentences of the types: what is wrong, and what to do.
+    fn refused(&self, sentence: &str) -> Problem {
+        let (wrong, remedy) =
+            sentence.rsplit_once("; ").unwrap_or((sentence, "see the description of plans"));
+        self.error("value", format!("{}: {wrong}", self.name()), remedy.to_owned())
     }
 
     /// The value that was found instead.
@@ -169,11 +138,9 @@ impl Complaint<'_> {
     }
 }
 
-/// The complaint about a list where a table is meant, which serde lets pass.
-pub(super) fn list_for_table(place: &PlanPath) -> Problem {
-    let name = last_key(place);
-    let message = format!("{} is a table, not a list", quoted(name));
-    Problem::error("type", place.clone(), message, format!("write {name} = {{ … }}"))
+/// True for the name that serde gives a table.
+fn is_table(expected: &str) -> bool {
+    expected == "a table" || expected.starts_with("struct ")
 }
 
 /// The expectation of serde, in plain words.
@@ -187,8 +154,7 @@ fn expectation(expected: &str) -> String {
         "a boolean" => "true or false",
         "a string" | "path string" => "a text in quotes",
         "a sequence" => "a list",
-        "string or table" => "a word or a table",
-        other if other.starts_with("struct ") => "a table",
+        other if is_table(other) => "a table",
         other => other,
     };
     words.to_owned()

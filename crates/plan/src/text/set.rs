@@ -1,11 +1,10 @@
 //! One key of a plan set to another value, as a word of a command line says it.
 
 use serde_json::{Map, Value};
-use toml::de::{DeTable, DeValue};
 
 use crate::{PathStep, Plan, PlanPath, Problem};
 
-use super::{keys, read, write};
+use super::{keys, read, tree, write};
 
 /// The plan with a key set, and the place of that key. `name` is its path, or as much of its end
 /// as no other key of the plan shares; `value` is TOML, or a text without its quotes.
@@ -17,7 +16,7 @@ use super::{keys, read, write};
 pub fn set(plan: &Plan, name: &str, value: &str) -> Result<(Plan, PlanPath), Problem> {
     let tree = write::tree(plan);
     let place = keys::find(&tree, name)?;
-    let written = toml_value(value);
+    let written = tree::value_of(value);
     let as_text = Value::String(value.to_owned());
     let first = with(&tree, &place, written.clone().unwrap_or_else(|| as_text.clone()));
     match (first, written) {
@@ -80,42 +79,6 @@ fn make_table(node: &mut Value, key: &str) {
     let entries: Map<String, Value> =
         directions.map(|direction| (direction.to_owned(), held.clone())).collect();
     *node = Value::Object(entries);
-}
-
-/// The value of a text that is TOML.
-fn toml_value(text: &str) -> Option<Value> {
-    let line = format!("value = {text}");
-    let (table, errors) = DeTable::parse_recoverable(&line);
-    let table = table.into_inner();
-    let only = errors.is_empty() && table.len() == 1;
-    only.then(|| table.get("value").and_then(|value| json(value.get_ref())))?
-}
-
-fn json(value: &DeValue<'_>) -> Option<Value> {
-    Some(match value {
-        DeValue::String(text) => Value::String(text.clone().into_owned()),
-        DeValue::Boolean(value) => Value::Bool(*value),
-        DeValue::Integer(number) => {
-            let digits = (number.as_str(), number.radix());
-            match i64::from_str_radix(digits.0, digits.1) {
-                Ok(number) => number.into(),
-                Err(_) => u64::from_str_radix(digits.0, digits.1).ok()?.into(),
-            }
-        }
-        DeValue::Float(number) => Value::from(number.as_str().parse::<f64>().ok()?),
-        DeValue::Array(elements) => {
-            elements.iter().map(|element| json(element.get_ref())).collect::<Option<_>>()?
-        }
-        DeValue::Table(entries) => {
-            let entry = |(key, value): (&toml::Spanned<_>, &toml::Spanned<DeValue<'_>>)| {
-                let key: &std::borrow::Cow<'_, str> = key.get_ref();
-                Some((key.clone().into_owned(), json(value.get_ref())?))
-            };
-            Value::Object(entries.iter().map(entry).collect::<Option<_>>()?)
-        }
-        // No key of a plan is a date.
-        DeValue::Datetime(_) => return None,
-    })
 }
 
 #[cfg(test)]

@@ -244,6 +244,25 @@ batch_submit = 9999999999999
 }
 
 #[test]
+fn numbers_and_dates_that_no_key_takes_are_named() {
+    let text = r#"
+seed = 18446744073709551616
+name = 2026-11-27
+[[phase]]
+[[phase.job]]
+work.blocks = { access = { zipf = { theta = nan } } }
+"#;
+    insta::assert_snapshot!(remedies(text), @"
+    plan.toml:2:8: seed: the number has more than 64 bits
+      -> write a smaller number
+    plan.toml:3:8: name: a date has no use here
+      -> write it in quotes if it is a text
+    plan.toml:6:45: theta: the number is not finite
+      -> write a finite number
+    ");
+}
+
+#[test]
 fn a_newer_version_is_refused_with_one_sentence() {
     let text = "version = 3\nnovelty = true\n";
     insta::assert_snapshot!(remedies(text), @r##"

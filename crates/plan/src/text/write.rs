@@ -8,7 +8,7 @@ use crate::Tree;
 use crate::blocks::{Blocks, Journal, Pace, ReadBack, Think, Verify, Written};
 use crate::visible::{visible_json, visible_lines};
 use crate::{
-    Burn, Job, Listing, Memory, Nanos, PathStep, Phase, Plan, PlanPath, Program, Stop, Target, Work,
+    Burn, Job, Listing, Memory, Nanos, Phase, Plan, PlanPath, Program, Stop, Target, Work,
 };
 
 /// Options whose mere presence means something: kept even where they hold nothing but defaults.
@@ -137,14 +137,6 @@ fn add(value: &mut Value, other: &Value) {
         }
         _ => {}
     }
-}
-
-/// The value at a place.
-pub(super) fn at<'a>(value: &'a Value, place: &PlanPath) -> Option<&'a Value> {
-    place.steps().try_fold(value, |value, step| match step {
-        PathStep::Index(index) => value.get(index),
-        PathStep::Key(key) => value.get(key),
-    })
 }
 
 fn blocks_template() -> Blocks {

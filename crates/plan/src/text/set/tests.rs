@@ -40,7 +40,8 @@ fn outcome(plan: &Plan, name: &str, value: &str) -> String {
     match set(plan, name, value) {
         Ok((changed, place)) => {
             let now = write::tree(&changed);
-            format!("{place} = {}", write::at(&now, &place).unwrap_or(&Value::Null))
+            let pointer = format!("/{place}").replace(['.', '['], "/").replace(']', "");
+            format!("{place} = {}", now.pointer(&pointer).unwrap_or(&Value::Null))
         }
         Err(problem) => {
             format!("{}: {} -> {}", problem.rule, problem.message, problem.remedy)
