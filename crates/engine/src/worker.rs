@@ -98,6 +98,9 @@ const REST_NS_MAX: u64 = 50_000_000;
 const WAIT_NS: u64 = 200_000;
 
 /// Runs a source that is always ready to its end, through an engine of batches.
+///
+/// Each combination is a function of its own: together in one they would share its registers.
+#[inline(never)]
 pub fn run<E: Io, S: Bare + 'static>(
     seat: Seat,
     shape: Shape,
@@ -112,6 +115,7 @@ pub fn run<E: Io, S: Bare + 'static>(
 }
 
 /// Runs a source that is always ready to its end, through an engine of single calls.
+#[inline(never)]
 pub fn run_calls<C: Call, S: Bare + 'static>(
     seat: Seat,
     shape: Shape,
@@ -126,6 +130,7 @@ pub fn run_calls<C: Call, S: Bare + 'static>(
 }
 
 /// Runs a source that may wait, to its end.
+#[inline(never)]
 pub fn run_gated<E: Io>(
     seat: Seat,
     shape: Shape,

@@ -48,6 +48,29 @@ struct Ring {
     header_bytes: u32,
 }
 
+/// An operation as `io_submit` takes it (`struct iocb`, which not every C library declares).
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct ControlBlock {
+    data: u64,
+    #[cfg(target_endian = "big")]
+    call_flags: i32,
+    key: u32,
+    #[cfg(target_endian = "little")]
+    call_flags: i32,
+    command: u16,
+    priority: i16,
+    file: u32,
+    buffer: u64,
+    length: u64,
+    offset: i64,
+    reserved: u64,
+    flags: u32,
+    event_file: u32,
+}
+
+const _: () = assert!(mem::size_of::<ControlBlock>() == 64);
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Event {
@@ -60,13 +83,18 @@ struct Event {
 /// A context of the kernel's aio. Dropping it waits for the operations in flight.
 pub struct Aio {
     context: libc::c_ulong,
-    blocks: Box<[libc::iocb]>,
+    blocks: Box<[ControlBlock]>,
     /// Control blocks to submit, in order; filled from the front.
-    pending: Box<[*mut libc::iocb]>,
+    pending: Box<[*mut ControlBlock]>,
     pending_count: usize,
     in_kernel: usize,
     events: Box<[Event]>,
     user_ring: bool,
+}
+
+/// True if this kernel has aio and lets this process use it.
+pub fn is_available() -> bool {
+    Aio::new(1).is_ok()
 }
 
 impl Aio {
@@ -82,14 +110,12 @@ impl Aio {
             let what = format!("set up aio for {depth} operations in flight");
             return Err(EngineError::system(what)(io::Error::last_os_error()));
         }
-        // SAFETY: an all-zero iocb is valid (it is a struct of integers).
-        let blank: libc::iocb = unsafe { mem::zeroed() };
         let event = Event { data: 0, object: 0, result: 0, result2: 0 };
         // SAFETY: the kernel maps the ring's header at the address it returned as the context.
         let user_ring = unsafe { (*(context as *const Ring)).magic } == RING_MAGIC;
         Ok(Aio {
             context,
-            blocks: vec![blank; depth].into(),
+            blocks: vec![ControlBlock::default(); depth].into(),
             pending: vec![ptr::null_mut(); depth].into(),
             pending_count: 0,
             in_kernel: 0,
@@ -106,14 +132,14 @@ impl Aio {
         index: u32,
         slot: &Slot,
         (fd, writes): (RawFd, bool),
-    ) -> &mut libc::iocb {
+    ) -> &mut ControlBlock {
         let block = &mut self.blocks[index as usize];
-        block.aio_data = u64::from(index);
-        block.aio_lio_opcode = if writes { IOCB_CMD_PWRITE } else { IOCB_CMD_PREAD };
-        block.aio_fildes = fd as u32;
-        block.aio_buf = slot.buffer.host() as u64;
-        block.aio_nbytes = slot.length;
-        block.aio_offset = slot.offset as i64;
+        block.data = u64::from(index);
+        block.command = if writes { IOCB_CMD_PWRITE } else { IOCB_CMD_PREAD };
+        block.file = fd as u32;
+        block.buffer = slot.buffer.host() as u64;
+        block.length = slot.length;
+        block.offset = slot.offset as i64;
         self.pending[self.pending_count] = block;
         self.pending_count += 1;
         block
@@ -122,11 +148,12 @@ impl Aio {
     /// Queues a flush of a file: the command has neither bytes nor place nor flags.
     fn queue_flush(&mut self, index: u32, command: u16, fd: RawFd) {
         let block = &mut self.blocks[index as usize];
-        // SAFETY: an all-zero iocb is valid (it is a struct of integers).
-        *block = unsafe { mem::zeroed() };
-        block.aio_data = u64::from(index);
-        block.aio_lio_opcode = command;
-        block.aio_fildes = fd as u32;
+        *block = ControlBlock {
+            data: u64::from(index),
+            command,
+            file: fd as u32,
+            ..ControlBlock::default()
+        };
         self.pending[self.pending_count] = block;
         self.pending_count += 1;
     }
@@ -198,7 +225,7 @@ impl Aio {
             return false;
         }
         // SAFETY: pending pointers lead to blocks of this engine.
-        let index = unsafe { (*self.pending[first]).aio_data } as u32;
+        let index = unsafe { (*self.pending[first]).data } as u32;
         done.push(index, Outcome::error(errno));
         true
     }
@@ -322,15 +349,15 @@ impl Libaio {
             _ => return self.blocking.push(index),
         };
         let block = self.aio.queue(index, slot, (self.files.get(slot.handle).raw(), writes));
-        block.aio_rw_flags = flags;
+        block.call_flags = flags;
         if self.priorities {
-            block.aio_flags = if slot.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
-            block.aio_reqprio = slot.priority as i16;
+            block.flags = if slot.priority == 0 { 0 } else { IOCB_FLAG_IOPRIO };
+            block.priority = slot.priority as i16;
         }
         if let Some(vector) = self.vectors.get_mut(index as usize) {
             (vector.iov_base, vector.iov_len) = (slot.buffer.host().cast(), slot.length as usize);
-            block.aio_lio_opcode = vectored(block.aio_lio_opcode);
-            (block.aio_buf, block.aio_nbytes) = (ptr::from_mut(vector) as u64, 1);
+            block.command = vectored(block.command);
+            (block.buffer, block.length) = (ptr::from_mut(vector) as u64, 1);
         }
     }
 }

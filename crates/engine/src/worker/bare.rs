@@ -91,9 +91,13 @@ impl<S: Bare> Worker<S> {
             let rest = self.free.len() - self.shape.batch;
             self.batch.extend(self.free.drain(rest..));
         }
-        let issued =
-            self.batch.iter().take_while(|at| self.source.draw(&mut self.slots[**at as usize]));
-        let issued = issued.count();
+        let mut issued = 0;
+        for &at in &self.batch {
+            if !self.source.draw(&mut self.slots[at as usize]) {
+                break;
+            }
+            issued += 1;
+        }
         if issued < self.batch.len() {
             self.free.extend(self.batch.drain(issued..));
             self.drain(Ended::Done);
