@@ -38,6 +38,7 @@ pub(crate) fn facts(roots: &Roots, missing_facts: &mut MissingFacts) -> HostFact
         numa_cpus: numa_cpus(&sys.join("devices/system/node"), roots),
         memory_occupied: None,
         traced_by: traced_by(roots),
+        emulator: emulator(roots),
         cgroup: cgroup::facts(roots, missing_facts),
     };
     note_missing(&host, missing_facts);
@@ -68,6 +69,25 @@ fn note_missing(host: &HostFacts, missing_facts: &mut MissingFacts) {
     missing_facts.unless(host.lockdown.as_ref(), "kernel lockdown", of, mount);
     let cpufreq = "a CPU frequency driver (virtual machines rarely have one)";
     missing_facts.unless(host.cpu_governor.as_ref(), "frequency governor", of, cpufreq);
+}
+
+/// The emulator of the CPU: of a machine, by the name of its CPU, or of this program alone, where
+/// the kernel is of another architecture (Linux 6.1 and later name theirs).
+fn emulator(roots: &Roots) -> Option<Fact<String>> {
+    const ARCHITECTURES: [&str; 3] = ["x86_64", "aarch64", "riscv64"];
+    let machine = |text: &str| {
+        let model = keyed(text, "model name")?;
+        model.starts_with("QEMU TCG CPU").then(|| "QEMU, for the whole machine".to_owned())
+    };
+    let program = |text: &str| {
+        let kernel = text.trim();
+        let differs = ARCHITECTURES.contains(&kernel) && kernel != std::env::consts::ARCH;
+        let own = std::env::consts::ARCH;
+        differs.then(|| format!("an emulator of {own} on {kernel}, for this program"))
+    };
+    roots
+        .fact(&roots.proc.join("cpuinfo"), machine)
+        .or_else(|| roots.fact(&roots.proc.join("sys/kernel/arch"), program))
 }
 
 /// The process that traces this one, by name and number.
@@ -130,6 +150,25 @@ mod tests {
 
     use super::*;
     use crate::fake::Fake;
+
+    #[test]
+    fn an_emulator_shows_in_the_name_of_the_cpu_or_in_another_architecture() {
+        let found = |file: &str, text: &str| {
+            let fake = Fake::new();
+            fake.write(file, text);
+            emulator(&fake.roots).map(|fact| fact.value)
+        };
+        let own = std::env::consts::ARCH;
+        assert_eq!(found("proc/sys/kernel/arch", own), None);
+        assert_eq!(found("proc/cpuinfo", "model name\t: Acme 9000\n"), None);
+        let machine = found("proc/cpuinfo", "model name\t: QEMU TCG CPU version 2.5+\n");
+        assert_eq!(machine.as_deref(), Some("QEMU, for the whole machine"));
+        let other = if own == "riscv64" { "x86_64" } else { "riscv64" };
+        let program = found("proc/sys/kernel/arch", &format!("{other}\n"));
+        assert!(
+            program.is_some_and(|text| text.ends_with(&format!("on {other}, for this program")))
+        );
+    }
 
     #[test]
     fn a_host_as_its_files_tell_it() {

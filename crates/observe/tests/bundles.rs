@@ -23,22 +23,26 @@ fn bundles() -> Vec<(PathBuf, Bundle)> {
     found.into_iter().map(read).collect()
 }
 
-/// The facts without what is no answer: accounting probes, which were made on the host itself.
-fn of_answers(json: &str) -> Facts {
-    let mut facts: Facts = serde_json::from_str(json).expect("facts");
+/// The facts that answers of the host give: without accounting probes, which write to the host,
+/// and without sentences, whose words may improve.
+fn of_answers(mut facts: Facts) -> Facts {
     for target in &mut facts.targets {
         target.accounting_probe = None;
     }
     facts.missing.retain(|missing| !missing.what.starts_with("accounting probe of "));
+    for missing in &mut facts.missing {
+        (missing.why, missing.enable) = (String::new(), String::new());
+    }
     facts
 }
 
 #[test]
 fn every_bundle_comes_to_the_same_facts() {
     for (path, bundle) in bundles() {
-        let (noted, targets) = (of_answers(&bundle.facts), bundle.targets.clone());
+        let noted: Facts = serde_json::from_str(&bundle.facts).expect("facts");
+        let targets = bundle.targets.clone();
         let facts = inspect(&targets, &Roots::replay(bundle));
-        assert_eq!(facts, noted, "{}", path.display());
+        assert_eq!(of_answers(facts.clone()), of_answers(noted), "{}", path.display());
         assert!(facts.host.kernel.is_some() && !facts.targets.is_empty(), "{}", path.display());
         assert!(!facts.devices.is_empty(), "{}", path.display());
     }

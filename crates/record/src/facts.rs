@@ -123,6 +123,9 @@ pub struct HostFacts {
     /// signals (a debugger).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traced_by: Option<Fact<String>>,
+    /// The emulator that executes the program's instructions, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulator: Option<Fact<String>>,
     /// Limits of the control group this process runs in.
     pub cgroup: CgroupFacts,
 }

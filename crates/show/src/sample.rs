@@ -250,6 +250,7 @@ pub(crate) fn facts() -> Facts {
         cpu_idle_exit_ns: Some(Fact::new(133_000, "/sys/devices/system/cpu/cpu0/cpuidle")),
         numa_cpus: vec![(0, Fact::new("0-7".into(), "/sys/devices/system/node/node0/cpulist"))],
         traced_by: None,
+        emulator: None,
         cgroup: CgroupFacts {
             memory_max_bytes: Some(Fact::new(4 << 30, "/sys/fs/cgroup/memory.max")),
             cpu_max: Some(Fact::new(2.0, "/sys/fs/cgroup/cpu.max")),

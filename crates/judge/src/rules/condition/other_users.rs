@@ -84,7 +84,7 @@ fn finding(observed: &Observed, foreign: &Foreign, app: f64) -> Finding {
             format!("{stat}, {}", foreign.from),
         )
         .evidence("bytes of all", Quantity::bytes(foreign.all), stat)
-        .advice("Find the process (iotop, pidstat -d), stop it, and run again.", None)
+        .advice("Find the process (candor watch as root), stop it, and run again.", None)
         .done()
 }
 

@@ -9,6 +9,7 @@ mod cpu_wakeup;
 mod depth_beyond_knee;
 pub mod device_queue_full;
 mod device_starved;
+mod emulated_cpu;
 mod far_from_device;
 pub mod host_cpus_busy;
 pub mod io_uring_thread_pool;
@@ -45,4 +46,5 @@ pub const RULES: &[Rule] = &[
     block_allocation::RULE,
     shared_files::RULE,
     slow_host::RULE,
+    emulated_cpu::RULE,
 ];
