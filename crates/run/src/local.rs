@@ -16,9 +16,7 @@ use candor_engine::{Prepared, Session, SkippedJob};
 use candor_entries::Lists;
 use candor_observe::{Roots, Sampler, SnapshotDetail, read_again};
 use candor_plan::rank::HostIndex;
-use candor_plan::{
-    Engine, Job, Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target,
-};
+use candor_plan::{Job, Layout, OnFailure, PathText, Phase, Plan, PlanPath, Problem, Target};
 use candor_record::facts::{Extents, Fact, FileFacts, Missing, PathKind};
 use candor_record::{Event, HostRecord, IdleWindow, Note, PrepareStep, SubmissionTrial};
 
@@ -309,10 +307,7 @@ impl Runner for Local {
             kind,
             length_bytes: has_length.then(length).flatten(),
             takes_direct: takes_direct(&path),
-            engine: match candor_blocks::engines::uring::is_available() {
-                true => Engine::IO_URING,
-                false => Engine::LIBAIO,
-            },
+            engine: candor_blocks::engines::best_of_many(),
             space: space(&path),
             path,
         })

@@ -46,11 +46,24 @@ use std::sync::Arc;
 use candor_engine::clock::Clock;
 use candor_engine::host::memory::Mapping;
 use candor_engine::operation::{Outcome, Slot};
+use candor_plan::Engine;
 use candor_plan::work::BlocksOp;
 
 use crate::slot::BlocksSlot;
 use crate::targets::files::Files;
 use crate::targets::zones::backend;
+
+/// The engine that keeps many operations in flight with the fewest calls, of those that this kernel
+/// has and lets this process use.
+pub fn best_of_many() -> Engine {
+    if uring::is_available() {
+        Engine::IO_URING
+    } else if libaio::is_available() {
+        Engine::LIBAIO
+    } else {
+        Engine::Threads
+    }
+}
 
 /// Parts that engines are made from.
 pub struct Context<'a> {

@@ -133,7 +133,7 @@ fn what_has_no_whole_zone_is_refused() {
     for (zones, part) in [
         (length(128), "no whole zone of 128KiB"),
         (length(2), "holds 2KiB, a write 4KiB"),
-        (Zones::default(), "no zones of its own"),
+        (Zones::default(), "has no zones"),
     ] {
         let message = refusal(file.path(), zones);
         assert!(message.contains(part), "{message}");

@@ -119,7 +119,7 @@ impl Traced {
         let mut setup = Setup { buffer_bytes: BUFFER_BYTES, buffers: BUFFERS, ..Setup::default() };
         setup.actions = u16::MAX;
         // SAFETY: the request reads and writes a structure of just this layout.
-        if unsafe { libc::ioctl(device.as_raw_fd(), SETUP, &raw mut setup) } != 0 {
+        if unsafe { libc::ioctl(device.as_raw_fd(), SETUP as _, &raw mut setup) } != 0 {
             let error = io::Error::last_os_error();
             return Err(match error.raw_os_error() {
                 Some(libc::EBUSY) => Refusal(missing(
@@ -152,7 +152,7 @@ impl Traced {
 
     fn ask(&self, request: libc::c_ulong) -> io::Result<()> {
         // SAFETY: these requests have no argument.
-        match unsafe { libc::ioctl(self.device.as_raw_fd(), request) } {
+        match unsafe { libc::ioctl(self.device.as_raw_fd(), request as _) } {
             0 => Ok(()),
             _ => Err(io::Error::last_os_error()),
         }

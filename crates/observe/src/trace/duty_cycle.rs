@@ -222,7 +222,7 @@ fn cpu_ns(thread: &JoinHandle<()>) -> u64 {
     let (mut clock, mut time) = (0, libc::timespec { tv_sec: 0, tv_nsec: 0 });
     // SAFETY: nobody joined the thread, so its handle is good; the calls write to these two.
     let known = unsafe {
-        libc::pthread_getcpuclockid(thread.as_pthread_t(), &raw mut clock) == 0
+        libc::pthread_getcpuclockid(thread.as_pthread_t() as _, &raw mut clock) == 0
             && libc::clock_gettime(clock, &raw mut time) == 0
     };
     if known { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 } else { 0 }

@@ -90,7 +90,7 @@ fn count(event: &OwnedFd) -> u64 {
 
 fn control(event: &OwnedFd, request: libc::c_ulong, argument: libc::c_int) -> io::Result<()> {
     // SAFETY: these requests take a number or a descriptor, and touch no memory of ours.
-    match unsafe { libc::ioctl(event.as_raw_fd(), request, argument) } {
+    match unsafe { libc::ioctl(event.as_raw_fd(), request as _, argument) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_blocks::engines::uring;
+use candor_blocks::engines;
 use candor_plan::blocks::{Access, CallFlags, Engine, Uring};
 use candor_plan::units::{Direction, Mix, SizeSpec};
 use candor_plan::{Blocks, Bytes, Job, Phase, Plan, PlanPath, Problem, Target, TargetKind};
@@ -99,8 +99,7 @@ impl Draft {
         match self.engine {
             Some(engine) => engine,
             None if is_sync => Engine::Psync,
-            None if uring::is_available() => Engine::IO_URING,
-            None => Engine::LIBAIO,
+            None => engines::best_of_many(),
         }
     }
 

@@ -36,6 +36,7 @@ impl Chosen {
         let Chosen { engine, depth, .. } = self;
         let not_allowed = match engine {
             Engine::Libaio(_) => ", and io_uring is not allowed here",
+            Engine::Threads => ", and neither io_uring nor aio is allowed here",
             _ => "",
         };
         Note {

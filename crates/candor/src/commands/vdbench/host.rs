@@ -23,10 +23,7 @@ impl Host for ThisHost {
     }
 
     fn async_engine(&self) -> Engine {
-        match candor_blocks::engines::uring::is_available() {
-            true => Engine::IO_URING,
-            false => Engine::LIBAIO,
-        }
+        candor_blocks::engines::best_of_many()
     }
 
     fn is_this_host(&self, system: &str) -> bool {
