@@ -29,9 +29,8 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::support::{Scratch, quiet_host, skip};
+use crate::support::{Scratch, is_of_today, quiet_host, skip};
 use case::{Case, Tool};
 
 /// Runs at a time: fio sleeps for most of its start.
@@ -53,18 +52,11 @@ fn candor_does_what_fio_does() {
     // FIO_PEER=verify runs the files with that in their names, an empty FIO_PEER all of them.
     match std::env::var("FIO_PEER") {
         Ok(only) => cases.retain(|case| case.name.contains(&only)),
-        Err(_) => cases.retain(|case| is_of_today(&case.name)),
+        Err(_) => cases.retain(|case| is_of_today(&case.name, 3)),
     }
     let surprises = surprises(&cases, &listed());
     println!("{} job files, {} of them with surprises", cases.len(), surprises.len());
     assert!(surprises.is_empty(), "{}", surprises.join("\n"));
-}
-
-/// Half of the files, the other half on the next day: all of them take 80 s alone on the host.
-fn is_of_today(name: &str) -> bool {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let sum: u64 = name.bytes().map(u64::from).sum();
-    (sum + seconds / (24 * 60 * 60)).is_multiple_of(2)
 }
 
 /// Every difference is given a reason.

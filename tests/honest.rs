@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::support::{Loop, Mount, Report, Scratch, Zram, fingerprint, measured, quiet_host, skip};
+use crate::support::{
+    Loop, Mount, Report, Scratch, Zram, fingerprint, is_of_today, measured, quiet_host, skip,
+};
 
 const MIB: u64 = 1 << 20;
 
@@ -149,7 +151,8 @@ fn every_axis_is_covered() {
 
 /// All runs on one kind of target, whose words `with` completes.
 fn all(scratch: &Scratch, kind: On, target: &str, with: &str) {
-    for (_, words, besides) in RUNS.iter().filter(|(on, ..)| *on == kind) {
+    let of_today = RUNS.iter().filter(|(on, words, _)| *on == kind && is_of_today(words, 2));
+    for (_, words, besides) in of_today {
         let words = format!("{words} {with}");
         let report = honest(scratch, target, words.trim_end(), besides);
         let Some(report) = report else { continue };
@@ -208,11 +211,13 @@ fn follow_ups_raise_no_alarm() {
     let (_host, scratch) = (quiet_host(), Scratch::new());
     let Some(device) = Loop::direct(&scratch, 128 * MIB) else { return };
     let mut follow_ups = 0;
-    for words in [
+    let all = [
         "--direct --engine io_uring --depth 4 --rw randread --bs 4k --seconds 6",
         "--direct --engine psync --rw randread --bs 16k --seconds 6",
         "--direct --engine pvsync --rw randread --bs 4k --workers 2 --seconds 6",
-    ] {
+        "--direct --engine libaio --depth 2 --rw randread --bs 8k --seconds 6",
+    ];
+    for words in all.into_iter().filter(|words| is_of_today(words, 2)) {
         let Some(report) = honest(&scratch, &device.node, words, &["A12"]) else { continue };
         let told = report.list("/judgement/phases/0/follow_ups");
         for told in told {

@@ -47,6 +47,7 @@ mod ior;
 mod iostat;
 mod journal;
 mod json_stream;
+mod kept;
 mod launchers;
 mod launchers_network;
 mod limits;

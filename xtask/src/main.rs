@@ -16,8 +16,8 @@ usage: cargo run -p xtask -- COMMAND
   quick   format, house rules; lints and unit tests of packages that differ from a commit
           [quick COMMIT, default HEAD~1]
   test    setup, format, lints, licences, house rules and all tests; ends with a count
-  dist    build the binary to hand out, check it, and make archive, packages, sources and
-          checksums in target/dist/out [dist BINARY: of a binary that is built already]
+  dist    build the binaries to hand out, check them, and make archives, packages, images,
+          sources and checksums in target/dist/out [dist BINARY: of one that is built already]
 ";
 
 fn main() -> ExitCode {

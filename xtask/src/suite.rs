@@ -53,16 +53,21 @@ impl Count {
 
 /// Runs all of it; true if nothing failed and no more was skipped than may be.
 pub fn command(root: &Path) -> bool {
-    if !setup::command(root) {
-        println!("tests that need what is missing will be skipped");
-    }
+    // The one waits for downloads, the other compiles.
+    let deny = std::thread::scope(|scope| {
+        let deny = scope.spawn(|| cargo_deny(root));
+        if !setup::command(root) {
+            println!("tests that need what is missing will be skipped");
+        }
+        deny.join().unwrap_or_default()
+    });
     let mut total = Count::default();
     gate(&mut total, "format", || Count::one(cargo(root, &["fmt", "--all", "--check"])));
     let lints =
         ["clippy", "--workspace", "--all-targets", "--quiet", "--locked", "--", "-D", "warnings"];
     gate(&mut total, "lints", || Count::one(cargo(root, &lints)));
     gate(&mut total, "house rules", || Count::one(tidy::command(root)));
-    dependencies(&mut total, root);
+    dependencies(&mut total, root, deny.as_deref());
     gate(&mut total, "tests", || tests(root));
     if let Some(breach) = total.too_many_skipped() {
         println!("{breach}");
@@ -158,9 +163,8 @@ pub fn cargo_command(root: &Path) -> Command {
 }
 
 /// Licences, sources and duplicates of dependencies; known vulnerabilities where the network is.
-fn dependencies(total: &mut Count, root: &Path) {
-    let deny = cargo_deny(root);
-    let check = |words: &[&str]| match &deny {
+fn dependencies(total: &mut Count, root: &Path, deny: Option<&Path>) {
+    let check = |words: &[&str]| match deny {
         Some(deny) => {
             let mut check = Command::new(deny);
             check.current_dir(root).args(["--locked", "check", "--hide-inclusion-graph"]);
@@ -169,7 +173,7 @@ fn dependencies(total: &mut Count, root: &Path) {
         None => Count::SKIPPED,
     };
     gate(total, "dependencies", || check(&["bans", "licenses", "sources"]));
-    gate(total, "advisories", || match &deny {
+    gate(total, "advisories", || match deny {
         Some(deny) if fetched(root, deny) => check(&["--disable-fetch", "advisories"]),
         _ => Count::SKIPPED,
     });
@@ -208,7 +212,7 @@ fn cargo_deny(root: &Path) -> Option<PathBuf> {
         let mut install = cargo_command(root);
         // Not optimised: its build takes minutes, its checks a second.
         install.args(["install", "cargo-deny", "--locked", "--quiet", "--version", "^0.20"]);
-        install.arg("--debug");
+        install.arg("--debug").env("CARGO_PROFILE_DEV_DEBUG", "0");
         // Nothing else of that build is of use here, so its own folder goes with it.
         if !install.arg("--root").arg(&tools).status().is_ok_and(|status| status.success()) {
             println!("skipped: cargo-deny is not here and could not be built");
@@ -221,7 +225,8 @@ fn cargo_deny(root: &Path) -> Option<PathBuf> {
 /// All tests of the workspace, counted over all test binaries.
 fn tests(root: &Path) -> Count {
     let mut command = cargo_command(root);
-    command.args(["test", "--workspace", "--no-fail-fast", "--locked", "--", "--show-output"]);
+    command.args(["test", "--workspace", "--tests", "--no-fail-fast", "--locked"]);
+    command.args(["--", "--show-output"]);
     // Most whole-program tests wait for a time, a process or their turn alone on the host: three
     // threads for each CPU take a quarter less time than three threads for two CPUs.
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);

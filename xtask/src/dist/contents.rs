@@ -1,34 +1,42 @@
-//! Licences of the packages that the binary contains, as they require of those who hand it out.
+//! Packages that the binary contains: their licences, as they require of those who hand it out, and
+//! the list that scanners of vulnerabilities read (SBOM, CycloneDX).
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::suite::cargo_command;
 
 /// A package of the binary.
 struct Package {
-    title: String,
+    name: String,
+    version: String,
     licence: String,
     /// Texts of its licence files.
     texts: Vec<String>,
+}
+
+impl Package {
+    fn title(&self) -> String {
+        format!("{} {}", self.name, self.version)
+    }
 }
 
 /// Name, version, licence and licence texts of all packages; equal texts are printed once.
 ///
 /// # Errors
 /// Cargo cannot list the packages, or a folder cannot be read.
-pub fn text(root: &Path) -> io::Result<String> {
+pub fn notices(root: &Path) -> io::Result<String> {
     let packages = packages(root)?;
     let mut text = String::from("candor contains the following packages.\n\n");
-    let mut texts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for package in &packages {
-        text.push_str(&format!("  {}: {}\n", package.title, package.licence));
+        text.push_str(&format!("  {}: {}\n", package.title(), package.licence));
         for licence in &package.texts {
-            texts.entry(licence).or_default().push(&package.title);
+            texts.entry(licence).or_default().push(package.title());
         }
     }
     for (licence, titles) in texts {
@@ -36,6 +44,34 @@ pub fn text(root: &Path) -> io::Result<String> {
         text.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", titles.join(", ")));
     }
     Ok(text)
+}
+
+/// All packages as a CycloneDX document, without a time or a random number: equal sources give
+/// equal documents.
+///
+/// # Errors
+/// As of [`notices`].
+pub fn sbom(root: &Path, version: &str) -> io::Result<String> {
+    let component = |package: &Package| {
+        let Package { name, version, licence, .. } = package;
+        json!({
+            "type": "library",
+            "name": name,
+            "version": version,
+            "purl": format!("pkg:cargo/{name}@{version}"),
+            "licenses": [{ "expression": licence.replace('/', " OR ") }],
+        })
+    };
+    let document = json!({
+        "bomFormat": "CycloneDX",
+        "specVersion": "1.5",
+        "version": 1,
+        "metadata": {
+            "component": { "type": "application", "name": "candor", "version": version },
+        },
+        "components": packages(root)?.iter().map(component).collect::<Vec<_>>(),
+    });
+    Ok(format!("{document:#}\n"))
 }
 
 fn packages(root: &Path) -> io::Result<Vec<Package>> {
@@ -46,19 +82,22 @@ fn packages(root: &Path) -> io::Result<Vec<Package>> {
     let mut packages = Vec::new();
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let field = |name: &str| package[name].as_str().unwrap_or_default().to_owned();
-        let title = format!("{} {}", field("name"), field("version"));
-        let is_linked = tree.lines().any(|line| {
-            line.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
-                == title.replace(' ', " v")
-        });
+        let (name, version) = (field("name"), field("version"));
+        let line = format!("{name} v{version}");
+        let is_linked = tree.lines().any(|of| of == line || of.starts_with(&format!("{line} ")));
         // Packages of the workspace have no source.
         if is_linked && !package["source"].is_null() {
             let manifest = field("manifest_path");
             let folder = Path::new(&manifest).parent().unwrap_or(root);
-            packages.push(Package { title, licence: field("license"), texts: texts(folder)? });
+            packages.push(Package {
+                name,
+                version,
+                licence: field("license"),
+                texts: texts(folder)?,
+            });
         }
     }
-    packages.sort_by(|one, other| one.title.cmp(&other.title));
+    packages.sort_by(|one, other| one.title().cmp(&other.title()));
     Ok(packages)
 }
 
