@@ -76,7 +76,7 @@ fn a_figure_that_is_not_the_storages_never_meets_a_condition() {
         for condition in ["iops > 1", "iops > 1m"] {
             let ran = show(&file, &[condition], &[]);
             assert_eq!(ran.code, Some(10), "{condition}: {}", ran.out);
-            assert!(words(&ran.out).contains("not the storage's figure"), "{}", ran.out);
+            assert!(words(&ran.out).contains("not the storage's number"), "{}", ran.out);
             assert_eq!(show(&file, &[condition], &["--require", "caution"]).code, Some(6));
         }
     }

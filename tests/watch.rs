@@ -196,7 +196,7 @@ fn mistakes_get_a_sentence() {
     for (words, told) in [
         (&["watch", "--interval", "0"][..], "0 is not between 0.1 and"),
         (&["watch", "--interval", "soon"], "soon"),
-        (&["watch", "--count", "0"], "0 looks show nothing"),
+        (&["watch", "--count", "0"], "0 reports show nothing"),
         (&["watch", "--colour"], "--color"),
         (&["watch", "--group", "x"], "`x` is no group; write NAME=PATH,PATH"),
         (&["watch", "--group", "x=a,,b"], "is no group"),

@@ -31,20 +31,20 @@ pub const UNDECIDED: u8 = 8;
 /// The run ended, and a figure is beyond a limit of `--expect`.
 pub const NOT_MET: u8 = 9;
 
-/// The run ended, and the storage's figure for a condition of `--expect` is unknown.
+/// The run ended, and the storage's number for a condition of `--expect` is unknown.
 pub const CANNOT_TELL: u8 = 10;
 
 /// The part of the help that tells about exit codes.
 pub const HELP: &str = "Exit codes:
   0    it ran; the verdict is in the report
   1    the run met errors, was cut short, or could not remove its files
-  2    the command line or the plan makes no sense
+  2    the command line or the plan is invalid
   3    refused, because data could have been lost or there is too little room
   4    the run took place, and no depth met the plan's latency goal
   5    data that was read is not what was written
   6    it ran, and the verdict is worse than --require takes
   9    it ran, and a result is beyond a limit of --expect
-  10   it ran, and the storage's figure for a condition of --expect is unknown
+  10   it ran, and the storage's number for a condition of --expect is unknown
   128+ interrupted by the signal of that number; the report covers what ran until then";
 
 /// The code for a run that gave a report.

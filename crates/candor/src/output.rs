@@ -212,7 +212,7 @@ const REQUIRE: Flag<Output> = Flag {
 const EXPECT: Flag<Output> = Flag {
     long: "expect",
     takes: Takes::Many("CONDITION"),
-    help: "Report whether results meet a condition; exit 9 if not, 10 if the storage's figure is \
+    help: "Report whether results meet a condition; exit 9 if not, 10 if the storage's number is \
            unknown: \"p99 < 10ms\", \"commit > 2k/s\", \"PHASE/JOB: read bandwidth > 100MB/s\"; \
            figures are iops, bandwidth, mean, p50, p99, …; may be given several times",
     fields: &[],

@@ -74,7 +74,7 @@ impl FailIf {
         let worst = each.max_by_key(|(result, _)| *result);
         let (result, sentence) = worst.unwrap_or_else(|| {
             let run = &change.run;
-            let none = format!("{baseline} and {run} have no such figure in common.");
+            let none = format!("{baseline} and {run} have no such metric in common.");
             (CheckResult::Undecided, none)
         });
         Check { condition: self.to_string(), run: change.run.clone(), result, sentence }
@@ -92,8 +92,7 @@ impl FailIf {
         let known = figure.interval;
         let may_be = known.is_none_or(|of| self.is_beyond(of.low) || self.is_beyond(of.high));
         if unfair {
-            let why =
-                "the conditions are not alike, so that no change can be put down to one thing";
+            let why = "other conditions differ too, and may be the cause";
             return (CheckResult::Undecided, format!("{told}: {why}."));
         }
         if figure.unbelieved {

@@ -179,7 +179,7 @@ impl Expect {
         let known = format!("{name} is {value}{mean}, limit {limit}");
         match (self.result(of), of.phase.verdict()) {
             (ExpectationResult::CannotTell, Some((_, why))) => {
-                format!("{known}, but this is not the storage's figure. {}", why.trim())
+                format!("{known}, but this is not the storage's number. {}", why.trim())
             }
             _ => format!("{known}."),
         }
@@ -312,7 +312,7 @@ mod tests {
             for text in ["read: iops > 1", "read: iops > 1m", "iops > 1"] {
                 let checked = check(text, &results);
                 assert_eq!(checked.result, ExpectationResult::CannotTell, "{text}");
-                assert!(checked.sentence.contains("not the storage's figure"), "{text}");
+                assert!(checked.sentence.contains("not the storage's number"), "{text}");
             }
             assert_eq!(check("load: iops > 1", &results).result, ExpectationResult::Met);
         }

@@ -152,7 +152,7 @@ fn the_work_of_a_job_is_compared_job_by_job() {
     assert_eq!(change.fairness, Fairness::OtherWork);
     assert_eq!(
         change.headline,
-        "B is not the same work as A (depth: 4 → 8), so their figures are not comparable."
+        "B is not the same work as A (depth: 4 → 8), so their numbers are not comparable."
     );
     // Another tool tells the load only.
     let mut foreign = results(vec![phase("read", 1000.0)]);

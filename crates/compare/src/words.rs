@@ -23,7 +23,7 @@ pub fn headline(baseline: &str, of: &RunChange) -> String {
     let unfair = named(&of.unfair().collect::<Vec<_>>());
     if of.fairness == Fairness::OtherWork {
         return format!(
-            "{run} is not the same work as {baseline} ({unfair}), so their figures are not \
+            "{run} is not the same work as {baseline} ({unfair}), so their numbers are not \
              comparable."
         );
     }
@@ -86,8 +86,8 @@ fn summary(baseline: &str, of: &RunChange) -> String {
         changed.iter().take(NAMED_MAX).map(|figure| figure_text(figure, several)).collect();
     let more = match changed.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
-        1 => ", and one more figure".into(),
-        more => format!(", and {more} more figures"),
+        1 => ", and one more metric".into(),
+        more => format!(", and {more} more metrics"),
     };
     format!("{run} {verb} {baseline}: {}{more}", named.join(", "))
 }

@@ -98,7 +98,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
 const EXIT_CODES: &str = "Exit codes:
   0    it compared; the result reports whether a change is real
   1    a run could not be read, or a command of --run failed
-  2    the command line makes no sense
+  2    the command line is invalid
   7    a change exceeds --fail-if
   8    the data cannot decide whether a change exceeds --fail-if";
 

@@ -59,7 +59,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   N    exit code of COMMAND; 128 and the signal if a signal ended it
   1    requests cannot be traced; COMMAND was not run
-  2    the command line makes no sense
+  2    the command line is invalid
   126  COMMAND cannot be run
   127  COMMAND does not exist";
 

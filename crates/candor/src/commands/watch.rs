@@ -30,8 +30,8 @@ CAP_PERFMON) percentiles, sizes and alignment of single requests and the process
 them.
 
 candor itself reads and writes nothing. A terminal of 80 columns and 24 rows gets a screen with \
-histories; its last line lists the keys; elsewhere each look follows the one before. The command \
-ends after --count samples, or on an interrupt.";
+histories; its last line lists the keys; elsewhere each report follows the previous one. The \
+command ends after --count reports, or on an interrupt.";
 
 /// Options of the command.
 struct Draft {
@@ -48,7 +48,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "interval",
             takes: Takes::One("SECONDS"),
-            help: "Time between two looks, from 0.1 on [default: 1]",
+            help: "Time between reports, at least 0.1 [default: 1]",
             fields: &[],
             set: |draft, text| {
                 let seconds = parse::seconds(text)?.as_secs_f64();
@@ -62,12 +62,12 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "count",
             takes: Takes::One("N"),
-            help: "How many looks [default: until interrupted]",
+            help: "Stop after N reports [default: until interrupted]",
             fields: &[],
             set: |draft, text| {
                 draft.count = Some(parse::number(text)?);
                 match draft.count {
-                    Some(0) => Err("0 looks show nothing".to_owned()),
+                    Some(0) => Err("0 reports show nothing".to_owned()),
                     _ => Ok(()),
                 }
             },
@@ -103,7 +103,7 @@ const GROUPS: &[Group<Draft>] = &[Group {
         Flag {
             long: "json",
             takes: Takes::Nothing,
-            help: "One JSON object on a line for each look, instead of text",
+            help: "Print one JSON object per line for each report, instead of text",
             fields: &[],
             set: |draft, _| put(&mut draft.json, Ok(true)),
         },
@@ -164,7 +164,7 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     if let Some(number) = draft.devices.paths.iter().find(|path| is_number(path)) {
         let number = number.text();
         screen::error(&format!(
-            "there is no `{number}`; write --interval {number} for the time between two looks, \
+            "there is no `{number}`; write --interval {number} for the time between reports, \
              --count {number} for their number"
         ));
         return exit::USAGE;
