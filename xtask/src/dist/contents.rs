@@ -32,14 +32,16 @@ impl Package {
 pub fn notices(root: &Path) -> io::Result<String> {
     let packages = packages(root)?;
     let mut text = String::from("candor contains the following packages.\n\n");
-    let mut texts: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    // Equal words are equal texts, however their lines are broken.
+    let mut texts: BTreeMap<Vec<&str>, (&str, Vec<String>)> = BTreeMap::new();
     for package in &packages {
         text.push_str(&format!("  {}: {}\n", package.title(), package.licence));
         for licence in &package.texts {
-            texts.entry(licence).or_default().push(package.title());
+            let words = licence.split_whitespace().collect();
+            texts.entry(words).or_insert((licence, Vec::new())).1.push(package.title());
         }
     }
-    for (licence, titles) in texts {
+    for (licence, titles) in texts.into_values() {
         let line = "-".repeat(80);
         text.push_str(&format!("\n{line}\n{}\n{line}\n\n{licence}\n", titles.join(", ")));
     }
@@ -92,8 +94,8 @@ fn packages(root: &Path) -> io::Result<Vec<Package>> {
             packages.push(Package {
                 name,
                 version,
+                texts: texts(folder, &field("license"))?,
                 licence: field("license"),
-                texts: texts(folder)?,
             });
         }
     }
@@ -101,8 +103,9 @@ fn packages(root: &Path) -> io::Result<Vec<Package>> {
     Ok(packages)
 }
 
-/// Texts of the licence files of a folder, in the order of their names.
-fn texts(folder: &Path) -> io::Result<Vec<String>> {
+/// Texts of the licence files of a folder, in the order of their names. Where MIT and Apache are
+/// offered, MIT is taken, whose text is short.
+fn texts(folder: &Path, licence: &str) -> io::Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -110,14 +113,16 @@ fn texts(folder: &Path) -> io::Result<Vec<String>> {
         let is_licence =
             ["LICENSE", "LICENCE", "COPYING", "NOTICE"].iter().any(|of| name.starts_with(of));
         if is_licence && entry.path().is_file() {
-            files.push(entry.path());
+            files.push((name, entry.path()));
         }
     }
     files.sort();
-    files
-        .iter()
-        .map(|file| Ok(String::from_utf8_lossy(&fs::read(file)?).trim().to_owned()))
-        .collect()
+    let is_offered = licence.contains(" OR ") || licence.contains('/');
+    if is_offered && files.iter().any(|(name, _)| name.contains("MIT")) {
+        files.retain(|(name, _)| !name.contains("APACHE"));
+    }
+    let text = |path: &Path| fs::read(path).map(|text| String::from_utf8_lossy(&text).into_owned());
+    files.iter().map(|(_, path)| Ok(text(path)?.trim().to_owned())).collect()
 }
 
 fn output(root: &Path, words: &[&str]) -> io::Result<String> {
