@@ -72,6 +72,24 @@ fn a_command_is_traced_with_all_that_it_starts() {
     assert!(ran.err.contains("`sleep 0.5` sent no request to a device"), "{}", ran.err);
 }
 
+/// A disk that takes fewer segments than an I/O has splits it; one without room for a part gives
+/// the part back, and a thread of the kernel issues it again.
+#[test]
+fn all_parts_of_a_split_request_are_counted() {
+    let (_host, scratch) = (shared_host(), Scratch::new());
+    let (file, json) = (scratch.path("f"), scratch.outside("trace.json"));
+    let of = format!("of={file}");
+    let dd = ["dd", "if=/dev/zero", &of, "bs=1M", "count=32", "oflag=direct", "status=none"];
+    let Some(ran) = traced(&[&["trace", "--json", &json, "--"], &dd[..]].concat()) else { return };
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let (count, bytes, by) = sum(&json, "write");
+    if count == 0 {
+        return skip("direct writes reach no block device here");
+    }
+    assert!(bytes >= 32 << 20, "{bytes} {by:?}");
+    assert!(!ran.err.contains("was not traced"), "{}", ran.err);
+}
+
 #[test]
 fn a_command_that_cannot_run_has_the_codes_of_a_shell() {
     let Some(ran) = traced(&["trace", "--", "/nowhere/command"]) else { return };

@@ -143,6 +143,12 @@ impl Counter {
         let bio_based = device.bio_based == 1;
         match event.moment {
             Moment::Issued if self.open && !bio_based => {
+                let mut event = event.clone();
+                // A thread of the kernel issues again what the driver gave back.
+                if let Some(pid) = own_pid.filter(|_| places.own.given_back == Some(event.end())) {
+                    event.pid = pid;
+                }
+                let event = &event;
                 if event.bytes > 0 {
                     let place = places.of(is_own(event));
                     place.order(event);
@@ -352,6 +358,22 @@ mod tests {
         let seen = tally::read_all("sda", RequestOp::Read, &counter.numbers(0), true);
         assert_eq!((seen.count, seen.placed, seen.sequential), (1, 1, 0));
         assert_eq!((seen.seeks.len(), counter.in_flight()), (0, 0));
+    }
+
+    #[test]
+    fn a_request_that_a_thread_of_the_kernel_issues_again_stays_ours() {
+        let mut counter = Counter::new(&traced(), Some(7));
+        for (moment, pid) in [
+            (Moment::Issued, 7),
+            (Moment::Requeued, 7),
+            (Moment::Issued, 2),
+            (Moment::Completed, 0),
+        ] {
+            counter.count(&Event { pid, ..event(moment, 5, 8, 4096) });
+        }
+        let Owners { others, own } = counter.numbers(0);
+        assert_eq!((own[tally::COUNT], own[tally::PLACED]), (1, 1));
+        assert_eq!(others, [0; tally::NUMBERS]);
     }
 
     #[test]

@@ -57,8 +57,10 @@ pub struct Part {
     pub started: i16,
     /// When the driver took it, in ns.
     pub taken: i16,
-    /// Number of the request in its hardware queue, and where that queue is.
+    /// Number of the request in its hardware queue, and where that queue is. A request that waits
+    /// in a scheduler has a number there, and one in the queue only while the driver has it.
     pub tag: i16,
+    pub scheduler_tag: i16,
     pub hardware_queue: i16,
 }
 
@@ -69,7 +71,7 @@ impl Part {
     }
 
     /// From the offsets of all fields, each at most 8 bytes.
-    fn new(fields: [u32; 8]) -> Option<Part> {
+    fn new(fields: [u32; 9]) -> Option<Part> {
         let from = *fields.iter().min()?;
         let used = fields.iter().max()? + 8 - from;
         let at = |i: usize| (fields[i] - from) as i16;
@@ -83,7 +85,8 @@ impl Part {
             started: at(4),
             taken: at(5),
             tag: at(6),
-            hardware_queue: at(7),
+            scheduler_tag: at(7),
+            hardware_queue: at(8),
         })
     }
 }
@@ -111,12 +114,14 @@ impl Layout {
         let (sector, length) = (request("__sector")?, request("__data_len")?);
         let flags = request("cmd_flags")?;
         let [started, taken] = times;
-        let (tag, queue) = (request("tag")?, request("mq_hctx")?);
-        let of_request = [device, sector, length, flags, started, taken, tag, queue];
+        let tags = [request("tag")?, request("internal_tag")?];
+        let [tag, scheduler] = tags;
+        let queue = request("mq_hctx")?;
+        let of_request = [device, sector, length, flags, started, taken, tag, scheduler, queue];
         let sector = bio("bi_iter.bi_sector")?;
         let of_bio = [bio("bi_bdev")?, sector, bio("bi_iter.bi_size")?, bio("bi_opf")?];
         let [device, _, length, flags] = of_bio;
-        let of_bio = [device, sector, length, flags, sector, sector, sector, sector];
+        let of_bio = [device, sector, length, flags, sector, sector, sector, sector, sector];
         let major = field("gendisk", "major")?;
         if field("gendisk", "first_minor")? != major + 4 {
             return Err("gendisk.first_minor behind gendisk.major".to_owned());

@@ -56,8 +56,8 @@ pub struct Maps {
     pub own_pid: u32,
     /// In place of that one: process → [`MEMBER`] if its requests are ours, or [`PARENT`].
     pub members: Option<i32>,
-    /// Sum of a request's address and of the time at which it was made → the process that made it.
-    /// Another process may hand it to the driver. Only with `members`.
+    /// Address of a request → the process that made it. Another process may hand it to the driver.
+    /// Only with `members`.
     pub makers: Option<i32>,
 }
 

@@ -28,7 +28,7 @@ pub fn made(maps: &Maps, layout: &Layout, makers: i32, of: u32) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, of);
     w.running();
-    identity(&mut w, of);
+    memory(&mut w, of);
     let c = &mut w.code;
     c.map(R1, makers);
     c.copy(R2, FP);
@@ -49,6 +49,7 @@ pub fn complete(maps: &Maps, layout: &Layout) -> Vec<Insn> {
     let mut w = Writer::new(maps, layout.flag_bits);
     request(&mut w, layout, layout.complete_argument);
     whole_only(&mut w, layout.complete_argument + 2);
+    forget_maker(&mut w, layout.complete_argument);
     find_owner(&mut w, &layout.request, layout.complete_argument);
     window(&mut w);
     w.now();
@@ -214,7 +215,7 @@ fn window(w: &mut Writer<'_>) {
 /// The process that made the request, at its place, if that was seen.
 fn made_by(w: &mut Writer<'_>, of: u32) {
     let Some(makers) = w.maps.makers else { return };
-    identity(w, of);
+    memory(w, of);
     w.find(makers, POINTER);
     let c = &mut w.code;
     let unseen = c.label();
@@ -224,14 +225,22 @@ fn made_by(w: &mut Writer<'_>, of: u32) {
     c.here(unseen);
 }
 
-/// The sum of the address of the request that is an argument and of the time at which it was made:
-/// the kernel uses the memory of one for the next.
-fn identity(w: &mut Writer<'_>, of: u32) {
+/// Forgets the maker of the request that is an argument: the kernel uses its memory for the next.
+fn forget_maker(w: &mut Writer<'_>, of: u32) {
+    let Some(makers) = w.maps.makers else { return };
+    memory(w, of);
     let c = &mut w.code;
-    c.load(Dw, R1, R6, argument(of));
-    c.load(Dw, R2, FP, STARTED);
-    c.alu_reg(Alu::Add, R1, R2);
-    c.store(Dw, FP, POINTER, R1);
+    c.map(R1, makers);
+    c.copy(R2, FP);
+    c.alu(Alu::Add, R2, POINTER.into());
+    c.call(Helper::MapDelete);
+}
+
+/// The address of the request that is an argument, at its place. Linux 6.18 notes the time at
+/// which a request was made only after it reported its maker, so that the time is no part of it.
+fn memory(w: &mut Writer<'_>, of: u32) {
+    w.code.load(Dw, R1, R6, argument(of));
+    w.code.store(Dw, FP, POINTER, R1);
 }
 
 /// Leaves if less than the whole rest of the request completes: more of it will follow.
@@ -249,7 +258,18 @@ fn noted(w: &mut Writer<'_>, part: &Part, of: u32) {
     c.alu(Alu::Mul, R1, SPREAD);
     // The upper bits of the lower half are those that all bits of the address stir.
     c.alu(Alu::Shr, R1, 32 - OWN_REQUESTS_LOG2 as i32);
+    // All bits are set where there is no such number. The number in a scheduler comes first, since
+    // a request keeps it until its end.
+    let known = c.label();
+    c.load(W, R2, FP, COPY + part.scheduler_tag);
+    c.alu(Alu::Add, R2, 1);
+    c.alu(Alu::Shl, R2, 32);
+    c.jump_if(If::Ne, R2, 0, known);
     c.load(W, R2, FP, COPY + part.tag);
+    c.alu(Alu::Add, R2, 1);
+    c.alu(Alu::Shl, R2, 32);
+    c.here(known);
+    c.alu(Alu::Shr, R2, 32);
     c.alu_reg(Alu::Add, R1, R2);
     c.alu(Alu::And, R1, (1 << OWN_REQUESTS_LOG2) - 1);
     c.store(W, FP, KEY, R1);
@@ -262,13 +282,24 @@ fn noted(w: &mut Writer<'_>, part: &Part, of: u32) {
 /// Queues begin with a line of the cache.
 const LINE_LOG2: i32 = 6;
 
-/// Notes the request that is an argument if it is ours (r8 = 1).
+/// Notes the request that is an argument if it is ours: issued by our process (r8 = 1), or issued
+/// before and noted then. A driver without room gives a request back, and a thread of the kernel
+/// issues it again.
 fn note_owner(w: &mut Writer<'_>, part: &Part, of: u32) {
-    let others = w.code.label();
-    w.code.jump_if(If::Eq, R8, 0, others);
     noted(w, part, of);
-    w.code.store(Dw, R0, 0, R7);
-    w.code.here(others);
+    let c = &mut w.code;
+    let (ours, others) = (c.label(), c.label());
+    c.jump_if(If::Ne, R8, 0, ours);
+    // Without times, an earlier request in the same memory looks alike.
+    c.load(Dw, R1, FP, STARTED);
+    c.jump_if(If::Eq, R1, 0, others);
+    c.load(Dw, R1, R0, 0);
+    c.jump_if_reg(If::Ne, R1, R7, others);
+    c.alu(Alu::Mov, R8, 1);
+    c.here(ours);
+    c.store(Dw, R0, 0, R7);
+    c.here(others);
+    w.counted_for();
 }
 
 /// Sets the tally of the owner of the request that is an argument. The note stays: no other request
