@@ -47,14 +47,19 @@ fn of_processes(report: &AlignmentReport, of: &TracedProcesses) -> String {
         let moved = report.trace.requests.iter().filter(move |of| of.direction == direction);
         size(moved.map(|of| of.bytes).sum())
     };
-    let all: u64 = report.trace.requests.iter().map(|of| of.count).sum();
+    let lost: u64 = report.trace.requests.iter().map(Requests::in_flight).sum();
+    let all = report.trace.requests.iter().map(|of| of.count).sum::<u64>() + lost;
+    let gap = match lost {
+        0 => String::new(),
+        lost => format!("; the completion of {lost} of them was not traced. Without these"),
+    };
     let sent = match all {
         0 => format!(
             "{who} sent no request to a device in {seconds}: the page cache answered reads or \
              still holds writes."
         ),
         all => format!(
-            "{who} sent {} to devices in {seconds}: {} read, {} written, by {}.",
+            "{who} sent {} to devices in {seconds}{gap}: {} read, {} written, by {}.",
             counted(all, "request"),
             bytes(RequestOp::Read),
             bytes(RequestOp::Write),
@@ -534,6 +539,10 @@ mod tests {
         };
         let told = "`make -C '/a b'` sent 20,001 requests to devices in 3.2 s: 78.1 MiB read, 0 B \
                     written, by 1 process. Kernel threads sent 2 requests (8 KiB) in this time,";
+        assert!(lines(&report).starts_with(told), "{}", lines(&report));
+        report.trace.requests[0].placed = report.trace.requests[0].count + 300;
+        let told = "`make -C '/a b'` sent 20,301 requests to devices in 3.2 s; the completion of 300 \
+                    of them was not traced. Without these: 78.1 MiB read, 0 B written, by 1 process.";
         assert!(lines(&report).starts_with(told), "{}", lines(&report));
         report.trace.requests.clear();
         assert!(lines(&report).contains("sent no request to a device in 3.2 s:"));
