@@ -1,7 +1,7 @@
 //! C9: what flushing costs.
 
 use candor_plan::units::Direction;
-use candor_plan::work::Figure;
+use candor_plan::work::{BlocksOp, Figure};
 use candor_record::fmt::{self, ratio};
 use candor_record::{Confidence, Finding, Limit, LimitClass, Quantity, Severity};
 
@@ -101,7 +101,11 @@ fn calls(observed: &Observed, writers: &[Ran]) -> Option<Flushes> {
     };
     let share = ratio(count * mean_ns, workers_ns(writers)).min(1.0);
     let (from, wait) = (CALLS, Wait::of_calls(observed, count, mean_ns));
-    let named = ["an fsync".into(), "calls".into()];
+    let made = |op: BlocksOp| {
+        writers.iter().any(|ran| ran.measured.operation(op.operation().name).ops > 0)
+    };
+    let call = if made(BlocksOp::Fsync) { "an fsync" } else { "an fdatasync" };
+    let named = [call.into(), "calls".into()];
     (count > 0.0).then_some(Flushes { count, mean_ns, share, from, named, wait })
 }
 
@@ -199,7 +203,6 @@ mod tests {
     use super::*;
     use crate::testcase::{TestCase, latency};
     use candor_plan::blocks::OpenSync;
-    use candor_plan::work::BlocksOp;
 
     fn synced() -> TestCase {
         let mut case = TestCase::direct(4096, 1, 1, 646.0);
@@ -261,6 +264,15 @@ mod tests {
              these calls took 97 % of the workers' time."
         );
         assert_eq!(case.judge().limit().as_deref(), Some("fsync: writing data and the journal"));
+    }
+
+    #[test]
+    fn the_call_has_its_name() {
+        let mut case = synced();
+        let sync = case.measured().operation_mut(BlocksOp::Fdatasync.operation());
+        (sync.ops, sync.latency) = (6460, Some(latency(6460, 1.5e6)));
+        let sentence = &case.found(&RULE)[0].sentence;
+        assert!(sentence.contains(" waits for an fdatasync of 1.5 ms; "), "{sentence}");
     }
 
     #[test]
