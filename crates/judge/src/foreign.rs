@@ -145,17 +145,18 @@ fn in_idle_moment<'a>(observed: &Observed<'a>) -> Option<Vec<Foreign<'a>>> {
     let idle = observed.host.idle.as_ref()?;
     let seconds = idle.after.at_ns.checked_sub(idle.before.at_ns)? as f64 / 1e9;
     let app = observed.app_all().bytes;
-    let (tops, leaves) = (observed.tops(), observed.leaves());
+    let (tops, leaves) = (observed.counting(), observed.leaves());
     let levels = match tops == leaves {
         true => vec![(tops, observed.top)],
         false => vec![(tops, observed.top), (leaves, observed.leaf)],
     };
-    let of_level = levels.into_iter().enumerate().filter_map(|(level, (devices, during))| {
+    let of_level = levels.into_iter().filter_map(|(devices, during)| {
         let moved = Flow::between(&devices, &idle.before, &idle.after)?.bytes();
         let all = during?.bytes();
         let went_on = (ratio(moved, seconds) * observed.window_s()).min((all - app).max(0.0));
         // What the kernel's threads do on lower devices they do for the upper ones.
-        let other = |who: &Issuer| is_other(observed, who) && (level == 0 || !who.is_kernel());
+        let on_top = devices == observed.tops();
+        let other = |who: &Issuer| is_other(observed, who) && (on_top || !who.is_kernel());
         let seen = seen_of(observed, &devices, |_| true, other);
         let bytes = seen.map_or(went_on, |share| went_on.min(share * all));
         let how = "estimated from the idle interval before";
@@ -216,7 +217,7 @@ fn beside_ours<'a>(observed: &Observed<'a>) -> Option<Foreign<'a>> {
     Some(Foreign {
         bytes: (reads - slack).max(0.0) + writes,
         all: top.bytes(),
-        devices: observed.tops(),
+        devices: observed.counting(),
         how: "in addition to this run's I/O",
         from: "minus /proc/self/io",
     })

@@ -152,6 +152,12 @@ impl<'a> Observed<'a> {
         }
     }
 
+    /// Devices whose counters count for the targets: the top ones, or those at the bottom where
+    /// only they count.
+    pub fn counting(&self) -> Vec<&'a DeviceFacts> {
+        counting(&self.setup)
+    }
+
     /// Work of the devices that count for the targets, from the beginning of the phase on.
     pub fn counted_until(&self, end: &Snapshot) -> Option<Flow> {
         Flow::between(&counting(&self.setup), &self.host.before, end)

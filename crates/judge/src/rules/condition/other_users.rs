@@ -105,7 +105,7 @@ mod tests {
     use super::*;
     use crate::testcase::{MIB, TestCase, fact, moved};
     use candor_plan::units::Direction;
-    use candor_record::facts::DeviceKind;
+    use candor_record::facts::{AccountingOutcome, AccountingProbe, DeviceKind};
     use candor_record::requests::{Issuer, RequestOp, RequestStats, Requests};
     use candor_record::{CacheState, IdleWindow, Verdict};
 
@@ -258,6 +258,23 @@ mod tests {
             sentence.starts_with("17 % of the traffic on vda came from other users"),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn the_device_that_counted_is_named() {
+        let mut case = TestCase::direct(4096, 1, 1, 10_000.0).on_loop(true);
+        case.host.facts.devices[0].counts_io = fact(false);
+        case.host.facts.targets[0].accounting_probe = Some(AccountingProbe {
+            direct: true,
+            outcome: AccountingOutcome::CountedBelow,
+            ..AccountingProbe::default()
+        });
+        *case.after_top() = case.host.before.devices[0].1;
+        case.host.after.devices[1].1.read_sectors += 84_000_000 / 512;
+        let found = case.found(&RULE);
+        assert!(found[0].sentence.contains(" of the traffic on vda came"), "{}", found[0].sentence);
+        let sources: Vec<&str> = found[0].evidence.iter().map(|of| of.source.as_str()).collect();
+        assert!(sources.iter().all(|of| of.contains("vda/stat")), "{sources:?}");
     }
 
     /// Seen on Linux 6.18: two runs on two loop devices of one disk. The loop moved 57 MB, the disk
