@@ -2,7 +2,7 @@
 
 use candor_plan::blocks::{Access, Blocks};
 use candor_plan::units::{Mix, PerDirection, SizeSpec};
-use candor_plan::{Job, Nanos, Phase, Plan, PlanPath, Problem};
+use candor_plan::{Job, Phase, Plan, PlanPath, Problem};
 use candor_record::fmt;
 
 use super::draft;
@@ -117,7 +117,10 @@ pub fn announcement(plan: &Plan) -> String {
     let times = |phase: &Phase| u64::from(phase.repeats.max(1)) * u64::from(plan.repeats.max(1));
     let runs: u64 = plan.phases.iter().map(times).sum();
     let ns = |phase: &Phase| {
-        let Nanos(time) = phase.stop.time?;
+        // The phase ends with its last job.
+        let stop = |job: &Job| job.stop.clone().unwrap_or_else(|| phase.stop.clone());
+        let jobs = phase.jobs.iter().map(|job| Some(stop(job).time?.0 + job.delay.0));
+        let time = jobs.max_by_key(|time| time.unwrap_or(u64::MAX))??;
         Some((time + phase.ramp.0 + phase.delay.0).saturating_mul(times(phase)))
     };
     let all: Option<u64> = plan.phases.iter().map(ns).sum();

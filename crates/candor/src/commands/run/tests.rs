@@ -2,7 +2,7 @@
 
 mod rows;
 
-use candor_plan::{check, text};
+use candor_plan::{Nanos, Stop, check, text};
 use insta::assert_snapshot;
 
 use super::*;
@@ -431,4 +431,18 @@ fn several_runs_are_announced() {
     let words = "--engine null --depth 1,2";
     assert_eq!(told(words), "2 runs, one after another, each as long as its pass takes.\n");
     assert_eq!(told("--engine null --seconds 20"), "");
+
+    // Jobs converted from fio have their own times; a phase ends with its last job.
+    let (mut plan, _) = text::read("plan.toml", &output("--engine null --depth 1,2")).unwrap();
+    for phase in &mut plan.phases {
+        phase.jobs.push(phase.jobs[0].clone());
+        for (job, seconds) in phase.jobs.iter_mut().zip([4, 5]) {
+            job.stop = Some(Stop { time: Some(Nanos::from_secs(seconds)), ..Stop::default() });
+        }
+    }
+    let about = "2 runs, one after another, about 10 s of load.\n";
+    assert_eq!(lists::announcement(&plan), about);
+    plan.phases[0].jobs[1].stop = None;
+    let passes = "2 runs, one after another, each as long as its pass takes.\n";
+    assert_eq!(lists::announcement(&plan), passes);
 }
