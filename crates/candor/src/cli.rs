@@ -28,7 +28,7 @@ const LONG: [&str; 11] = [
 ];
 
 /// Options of these commands that `--help` shows; `--help-all` and the manual page show all.
-const COMMON: [&str; 60] = [
+const COMMON: [&str; 61] = [
     "across",
     "allow",
     "allow-host-settings",
@@ -52,6 +52,7 @@ const COMMON: [&str; 60] = [
     "help",
     "hosts",
     "html",
+    "interval",
     "iostat",
     "json",
     "keep",
@@ -287,6 +288,13 @@ mod tests {
     #[test]
     fn the_tables_make_a_valid_command_line() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn short_help_lists_the_interval_of_watch() {
+        let words = ["candor", "watch", "--help"];
+        let help = with_short_help().try_get_matches_from(words).unwrap_err().to_string();
+        assert!(help.contains("--interval "), "{help}");
     }
 
     #[test]
