@@ -470,6 +470,21 @@ impl Output {
         self.expect.iter().find_map(|expect| expect.misses(&phases)).map_or(Ok(()), Err)
     }
 
+    /// A sentence if an expectation names no result of a check; the names of job and result are
+    /// the same.
+    ///
+    /// # Errors
+    /// The sentence.
+    pub fn fits_check(&self, results: &[String]) -> Result<(), String> {
+        let names: Vec<&str> = results.iter().map(String::as_str).collect();
+        let is_result = |of: &str| {
+            let phase = of.split_once('/').map_or(of, |(phase, _)| phase);
+            candor_explore::is_result(phase, results)
+        };
+        let mut others = self.expect.iter().filter(|expect| !expect.of().is_some_and(is_result));
+        others.find_map(|expect| expect.misses(&names)).map_or(Ok(()), Err)
+    }
+
     /// An error for options that only a report of candor can follow.
     pub fn refuse_what_needs_a_report(&self, file: &str) -> Result<(), String> {
         let given = [

@@ -58,6 +58,11 @@ impl Expect {
         }
     }
 
+    /// The phase, or the phase and the job, that the condition names.
+    pub fn of(&self) -> Option<&str> {
+        self.bound.of.as_deref()
+    }
+
     /// A sentence where the condition names none of these phases.
     pub fn misses(&self, phases: &[&str]) -> Option<String> {
         let of = self.bound.of.as_deref()?;

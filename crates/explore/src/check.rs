@@ -133,6 +133,33 @@ impl Clock {
     }
 }
 
+/// Names of the results of a check of a directory, or of a file or device that it may write to or
+/// not; N is the depth that a search finds.
+pub fn results(in_directory: bool, writes: bool) -> Vec<String> {
+    let file = [
+        ("sequential write", true),
+        ("sequential read", false),
+        ("random read, depth 1", false),
+        ("random read, depth N", false),
+        ("random write, depth 1", true),
+        ("random write, depth N", true),
+        ("durable write", true),
+    ];
+    let writes = writes || in_directory;
+    let file = file.iter().filter(|(_, is_write)| writes || !is_write);
+    let trees = small_files::results().filter(|_| in_directory);
+    file.map(|(name, _)| (*name).to_owned()).chain(trees).collect()
+}
+
+/// A result of such a check may have that name; a search finds the depth, and the workers.
+pub fn is_result(name: &str, results: &[String]) -> bool {
+    let found = |at: &str| at.starts_with("depth ") || at.contains(" workers of depth ");
+    results.iter().any(|known| match known.strip_suffix("depth N") {
+        Some(kind) => name.strip_prefix(kind).is_some_and(found),
+        None => name == known,
+    })
+}
+
 /// A check under way.
 struct Check {
     writes: bool,

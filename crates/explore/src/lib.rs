@@ -10,5 +10,5 @@ mod io500;
 mod saturate;
 mod small_files;
 
-pub use check::{CheckOptions, check};
+pub use check::{CheckOptions, check, is_result, results};
 pub use io500::{Io500Options, io500};

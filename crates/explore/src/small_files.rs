@@ -28,6 +28,9 @@ const TRIAL: &str = "trial files";
 /// Trees that are measured, by the names that people see.
 const TREES: [(&str, bool); 2] = [("own directories", true), ("one directory", false)];
 
+/// Steps in each of them.
+const STEPS: [&str; 5] = ["create", "stat", "list", "read", "delete (unlink)"];
+
 /// Seconds of each step.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
@@ -67,6 +70,11 @@ pub fn targets(directory: &Path, hosts: u32, room: u64) -> Vec<Target> {
         }
     };
     names.map(target).collect()
+}
+
+/// Names of the results.
+pub fn results() -> impl Iterator<Item = String> {
+    TREES.iter().flat_map(|(tree, _)| STEPS.map(|what| format!("{what}, {tree}")))
 }
 
 /// No more files than that, in directories that are full; where they do not fill one, all of them.
@@ -125,13 +133,13 @@ impl SmallFiles {
         for (name, _) in TREES {
             let Times { data, names, .. } = self.times;
             let steps = [
-                ("create", make(), false, None),
-                ("stat", look(NameStep::Stat, Over::Items), true, Some(names)),
-                ("list", look(NameStep::List, Over::Directories), true, Some(names)),
-                ("read", self.read(), !self.direct, Some(data)),
-                ("delete (unlink)", remove(), false, None),
+                (make(), false, None),
+                (look(NameStep::Stat, Over::Items), true, Some(names)),
+                (look(NameStep::List, Over::Directories), true, Some(names)),
+                (self.read(), !self.direct, Some(data)),
+                (remove(), false, None),
             ];
-            for (what, entries, wants_cache, seconds) in steps {
+            for (what, (entries, wants_cache, seconds)) in STEPS.into_iter().zip(steps) {
                 let mut phase = self.phase((name, workers), what, entries, seconds);
                 phase.jobs[0].wants_cache = wants_cache;
                 run.phase(Step::Added(&phase))?;

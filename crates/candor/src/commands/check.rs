@@ -108,6 +108,13 @@ pub fn main(matches: &ArgMatches, mut line: CommandLine) -> u8 {
     }
     let path = matches.get_one::<String>("PATH").map(|text| path_of(text)).unwrap_or_default();
     let Draft { time, size, write, keep, force } = draft;
+    // Only the hosts know whether the path is a directory on them.
+    let is_dir = path.metadata().map_or(true, |at| at.is_dir());
+    let in_directory = is_dir || hosts.is_given();
+    if let Err(sentence) = output.fits_check(&candor_explore::results(in_directory, write)) {
+        screen::error(&sentence);
+        return exit::USAGE;
+    }
     let host = HostOptions {
         force: force.into_iter().collect(),
         try_submission: true,
