@@ -1,6 +1,6 @@
 //! Finished runs of candor's own commands go into the history.
 
-use candor_history::{History, Kind, Place, RunId, VARIABLE, place};
+use candor_history::{Filter, History, Kind, Place, RunId, VARIABLE, place};
 use candor_record::Report;
 use candor_record::results::Results;
 use candor_show::json;
@@ -77,14 +77,35 @@ pub fn results(name: &str) -> Option<Result<Results, String>> {
     run_of(name).map(|run| run.and_then(read))
 }
 
-/// The number behind the prefix.
+/// The run after the prefix: its number, or a tag that no other run has.
 fn run_of(name: &str) -> Option<Result<RunId, String>> {
-    let number = name.strip_prefix(PREFIX)?;
-    Some(
-        number.parse().map_err(|_| {
-            format!("`{name}` names no run: {PREFIX} and its number, such as {PREFIX}42")
-        }),
-    )
+    let run = name.strip_prefix(PREFIX)?;
+    Some(match run.parse() {
+        Ok(number) => Ok(number),
+        Err(_) => of_user().and_then(|history| tagged(&history, run)),
+    })
+}
+
+/// The one run with that tag.
+fn tagged(history: &History, tag: &str) -> Result<RunId, String> {
+    let filter = Filter { tag: Some(tag.to_owned()), ..Filter::default() };
+    let runs = history
+        .with_index(&mut |line| screen::tell(&format!("candor: {line}\n")), |index| {
+            index.list(&filter, 2)
+        })
+        .map_err(|why| why.to_string())?;
+    match &runs.runs[..] {
+        [one] => Ok(one.run),
+        [] => Err(format!(
+            "no run has the tag `{tag}`; a run is named by its number or its tag, such as \
+             {PREFIX}42"
+        )),
+        _ => Err(format!(
+            "{} runs have the tag `{tag}`; candor history --tag {tag} lists them with their \
+             numbers, such as {PREFIX}{}",
+            runs.matching, runs.runs[0].run
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -94,6 +115,28 @@ mod tests {
     #[test]
     fn a_run_is_named_by_its_number() {
         assert_eq!((run_of("history:42"), run_of("history.json")), (Some(Ok(42)), None));
-        assert!(run_of("history:last").is_some_and(|run| run.is_err()));
+        assert_eq!(run_of("last"), None);
+    }
+
+    #[test]
+    fn a_tag_of_one_run_names_it() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let history = History::at(dir.path().to_owned());
+        let report = Report::default();
+        for _ in 0..2 {
+            let json = json::report(&report).expect("JSON");
+            history.keep(&report, &json, dir.path()).expect("kept");
+        }
+        let mut quiet = |_: &str| {};
+        let mut tag = |run, tag: &str| {
+            history.with_index(&mut quiet, |index| history.tag(index, run, tag, true)).expect(tag);
+        };
+        for (run, name) in [(1, "base"), (1, "both"), (2, "both")] {
+            tag(run, name);
+        }
+        assert_eq!(tagged(&history, "base"), Ok(1));
+        let error = tagged(&history, "both").unwrap_err();
+        assert!(error.starts_with("2 runs have the tag `both`; "), "{error}");
+        assert!(tagged(&history, "other").unwrap_err().starts_with("no run has the tag `other`"));
     }
 }

@@ -24,7 +24,7 @@ Finished runs: list, tag, show, trends, import, export, prune, repair.
 Runs of candor check, run, tree and scenario enter the history by themselves, unless --no-history \
 is given; other tools' results enter by candor history import. Without an action the newest runs \
 are listed. A run goes by its number, and wherever a report is read by history:NUMBER, as in \
-candor compare history:41 history:42.";
+candor compare history:41 history:42, or by history:TAG if no other run has the tag.";
 
 /// The argument that names a report.
 const REPORT: &str = "REPORT";
