@@ -26,7 +26,8 @@ pub const RULE: Rule = Rule {
             count, and the idle interval counts for no more than was traced. \
             More than 5 % foreign traffic makes the result noisier and lower. From 90 % of bytes \
             and requests on, the result is only the rate left over by other users. No counter can \
-            verify such a result as the rate of the device. The finding bounds the lost share, \
+            verify such a result as the rate of the device. If the plan limits the rate, the \
+            verdict stays *caution*. The finding bounds the lost share, \
             except next to flushes of others and on rotating disks: a flush or a seek takes its \
             own time. \
             Stop the other traffic and run again.",
