@@ -21,8 +21,8 @@ pub struct Folded<'a> {
 }
 
 /// Each rule once with its heaviest finding, and once for each thing that was measured instead;
-/// heaviest first, with the phases that it holds for where these are not all. Repeats of a phase
-/// often differ in the weight of one rule.
+/// heaviest first, with the phases in which it weighs the most where these are not all. Repeats of a
+/// phase often differ in the weight of one rule.
 pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
     let mut all: Vec<Folded> = Vec::new();
     for entry in folded(report) {
@@ -32,6 +32,8 @@ pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
                     || entry.finding.measures.is_none())
         };
         match all.iter_mut().find(is_same) {
+            // The verdict counts the results in which the rule weighs the most.
+            Some(heavier) if heavier.finding.severity > entry.finding.severity => {}
             Some(heavier) => heavier.other.extend(entry.same.into_iter().chain(entry.other)),
             None => all.push(entry),
         }

@@ -111,6 +111,25 @@ fn a_check_in_order() {
     ");
 }
 
+/// The verdict and the line of a rule count the same results.
+#[test]
+fn a_rule_is_counted_where_it_weighs_the_most() {
+    let mut report = series();
+    for (nth, judged) in report.judgement.phases.iter_mut().flatten().enumerate() {
+        let (verdict, severity) = match nth {
+            ..4 => (Verdict::Caution, Severity::Caution),
+            _ => (Verdict::Ok, Severity::Explains),
+        };
+        judged.verdict = verdict;
+        judged.findings = vec![finding("G1", severity, "Short.")];
+    }
+    report.judgement.verdict = Verdict::Caution;
+    let text = first_screen(&report, &NARROW);
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("4 with caution: "), "{text}");
+    assert!(words.contains("G1 caution, in sequential write 1 MiB, depth 8 and 3 more"), "{text}");
+}
+
 /// The headline quotes A1; its own line goes on from there.
 #[test]
 fn what_was_measured_instead_is_said_once() {
