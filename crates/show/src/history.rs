@@ -4,6 +4,7 @@ mod picture;
 #[cfg(test)]
 mod tests;
 
+use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
 use candor_record::results::Condition;
 use candor_record::trend::{
@@ -128,6 +129,7 @@ fn figures(run: &ListedRun, results_max: usize) -> String {
 
 fn verdict(run: &ListedRun) -> Cell {
     match run.verdict {
+        Some(Verdict::Corrupt) => Cell::toned(Verdict::Corrupt.name(), Tone::Bad),
         _ if !run.is_whole => Cell::toned("cut short", Tone::Caution),
         None => Cell::toned("not judged", Tone::Dim),
         Some(verdict) => Cell::toned(verdict.name(), words::tone(verdict)),

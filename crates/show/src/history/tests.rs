@@ -73,6 +73,11 @@ fn runs_are_a_table() {
     ] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+    // The first difference ends a run.
+    let corrupt = ListedRun { verdict: Some(Verdict::Corrupt), is_whole: false, ..run(1) };
+    let corrupt = RunList { in_all: 1, matching: 1, runs: vec![corrupt], ..RunList::default() };
+    let text = list(&corrupt, &Style::default());
+    assert!(text.ends_with("  corrupt\n"), "{text}");
     let untagged = RunList { in_all: 1, matching: 1, runs: vec![run(1)], ..RunList::default() };
     assert_eq!(list(&untagged, &Style::default()).lines().count(), 2);
     let none = RunList { in_all: 9, ..RunList::default() };
