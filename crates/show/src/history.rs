@@ -4,6 +4,8 @@ mod picture;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use candor_record::Verdict;
 use candor_record::fmt::{self, counted, percent};
 use candor_record::results::Condition;
@@ -119,7 +121,12 @@ fn minute(started: &str) -> String {
 
 fn figures(run: &ListedRun, results_max: usize) -> String {
     if run.results.len() > results_max {
-        return counted(run.results.len() as u64, "result");
+        // The verdict counts phases as results; a phase may have several operations.
+        let phases: HashSet<&str> = run.results.iter().map(|of| of.phase.as_str()).collect();
+        return match phases.len() {
+            0 | 1 => counted(run.results.len() as u64, "operation"),
+            phases => counted(phases as u64, "result"),
+        };
     }
     let text = |of: &candor_record::trend::ListedResult| {
         format!("{} {}", of.operation, of.figure.text(of.value))
