@@ -541,8 +541,9 @@ mod tests {
                     written, by 1 process. Kernel threads sent 2 requests (8 KiB) in this time,";
         assert!(lines(&report).starts_with(told), "{}", lines(&report));
         report.trace.requests[0].placed = report.trace.requests[0].count + 300;
-        let told = "`make -C '/a b'` sent 20,301 requests to devices in 3.2 s; the completion of 300 \
-                    of them was not traced. Without these: 78.1 MiB read, 0 B written, by 1 process.";
+        let told = "`make -C '/a b'` sent 20,301 requests to devices in 3.2 s; the completion of \
+                    300 of them was not traced. Without these: 78.1 MiB read, 0 B written, by 1 \
+                    process.";
         assert!(lines(&report).starts_with(told), "{}", lines(&report));
         report.trace.requests.clear();
         assert!(lines(&report).contains("sent no request to a device in 3.2 s:"));

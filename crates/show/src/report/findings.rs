@@ -21,8 +21,8 @@ pub struct Folded<'a> {
 }
 
 /// Each rule once with its heaviest finding, and once for each thing that was measured instead;
-/// heaviest first, with the phases in which it weighs the most where these are not all. Repeats of a
-/// phase often differ in the weight of one rule.
+/// heaviest first, with the phases in which it weighs the most where these are not all. Repeats of
+/// a phase often differ in the weight of one rule.
 pub(super) fn heaviest(report: &Report) -> Vec<(&Finding, Option<String>)> {
     let mut all: Vec<Folded> = Vec::new();
     for entry in folded(report) {
