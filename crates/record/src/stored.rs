@@ -51,7 +51,7 @@ fn document(text: &str) -> Result<Value, String> {
 
 fn report(document: &Value) -> Result<Report, String> {
     let report: Report =
-        values::from_tree(&document).map_err(|misfit| format!("not a candor report: {misfit}"))?;
+        values::from_tree(document).map_err(|misfit| format!("not a candor report: {misfit}"))?;
     let phases = report.plan.phases.len();
     let stray = report.phases.iter().find(|phase| !phase.search_step && phase.phase >= phases);
     match stray {

@@ -99,7 +99,7 @@ fn packages(root: &Path) -> io::Result<Vec<Package>> {
             });
         }
     }
-    packages.sort_by(|one, other| one.title().cmp(&other.title()));
+    packages.sort_by_key(Package::title);
     Ok(packages)
 }
 

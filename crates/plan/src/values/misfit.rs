@@ -61,12 +61,12 @@ impl Misfit {
     }
 
     /// The mistake of a key at a place.
-    pub(super) fn of_key(self: Box<Self>, place: PlanPath) -> Box<Self> {
-        let mistake = match self.mistake {
-            Mistake::UnknownChoice { word, known } => Mistake::UnknownKey { key: word, known },
-            mistake => mistake,
-        };
-        Box::new(Misfit { place: Some(place), mistake })
+    pub(super) fn of_key(mut self: Box<Self>, place: PlanPath) -> Box<Self> {
+        self.place = Some(place);
+        if let Mistake::UnknownChoice { word, known } = self.mistake {
+            self.mistake = Mistake::UnknownKey { key: word, known };
+        }
+        self
     }
 }
 

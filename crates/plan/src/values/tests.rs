@@ -38,13 +38,13 @@ enum Tagged {
     Sized { size: u64 },
 }
 
-fn sample(tree: Value) -> Result<Sample, String> {
-    from_tree(&tree).map_err(|misfit| misfit.to_string())
+fn sample(tree: &Value) -> Result<Sample, String> {
+    from_tree(tree).map_err(|misfit| misfit.to_string())
 }
 
 #[test]
 fn every_kind_of_value_is_read() {
-    let read = sample(json!({
+    let read = sample(&json!({
         "name": "µ", "count": 4, "ratios": [1, -2, 0.5], "offsets": {"a": -1},
         "choice": {"range": {"start": 1, "end": u64::MAX}}, "tagged": {"kind": "sized", "size": 7},
     }));
@@ -89,7 +89,7 @@ fn a_mistake_has_its_place() {
         (json!({"name": "x", "choice": {"range": {"start": 1}}}), "`choice.range` needs `end`"),
     ];
     for (tree, sentence) in cases {
-        assert_eq!(sample(tree.clone()), Err(sentence.to_owned()), "{tree}");
+        assert_eq!(sample(&tree), Err(sentence.to_owned()), "{tree}");
     }
 }
 
