@@ -13,10 +13,14 @@ pub fn raise() {
     if !getpriority_process(own).is_ok_and(|nice| (NICE + 1..=0).contains(&nice)) {
         return;
     }
-    let parameters = libc::sched_param { sched_priority: 0 };
+    // The kernel's parameters of these policies: the priority alone.
+    let priority: libc::c_int = 0;
     let policy = libc::SCHED_OTHER | libc::SCHED_RESET_ON_FORK;
-    // SAFETY: the call reads the parameters and keeps nothing; 0 is the calling thread.
-    let is_reset = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } == 0;
+    // SAFETY: the call reads the priority and keeps nothing; 0 is the calling thread. musl has the
+    // call by number alone.
+    let reset =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
+    let is_reset = reset == 0;
     if is_reset {
         // Users without the right keep the usual priority.
         let _ = setpriority_process(own, NICE);

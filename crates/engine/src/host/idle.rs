@@ -163,12 +163,13 @@ pub(crate) fn bind_to_cpu(cpu: u32) -> io::Result<()> {
 
 /// Gives the calling thread the scheduling class that runs only while no other thread wants the
 /// CPU.
-fn run_only_when_idle() -> io::Result<()> {
-    // SAFETY: an all-zero parameter is valid, the only one that this class takes, and outlives the
-    // call, which concerns the calling thread alone.
+pub(crate) fn run_only_when_idle() -> io::Result<()> {
+    // The only one that this class takes.
+    let priority: libc::c_int = 0;
+    // SAFETY: the call reads the priority and concerns the calling thread alone. musl has the call
+    // by number alone.
     let set = unsafe {
-        let parameter: libc::sched_param = std::mem::zeroed();
-        libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const parameter)
+        libc::syscall(libc::SYS_sched_setscheduler, 0, libc::SCHED_IDLE, &raw const priority)
     };
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
