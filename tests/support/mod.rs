@@ -5,6 +5,7 @@
 //! | `program.rs` | starts candor, waits with a limit, sends signals |
 //! | `report.rs` | reads the JSON report |
 //! | `schema.rs` | checks a document against its schema; the tests of `show` use it too |
+//! | `today.rs` | shares of long lists of cases, by day; the lab uses it too |
 //! | `scratch.rs` | directories and files on a real filesystem |
 //! | `elbencho.rs` | candor called as elbencho |
 //! | `mdtest.rs` | candor called as mdtest or md-workbench |
@@ -31,10 +32,11 @@ mod program;
 mod report;
 mod scratch;
 pub mod slurm;
+mod today;
 pub mod vdbench;
 
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 
 pub use devices::{Cgroup, Loop, Mount, Spinners, Zram};
 pub use program::{
@@ -46,6 +48,7 @@ pub use report::{
     stream_violations,
 };
 pub use scratch::{Scratch, fingerprint, random_file};
+pub use today::is_of_today;
 
 /// Turn of the tests that load a device: one that needs a quiet host, or several others.
 static HOST: RwLock<()> = RwLock::new(());
@@ -72,17 +75,6 @@ pub fn quiet_host() -> QuietHost {
 /// Waits until no test needs a quiet host. For tests that load a device and judge nothing.
 pub fn shared_host() -> RwLockReadGuard<'static, ()> {
     HOST.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// True for cases of today's share, of lists whose cases take turns on so many days because all of
-/// them take too long alone on the host. `CANDOR_CASES=` in the environment is all of them.
-pub fn is_of_today(case: &str, days: u64) -> bool {
-    if std::env::var_os("CANDOR_CASES").is_some() {
-        return true;
-    }
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let sum: u64 = case.bytes().map(u64::from).sum();
-    (sum + seconds / (24 * 60 * 60)).is_multiple_of(days)
 }
 
 /// Says that this test cannot run here; the caller returns. `cargo xtask` counts these lines.
