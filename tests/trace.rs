@@ -5,7 +5,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{Ran, Scratch, candor, shared_host, skip};
+use crate::support::{Ran, Scratch, candor, quiet_host, shared_host, skip};
 
 /// The outcome; none where this host allows no tracing, or the directory is on no block device.
 fn traced(words: &[&str]) -> Option<Ran> {
@@ -76,7 +76,7 @@ fn a_command_is_traced_with_all_that_it_starts() {
 /// the part back, and a thread of the kernel issues it again.
 #[test]
 fn all_parts_of_a_split_request_are_counted() {
-    let (_host, scratch) = (shared_host(), Scratch::new());
+    let (_host, scratch) = (quiet_host(), Scratch::new());
     let (file, json) = (scratch.path("f"), scratch.outside("trace.json"));
     let of = format!("of={file}");
     let dd = ["dd", "if=/dev/zero", &of, "bs=1M", "count=32", "oflag=direct", "status=none"];
