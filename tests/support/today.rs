@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// True for cases of today's share, of lists whose cases take turns on so many days because all of
-/// them take too long alone on the host. `CANDOR_CASES=` in the environment is all of them.
+/// True for cases of today's share. Lists that take too long alone on the host are dealt over some
+/// days; with `CANDOR_CASES=` in the environment, every case runs.
 pub fn is_of_today(case: &str, days: u64) -> bool {
     if std::env::var_os("CANDOR_CASES").is_some() {
         return true;

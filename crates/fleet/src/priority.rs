@@ -20,8 +20,7 @@ pub fn raise() {
     // call by number alone.
     let reset =
         unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const priority) };
-    let is_reset = reset == 0;
-    if is_reset {
+    if reset == 0 {
         // Users without the right keep the usual priority.
         let _ = setpriority_process(own, NICE);
     }

@@ -52,7 +52,7 @@ pub fn notices(root: &Path) -> io::Result<String> {
 /// equal documents.
 ///
 /// # Errors
-/// As of [`notices`].
+/// The same as for [`notices`].
 pub fn sbom(root: &Path, version: &str) -> io::Result<String> {
     let component = |package: &Package| {
         let Package { name, version, licence, .. } = package;
