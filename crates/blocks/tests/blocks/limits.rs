@@ -207,7 +207,8 @@ fn rests_may_be_cycles_of_the_cpu() {
     assert!(with.elapsed_ns * 100 >= least_ns * 99, "{} ns of {least_ns}", with.elapsed_ns);
     let cpu = |m: &Measurement| m.per_worker[0].cpu_user_ns + m.per_worker[0].cpu_system_ns;
     let burnt_ns = cpu(&with).saturating_sub(cpu(&without));
-    assert!(burnt_ns > least_ns / 2, "{burnt_ns} ns of {least_ns}");
+    // Other tests take a part of the CPU meanwhile. A sleep would take hundreds of times less.
+    assert!(burnt_ns > least_ns / 20, "{burnt_ns} ns of {least_ns}");
     assert_eq!(with.ops_done(), 5);
 }
 

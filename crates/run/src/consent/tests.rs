@@ -199,7 +199,10 @@ fn a_held_device_needs_force() {
     assert_eq!(refused(&mut guard(Some("loop999")), &plan), ["held-device"]);
     assert!(refused(&mut guard(Some(&device.name())), &plan).is_empty());
     drop(first);
-    assert!(refused(&mut guard(None), &plan).is_empty());
+    // A child that another test starts has all open files for a moment, the claim among them.
+    while !refused(&mut guard(None), &plan).is_empty() {
+        std::thread::yield_now();
+    }
 }
 
 #[test]
