@@ -7,6 +7,9 @@ use std::io::{self, Read, Write};
 
 use bytes::Bytes;
 use candor_plan::values;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -18,7 +21,7 @@ const UNPACKED_MAX: usize = 256 << 20;
 const PACKED_FROM: usize = 4 << 10;
 
 const PLAIN: u8 = 0;
-const ZSTD: u8 = 1;
+const GZIP: u8 = 1;
 
 /// A message as gRPC carries it.
 #[derive(Clone, PartialEq, prost::Message)]
@@ -37,7 +40,7 @@ pub enum WireError {
         /// Length in bytes.
         length: usize,
     },
-    /// Not what zstd packs, or more than a message may have.
+    /// Not gzip, or more than a message may have.
     #[error("a message cannot be unpacked: {0}")]
     Packed(io::Error),
     /// No document of a message.
@@ -63,9 +66,9 @@ pub fn encode(message: &impl Serialize) -> Result<Bytes, WireError> {
         .map_err(|error| WireError::Document(error.to_string()))?;
     fits(bytes.len(), UNPACKED_MAX)?;
     if bytes.len() >= PACKED_FROM {
-        let mut packed = vec![ZSTD];
-        zstd::stream::copy_encode(&bytes[1..], &mut packed, 1).map_err(WireError::Packed)?;
-        bytes = packed;
+        let mut packer = GzEncoder::new(vec![GZIP], Compression::fast());
+        packer.write_all(&bytes[1..]).map_err(WireError::Packed)?;
+        bytes = packer.finish().map_err(WireError::Packed)?;
     }
     fits(bytes.len(), FRAME_MAX)?;
     Ok(bytes.into())
@@ -82,10 +85,9 @@ fn fits(length: usize, most: usize) -> Result<(), WireError> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, WireError> {
     match bytes.split_first() {
         Some((&PLAIN, document)) => values::from_json(document).map_err(WireError::Document),
-        Some((&ZSTD, packed)) => {
+        Some((&GZIP, packed)) => {
             let mut document = Vec::new();
-            let unpacker = zstd::stream::Decoder::new(packed).map_err(WireError::Packed)?;
-            let mut bounded = unpacker.take(UNPACKED_MAX as u64 + 1);
+            let mut bounded = GzDecoder::new(packed).take(UNPACKED_MAX as u64 + 1);
             bounded.read_to_end(&mut document).map_err(WireError::Packed)?;
             fits(document.len(), UNPACKED_MAX)?;
             values::from_json(&document).map_err(WireError::Document)
@@ -148,10 +150,10 @@ mod tests {
     #[test]
     fn garbage_is_refused_in_a_sentence() {
         let bomb = {
-            let mut packed = vec![ZSTD];
-            let zeros = io::repeat(b' ').take(UNPACKED_MAX as u64 + 10);
-            zstd::stream::copy_encode(zeros, &mut packed, 1).expect("packed");
-            packed
+            let mut packer = GzEncoder::new(vec![GZIP], Compression::fast());
+            let mut spaces = io::repeat(b' ').take(UNPACKED_MAX as u64 + 10);
+            io::copy(&mut spaces, &mut packer).expect("packed");
+            packer.finish().expect("packed")
         };
         let cases: [(&[u8], &str); 5] = [
             (b"", "a message of 0 bytes begins with no known mark"),

@@ -10,6 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use candor_plan::path_text::as_text_or_none;
 use candor_record::REPORT_BYTES_MAX;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -17,8 +20,6 @@ use crate::error::RunId;
 
 /// Documents of one directory.
 const IN_DIRECTORY: RunId = 1000;
-/// Level of compression: the one that zstd takes by itself.
-const LEVEL: i32 = 3;
 /// Age of a mark whose document nobody is writing any more.
 const STALE: Duration = Duration::from_secs(3600);
 
@@ -36,8 +37,8 @@ impl Kind {
 
     fn extension(self) -> &'static str {
         match self {
-            Kind::Report => "report.json.zst",
-            Kind::Results => "results.json.zst",
+            Kind::Report => "report.json.gz",
+            Kind::Results => "results.json.gz",
         }
     }
 }
@@ -202,7 +203,7 @@ impl Files {
     pub fn has_any(&self) -> bool {
         let folders = fs::read_dir(self.reports()).into_iter().flatten().flatten();
         let is_document =
-            |entry: fs::DirEntry| entry.path().extension().is_some_and(|ext| ext == "zst");
+            |entry: fs::DirEntry| entry.path().extension().is_some_and(|ext| ext == "gz");
         folders
             .flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten())
             .any(is_document)
@@ -213,19 +214,14 @@ impl Files {
         let kind = self.kind(run).ok_or(Error::NoRun(run))?;
         let path = self.document(run, kind);
         let file = File::open(&path).map_err(Error::file(&path, "opened"))?;
-        let text = zstd::Decoder::new(file).and_then(|decoder| {
-            let mut text = String::new();
-            decoder.take(REPORT_BYTES_MAX + 1).read_to_string(&mut text)?;
-            Ok(text)
-        });
-        let text = text.map_err(Error::file(&path, "read"))?;
-        match text.len() as u64 > REPORT_BYTES_MAX {
-            true => {
-                let why = format!("it has more than {REPORT_BYTES_MAX} bytes");
-                Err(Error::Unreadable { run, why })
-            }
-            false => Ok((kind, text)),
+        let mut text = String::new();
+        let mut decoder = GzDecoder::new(file).take(REPORT_BYTES_MAX + 1);
+        decoder.read_to_string(&mut text).map_err(Error::file(&path, "read"))?;
+        if text.len() as u64 > REPORT_BYTES_MAX {
+            let why = format!("it has more than {REPORT_BYTES_MAX} bytes");
+            return Err(Error::Unreadable { run, why });
         }
+        Ok((kind, text))
     }
 
     /// The remarks on a run; none where there are none.
@@ -286,8 +282,7 @@ fn is_stale(path: &Path) -> bool {
 }
 
 fn compressed(text: &str) -> io::Result<Vec<u8>> {
-    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
-    encoder.include_checksum(true)?;
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes())?;
     encoder.finish()
 }

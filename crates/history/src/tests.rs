@@ -4,6 +4,8 @@ use std::path::Path;
 use candor_record::results::{FigureKind, JobResults, Load, OpResults, PhaseResults};
 use candor_record::trend::TrendChange;
 use candor_record::{Report, Verdict};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 use super::*;
 
@@ -247,7 +249,7 @@ fn repair_names_and_counts_what_cannot_be_read() {
     write(1, b"garbage");
     write(2, b"");
     let zeros = vec![b'0'; 1 << 20];
-    let mut bomb = zstd::Encoder::new(Vec::new(), 1).expect("an encoder");
+    let mut bomb = GzEncoder::new(Vec::new(), Compression::fast());
     for _ in 0..=256 {
         std::io::Write::write_all(&mut bomb, &zeros).expect("in memory");
     }
